@@ -1,0 +1,22 @@
+/*
+ * Which vector instruction sets this process may use.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_CPU_H
+#define ARC_CPU_H
+
+/* Ascending: a later one includes all before it. */
+typedef enum arc_isa {
+    ARC_ISA_SCALAR = 0,
+    ARC_ISA_AVX2 = 1,
+    ARC_ISA_AVX512 = 2, /* F, BW, DQ and VL */
+} arc_isa_t;
+
+/* The best instruction set that this build has kernels for and this CPU runs, at most `limit`. */
+arc_isa_t arc_cpu_isa(arc_isa_t limit);
+
+/* "scalar", "avx2", "avx512". */
+const char *arc_isa_name(arc_isa_t isa);
+
+#endif

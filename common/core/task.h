@@ -1,0 +1,37 @@
+/*
+ * A resumable operation: the shape every algorithm has.
+ *
+ * An algorithm is a state machine that never blocks.  `progress` does what can
+ * be done now and returns; somebody else (arc_wait_run() in a real call, the
+ * scheduler of the simulated fabric in a test) decides when to call it again.
+ * The same code therefore runs in MPI programs and in one-process tests.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TASK_H
+#define ARC_TASK_H
+
+#include <stdbool.h>
+
+#include "status.h"
+
+typedef struct arc_task arc_task_t;
+
+typedef struct arc_task_ops {
+    /*
+     * Do all that can be done now.  ARC_IN_PROGRESS: call again later; ARC_OK:
+     * the operation is complete and the result is in place; an error: the
+     * operation is lost and must not be resumed.
+     */
+    arc_status_t (*progress)(arc_task_t *task) ARC_MUST_CHECK;
+
+    /* Is the task at present waiting for `rank`?  Only for messages: it may be slow. */
+    bool (*waits_for)(const arc_task_t *task, unsigned rank);
+} arc_task_ops_t;
+
+/* Embedded as the first member of every algorithm's own state. */
+struct arc_task {
+    const arc_task_ops_t *ops;
+};
+
+#endif

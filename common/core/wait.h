@@ -1,0 +1,49 @@
+/*
+ * The one place that waits.
+ *
+ * A wait polls the task; between polls it spins a bounded number of times with
+ * the CPU's pause hint and then calls the progress function on every poll.  The
+ * progress function is Open MPI's opal_progress(): a peer may need us for a
+ * message it started before the collective, and when cores are short it is what
+ * yields.  With a time limit the wait ends in ARC_ERR_TIMEOUT instead of
+ * hanging; the caller then says who is missing (arc_task_ops_t.waits_for).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_WAIT_H
+#define ARC_WAIT_H
+
+#include "task.h"
+
+typedef struct arc_wait {
+    void (*progress)(void); /* drives everything else in this process; may yield */
+    unsigned spins;         /* polls before the first call of progress */
+    double timeout_seconds; /* 0: wait for ever */
+} arc_wait_t;
+
+static inline void arc_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* The part of arc_wait_run() after the spinning; out of line, it is not in a hurry. */
+arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
+
+/* Drive `task` to its end.  Returns its status, or ARC_ERR_TIMEOUT. */
+static inline ARC_MUST_CHECK arc_status_t arc_wait_run(const arc_wait_t *wait, arc_task_t *task)
+{
+    for (unsigned spin = 0; spin < wait->spins; ++spin) {
+        arc_status_t status = task->ops->progress(task);
+        if (ARC_IN_PROGRESS != status) {
+            return status;
+        }
+        arc_cpu_relax();
+    }
+    return arc_wait_slow(wait, task);
+}
+
+#endif
