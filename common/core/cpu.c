@@ -28,10 +28,6 @@ arc_isa_t arc_cpu_isa(arc_isa_t limit)
 
 const char *arc_isa_name(arc_isa_t isa)
 {
-    static const char *const names[] = {
-        [ARC_ISA_SCALAR] = "scalar",
-        [ARC_ISA_AVX2] = "avx2",
-        [ARC_ISA_AVX512] = "avx512",
-    };
+    static const char *const names[] = ARC_ISA_NAMES;
     return names[isa];
 }

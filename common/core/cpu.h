@@ -6,6 +6,8 @@
 #ifndef ARC_CPU_H
 #define ARC_CPU_H
 
+#include <stddef.h>
+
 /* Ascending: a later one includes all before it. */
 typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
@@ -16,7 +18,11 @@ typedef enum arc_isa {
 /* The best instruction set that this build has kernels for and this CPU runs, at most `limit`. */
 arc_isa_t arc_cpu_isa(arc_isa_t limit);
 
-/* "scalar", "avx2", "avx512". */
+/* Indexed by arc_isa_t, NULL-terminated: also the choices of a parameter. */
+/* clang-format off */
+#define ARC_ISA_NAMES {"scalar", "avx2", "avx512", NULL}
+/* clang-format on */
+
 const char *arc_isa_name(arc_isa_t isa);
 
 #endif

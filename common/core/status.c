@@ -6,8 +6,8 @@
 const char *arc_status_text(arc_status_t status)
 {
     switch (status) {
-#define X(_code, _value, _text)                                                                    \
-    case _code:                                                                                    \
+#define X(_code, _value, _text) \
+    case _code:                 \
         return _text;
         ARC_STATUS_TABLE(X)
 #undef X

@@ -1,0 +1,201 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "param.h"
+
+/* Suffixes of sizes, descending, so that printing takes the largest that divides. */
+static const struct {
+    char letter;
+    long long factor;
+} units[] = {{'g', 1LL << 30}, {'m', 1LL << 20}, {'k', 1LL << 10}};
+
+enum { UNITS = sizeof units / sizeof units[0] };
+
+bool arc_param_in_range(const arc_param_t *param, long long value)
+{
+    return value >= param->minimum && value <= param->maximum;
+}
+
+/* The factor of the size suffix `text`, 0 when there is no such suffix. */
+static long long suffix_factor(const char *text)
+{
+    if ('\0' == *text) {
+        return 1;
+    }
+    for (size_t unit = 0; unit < UNITS; ++unit) {
+        const char with_b[] = {units[unit].letter, 'b', '\0'};
+        if (0 == strncasecmp(text, with_b, strlen(text))) {
+            return units[unit].factor;
+        }
+    }
+    return 0;
+}
+
+static arc_status_t parse_number(const arc_param_t *param, const char *text, long long *value)
+{
+    char *end = NULL;
+    long long factor = 1;
+
+    errno = 0;
+    long long number = strtoll(text, &end, 0);
+    if (0 != errno || end == text) {
+        return ARC_ERR_INVALID;
+    }
+    if (ARC_PARAM_KIND_SIZE == param->kind) {
+        factor = suffix_factor(end);
+    } else if ('\0' != *end) {
+        return ARC_ERR_INVALID;
+    }
+    if (0 == factor || __builtin_mul_overflow(number, factor, &number)) {
+        return ARC_ERR_INVALID;
+    }
+    *value = number;
+    return ARC_OK;
+}
+
+static arc_status_t parse_bool(const char *text, long long *value)
+{
+    static const char *const words[][2] = {{"0", "1"},    {"false", "true"}, {"no", "yes"},
+                                           {"off", "on"}, {"f", "t"},        {"n", "y"}};
+    for (size_t row = 0; row < sizeof words / sizeof words[0]; ++row) {
+        for (long long word = 0; word < 2; ++word) {
+            if (0 == strcasecmp(text, words[row][word])) {
+                *value = word;
+                return ARC_OK;
+            }
+        }
+    }
+    return ARC_ERR_INVALID;
+}
+
+static arc_status_t parse_choice(const arc_param_t *param, const char *text, long long *value)
+{
+    for (long long choice = 0; NULL != param->choices[choice]; ++choice) {
+        if (0 == strcasecmp(text, param->choices[choice])) {
+            *value = choice;
+            return ARC_OK;
+        }
+    }
+    /* The index too: that is how Open MPI hands a chosen value on to the ranks. */
+    return parse_number(param, text, value);
+}
+
+arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long long *value)
+{
+    arc_status_t status = ARC_ERR_INVALID;
+    long long parsed = 0;
+
+    switch (param->kind) {
+    case ARC_PARAM_KIND_INT:
+    case ARC_PARAM_KIND_SIZE:
+        status = parse_number(param, text, &parsed);
+        break;
+    case ARC_PARAM_KIND_BOOL:
+        status = parse_bool(text, &parsed);
+        break;
+    case ARC_PARAM_KIND_CHOICE:
+        status = parse_choice(param, text, &parsed);
+        break;
+    }
+    if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
+        return ARC_ERR_INVALID;
+    }
+    *value = parsed;
+    return ARC_OK;
+}
+
+long long arc_param_get(const arc_param_t *param, const void *config)
+{
+    const void *field = (const char *) config + param->offset;
+    switch (param->kind) {
+    case ARC_PARAM_KIND_SIZE:
+        return (long long) *(const size_t *) field;
+    case ARC_PARAM_KIND_BOOL:
+        return *(const bool *) field;
+    default:
+        return *(const int *) field;
+    }
+}
+
+void arc_param_set(const arc_param_t *param, void *config, long long value)
+{
+    void *field = (char *) config + param->offset;
+    switch (param->kind) {
+    case ARC_PARAM_KIND_SIZE:
+        *(size_t *) field = (size_t) value;
+        break;
+    case ARC_PARAM_KIND_BOOL:
+        *(bool *) field = 0 != value;
+        break;
+    default:
+        *(int *) field = (int) value;
+        break;
+    }
+}
+
+void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes)
+{
+    if (ARC_PARAM_KIND_BOOL == param->kind) {
+        snprintf(text, text_bytes, "%s", value ? "true" : "false");
+        return;
+    }
+    if (ARC_PARAM_KIND_CHOICE == param->kind) {
+        snprintf(text, text_bytes, "%s", param->choices[value]);
+        return;
+    }
+    if (ARC_PARAM_KIND_SIZE == param->kind && 0 != value) {
+        for (size_t unit = 0; unit < UNITS; ++unit) {
+            if (0 == value % units[unit].factor) {
+                snprintf(text, text_bytes, "%lld%c", value / units[unit].factor,
+                         units[unit].letter);
+                return;
+            }
+        }
+    }
+    snprintf(text, text_bytes, "%lld", value);
+}
+
+void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
+{
+    enum { NUMBER_BYTES = 32 };
+    char low[NUMBER_BYTES];
+    char high[NUMBER_BYTES];
+
+    if (ARC_PARAM_KIND_CHOICE == param->kind) {
+        size_t used = (size_t) snprintf(text, text_bytes, "one of");
+        for (size_t choice = 0; NULL != param->choices[choice] && used < text_bytes; ++choice) {
+            used += (size_t) snprintf(text + used, text_bytes - used, "%s %s", choice ? "," : "",
+                                      param->choices[choice]);
+        }
+        return;
+    }
+    if (ARC_PARAM_KIND_BOOL == param->kind) {
+        snprintf(text, text_bytes, "true or false");
+        return;
+    }
+    arc_param_print(param, param->minimum, low, sizeof low);
+    arc_param_print(param, param->maximum, high, sizeof high);
+    snprintf(text, text_bytes, "a %s from %s to %s",
+             ARC_PARAM_KIND_SIZE == param->kind ? "size in bytes (suffix k, m or g allowed)"
+                                                : "number",
+             low, high);
+}
+
+uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config)
+{
+    /* FNV-1a, 64 bits (Fowler, Noll, Vo): offset basis and prime. */
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t param = 0; param < count; ++param) {
+        uint64_t value = (uint64_t) arc_param_get(&params[param], config);
+        for (unsigned byte = 0; byte < sizeof value; ++byte) {
+            hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 0x100000001b3u;
+        }
+    }
+    return hash;
+}

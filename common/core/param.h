@@ -1,0 +1,72 @@
+/*
+ * User parameters, declared once as rows of a table.
+ *
+ * A component lists its parameters in <component>_params.def:
+ *
+ *     ARC_PARAM_INT(name, default, minimum, maximum, level, help)
+ *     ARC_PARAM_SIZE(name, default, minimum, maximum, level, help)     bytes
+ *     ARC_PARAM_BOOL(name, default, level, help)
+ *     ARC_PARAM_CHOICE(name, default, choices, level, help)
+ *
+ * The list is included to make the configuration struct and the table; from
+ * the table come Open MPI's variables (common/mca/mca_params.c), the checks
+ * and docs/parameters.md.  `choices` is a NULL-terminated array of names; the
+ * value is the index.  `level` is Open MPI's information level, 1 to 9: what a
+ * user meets first is 1, what only a developer turns is 9.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_PARAM_H
+#define ARC_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+typedef enum arc_param_kind {
+    ARC_PARAM_KIND_INT,    /* int */
+    ARC_PARAM_KIND_SIZE,   /* size_t, bytes */
+    ARC_PARAM_KIND_BOOL,   /* bool */
+    ARC_PARAM_KIND_CHOICE, /* int, index into choices */
+} arc_param_kind_t;
+
+typedef struct arc_param {
+    const char *name;
+    arc_param_kind_t kind;
+    size_t offset; /* of the field in the configuration struct */
+    long long default_value;
+    long long minimum;
+    long long maximum;
+    const char *const *choices;
+    int level;
+    const char *help;
+} arc_param_t;
+
+/*
+ * Parse what a user wrote for `param`: a decimal or 0x number, for sizes with
+ * an optional suffix k, m or g (powers of 1024, either case, optional b); 0, 1,
+ * true, false, yes, no, on, off; a choice's name.  ARC_ERR_INVALID for anything
+ * else and for a value outside the range; *value is then unchanged.
+ */
+arc_status_t arc_param_parse(const arc_param_t *param, const char *text,
+                             long long *value) ARC_MUST_CHECK;
+
+/* Is `value` in the parameter's range? */
+bool arc_param_in_range(const arc_param_t *param, long long value);
+
+/* Read and write the parameter's field in a configuration struct. */
+long long arc_param_get(const arc_param_t *param, const void *config);
+void arc_param_set(const arc_param_t *param, void *config, long long value);
+
+/* Write what is allowed, as in "a size between 8 and 1g" or "one of auto, oneshot". */
+void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes);
+
+/* A number as a user writes it: "64k" for 65536 when the parameter is a size. */
+void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes);
+
+/* A hash of all values, equal if and (nearly) only if the configurations are. */
+uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config);
+
+#endif

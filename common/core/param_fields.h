@@ -1,0 +1,22 @@
+/*
+ * A parameter list as the fields of a configuration struct:
+ *
+ *     typedef struct lowlat_config {
+ *     #define ARC_PARAM_LIST "lowlat_params.def"
+ *     #include "param_fields.h"
+ *     } lowlat_config_t;
+ *
+ * No include guard: included once per component.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#define ARC_PARAM_INT(_name, _default, _minimum, _maximum, _level, _help) int _name;
+#define ARC_PARAM_SIZE(_name, _default, _minimum, _maximum, _level, _help) size_t _name;
+#define ARC_PARAM_BOOL(_name, _default, _level, _help) bool _name;
+#define ARC_PARAM_CHOICE(_name, _default, _choices, _level, _help) int _name;
+#include ARC_PARAM_LIST
+#undef ARC_PARAM_INT
+#undef ARC_PARAM_SIZE
+#undef ARC_PARAM_BOOL
+#undef ARC_PARAM_CHOICE
+#undef ARC_PARAM_LIST

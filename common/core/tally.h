@@ -1,0 +1,68 @@
+/*
+ * What was done with each call: counters, and the table they end in.
+ *
+ * A call is either served by an algorithm or passed to the component below for
+ * a reason.  Both are rows: first the component's algorithms, then the reasons.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TALLY_H
+#define ARC_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* clang-format off */
+#define ARC_REASON_TABLE(X)                                                             \
+    X(OFF,            "switched off for this communicator")                             \
+    X(EMPTY,          "no elements")                                                    \
+    X(USER_OP,        "operation is not a predefined one")                              \
+    X(DERIVED_TYPE,   "datatype is not a predefined one")                               \
+    X(TYPE_OR_OP,     "this datatype with this operation is not handled")               \
+    X(TOO_SMALL,      "message is smaller than min_bytes")                              \
+    X(TOO_LARGE,      "message is larger than this component wins at")                  \
+    X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
+    X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
+    X(NO_SETUP,       "set-up failed on some rank")                                     \
+    X(NESTED,         "call made by the set-up itself")
+/* clang-format on */
+
+typedef enum arc_reason {
+#define X(_id, _text) ARC_REASON_##_id,
+    ARC_REASON_TABLE(X)
+#undef X
+        ARC_REASONS
+} arc_reason_t;
+
+const char *arc_reason_text(arc_reason_t reason);
+
+enum { ARC_TALLY_ALGORITHMS = 8 }; /* at most so many rows for algorithms */
+
+typedef struct arc_tally_row {
+    uint64_t calls;
+    uint64_t bytes;
+} arc_tally_row_t;
+
+typedef struct arc_tally {
+    arc_tally_row_t served[ARC_TALLY_ALGORITHMS];
+    arc_tally_row_t passed[ARC_REASONS];
+} arc_tally_t;
+
+static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes)
+{
+    row->calls += 1;
+    row->bytes += bytes;
+}
+
+/* total += part; the caller holds whatever lock protects `total`. */
+void arc_tally_add(arc_tally_t *total, const arc_tally_t *part);
+
+/*
+ * Print the table for `component`: one line for each algorithm (`names`, in
+ * order, `algorithms` of them) and one for each reason that occurred.
+ */
+void arc_tally_print(FILE *stream, const char *component, const char *const *names,
+                     size_t algorithms, const arc_tally_t *tally);
+
+#endif
