@@ -1,0 +1,51 @@
+/*
+ * UCX, opened at run time and without side effects on the process.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef UCX_LIBRARY_H
+#define UCX_LIBRARY_H
+
+#include <ucp/api/ucp.h>
+#include <uct/api/uct.h>
+
+#include "status.h"
+
+/* clang-format off */
+/* X(function): what we call of UCX; the only list. */
+#define UCX_FUNCTION_TABLE(X)       \
+    X(ucp_get_version)              \
+    X(uct_query_components)         \
+    X(uct_release_component_list)   \
+    X(uct_component_query)          \
+    X(uct_md_config_read)           \
+    X(uct_config_release)           \
+    X(uct_md_open)                  \
+    X(uct_md_close)                 \
+    X(uct_md_query)                 \
+    X(uct_mem_alloc)                \
+    X(uct_mem_free)                 \
+    X(uct_md_mkey_pack)             \
+    X(uct_rkey_unpack)              \
+    X(uct_rkey_ptr)                 \
+    X(uct_rkey_release)
+/* clang-format on */
+
+typedef struct ucx_library {
+    void *handle;
+#define X(_function) __typeof__(_function) *_function;
+    UCX_FUNCTION_TABLE(X)
+#undef X
+} ucx_library_t;
+
+/*
+ * Open UCX and resolve its functions.  Call it while the process has one thread
+ * (in MPI_Init): it changes the environment for the time of the call.
+ * ARC_UNSUPPORTED, with *why set to a static text, when UCX is missing or is
+ * another release than the one this was built for.
+ */
+arc_status_t ucx_library_open(ucx_library_t *library, const char **why) ARC_MUST_CHECK;
+
+void ucx_library_close(ucx_library_t *library);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Memory shared by the ranks of a node, through UCX's memory domains.
+ *
+ * A domain ("sysv" or "posix") gives memory that other processes can map.  The
+ * owner allocates a segment and packs a key; a peer that has the key attaches
+ * the segment and gets a plain pointer to it.
+ *
+ * This is UCX's transport layer (UCT), not its protocol layer (UCP): UCP would
+ * need a worker and endpoints to unpack a key, and these start a thread, open
+ * files and allocate megabytes of buffers that a pointer has no use for.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef UCX_MEMORY_H
+#define UCX_MEMORY_H
+
+#include "ucx_library.h"
+
+enum { UCX_KEY_BYTES = 128 }; /* room for a packed key; UCX 1.13 needs 12 or 24 */
+
+/* One memory domain of one process. */
+typedef struct ucx_domain {
+    const ucx_library_t *library;
+    uct_component_h component;
+    uct_md_h md;
+} ucx_domain_t;
+
+/* ARC_UNSUPPORTED: this UCX has no domain of that name, or it cannot be opened. */
+arc_status_t ucx_domain_open(ucx_domain_t *domain, const ucx_library_t *library,
+                             const char *name) ARC_MUST_CHECK;
+void ucx_domain_close(ucx_domain_t *domain);
+
+/* What a peer needs to attach a segment; plain data, to be sent to it. */
+typedef struct ucx_key {
+    uint64_t address; /* of the segment in its owner */
+    unsigned char packed[UCX_KEY_BYTES];
+} ucx_key_t;
+
+/* A segment of ours. */
+typedef struct ucx_segment {
+    const ucx_domain_t *domain;
+    uct_allocated_memory_t memory;
+} ucx_segment_t;
+
+/*
+ * Allocate `bytes` bytes of zeroed, page-aligned shared memory; pages are not
+ * touched.  No trace of it remains when the last process that maps it ends.
+ */
+arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
+                                ucx_key_t *key) ARC_MUST_CHECK;
+void ucx_segment_free(ucx_segment_t *segment);
+
+static inline void *ucx_segment_base(const ucx_segment_t *segment)
+{
+    return segment->memory.address;
+}
+
+/* A peer's segment, mapped. */
+typedef struct ucx_mapping {
+    const ucx_domain_t *domain;
+    uct_rkey_bundle_t rkey;
+    void *base;
+} ucx_mapping_t;
+
+/*
+ * Map the segment that `key` stands for.  A key from another IPC namespace may
+ * fail, or map something else: the caller checks what it finds there.
+ */
+arc_status_t ucx_mapping_attach(ucx_mapping_t *mapping, const ucx_domain_t *domain,
+                                const ucx_key_t *key) ARC_MUST_CHECK;
+void ucx_mapping_detach(ucx_mapping_t *mapping);
+
+#endif
