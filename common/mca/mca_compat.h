@@ -1,0 +1,98 @@
+/*
+ * Open MPI's internal interfaces, and the only place that knows how its
+ * releases differ.
+ *
+ *   Open MPI 4.1   coll interface 2.0.0    int counts, char *info callbacks
+ *   Open MPI 5.0   coll interface 2.4.0    int counts, const info callbacks
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_COMPAT_H
+#define MCA_COMPAT_H
+
+#include <ompi_config.h>
+
+#include <mpi.h>
+#include <ompi/communicator/communicator.h>
+#include <ompi/constants.h>
+#include <ompi/datatype/ompi_datatype.h>
+#include <ompi/mca/coll/base/base.h>
+#include <ompi/mca/coll/base/coll_tags.h>
+#include <ompi/mca/coll/coll.h>
+#include <ompi/mca/pml/pml.h>
+#include <ompi/op/op.h>
+#include <ompi/proc/proc.h>
+#include <ompi/request/request.h>
+#include <opal/datatype/opal_datatype_internal.h>
+#include <opal/mca/base/base.h>
+#include <opal/runtime/opal_progress.h>
+#include <opal/util/argv.h>
+#include <opal/util/info.h>
+#include <opal/util/info_subscriber.h>
+#include <opal/util/output.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+typedef const char *mca_compat_info_string_t;
+#elif defined(MCA_COLL_BASE_VERSION_2_0_0)
+#define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+typedef char *mca_compat_info_string_t;
+#else
+#error "this Open MPI has a coll interface that is not supported: use 4.1.x or 5.0.x"
+#endif
+
+/* The value of a communicator's info key, at most value_bytes - 1 long; false if it has none. */
+static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const char *key,
+                                       char *value, size_t value_bytes)
+{
+    int found = 0;
+
+    if (NULL == comm->super.s_info) {
+        return false;
+    }
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+    opal_cstring_t *string = NULL;
+    (void) opal_info_get(comm->super.s_info, key, &string, &found);
+    if (found) {
+        (void) strncpy(value, string->string, value_bytes - 1);
+        value[value_bytes - 1] = '\0';
+        OBJ_RELEASE(string);
+    }
+#else
+    (void) opal_info_get(comm->super.s_info, key, (int) value_bytes - 1, value, &found);
+#endif
+    return 0 != found;
+}
+
+/*
+ * Have `changed` called with the key's value now (`initial` if it has none) and
+ * whenever the program sets it.
+ */
+static inline int mca_compat_info_subscribe(
+    struct ompi_communicator_t *comm, mca_compat_info_string_t key,
+    mca_compat_info_string_t initial,
+    mca_compat_info_string_t (*changed)(opal_infosubscriber_t *, mca_compat_info_string_t,
+                                        mca_compat_info_string_t))
+{
+    return opal_infosubscribe_subscribe(&comm->super, key, initial, changed);
+}
+
+/* A name of a communicator for messages. */
+static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
+{
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+    return (unsigned) comm->c_index;
+#else
+    return (unsigned) comm->c_contextid;
+#endif
+}
+
+static inline void mca_compat_progress(void)
+{
+    (void) opal_progress();
+}
+
+#endif

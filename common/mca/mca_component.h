@@ -1,0 +1,112 @@
+/*
+ * What both components do alike: parameters, opening, selection, stacking over
+ * the component below, passing calls down, the report.
+ *
+ * A component is a descriptor (arc_component_t) plus callbacks of one line
+ * each, because Open MPI's callbacks do not say which component they are for.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_COMPONENT_H
+#define MCA_COMPONENT_H
+
+#include <pthread.h>
+
+#include "mca_compat.h"
+#include "param.h"
+#include "tally.h"
+
+typedef struct arc_module arc_module_t;
+
+enum { ARC_MAX_PARAMS = 32 };
+
+typedef struct arc_component {
+    mca_coll_base_component_t super; /* first: Open MPI's view */
+
+    /* Set by the component. */
+    const arc_param_t *params;
+    size_t params_count;
+    void *config; /* what the parameters are stored in */
+    const int *priority;
+    const int *verbose;
+    const bool *report;
+    const char *const *algorithm_names;
+    size_t algorithms;
+    opal_class_t *module_class; /* derives from arc_module_t */
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    /* Is it wanted on this communicator from the start?  NULL: always. */
+    bool (*wanted)(struct ompi_communicator_t *comm);
+    /* After the module is enabled; NULL: nothing to do. */
+    void (*enabled)(arc_module_t *module);
+
+    /* Ours. */
+    bool param_refused[ARC_MAX_PARAMS];
+    bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
+    pthread_mutex_t lock;
+    arc_tally_t total; /* of modules that are gone; under `lock` */
+} arc_component_t;
+
+/* Where a module stands; each step is taken by all ranks of the communicator together. */
+typedef enum arc_phase {
+    ARC_PHASE_FRESH,    /* no call yet */
+    ARC_PHASE_AGREED,   /* the configuration is the same on all ranks */
+    ARC_PHASE_READY,    /* set up */
+    ARC_PHASE_DECLINED, /* passes everything down, for `declined` */
+    ARC_PHASE_BROKEN,   /* failed in the middle of a call; the communicator's allreduce is lost */
+} arc_phase_t;
+
+struct arc_module {
+    mca_coll_base_module_t super; /* first: Open MPI's view */
+    arc_component_t *component;
+    struct ompi_communicator_t *comm;
+    /* What was in the slot before us; NULL while we are not in it. */
+    mca_coll_base_module_allreduce_fn_t below_allreduce;
+    mca_coll_base_module_t *below_module;
+    arc_phase_t phase;
+    arc_reason_t declined;
+    bool nested; /* a set-up is under way: calls that it makes are passed down */
+    arc_tally_t tally;
+};
+OBJ_CLASS_DECLARATION(arc_module_t);
+
+/* The bodies of the component's callbacks. */
+int arc_component_register(arc_component_t *component);
+int arc_component_open(arc_component_t *component);
+int arc_component_close(arc_component_t *component);
+mca_coll_base_module_t *arc_component_query(arc_component_t *component,
+                                            struct ompi_communicator_t *comm, int *priority);
+
+/* Is `name` in the list that the user gave with --mca coll?  False for an exclude list. */
+bool arc_component_listed(const char *name);
+
+/* Take the communicator's allreduce slot, keeping what is in it as the component below. */
+int arc_module_install(arc_module_t *module);
+
+/* Give the call to the component below and count why. */
+int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
+                    int count, struct ompi_datatype_t *type, struct ompi_op_t *op);
+
+/*
+ * MIN over all ranks of the communicator of each of `count` values, through the
+ * component below.  For set-up only.
+ */
+arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
+
+/*
+ * The first step of every module: is `hash`, of the configuration, the same on
+ * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED.
+ */
+void arc_module_agree(arc_module_t *module, uint64_t hash);
+
+/* A call failed after its first byte was out: say so, break the module, and return an MPI error. */
+int arc_module_break(arc_module_t *module, arc_status_t status, const char *details);
+
+/*
+ * Print "coll_<name>: ..." on standard error if the user asked for this level;
+ * ARC_LOG_WARN and what concerns a whole communicator from its rank 0 only.
+ */
+enum { ARC_LOG_WARN = 1, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * What a module does in a call: pass it down, agree with the other ranks,
+ * break, and talk about it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "mca_component.h"
+
+static const char *name_of(const arc_module_t *module)
+{
+    return module->component->super.collm_version.mca_component_name;
+}
+
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
+{
+    enum { TEXT_BYTES = 512 };
+    char text[TEXT_BYTES];
+    va_list arguments;
+
+    if (*module->component->verbose < level) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    opal_output(0, "coll_%s: communicator %u of %d ranks: %s", name_of(module),
+                mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
+}
+
+int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
+                    int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    size_t type_bytes = 0;
+
+    (void) ompi_datatype_type_size(type, &type_bytes);
+    arc_tally_count(&module->tally.passed[reason], (size_t) count * type_bytes);
+    if (*module->component->verbose >= ARC_LOG_CALL && 0 == ompi_comm_rank(module->comm)) {
+        arc_module_log(module, ARC_LOG_CALL, "%d of %s with %s passed down: %s", count, type->name,
+                       op->o_name, arc_reason_text(reason));
+    }
+    return module->below_allreduce(send, receive, count, type, op, module->comm,
+                                   module->below_module);
+}
+
+arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
+{
+    /* Whatever the component below calls on this communicator must not come back to us. */
+    module->nested = true;
+    int status = module->below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
+                                         &ompi_mpi_op_min.op, module->comm, module->below_module);
+    module->nested = false;
+    return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
+}
+
+void arc_module_agree(arc_module_t *module, uint64_t hash)
+{
+    /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
+    uint64_t values[] = {hash, ~hash};
+
+    module->phase = ARC_PHASE_DECLINED;
+    module->declined = ARC_REASON_NO_SETUP;
+    if (ARC_OK != arc_module_min(module, values, 2)) {
+        return;
+    }
+    if (values[0] != ~values[1]) {
+        module->declined = ARC_REASON_CONFIG_DIFFERS;
+        if (0 == ompi_comm_rank(module->comm)) {
+            arc_module_log(module, ARC_LOG_WARN,
+                           "not used: the coll_%s parameters are not the same on all ranks; set "
+                           "them once, on the mpirun command line",
+                           name_of(module));
+        }
+        return;
+    }
+    module->phase = ARC_PHASE_AGREED;
+}
+
+int arc_module_break(arc_module_t *module, arc_status_t status, const char *details)
+{
+    if (ARC_PHASE_BROKEN != module->phase) {
+        module->phase = ARC_PHASE_BROKEN;
+        arc_module_log(module, ARC_LOG_WARN,
+                       "rank %d: MPI_Allreduce failed: %s%s. It cannot be used on this "
+                       "communicator any more",
+                       ompi_comm_rank(module->comm), arc_status_text(status), details);
+    }
+    return ARC_ERR_NO_MEMORY == status ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+}

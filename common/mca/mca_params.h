@@ -1,0 +1,21 @@
+/*
+ * A parameter table as Open MPI variables.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_PARAMS_H
+#define MCA_PARAMS_H
+
+#include "mca_component.h"
+
+/*
+ * Register every parameter of the component, with its default, and read what
+ * the user set.  A value that cannot be used is replaced by the default and
+ * remembered for mca_params_complain().
+ */
+void mca_params_register(arc_component_t *component);
+
+/* One message for each value that was refused; for the one process that talks. */
+void mca_params_complain(const arc_component_t *component);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * stream.h over Open MPI's point-to-point layer (PML): any network works.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_STREAM_H
+#define MCA_STREAM_H
+
+#include "mca_compat.h"
+#include "stream.h"
+
+typedef struct mca_stream {
+    arc_stream_t base; /* first: what the algorithms see */
+    struct ompi_communicator_t *comm;
+} mca_stream_t;
+
+void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm);
+
+#endif
