@@ -1,0 +1,54 @@
+/*
+ * The Open MPI side of coll_lowlat.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef COLL_LOWLAT_H
+#define COLL_LOWLAT_H
+
+#include "lowlat_select.h"
+#include "mca_bridge.h"
+#include "mca_component.h"
+#include "ucx_memory.h"
+#include "wait.h"
+
+enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
+
+typedef struct lowlat_component {
+    arc_component_t base;
+    lowlat_config_t config;
+    ucx_library_t ucx;
+    bool ucx_open;
+    const char *why_no_ucx;
+    ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed, under base.lock */
+    bool domain_open[LOWLAT_DOMAINS];
+} lowlat_component_t;
+
+typedef struct lowlat_module {
+    arc_module_t base;
+    const arc_reduce_table_t *kernels;
+    lowlat_group_t group;
+    lowlat_map_t map;
+    arc_wait_t wait;
+    ucx_segment_t segment;   /* ours; segment.domain is NULL before the set-up */
+    ucx_mapping_t *mappings; /* [ranks] the peers' */
+} lowlat_module_t;
+OBJ_CLASS_DECLARATION(lowlat_module_t);
+
+extern lowlat_component_t mca_coll_lowlat_component;
+
+int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
+                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                          mca_coll_base_module_t *base);
+
+/*
+ * The set-up of a communicator, at its first eligible call: share memory, or
+ * decline.  All ranks take part and all come to the same end: the module is
+ * then in ARC_PHASE_READY or in ARC_PHASE_DECLINED.
+ */
+void coll_lowlat_setup(lowlat_module_t *module);
+
+/* Undo the set-up; harmless if there was none. */
+void coll_lowlat_teardown(lowlat_module_t *module);
+
+#endif

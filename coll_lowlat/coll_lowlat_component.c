@@ -1,0 +1,125 @@
+/*
+ * coll_lowlat: latency-optimal allreduce.  The component's descriptor and
+ * Open MPI's callbacks.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "coll_lowlat.h"
+
+static const char *const algorithm_names[] = {
+#define X(_id, _prefix, _name, _description) _name,
+    LOWLAT_ALGORITHM_TABLE(X)
+#undef X
+};
+
+static int lowlat_register(void);
+static int lowlat_open(void);
+static int lowlat_close(void);
+static int lowlat_init_query(bool progress_threads, bool mpi_threads);
+static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *comm, int *priority);
+static void lowlat_enabled(arc_module_t *base);
+
+/* The one symbol that the DSO exports. */
+__attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
+    .base =
+        {
+            .super =
+                {
+                    .collm_version =
+                        {
+                            MCA_COMPAT_COLL_VERSION,
+                            .mca_component_name = "lowlat",
+                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
+                            .mca_open_component = lowlat_open,
+                            .mca_close_component = lowlat_close,
+                            .mca_register_component_params = lowlat_register,
+                        },
+                    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+                    .collm_init_query = lowlat_init_query,
+                    .collm_comm_query = lowlat_comm_query,
+                },
+            .config = &mca_coll_lowlat_component.config,
+            .params = lowlat_params,
+            .priority = &mca_coll_lowlat_component.config.priority,
+            .verbose = &mca_coll_lowlat_component.config.verbose,
+            .report = &mca_coll_lowlat_component.config.report,
+            .algorithm_names = algorithm_names,
+            .algorithms = LOWLAT_ALGORITHMS,
+            .module_class = OBJ_CLASS(lowlat_module_t),
+            .allreduce = coll_lowlat_allreduce,
+            .enabled = lowlat_enabled,
+        },
+};
+_Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
+
+static int lowlat_register(void)
+{
+    mca_coll_lowlat_component.base.params_count = lowlat_params_count;
+    return arc_component_register(&mca_coll_lowlat_component.base);
+}
+
+static int lowlat_open(void)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    /* Here, in MPI_Init, the process has as few threads as it will ever have. */
+    component->why_no_ucx = "";
+    component->ucx_open = component->config.priority >= 0 &&
+                          ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
+    return arc_component_open(&component->base);
+}
+
+static int lowlat_close(void)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
+        if (component->domain_open[domain]) {
+            ucx_domain_close(&component->domain[domain]);
+            component->domain_open[domain] = false;
+        }
+    }
+    if (component->ucx_open) {
+        ucx_library_close(&component->ucx);
+        component->ucx_open = false;
+    }
+    return arc_component_close(&component->base);
+}
+
+static int lowlat_init_query(bool progress_threads, bool mpi_threads)
+{
+    (void) progress_threads;
+    (void) mpi_threads;
+    return OMPI_SUCCESS;
+}
+
+static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *comm, int *priority)
+{
+    return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
+}
+
+/* Everything here is local and cannot fail; what can comes with the first call. */
+static void lowlat_enabled(arc_module_t *base)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    const size_t page_bytes = LOWLAT_ARENA_OFFSET;
+
+    module->kernels = arc_reduce_table(arc_cpu_isa((arc_isa_t) config->isa));
+    module->group.rank = (unsigned) ompi_comm_rank(base->comm);
+    module->group.ranks = (unsigned) ompi_comm_size(base->comm);
+    module->group.arena_bytes = (config->max_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    module->group.block_bytes = config->block_bytes;
+    lowlat_map_init(&module->map, config, &module->group);
+}
+
+static void module_construct(lowlat_module_t *module)
+{
+    memset(&module->group, 0, sizeof module->group);
+    module->segment.domain = NULL;
+    module->mappings = NULL;
+}
+
+OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, module_construct, coll_lowlat_teardown);

@@ -1,0 +1,20 @@
+/*
+ * One-shot allreduce through mapped memory: every rank reads every other
+ * rank's whole vector and sums all of them itself, in rank order.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_ONESHOT_H
+#define LOWLAT_ONESHOT_H
+
+#include "lowlat.h"
+
+/* Data and flag in one cache line; up to LOWLAT_LINE_DATA_BYTES. */
+size_t lowlat_inline_max_bytes(const lowlat_group_t *group);
+void lowlat_inline_start(lowlat_task_t *task);
+
+/* Staged in blocks; up to the arena. */
+size_t lowlat_staged_max_bytes(const lowlat_group_t *group);
+void lowlat_staged_start(lowlat_task_t *task);
+
+#endif
