@@ -1,0 +1,35 @@
+/*
+ * How large the error of an allreduce is expected to be: closed forms.
+ *
+ * For elements of variance v, independent, normally distributed, rounding one
+ * block of B values to codes of -q .. q adds an error of variance c v,
+ *
+ *   c = (B - 1)/B  E[M^2] / (12 q^2),     M the largest magnitude of B normals,
+ *   E[M^2] = integral over m > 0 of 2 m (1 - P(|x| < m)^B)
+ *
+ * because the step is M/q and all but the largest value are off by a uniform
+ * part of a step.  The largest one is off by less; the rounding of the scale to
+ * bf16, which this neglects, adds about one percent.
+ *
+ * Errors of different quantizations add up; the sum of k contributions has
+ * variance k v.  An allreduce of N ranks therefore has
+ *
+ *   MSE = (c_reduce R(N) + c_gather N) v
+ *
+ * with R(N) the row of the algorithm: N (N - 1)/2 for the full loop.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_ERROR_H
+#define QUANT_ERROR_H
+
+#include "quant_algos.h"
+
+/* c of one format: the mean squared error of one quantization of unit variance.  0: exact. */
+double quant_error_coefficient(const quant_format_t *format, unsigned block_rows);
+
+/* The mean squared error of one element of an allreduce of contributions of variance `variance`. */
+double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,
+                       double variance);
+
+#endif

@@ -1,0 +1,37 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "quant_format.h"
+
+static const quant_format_t *const formats[] = {
+    &quant_format_int8,
+    &quant_format_fp32,
+    NULL,
+};
+
+const quant_format_t *quant_format_at(size_t index)
+{
+    return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
+}
+
+const quant_format_t *quant_format_by_name(const char *name)
+{
+    for (size_t i = 0; NULL != formats[i]; ++i) {
+        if (0 == strcmp(name, formats[i]->name)) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+const quant_format_t *quant_format_by_id(uint8_t wire_id)
+{
+    for (size_t i = 0; NULL != formats[i]; ++i) {
+        if (wire_id == formats[i]->wire_id) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}

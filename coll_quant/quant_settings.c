@@ -1,0 +1,62 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <strings.h>
+
+#include "cpu.h"
+#include "quant_settings.h"
+
+const char *const quant_format_choices[] = {"int8", "fp32", NULL};
+const char *const quant_algorithm_choices[] = {"full_loop", NULL};
+static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
+static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
+
+const arc_param_t quant_params[] = {
+#define ARC_PARAM_CONFIG quant_settings_t
+#define ARC_PARAM_LIST "quant_params.def"
+#include "param_rows.h"
+};
+const size_t quant_params_count = sizeof quant_params / sizeof quant_params[0];
+
+const quant_algo_t *quant_settings_algo(const quant_settings_t *settings)
+{
+    return quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
+}
+
+quant_config_t quant_settings_config(const quant_settings_t *settings, int format,
+                                     const quant_kernels_t *kernels)
+{
+    const quant_format_t *quantized = quant_format_by_name(quant_format_choices[format]);
+    const size_t tile_elems = (size_t) settings->block * QUANT_LANES;
+    const size_t segment_elems = settings->segment_bytes / sizeof(float) / tile_elems * tile_elems;
+    const bool reduce =
+        QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_REDUCE_SCATTER == settings->stages;
+    const bool gather =
+        QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
+
+    return (quant_config_t){
+        .kernels = kernels,
+        .reduce_format = reduce ? quantized : &quant_format_fp32,
+        .gather_format = gather ? quantized : &quant_format_fp32,
+        .block_rows = (unsigned) settings->block,
+        .segment_elems = segment_elems > 0 ? segment_elems : tile_elems,
+        .depth = (unsigned) settings->depth,
+    };
+}
+
+quant_wish_t quant_wish_parse(const char *text, int *format)
+{
+    if (0 == strcasecmp(text, "off")) {
+        return QUANT_WISH_OFF;
+    }
+    if (0 == strcasecmp(text, "on")) {
+        return QUANT_WISH_ON;
+    }
+    for (int choice = 0; NULL != quant_format_choices[choice]; ++choice) {
+        if (0 == strcasecmp(text, quant_format_choices[choice])) {
+            *format = choice;
+            return QUANT_WISH_FORMAT;
+        }
+    }
+    return QUANT_WISH_NONE;
+}

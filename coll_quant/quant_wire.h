@@ -1,0 +1,72 @@
+/*
+ * Wire format "QT1": one segment of the vector is one message.
+ *
+ *   byte  0       2         3        4          8          12         16
+ *         | magic | version | format | sequence | elements | reserved | payload ...
+ *
+ * All fields are little-endian.  The payload is what the format's encode()
+ * writes (quant_format.h); its length follows from format and elements, so a
+ * receiver knows every length in advance and checks it.
+ *
+ * A segment that its format cannot carry goes in fp32 instead ("escape"): any
+ * receiver takes either, on every message.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_WIRE_H
+#define QUANT_WIRE_H
+
+#include <assert.h>
+
+#include "quant_format.h"
+#include "status.h"
+
+#define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
+#define QUANT_WIRE_VERSION UINT8_C(1)
+
+typedef struct quant_wire_header {
+    uint16_t magic;
+    uint8_t version;
+    uint8_t format;    /* quant_format_t.wire_id */
+    uint32_t sequence; /* number of the operation on its communicator */
+    uint32_t elements; /* in this segment */
+    uint32_t reserved; /* zero; a later version carries the error bound here */
+} quant_wire_header_t;
+
+static_assert(16 == sizeof(quant_wire_header_t), "QT1: header is 16 bytes");
+static_assert(0 == offsetof(quant_wire_header_t, magic), "QT1: magic");
+static_assert(2 == offsetof(quant_wire_header_t, version), "QT1: version");
+static_assert(3 == offsetof(quant_wire_header_t, format), "QT1: format");
+static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT1: sequence");
+static_assert(8 == offsetof(quant_wire_header_t, elements), "QT1: elements");
+static_assert(12 == offsetof(quant_wire_header_t, reserved), "QT1: reserved");
+static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT1 is written in host order");
+
+/* What both ends of a message know before it exists. */
+typedef struct quant_wire_segment {
+    const quant_format_t *format; /* the one agreed on; the escape is always allowed too */
+    unsigned block_rows;
+    uint32_t sequence;
+    uint32_t elements;
+} quant_wire_segment_t;
+
+/* Upper bound of the bytes of a message of `elems` elements: coded or escaped. */
+size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
+
+/* Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes. */
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                       const float *in, void *message);
+
+/*
+ * Is this a message of `segment`?  On success *format is the one it is in;
+ * ARC_ERR_PROTOCOL if any field or the length is not what it has to be.
+ */
+arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
+                              size_t bytes, const quant_format_t **format) ARC_MUST_CHECK;
+
+static inline const void *quant_wire_payload(const void *message)
+{
+    return (const uint8_t *) message + sizeof(quant_wire_header_t);
+}
+
+#endif

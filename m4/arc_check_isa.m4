@@ -1,0 +1,31 @@
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+
+# ARC_CHECK_ISA
+# Which vector instruction sets the compiler can build: HAVE_ISA_x, AVX2_CFLAGS, AVX512_CFLAGS.
+# Which one runs is decided at run time (common/core/cpu.c).
+AC_DEFUN([ARC_CHECK_ISA], [
+    ARC_ISAS=scalar
+    _ARC_TRY_ISA([AVX2], [avx2], [-mavx2], [__m256i], [_mm256_abs_epi8(_mm256_setzero_si256())])
+    _ARC_TRY_ISA([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl],
+        [__m512i], [_mm512_max_epu32(_mm512_setzero_si512(), _mm512_abs_epi8(_mm512_setzero_si512()))])
+])
+
+# _ARC_TRY_ISA(NAME, name, FLAGS, TYPE, EXPRESSION)
+AC_DEFUN([_ARC_TRY_ISA], [
+    AC_MSG_CHECKING([whether $CC builds $2])
+    arc_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $3"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <immintrin.h>]], [[$4 x = $5; (void) x;]])],
+        [arc_isa=yes], [arc_isa=no])
+    CFLAGS=$arc_save_CFLAGS
+    AC_MSG_RESULT([$arc_isa])
+    AS_IF([test $arc_isa = yes], [
+        ARC_ISAS="$ARC_ISAS $2"
+        $1_CFLAGS="$3"
+        AC_DEFINE([HAVE_ISA_$1], [1], [Define to 1 if there are kernels for $2.])
+    ], [
+        AC_DEFINE([HAVE_ISA_$1], [0])
+    ])
+    AC_SUBST([$1_CFLAGS])
+    AM_CONDITIONAL([HAVE_ISA_$1], [test $arc_isa = yes])
+])

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+
+# ARC_OPTIONS
+# Compiler flags that every file gets (ARC_CFLAGS), --enable-werror, --enable-sanitizers.
+AC_DEFUN([ARC_OPTIONS], [
+    AC_ARG_ENABLE([werror],
+        [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
+        [], [enable_werror=no])
+    AC_ARG_ENABLE([sanitizers],
+        [AS_HELP_STRING([--enable-sanitizers],
+            [build the pure libraries and their tests with AddressSanitizer and
+             UndefinedBehaviorSanitizer; the components themselves are not built])],
+        [], [enable_sanitizers=no])
+
+    # -ffp-contract=off: all ranks and all instruction sets must round alike.
+    # -fvisibility=hidden: Open MPI loads components RTLD_GLOBAL, so a name that
+    # leaks from one of our components would be shared by the other.
+    AX_APPEND_COMPILE_FLAGS([-std=gnu11 -ffp-contract=off -fvisibility=hidden -fno-common \
+        -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+        -Wwrite-strings -Wundef -mcx16], [ARC_CFLAGS], [-Werror])
+    AS_IF([test "x$enable_werror" = xyes], [AS_VAR_APPEND([ARC_CFLAGS], [" -Werror"])])
+    AS_IF([test "x$enable_sanitizers" = xyes], [
+        ARC_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+        AX_CHECK_LINK_FLAG([$ARC_SANITIZE], [],
+            [AC_MSG_ERROR([--enable-sanitizers: $CC cannot link with $ARC_SANITIZE; install the \
+compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-rt-14-dev for clang)])])
+        AS_VAR_APPEND([ARC_CFLAGS], [" $ARC_SANITIZE -g"])
+        AS_VAR_APPEND([LDFLAGS], [" $ARC_SANITIZE"])
+    ])
+    AC_SUBST([ARC_CFLAGS])
+    AM_CONDITIONAL([ARC_BUILD_COMPONENTS], [test "x$enable_sanitizers" != xyes])
+])
+
+# ARC_PLUGIN_DIR
+# Where `make install` puts the components: --with-plugin-dir, else a private directory below
+# --prefix when one was given, else Open MPI's own plugin directory.
+AC_DEFUN([ARC_PLUGIN_DIR], [
+    AC_ARG_WITH([plugin-dir],
+        [AS_HELP_STRING([--with-plugin-dir=DIR],
+            [install the components into DIR (default: LIBDIR/arc when --prefix is given, else
+             Open MPI's own plugin directory)])],
+        [], [with_plugin_dir=])
+    AS_CASE([$with_plugin_dir],
+        [yes|no], [AC_MSG_ERROR([--with-plugin-dir needs a directory, for example --with-plugin-dir=\$HOME/arc])],
+        ['' | /*], [],
+        [AC_MSG_ERROR([--with-plugin-dir=$with_plugin_dir: give an absolute path])])
+    AS_IF([test -n "$with_plugin_dir"], [plugindir=$with_plugin_dir],
+          [test "x$prefix" != xNONE], [plugindir='${libdir}/arc'],
+          [plugindir=$ARC_OMPI_PLUGIN_DIR])
+    AC_SUBST([plugindir])
+])
+
+# ARC_SUMMARY
+# What was found and what will be built, in one table.
+AC_DEFUN([ARC_SUMMARY], [
+    AS_IF([test "x$enable_sanitizers" = xyes], [arc_components="no (--enable-sanitizers: pure libraries and their tests only)"],
+          [arc_components="coll_lowlat coll_quant"])
+    AS_IF([test "x$arc_have_cmocka" = xyes], [arc_unit_tests="yes (cmocka $CMOCKA_VERSION)"],
+          [arc_unit_tests="NO: cmocka is missing, ALL UNIT TESTS WILL BE SKIPPED (Debian: libcmocka-dev)"])
+    AS_ECHO(["
+    arc $PACKAGE_VERSION
+      compiler           $CC
+      Open MPI           $ARC_OMPI_RELEASE ($MPICC)
+      UCX                $ARC_UCX_RELEASE
+      components         $arc_components
+      plugin directory   $plugindir
+      instruction sets   $ARC_ISAS
+      unit tests         $arc_unit_tests
+"])
+])
