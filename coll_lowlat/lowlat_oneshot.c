@@ -20,8 +20,8 @@
  *
  *            stage 0 | stage 1, reduce 0 | stage 2, reduce 1 | ...
  *
- *          `published` counts the blocks; it only grows, so it is compared
- *          with >=.
+ *          `published` counts the blocks; it only grows, so "not before" is
+ *          enough, and no peer can be so far ahead that this is ambiguous.
  *
  * Both read only their own staged copy, never `in`, once they write `out`:
  * MPI_IN_PLACE, and any other overlap of the two, needs no care.
@@ -56,7 +56,10 @@ static unsigned char *arena_of(const lowlat_task_t *task, unsigned rank)
     return task->group->segment[rank]->arena + half_of(task) * task->group->arena_bytes;
 }
 
-/* The value of `published` that says: `blocks` blocks of this operation are staged. */
+/*
+ * The value of `published` that says: `blocks` blocks of this operation are
+ * staged.  The sequence number loses its upper bits; see staged_arrived().
+ */
 static uint64_t published_value(const lowlat_task_t *task, size_t blocks)
 {
     return (task->sequence << LOWLAT_BLOCK_BITS) + blocks;
@@ -141,8 +144,10 @@ static const void *staged_part(const lowlat_task_t *task, unsigned rank, size_t 
 
 static bool staged_arrived(const lowlat_task_t *task, unsigned rank, size_t blocks)
 {
-    return __atomic_load_n(&task->group->segment[rank]->published, __ATOMIC_ACQUIRE) >=
-           published_value(task, blocks);
+    const uint64_t published =
+        __atomic_load_n(&task->group->segment[rank]->published, __ATOMIC_ACQUIRE);
+    /* The sign of the difference: right across the wrap after 2^44 operations. */
+    return (int64_t) (published - published_value(task, blocks)) >= 0;
 }
 
 /* Copy block `staged` into our arena and tell the peers. */

@@ -18,6 +18,9 @@ AC_DEFUN([ARC_OPTIONS], [
     AX_APPEND_COMPILE_FLAGS([-std=gnu11 -ffp-contract=off -fvisibility=hidden -fno-common \
         -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wwrite-strings -Wundef -mcx16], [ARC_CFLAGS], [-Werror])
+    # For files whose loops are written to be vectorized by the compiler, at any -O level.
+    AX_APPEND_COMPILE_FLAGS([-ftree-vectorize -fvect-cost-model=dynamic], [ARC_VECTOR_CFLAGS], [-Werror])
+    AC_SUBST([ARC_VECTOR_CFLAGS])
     AS_IF([test "x$enable_werror" = xyes], [AS_VAR_APPEND([ARC_CFLAGS], [" -Werror"])])
     AS_IF([test "x$enable_sanitizers" = xyes], [
         ARC_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"

@@ -52,17 +52,24 @@ int arc_component_register(arc_component_t *component)
 
 int arc_component_open(arc_component_t *component)
 {
-    ompi_proc_t *self = ompi_proc_local();
-
-    component->first_process = NULL != self && 0 == self->super.proc_name.vpid;
+    component->first_process = false;
     memset(&component->total, 0, sizeof component->total);
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    return OPAL_SUCCESS;
+}
+
+int arc_component_init_query(arc_component_t *component)
+{
+    /* Open MPI 5 does not know who we are before this. */
+    const ompi_proc_t *self = ompi_proc_local();
+
+    component->first_process = NULL != self && 0 == self->super.proc_name.vpid;
     if (component->first_process) {
         mca_params_complain(component);
     }
-    return OPAL_SUCCESS;
+    return OMPI_SUCCESS;
 }
 
 int arc_component_close(arc_component_t *component)

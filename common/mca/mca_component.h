@@ -40,6 +40,7 @@ typedef struct arc_component {
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
+    char *param_text[ARC_MAX_PARAMS]; /* of choices; Open MPI's storage */
     bool param_refused[ARC_MAX_PARAMS];
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
@@ -73,6 +74,7 @@ OBJ_CLASS_DECLARATION(arc_module_t);
 int arc_component_register(arc_component_t *component);
 int arc_component_open(arc_component_t *component);
 int arc_component_close(arc_component_t *component);
+int arc_component_init_query(arc_component_t *component);
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_BYTES = 128, TEXT_BYTES = 256 };
+enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = 1024 };
 
 static const char *name_of(const arc_component_t *component)
 {
@@ -29,64 +29,64 @@ static const char *environment_value(const arc_component_t *component, const arc
     return getenv(variable);
 }
 
-/* Open MPI's description of the choices; NULL for other kinds. */
-static mca_base_var_enum_t *create_enum(const arc_param_t *param)
-{
-    enum { MAX_CHOICES = 32 };
-    mca_base_var_enum_value_t values[MAX_CHOICES] = {{0, NULL}};
-    mca_base_var_enum_t *choices = NULL;
-
-    if (ARC_PARAM_KIND_CHOICE != param->kind) {
-        return NULL;
-    }
-    for (int choice = 0; NULL != param->choices[choice] && choice < MAX_CHOICES - 1; ++choice) {
-        values[choice].value = choice;
-        values[choice].string = param->choices[choice];
-    }
-    (void) mca_base_var_enum_create(param->name, values, &choices);
-    return choices;
-}
-
-static void register_one(arc_component_t *component, const arc_param_t *param)
+static void register_one(arc_component_t *component, size_t index)
 {
     static const mca_base_var_type_t types[] = {
         [ARC_PARAM_KIND_INT] = MCA_BASE_VAR_TYPE_INT,
         [ARC_PARAM_KIND_SIZE] = MCA_BASE_VAR_TYPE_SIZE_T,
         [ARC_PARAM_KIND_BOOL] = MCA_BASE_VAR_TYPE_BOOL,
-        [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_INT,
+        [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_STRING,
     };
+    const arc_param_t *param = &component->params[index];
     void *field = (char *) component->config + param->offset;
-    mca_base_var_enum_t *choices = create_enum(param);
+    char allowed[TEXT_BYTES];
+    char help[HELP_BYTES];
 
     arc_param_set(param, component->config, param->default_value);
-    /* A value that is not a choice: Open MPI says so itself and leaves the default. */
-    (void) mca_base_component_var_register(
-        &component->super.collm_version, param->name, param->help, types[param->kind], choices, 0,
-        0, (mca_base_var_info_lvl_t) (param->level - 1), MCA_BASE_VAR_SCOPE_READONLY, field);
-    if (NULL != choices) {
-        OBJ_RELEASE(choices);
+    if (ARC_PARAM_KIND_CHOICE == param->kind) {
+        /* A string, for one message of ours; Open MPI's own for its enumerations comes garbled. */
+        component->param_text[index] = (char *) param->choices[param->default_value];
+        field = &component->param_text[index];
     }
+    arc_param_describe(param, allowed, sizeof allowed);
+    snprintf(help, sizeof help, "%s Allowed: %s.", param->help, allowed);
+    (void) mca_base_component_var_register(
+        &component->super.collm_version, param->name, help, types[param->kind], NULL, 0, 0,
+        (mca_base_var_info_lvl_t) (param->level - 1), MCA_BASE_VAR_SCOPE_READONLY, field);
 }
 
-/* Can what the user wrote be used? */
-static bool value_is_good(const arc_component_t *component, const arc_param_t *param)
+/* What the user wrote for a parameter, as far as it can be known; NULL if it cannot. */
+static const char *written(const arc_component_t *component, size_t index)
 {
-    const char *text = environment_value(component, param);
-    long long value = 0;
+    const arc_param_t *param = &component->params[index];
 
-    if (ARC_PARAM_KIND_CHOICE != param->kind && NULL != text &&
-        ARC_OK != arc_param_parse(param, text, &value)) {
+    return ARC_PARAM_KIND_CHOICE == param->kind ? component->param_text[index]
+                                                : environment_value(component, param);
+}
+
+/* Take what the user wrote, if it can be used. */
+static bool take_value(arc_component_t *component, size_t index)
+{
+    const arc_param_t *param = &component->params[index];
+    const char *text = written(component, index);
+    long long value = arc_param_get(param, component->config);
+
+    if (NULL != text && ARC_OK != arc_param_parse(param, text, &value)) {
         return false;
     }
-    return arc_param_in_range(param, arc_param_get(param, component->config));
+    if (!arc_param_in_range(param, value)) {
+        return false;
+    }
+    arc_param_set(param, component->config, value);
+    return true;
 }
 
 void mca_params_register(arc_component_t *component)
 {
     for (size_t i = 0; i < component->params_count; ++i) {
         const arc_param_t *param = &component->params[i];
-        register_one(component, param);
-        component->param_refused[i] = !value_is_good(component, param);
+        register_one(component, i);
+        component->param_refused[i] = !take_value(component, i);
         if (component->param_refused[i]) {
             arc_param_set(param, component->config, param->default_value);
         }
@@ -103,7 +103,7 @@ void mca_params_complain(const arc_component_t *component)
         if (!component->param_refused[i]) {
             continue;
         }
-        const char *text = environment_value(component, param);
+        const char *text = written(component, i);
         arc_param_describe(param, allowed, sizeof allowed);
         arc_param_print(param, param->default_value, used, sizeof used);
         opal_output(0,

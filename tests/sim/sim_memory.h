@@ -1,0 +1,45 @@
+/*
+ * Memory that ranks map from each other, simulated in one process.
+ *
+ * Every rank has a copy of its own of every other rank's segment:
+ *
+ *     what rank v sees of rank o   =   view[v][o]
+ *     what rank o writes           =   view[o][o]
+ *
+ * A store becomes visible to another rank when it is delivered, at a time and
+ * in an order that a seed decides.  What a real machine guarantees is kept, and
+ * no more: the data that a flag publishes are delivered before or with the flag
+ * (release/acquire), but data may also arrive long before, in any pieces.  So a
+ * missing wait reads old data, and a buffer that is used again too early is
+ * seen changing under the reader.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "lowlat.h"
+#include "testlib.h"
+
+typedef struct sim_memory {
+    unsigned ranks;
+    size_t arena_bytes;
+    lowlat_segment_t **view; /* [viewer * ranks + owner] */
+    test_random_t random;
+} sim_memory_t;
+
+/*
+ * Segments with arenas of `arena_bytes`, as after a set-up in which `sequence`
+ * operations have been completed.
+ */
+sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t sequence, uint64_t seed);
+void sim_memory_free(sim_memory_t *memory);
+
+/* The group as `rank` has it. */
+lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
+                                uint64_t sequence);
+
+/* Deliver something of somebody's to somebody else. */
+void sim_memory_deliver(sim_memory_t *memory);
+
+#endif

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Rules about the source that a script can check: size of files, no leftovers, a
+# licence line in each, layout by clang-format where it is installed.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+root=${top_srcdir:-../..}
+max_lines=500
+cd "$root" || exit 1
+sources=$(find common coll_lowlat coll_quant tests -name '*.[ch]' -o -name '*.def' | sort)
+scripts=$(find tests m4 -name '*.sh' -o -name '*.py' -o -name 'arc_*.m4' | sort)
+
+# check N STRAY TEXT: fine when there is nothing stray
+check() {
+    if [ -z "$2" ]; then
+        echo "ok $1 - $3"
+    else
+        echo "$2" | sed 's/^/# /'
+        echo "not ok $1 - $3"
+    fi
+}
+
+echo 1..4
+check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')" \
+    "no file is longer than $max_lines lines"
+check 2 "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)" "no leftovers"
+check 3 "$(grep -L 'SPDX-License-Identifier: BSD-3-Clause' $sources $scripts)" \
+    "every file has a licence line"
+if command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
+    check 4 "$(echo "$sources" | grep '\.[ch]$' | while read -r file; do
+        clang-format "$file" | cmp -s - "$file" || echo "$file"
+    done)" "layout is clang-format's"
+else
+    echo "ok 4 # SKIP layout is clang-format's: needs clang-format 14"
+fi

@@ -1,0 +1,47 @@
+#!/bin/sh
+# What the components show to the rest of the process: one symbol each, bound at
+# load time, libopen-pal among the needed libraries (so that a component built for
+# another Open MPI is refused), and no UCX (it is opened quietly at run time).
+# Wide vector instructions stay in the files that are entered after a CPU check.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+build=${top_builddir:-../..}
+count=0
+
+# result STATUS TEXT
+result() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; fi
+}
+
+command -v nm >/dev/null && command -v readelf >/dev/null && command -v objdump >/dev/null || {
+    echo "1..0 # SKIP needs binutils"
+    exit 0
+}
+
+for name in lowlat quant; do
+    so=$build/coll_$name/.libs/mca_coll_$name.so
+    symbols=$(nm -D --defined-only "$so" | awk '{print $3}')
+    test "$symbols" = "mca_coll_${name}_component"
+    result $? "coll_$name exports its component and nothing else"
+    readelf -d "$so" | grep -q 'BIND_NOW\|Flags:.*NOW'
+    result $? "coll_$name binds all symbols when it is loaded"
+    readelf -d "$so" | grep -q 'NEEDED.*libopen-pal'
+    result $? "coll_$name needs the libopen-pal that it was built with"
+    ! readelf -d "$so" | grep -q 'NEEDED.*libuc[pst]'
+    result $? "coll_$name does not need UCX to be loaded"
+done
+
+stray=$(find "$build/common" "$build/coll_lowlat" "$build/coll_quant" -name '*.o' -path '*.libs*' |
+    grep -v _avx512 | while read -r object; do
+    objdump -d "$object" | grep -q '%zmm' && echo "$object"
+done)
+test -z "$stray"
+result $? "AVX-512 registers are used in the AVX-512 files only"
+stray=$(find "$build/common" "$build/coll_lowlat" "$build/coll_quant" -name '*.o' -path '*.libs*' |
+    grep -v '_avx' | while read -r object; do
+    objdump -d "$object" | grep -q '%ymm' && echo "$object"
+done)
+test -z "$stray"
+result $? "AVX registers are used in the AVX files only"
+echo "1..$count"

@@ -1,0 +1,161 @@
+/*
+ * Parameters: what is accepted, what is refused, what is printed, and that both
+ * components' tables are sound.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_select.h"
+#include "quant_settings.h"
+
+enum { TEXT_BYTES = 256 };
+
+static const char *const fruits[] = {"apple", "pear", NULL};
+static const arc_param_t number = {
+    .name = "n", .kind = ARC_PARAM_KIND_INT, .minimum = -1, .maximum = 100};
+static const arc_param_t size = {
+    .name = "s", .kind = ARC_PARAM_KIND_SIZE, .minimum = 8, .maximum = 1LL << 40};
+static const arc_param_t flag = {.name = "b", .kind = ARC_PARAM_KIND_BOOL, .maximum = 1};
+static const arc_param_t fruit = {
+    .name = "c", .kind = ARC_PARAM_KIND_CHOICE, .maximum = 1, .choices = fruits};
+
+static const struct {
+    const arc_param_t *param;
+    const char *text;
+    arc_status_t status;
+    long long value;
+} parse_cases[] = {
+    {&number, "40", ARC_OK, 40},
+    {&number, "-1", ARC_OK, -1},
+    {&number, "0x10", ARC_OK, 16},
+    {&number, "101", ARC_ERR_INVALID, 0},
+    {&number, "-2", ARC_ERR_INVALID, 0},
+    {&number, "1k", ARC_ERR_INVALID, 0},
+    {&number, "", ARC_ERR_INVALID, 0},
+    {&number, "ten", ARC_ERR_INVALID, 0},
+    {&number, "99999999999999999999", ARC_ERR_INVALID, 0},
+    {&size, "64k", ARC_OK, 65536},
+    {&size, "64KB", ARC_OK, 65536},
+    {&size, "1M", ARC_OK, 1048576},
+    {&size, "1g", ARC_OK, 1073741824},
+    {&size, "8", ARC_OK, 8},
+    {&size, "7", ARC_ERR_INVALID, 0},
+    {&size, "-5", ARC_ERR_INVALID, 0},
+    {&size, "1e6", ARC_ERR_INVALID, 0},
+    {&size, "abc", ARC_ERR_INVALID, 0},
+    {&size, "64kx", ARC_ERR_INVALID, 0},
+    {&size, "9000000000000g", ARC_ERR_INVALID, 0},
+    {&flag, "1", ARC_OK, 1},
+    {&flag, "Off", ARC_OK, 0},
+    {&flag, "yes", ARC_OK, 1},
+    {&flag, "2", ARC_ERR_INVALID, 0},
+    {&fruit, "Pear", ARC_OK, 1},
+    {&fruit, "0", ARC_OK, 0},
+    {&fruit, "plum", ARC_ERR_INVALID, 0},
+    {&fruit, "2", ARC_ERR_INVALID, 0},
+};
+
+static void parses_what_is_meant_and_nothing_else(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < sizeof parse_cases / sizeof parse_cases[0]; ++i) {
+        const long long untouched = 12345;
+        long long value = untouched;
+        assert_int_equal(parse_cases[i].status,
+                         arc_param_parse(parse_cases[i].param, parse_cases[i].text, &value));
+        assert_int_equal(ARC_OK == parse_cases[i].status ? parse_cases[i].value : untouched, value);
+    }
+}
+
+static void says_what_is_allowed(void **state)
+{
+    char text[TEXT_BYTES];
+    (void) state;
+
+    arc_param_describe(&fruit, text, sizeof text);
+    assert_string_equal("one of apple, pear", text);
+    arc_param_describe(&number, text, sizeof text);
+    assert_string_equal("a number from -1 to 100", text);
+    arc_param_describe(&size, text, sizeof text);
+    assert_string_equal("a size in bytes (suffix k, m or g allowed) from 8 to 1024g", text);
+}
+
+static void prints_sizes_as_users_write_them(void **state)
+{
+    char text[TEXT_BYTES];
+    (void) state;
+
+    arc_param_print(&size, 65536, text, sizeof text);
+    assert_string_equal("64k", text);
+    arc_param_print(&size, 1000, text, sizeof text);
+    assert_string_equal("1000", text);
+    arc_param_print(&flag, 1, text, sizeof text);
+    assert_string_equal("true", text);
+    arc_param_print(&fruit, 1, text, sizeof text);
+    assert_string_equal("pear", text);
+}
+
+/* Every row: a default in range, a help text, a level that exists, a field that can be written. */
+static void check_table(const arc_param_t *params, size_t count, void *config)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const arc_param_t *param = &params[i];
+        char text[TEXT_BYTES];
+        long long parsed = 0;
+
+        assert_true(arc_param_in_range(param, param->default_value));
+        assert_true(strlen(param->help) > 20);
+        assert_in_range(param->level, 1, 9);
+        arc_param_print(param, param->default_value, text, sizeof text);
+        assert_int_equal(ARC_OK, arc_param_parse(param, text, &parsed));
+        assert_int_equal(param->default_value, parsed);
+        arc_param_set(param, config, param->maximum);
+        assert_int_equal(param->maximum, arc_param_get(param, config));
+        arc_param_set(param, config, param->default_value);
+        for (size_t other = 0; other < i; ++other) {
+            assert_string_not_equal(params[other].name, param->name);
+        }
+    }
+    /* The hash sees every field. */
+    const uint64_t hash = arc_param_hash(params, count, config);
+    for (size_t i = 0; i < count; ++i) {
+        const arc_param_t *param = &params[i];
+        arc_param_set(param, config,
+                      param->default_value == param->maximum ? param->minimum : param->maximum);
+        if (param->minimum != param->maximum) {
+            assert_true(hash != arc_param_hash(params, count, config));
+        }
+        arc_param_set(param, config, param->default_value);
+    }
+    assert_true(hash == arc_param_hash(params, count, config));
+}
+
+static void both_tables_are_sound(void **state)
+{
+    lowlat_config_t lowlat;
+    quant_settings_t quant;
+    (void) state;
+
+    memset(&lowlat, 0, sizeof lowlat);
+    memset(&quant, 0, sizeof quant);
+    check_table(lowlat_params, lowlat_params_count, &lowlat);
+    check_table(quant_params, quant_params_count, &quant);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parses_what_is_meant_and_nothing_else),
+        cmocka_unit_test(says_what_is_allowed),
+        cmocka_unit_test(prints_sizes_as_users_write_them),
+        cmocka_unit_test(both_tables_are_sound),
+    };
+    return cmocka_run_group_tests_name("parameters", tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/*
+ * Waiting: bounded spinning, progress on every later poll, a time limit that
+ * ends the wait; and the report that tells what was done.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tally.h"
+#include "wait.h"
+
+/* A task that ends with `status` after so many polls. */
+typedef struct counted {
+    arc_task_t task;
+    unsigned polls;
+    unsigned end_after;
+    arc_status_t status;
+} counted_t;
+
+static unsigned progress_calls;
+
+static void count_progress(void)
+{
+    progress_calls += 1;
+}
+
+static arc_status_t counted_progress(arc_task_t *base)
+{
+    counted_t *task = (counted_t *) base;
+    task->polls += 1;
+    return task->end_after > 0 && task->polls >= task->end_after ? task->status : ARC_IN_PROGRESS;
+}
+
+static const arc_task_ops_t counted_ops = {.progress = counted_progress};
+
+static arc_status_t run(counted_t *task, unsigned spins, double timeout_seconds)
+{
+    const arc_wait_t wait = {
+        .progress = count_progress, .spins = spins, .timeout_seconds = timeout_seconds};
+    task->task.ops = &counted_ops;
+    progress_calls = 0;
+    return arc_wait_run(&wait, &task->task);
+}
+
+static void a_task_that_is_ready_costs_no_progress(void **state)
+{
+    counted_t task = {.end_after = 1, .status = ARC_OK};
+    (void) state;
+
+    assert_int_equal(ARC_OK, run(&task, 100, 0));
+    assert_int_equal(1, task.polls);
+    assert_int_equal(0, progress_calls);
+}
+
+static void spins_first_then_makes_progress_on_every_poll(void **state)
+{
+    counted_t task = {.end_after = 150, .status = ARC_OK};
+    (void) state;
+
+    assert_int_equal(ARC_OK, run(&task, 100, 0));
+    assert_int_equal(150, task.polls);
+    assert_int_equal(49, progress_calls);
+}
+
+static void errors_end_the_wait_at_once(void **state)
+{
+    counted_t spinning = {.end_after = 3, .status = ARC_ERR_PROTOCOL};
+    counted_t later = {.end_after = 30, .status = ARC_ERR_TRANSPORT};
+    (void) state;
+
+    assert_int_equal(ARC_ERR_PROTOCOL, run(&spinning, 10, 0));
+    assert_int_equal(3, spinning.polls);
+    assert_int_equal(ARC_ERR_TRANSPORT, run(&later, 10, 0));
+    assert_int_equal(30, later.polls);
+}
+
+static void a_time_limit_ends_the_wait(void **state)
+{
+    counted_t never = {.end_after = 0};
+    (void) state;
+
+    assert_int_equal(ARC_ERR_TIMEOUT, run(&never, 10, 0.05));
+    assert_true(progress_calls > 0);
+}
+
+static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **state)
+{
+    enum { TEXT_BYTES = 4096 };
+    static const char *const names[] = {"first", "second"};
+    char text[TEXT_BYTES] = "";
+    arc_tally_t tally;
+    arc_tally_t total;
+    (void) state;
+
+    memset(&tally, 0, sizeof tally);
+    memset(&total, 0, sizeof total);
+    arc_tally_count(&tally.served[1], 1000);
+    arc_tally_count(&tally.served[1], 24);
+    arc_tally_count(&tally.passed[ARC_REASON_USER_OP], 8);
+    arc_tally_add(&total, &tally);
+    arc_tally_add(&total, &tally);
+
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_non_null(stream);
+    arc_tally_print(stream, "x", names, 2, &total);
+    (void) fclose(stream);
+    unsigned long long calls = 99;
+    unsigned long long bytes = 99;
+    const char *row = strstr(text, "served  first");
+    assert_non_null(row);
+    assert_int_equal(2, sscanf(row, "served first %llu %llu", &calls, &bytes));
+    assert_int_equal(0, calls);
+    row = strstr(text, "served  second");
+    assert_non_null(row);
+    assert_int_equal(2, sscanf(row, "served second %llu %llu", &calls, &bytes));
+    assert_int_equal(4, calls);
+    assert_int_equal(2048, bytes);
+    assert_non_null(strstr(text, arc_reason_text(ARC_REASON_USER_OP)));
+    assert_null(strstr(text, arc_reason_text(ARC_REASON_TOO_LARGE)));
+}
+
+static void every_status_has_a_text(void **state)
+{
+    (void) state;
+#define X(_code, _value, _text) assert_string_equal(_text, arc_status_text(_code));
+    ARC_STATUS_TABLE(X)
+#undef X
+    assert_string_equal("unknown status", arc_status_text((arc_status_t) 1000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_task_that_is_ready_costs_no_progress),
+        cmocka_unit_test(spins_first_then_makes_progress_on_every_poll),
+        cmocka_unit_test(errors_end_the_wait_at_once),
+        cmocka_unit_test(a_time_limit_ends_the_wait),
+        cmocka_unit_test(the_report_has_a_row_for_each_algorithm_and_each_reason_met),
+        cmocka_unit_test(every_status_has_a_text),
+    };
+    return cmocka_run_group_tests_name("waiting and reporting", tests, NULL, NULL);
+}
