@@ -92,11 +92,13 @@ typedef struct lowlat_task {
     size_t count;      /* elements, > 0 */
     size_t span_bytes; /* of `count` elements */
     uint64_t sequence;
-    unsigned peer;      /* all ranks below have been seen in the present wait */
-    size_t block_elems; /* staging unit in elements */
+    const unsigned char *own; /* where our own part is added from */
+    unsigned peer;            /* all ranks below have been seen in the present wait */
+    size_t block_elems;       /* staging unit in elements */
     size_t blocks;
     size_t staged;  /* blocks published by us */
     size_t reduced; /* blocks complete in `out` */
+    unsigned char copy[LOWLAT_LINE_DATA_BYTES];
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {

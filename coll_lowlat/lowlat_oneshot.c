@@ -23,8 +23,12 @@
  *          `published` counts the blocks; it only grows, so "not before" is
  *          enough, and no peer can be so far ahead that this is ambiguous.
  *
- * Both read only their own staged copy, never `in`, once they write `out`:
- * MPI_IN_PLACE, and any other overlap of the two, needs no care.
+ * A rank adds its own part from `in`, not from its segment: the peers have
+ * fetched those lines by then, and to read them back costs another transfer
+ * (measured: 0.19 against 0.14 us for 8 bytes between distant cores).  With
+ * MPI_IN_PLACE `out` is `in`, and the first addition overwrites it.  Rank 0 is
+ * then still right, its part is the first operand; the others use a copy: a
+ * private one where it is short (inline), their staged one otherwise.
  *
  * The sum runs in rank order, never in arrival order: all ranks add the same
  * numbers in the same order and return the same bits.
@@ -86,13 +90,21 @@ static void task_begin(lowlat_task_t *task, const arc_task_ops_t *ops)
     task->task.ops = ops;
     task->sequence = ++task->group->sequence;
     task->peer = 0;
+    task->own = task->in;
+}
+
+/* Is our own part gone when its turn comes, because `out` is `in`? */
+static bool own_is_overwritten(const lowlat_task_t *task)
+{
+    return task->in == task->out && 0 != task->group->rank;
 }
 
 /* ---- inline ---- */
 
 static const void *inline_part(const lowlat_task_t *task, unsigned rank, size_t offset_bytes)
 {
-    return line_of(task, rank)->data + offset_bytes;
+    const unsigned char *data = rank == task->group->rank ? task->own : line_of(task, rank)->data;
+    return data + offset_bytes;
 }
 
 static bool inline_arrived(const lowlat_task_t *task, unsigned rank)
@@ -131,6 +143,10 @@ void lowlat_inline_start(lowlat_task_t *task)
     task_begin(task, &ops);
     lowlat_line_t *line = line_of(task, task->group->rank);
     memcpy(line->data, task->in, task->span_bytes);
+    if (own_is_overwritten(task)) {
+        memcpy(task->copy, task->in, task->span_bytes);
+        task->own = task->copy;
+    }
     /* Release: whoever sees the sequence number sees the data. */
     __atomic_store_n(&line->sequence, task->sequence, __ATOMIC_RELEASE);
 }
@@ -139,7 +155,8 @@ void lowlat_inline_start(lowlat_task_t *task)
 
 static const void *staged_part(const lowlat_task_t *task, unsigned rank, size_t offset_bytes)
 {
-    return arena_of(task, rank) + offset_bytes;
+    const unsigned char *data = rank == task->group->rank ? task->own : arena_of(task, rank);
+    return data + offset_bytes;
 }
 
 static bool staged_arrived(const lowlat_task_t *task, unsigned rank, size_t blocks)
@@ -212,5 +229,8 @@ void lowlat_staged_start(lowlat_task_t *task)
     task->blocks = (task->count + task->block_elems - 1) / task->block_elems;
     task->staged = 0;
     task->reduced = 0;
+    if (own_is_overwritten(task)) {
+        task->own = arena_of(task, task->group->rank);
+    }
     staged_publish(task);
 }

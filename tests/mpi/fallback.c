@@ -1,0 +1,319 @@
+/*
+ * Every cause for which a component must leave an allreduce, or a whole
+ * collective, to the one below it. Each cause sits between two allreduces that
+ * the component may take itself, over and over:
+ *
+ *   allreduce  -  the cause  -  allreduce  -  the cause  -  ...
+ *
+ * so that a call passed down must neither disturb nor be disturbed by the state
+ * of its neighbours. All answers are exact integers; the data change every call.
+ *
+ *   -r N   rounds (default 40)
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#if MPI_VERSION >= 4
+#define HAVE_PERSISTENT 1
+#define persistent_allreduce MPI_Allreduce_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define HAVE_PERSISTENT OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define persistent_allreduce MPIX_Allreduce_init
+#else
+#define HAVE_PERSISTENT 0
+#endif
+
+enum {
+    DEFAULT_ROUNDS = 40,
+    NEIGHBOUR_LARGEST = 900,
+    CAUSE_COUNT = 500,
+    LARGE_COUNT = 400000,
+    LARGE_EVERY = 8, /* calls of megabytes: only in every eighth round */
+};
+
+static int world_rank;
+static int world_ranks;
+static MPI_Comm other_comm; /* an inter-communicator, or MPI_COMM_NULL with one rank */
+static MPI_Op user_sum;
+static MPI_Datatype derived_int;
+
+static int value(int rank, int round, int i)
+{
+    return rank * 7 + round * 3 + i % 11;
+}
+
+/* Sum of value() over ranks first .. last - 1. */
+static int value_sum(int first, int last, int round, int i)
+{
+    int ranks = last - first;
+
+    return 7 * (first + last - 1) * ranks / 2 + ranks * (round * 3 + i % 11);
+}
+
+static void fill(int *out, int count, int round)
+{
+    for (int i = 0; i < count; i++) {
+        out[i] = value(world_rank, round, i);
+    }
+}
+
+static void expect_sum(const int *got, int count, int round, const char *what)
+{
+    for (int i = 0; i < count; i++) {
+        tap_check(got[i] == value_sum(0, world_ranks, round, i), "%s, round %d, element %d: %d",
+                  what, round, i, got[i]);
+    }
+}
+
+/* An allreduce that nothing stands against; its size walks through small and middle ones. */
+static void neighbour(int round)
+{
+    double data[NEIGHBOUR_LARGEST];
+    int count = (round * 37) % NEIGHBOUR_LARGEST + 1;
+
+    for (int i = 0; i < count; i++) {
+        data[i] = value(world_rank, round, i);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        tap_check(data[i] == value_sum(0, world_ranks, round, i), "neighbour, round %d, element %d",
+                  round, i);
+    }
+}
+
+static void reduce_world(int count, MPI_Datatype type, MPI_Op op, int round, const char *what)
+{
+    int *in = must_alloc((size_t) count * sizeof *in);
+    int *out = must_alloc((size_t) count * sizeof *out);
+
+    fill(in, count, round);
+    MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
+    expect_sum(out, count, round, what);
+    free(in);
+    free(out);
+}
+
+static void sum_ints(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    const int *a = in;
+    int *b = inout;
+
+    (void) type;
+    for (int i = 0; i < *count; i++) {
+        b[i] += a[i];
+    }
+}
+
+static void cause_user_op(int round)
+{
+    reduce_world(CAUSE_COUNT, MPI_INT, user_sum, round, "user operation");
+}
+
+static void cause_derived_type(int round)
+{
+    reduce_world(CAUSE_COUNT, derived_int, user_sum, round, "derived type");
+}
+
+static void cause_large(int round)
+{
+    if (round % LARGE_EVERY == 0) {
+        reduce_world(LARGE_COUNT, MPI_INT, MPI_SUM, round, "large vector");
+    }
+}
+
+static void cause_count_zero(int round)
+{
+    int untouched = round;
+
+    MPI_Allreduce(MPI_IN_PLACE, &untouched, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    tap_check(untouched == round, "count 0 wrote %d", untouched);
+}
+
+static void cause_self(int round)
+{
+    int result = -1;
+
+    MPI_Allreduce(&round, &result, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+    tap_check(result == round, "self: %d", result);
+}
+
+static void cause_inter(int round)
+{
+    int low_ranks = (world_ranks + 1) / 2;
+    bool low = world_rank < low_ranks;
+    int in[CAUSE_COUNT];
+    int out[CAUSE_COUNT];
+
+    if (other_comm == MPI_COMM_NULL) {
+        return;
+    }
+    fill(in, CAUSE_COUNT, round);
+    MPI_Allreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, other_comm);
+    for (int i = 0; i < CAUSE_COUNT; i++) {
+        int expected =
+            low ? value_sum(low_ranks, world_ranks, round, i) : value_sum(0, low_ranks, round, i);
+
+        tap_check(out[i] == expected, "inter-communicator, element %d: %d", i, out[i]);
+    }
+}
+
+static void cause_bcast_reduce(int round)
+{
+    int root = round % world_ranks;
+    int in[CAUSE_COUNT];
+    int out[CAUSE_COUNT];
+
+    fill(in, CAUSE_COUNT, round);
+    MPI_Reduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    MPI_Bcast(out, CAUSE_COUNT, MPI_INT, root, MPI_COMM_WORLD);
+    expect_sum(out, CAUSE_COUNT, round, "reduce and bcast");
+}
+
+static void cause_gathers(int round)
+{
+    int mine = value(world_rank, round, 0);
+    int *all = must_alloc((size_t) world_ranks * sizeof *all);
+    int *swapped = must_alloc((size_t) world_ranks * sizeof *swapped);
+
+    MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(all, 1, MPI_INT, swapped, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int rank = 0; rank < world_ranks; rank++) {
+        tap_check(all[rank] == value(rank, round, 0), "allgather from %d", rank);
+        tap_check(swapped[rank] == mine, "alltoall from %d", rank);
+    }
+    free(all);
+    free(swapped);
+}
+
+/* A non-blocking allreduce that is under way while a blocking one runs. */
+static void cause_nonblocking(int round)
+{
+    int in[CAUSE_COUNT];
+    int out[CAUSE_COUNT];
+    MPI_Request request;
+
+    fill(in, CAUSE_COUNT, round);
+    MPI_Iallreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    neighbour(round + 1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect_sum(out, CAUSE_COUNT, round, "non-blocking");
+}
+
+#if HAVE_PERSISTENT
+static void cause_persistent(int round)
+{
+    int in[CAUSE_COUNT] = {0};
+    int out[CAUSE_COUNT];
+    MPI_Request request;
+
+    persistent_allreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &request);
+    for (int start = 0; start < 2; start++) {
+        fill(in, CAUSE_COUNT, round + start);
+        MPI_Start(&request);
+        neighbour(round + start);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        expect_sum(out, CAUSE_COUNT, round + start, "persistent");
+    }
+    MPI_Request_free(&request);
+}
+#endif
+
+/* Open MPI agrees on the number of a new communicator by allreduces on the old one. */
+static void cause_new_communicator(int round)
+{
+    MPI_Comm comm;
+    int result = 0;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allreduce(&round, &result, 1, MPI_INT, MPI_SUM, comm);
+    tap_check(result == round * world_ranks, "new communicator: %d", result);
+    MPI_Comm_free(&comm);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(int round);
+} causes[] = {
+    {"a user operation", cause_user_op},
+    {"a user operation on a derived type", cause_derived_type},
+    {"a vector of 1.6 MB", cause_large},
+    {"count 0", cause_count_zero},
+    {"a communicator of one rank", cause_self},
+    {"an inter-communicator", cause_inter},
+    {"reduce and bcast", cause_bcast_reduce},
+    {"allgather, alltoall, barrier", cause_gathers},
+    {"a non-blocking allreduce under way", cause_nonblocking},
+#if HAVE_PERSISTENT
+    {"a persistent allreduce under way", cause_persistent},
+#endif
+    {"a communicator made and freed", cause_new_communicator},
+};
+
+static void make_objects(void)
+{
+    MPI_Comm local;
+    int low_ranks = (world_ranks + 1) / 2;
+    bool low = world_rank < low_ranks;
+
+    MPI_Op_create(sum_ints, 1, &user_sum);
+    MPI_Type_contiguous(1, MPI_INT, &derived_int);
+    MPI_Type_commit(&derived_int);
+    other_comm = MPI_COMM_NULL;
+    if (world_ranks > 1) {
+        MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, world_rank, &local);
+        MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, low ? low_ranks : 0, 1, &other_comm);
+        MPI_Comm_free(&local);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = DEFAULT_ROUNDS;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "r:")) != -1) {
+        if (option != 'r') {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        rounds = atoi(optarg);
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    make_objects();
+    for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
+        for (int round = 0; round < rounds; round++) {
+            neighbour(round);
+            causes[cause].run(round);
+        }
+        neighbour(rounds);
+        tap_case("right answers with %s between allreduces", causes[cause].name);
+    }
+    for (int round = 0; round < rounds; round++) {
+        for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
+            causes[cause].run(round);
+            neighbour(round);
+        }
+    }
+    tap_case("right answers with all of these in turn");
+    MPI_Op_free(&user_sum);
+    MPI_Type_free(&derived_int);
+    if (other_comm != MPI_COMM_NULL) {
+        MPI_Comm_free(&other_comm);
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,99 @@
+/*
+ * Reader of /proc for footprint.h.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "footprint.h"
+
+enum { LINE_BYTES = 4096, BYTES_PER_KIB = 1024 };
+
+static void fail_on(const char *path)
+{
+    perror(path);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+static FILE *must_open(const char *path)
+{
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL) {
+        fail_on(path);
+    }
+    return file;
+}
+
+long footprint_count_entries(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    long entries = 0;
+
+    if (directory == NULL) {
+        fail_on(path);
+        return 0;
+    }
+    while ((entry = readdir(directory)) != NULL) {
+        entries += entry->d_name[0] != '.';
+    }
+    closedir(directory);
+    return entries;
+}
+
+static void count_mappings(footprint_t *footprint)
+{
+    FILE *file = must_open("/proc/self/maps");
+    char line[LINE_BYTES];
+
+    while (fgets(line, sizeof line, file) != NULL) {
+        footprint->mappings++;
+        footprint->shared_files += strstr(line, " /dev/shm/") != NULL;
+    }
+    fclose(file);
+}
+
+/* Columns of /proc/sysvipc/shm: key, id, permissions, size, pid of the creator, ... */
+static void count_sysv_segments(footprint_t *footprint)
+{
+    FILE *file = fopen("/proc/sysvipc/shm", "r");
+    char line[LINE_BYTES];
+    long creator;
+
+    if (file == NULL) {
+        return; /* a kernel without System V IPC has no segments to leak */
+    }
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "%*s %*s %*s %*s %ld", &creator) == 1 && creator == (long) getpid()) {
+            footprint->sysv_segments++;
+        }
+    }
+    fclose(file);
+}
+
+footprint_t footprint_take(void)
+{
+    footprint_t footprint = {0};
+    FILE *file = must_open("/proc/self/statm");
+    long resident_pages;
+
+    if (fscanf(file, "%*d %ld", &resident_pages) != 1) {
+        fail_on("/proc/self/statm");
+    }
+    fclose(file);
+    footprint.resident_kib = resident_pages * (sysconf(_SC_PAGESIZE) / BYTES_PER_KIB);
+    footprint.files = footprint_count_entries("/proc/self/fd");
+    count_mappings(&footprint);
+    count_sysv_segments(&footprint);
+    return footprint;
+}

@@ -1,0 +1,25 @@
+/*
+ * What a process holds of the machine, read from /proc: to compare before and
+ * after.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TESTS_MPI_FOOTPRINT_H
+#define ARC_TESTS_MPI_FOOTPRINT_H
+
+/** Counts of this process alone; other programs on the machine do not change them. */
+typedef struct footprint {
+    long resident_kib;
+    long files;         /* open file descriptors */
+    long mappings;      /* lines of /proc/self/maps */
+    long shared_files;  /* of them, files in /dev/shm */
+    long sysv_segments; /* System V segments that this process made */
+} footprint_t;
+
+/** Take the counts now. Aborts the job when /proc is not there. */
+footprint_t footprint_take(void);
+
+/** Number of entries in a directory, without the two dots. Aborts the job on failure. */
+long footprint_count_entries(const char *path);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * What every MPI test program shares: TAP lines from rank 0, guarded buffers,
+ * and a seeded random function that any rank can evaluate for any other rank.
+ *
+ * A test program reports through tap_fail() on the rank that saw the failure and
+ * closes a group of checks with tap_case(), which is collective: the failures
+ * travel to rank 0 by point-to-point messages on a private communicator, never
+ * by the collective under test.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TESTS_MPI_HARNESS_H
+#define ARC_TESTS_MPI_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+/** Start reporting. Collective over MPI_COMM_WORLD, after MPI_Init. */
+void tap_start(void);
+
+/** Record a failure of the running case on this rank; the first text is kept. Local. */
+void tap_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** tap_fail() with text unless `good`. Returns `good`. Local. */
+bool tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** End the running case: collective; rank 0 prints `ok` or `not ok` with the description. */
+void tap_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Report a case that cannot run here. Collective; rank 0 prints the reason. */
+void tap_skip(const char *description, const char *reason);
+
+/** A comment line from rank 0. Local, ignored on other ranks. */
+void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Print the plan and release the private communicator. Collective, before MPI_Finalize. */
+void tap_finish(void);
+
+/** Uniform 64 bits, a pure function of its arguments. */
+uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index);
+
+/** Largest shift_bytes of guarded_place_at(). */
+enum { GUARDED_SHIFT_BYTES = 64 };
+
+/** Memory with room for canaries around a vector of up to `capacity_bytes`. */
+typedef struct guarded {
+    unsigned char *base;
+    size_t capacity_bytes;
+    size_t placed_bytes;
+    size_t shift_bytes;
+} guarded_t;
+
+/** Allocate; aborts the job when memory is short. Free with guarded_fini(). */
+void guarded_init(guarded_t *guarded, size_t capacity_bytes);
+
+/** Release the memory. */
+void guarded_fini(guarded_t *guarded);
+
+/** Address for a vector of `bytes`, with fresh canaries before and behind it. */
+void *guarded_place(guarded_t *guarded, size_t bytes);
+
+/** The same at an address that is `shift_bytes` away from the usual alignment. */
+void *guarded_place_at(guarded_t *guarded, size_t bytes, size_t shift_bytes);
+
+/** True while the canaries of the last guarded_place() are untouched. */
+bool guarded_intact(const guarded_t *guarded);
+
+/** malloc() that aborts the job when memory is short; never returns NULL. */
+void *must_alloc(size_t bytes);
+
+#endif

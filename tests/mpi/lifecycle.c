@@ -1,0 +1,197 @@
+/*
+ * Communicators come and go: make, use, free, hundreds of times, and 64 alive
+ * at once. Sums are right on each of them, and a process that has freed its
+ * communicators holds no more of the machine than before: memory, open files,
+ * mappings, System V segments.
+ *
+ * The first cycles are not counted: first use of a path may keep a pool.
+ *
+ *   -n N   cycles (default 500)
+ *   -q     also one float sum of over 256 KiB on each communicator
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h> /* malloc_trim */
+#endif
+
+#include "footprint.h"
+#include "harness.h"
+
+enum {
+    WARM_CYCLES = 60,
+    ALIVE = 64,
+    LARGE_ELEMS = 70000, /* 280 KB of floats */
+    MIDDLE_ELEMS = 1000,
+    /*
+     * Over 500 cycles. Open MPI 4.1 alone grows by up to 140 KiB as its free lists fill; a leak of
+     * half a page per communicator and rank would be 1000 KiB.
+     */
+    RESIDENT_GROWTH_KIB = 800,
+    MAPPINGS_GROWTH = 6, /* the allocator may add a few; a leak of one per cycle is hundreds */
+};
+
+static const int small_counts[] = {1, 14, MIDDLE_ELEMS};
+static float *large;
+
+/* Sums on `comm`, checked. Values depend on the cycle, so that old data cannot pass. */
+static void use(MPI_Comm comm, int cycle, bool with_large)
+{
+    double data[MIDDLE_ELEMS];
+    int rank;
+    int ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (size_t c = 0; c < sizeof small_counts / sizeof small_counts[0]; c++) {
+        int count = small_counts[c];
+
+        for (int i = 0; i < count; i++) {
+            data[i] = cycle + rank + i;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, comm);
+        for (int i = 0; i < count; i++) {
+            double expected = (double) ranks * (cycle + i) + ranks * (ranks - 1) / 2;
+
+            tap_check(data[i] == expected, "cycle %d, count %d, element %d: %g instead of %g",
+                      cycle, count, i, data[i], expected);
+        }
+    }
+    if (with_large) {
+        const float half_code =
+            0.5f / 127.0f; /* one step of an 8-bit code is 1/127 of the largest */
+
+        for (int i = 0; i < LARGE_ELEMS; i++) {
+            large[i] = 1.0f;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, large, LARGE_ELEMS, MPI_FLOAT, MPI_SUM, comm);
+        for (int i = 0; i < LARGE_ELEMS; i++) {
+            float error = large[i] - (float) ranks;
+            float bound = half_code * (float) (ranks * (ranks + 1)) / 2.0f;
+
+            tap_check(error <= bound && -error <= bound, "cycle %d, large sum, element %d: %g",
+                      cycle, i, (double) large[i]);
+        }
+    }
+}
+
+static MPI_Comm make(int cycle)
+{
+    MPI_Comm comm;
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (cycle % 2 == 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    } else {
+        MPI_Comm_split(MPI_COMM_WORLD, cycle % 4 == 1 ? rank % 2 : 0, -rank, &comm);
+    }
+    return comm;
+}
+
+/*
+ * The footprint when all ranks are at the same point: a segment that a peer still has attached
+ * counts for its maker. Memory that the allocator keeps for later is given back first.
+ */
+static footprint_t settled_footprint(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    return footprint_take();
+}
+
+static void check_growth(const footprint_t *before, const footprint_t *after, const char *when)
+{
+    long growth_kib = after->resident_kib - before->resident_kib;
+
+    tap_note("%s: rank 0 holds %+ld KiB, %+ld mappings", when, growth_kib,
+             after->mappings - before->mappings);
+    tap_check(growth_kib <= RESIDENT_GROWTH_KIB, "grew by %ld KiB", growth_kib);
+    tap_case("%s: resident memory grew by at most %d KiB", when, RESIDENT_GROWTH_KIB);
+    tap_check(after->files <= before->files, "%ld open files instead of %ld", after->files,
+              before->files);
+    tap_check(after->mappings <= before->mappings + MAPPINGS_GROWTH, "%ld mappings instead of %ld",
+              after->mappings, before->mappings);
+    tap_check(after->shared_files <= before->shared_files,
+              "%ld mapped files in /dev/shm instead of %ld", after->shared_files,
+              before->shared_files);
+    tap_check(after->sysv_segments <= before->sysv_segments, "%ld System V segments instead of %ld",
+              after->sysv_segments, before->sysv_segments);
+    tap_case("%s: files, mappings and shared memory as before", when);
+}
+
+static void run_cycles(int first, int last, bool with_large)
+{
+    for (int cycle = first; cycle < last; cycle++) {
+        MPI_Comm comm = make(cycle);
+
+        use(comm, cycle, with_large);
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* All alive at once, used in two rounds in different order, then freed. */
+static void run_alive(bool with_large)
+{
+    MPI_Comm comms[ALIVE];
+
+    for (int i = 0; i < ALIVE; i++) {
+        comms[i] = make(i);
+        use(comms[i], i, with_large);
+    }
+    footprint_t peak = footprint_take();
+    tap_note("%d alive: rank 0 has %ld KiB resident, %ld files, %ld mappings", ALIVE,
+             peak.resident_kib, peak.files, peak.mappings);
+    for (int i = ALIVE - 1; i >= 0; i--) {
+        use(comms[i], ALIVE + i, false);
+    }
+    for (int i = 0; i < ALIVE; i++) {
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int cycles = 500;
+    bool with_large = false;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "n:q")) != -1) {
+        if (option == 'n') {
+            cycles = atoi(optarg);
+        } else if (option == 'q') {
+            with_large = true;
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    tap_start();
+    large = must_alloc(LARGE_ELEMS * sizeof *large);
+    run_alive(with_large);
+    run_cycles(0, WARM_CYCLES, with_large);
+    tap_case("%d communicators made, used and freed: right sums", WARM_CYCLES);
+
+    footprint_t before = settled_footprint();
+    run_cycles(WARM_CYCLES, WARM_CYCLES + cycles, with_large);
+    footprint_t after = settled_footprint();
+    tap_case("%d more: right sums", cycles);
+    check_growth(&before, &after, "after the cycles");
+
+    before = settled_footprint();
+    run_alive(with_large);
+    after = settled_footprint();
+    tap_case("%d communicators alive at once: right sums", ALIVE);
+    check_growth(&before, &after, "after these were freed");
+    free(large);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

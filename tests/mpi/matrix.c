@@ -1,0 +1,162 @@
+/*
+ * The correctness matrix of MPI_Allreduce: every predefined type with every
+ * operation MPI allows on it, counts around every boundary, in place and not,
+ * on many kinds of communicators, and user-defined operations and types.
+ *
+ * All predefined results are compared with an exact oracle byte by byte, so the
+ * comparison also proves that all ranks hold the same bits; sums of arbitrary
+ * floats, which have no exact oracle, are checked for both properties on their
+ * own in matrix_special.c.
+ *
+ *   -l N   leave out counts above N (elements); for runs with many ranks
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "matrix.h"
+
+enum {
+    COUNTS_MAX = 48,
+    MIXED_COUNT = 70000,
+    LARGEST_COUNT = 300001,
+    STAGGER_ELEMS = 61, /* a prime: successive calls reduce different stretches of the vectors */
+};
+
+static const size_t small_counts[] = {0, 1, 2, 3, 5, 7, 8, 13, 14, 15, 1023, 1024, 1025};
+
+/* Sizes at which an implementation may change its way: an inline message, a page, a segment. */
+static const size_t boundary_bytes[] = {56, 4096, 8192, 65536};
+
+/** An ascending list of element counts without repetitions. */
+typedef struct counts {
+    size_t values[COUNTS_MAX];
+    size_t used;
+} counts_t;
+
+static void counts_add(counts_t *counts, size_t value)
+{
+    size_t at = 0;
+
+    while (at < counts->used && counts->values[at] < value) {
+        at++;
+    }
+    if (counts->used == COUNTS_MAX || (at < counts->used && counts->values[at] == value)) {
+        return;
+    }
+    memmove(&counts->values[at + 1], &counts->values[at],
+            (counts->used - at) * sizeof counts->values[0]);
+    counts->values[at] = value;
+    counts->used++;
+}
+
+/* Counts for one type, up to `limit`; `large` adds the counts that cost time. */
+static void counts_for(counts_t *counts, const type_row_t *type, bool large, size_t limit)
+{
+    counts->used = 0;
+    for (size_t i = 0; i < sizeof small_counts / sizeof small_counts[0]; i++) {
+        counts_add(counts, small_counts[i]);
+    }
+    for (size_t i = 0; i < sizeof boundary_bytes / sizeof boundary_bytes[0]; i++) {
+        size_t elems = boundary_bytes[i] / type->extent_bytes;
+
+        counts_add(counts, elems > 0 ? elems - 1 : 0);
+        counts_add(counts, elems);
+        counts_add(counts, elems + 1);
+    }
+    if (large) {
+        counts_add(counts, MIXED_COUNT);
+        counts_add(counts, LARGEST_COUNT);
+    }
+    while (counts->used > 0 && counts->values[counts->used - 1] > limit) {
+        counts->used--;
+    }
+}
+
+/* All counts of one type and operation on world, out of place and in place. */
+static void check_world_op(const type_row_t *type, op_id_t op, const counts_t *counts)
+{
+    size_t largest = counts->values[counts->used - 1];
+    check_buffers_t buffers;
+    oracle_t oracle;
+    draw_t draw = {.op = op, .seed = (uint64_t) op + 1};
+    int rank;
+    int ranks;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    draw.rank = (unsigned) rank;
+    draw.ranks = (unsigned) ranks;
+    oracle_init(&oracle, type, &draw, largest + STAGGER_ELEMS);
+    check_buffers_init(&buffers, largest * type->extent_bytes);
+    for (size_t i = 0; i < counts->used; i++) {
+        for (int in_place = 0; in_place < 2; in_place++) {
+            call_t call = {.comm = MPI_COMM_WORLD,
+                           .first = (2 * i + (size_t) in_place) % STAGGER_ELEMS,
+                           .count = counts->values[i],
+                           .in_place = in_place != 0};
+
+            (void) check_allreduce(&oracle, &buffers, &call);
+        }
+    }
+    check_buffers_fini(&buffers);
+    oracle_fini(&oracle);
+}
+
+static void check_world_type(const type_row_t *type, size_t limit)
+{
+    char ops[128] = "";
+    counts_t counts;
+    size_t reached = 0;
+    bool first_op = true;
+
+    if (!type_present(type)) {
+        tap_skip(type->name, "this Open MPI was built without the type");
+        return;
+    }
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        if (type->ops & (1u << op)) {
+            /* The largest counts once per type: how bytes are moved does not depend on the op. */
+            counts_for(&counts, type, type->broad && first_op, limit);
+            first_op = false;
+            check_world_op(type, (op_id_t) op, &counts);
+            strncat(ops, " ", sizeof ops - strlen(ops) - 1);
+            strncat(ops, op_table[op].name, sizeof ops - strlen(ops) - 1);
+            if (counts.values[counts.used - 1] > reached) {
+                reached = counts.values[counts.used - 1];
+            }
+        }
+    }
+    tap_case("world: %s x%s, counts 0..%zu, in place and not", type->name, ops, reached);
+}
+
+int main(int argc, char **argv)
+{
+    size_t limit = LARGEST_COUNT;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "l:")) != -1) {
+        if (option != 'l') {
+            fprintf(stderr, "usage: matrix [-l largest_count]\n");
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        limit = strtoul(optarg, NULL, 10);
+    }
+    tap_start();
+    for (size_t row = 0; row < type_table_rows; row++) {
+        check_world_type(&type_table[row], limit);
+    }
+    matrix_check_communicators();
+    matrix_check_user_ops();
+    matrix_check_derived_types();
+    matrix_check_random_floats();
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,182 @@
+# Shell functions for the MPI tests: run a TAP-printing program under mpirun, many
+# times with different ranks and MCA arguments, as one TAP stream. To be sourced.
+#
+#   . "${srcdir:-.}/mpi_run.sh"
+#   mpi_setup
+#   mpi_run "np=4 lowlat" 4 60 "--mca coll_lowlat_algorithm auto" matrix -l 1000
+#   mpi_done
+#
+# Every line of a program is renumbered and gets the label in front. An end by a
+# signal or the time limit, a missing plan, and any word of our components on
+# stderr are failures of their own.
+#
+# Environment:
+#   ARC_STAGE     folder with arc.env, which makes Open MPI see the components;
+#                 default: $top_builddir/stage. "none": plain Open MPI, to try the
+#                 tests themselves.
+#   ARC_TEST_BIN  folder with the test programs; default: the current one
+#   MPI_OPTIONS   more arguments for every mpirun
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+
+mpi_cases=0
+mpi_scratch=
+mpi_bin=${ARC_TEST_BIN:-.}
+mpi_source=${srcdir:-$(dirname "$0")}
+
+# Ends the script when nothing can be run at all.
+mpi_skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+mpi_setup() {
+    command -v mpirun >/dev/null 2>&1 || mpi_skip_all "no mpirun"
+    command -v timeout >/dev/null 2>&1 || mpi_skip_all "no timeout command"
+    mpi_stage=${ARC_STAGE:-${top_builddir:-../..}/stage}
+    mpi_path_before=${OMPI_MCA_mca_base_component_path-}
+    OMPI_ALLOW_RUN_AS_ROOT=1
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    mpi_scratch=$(mktemp -d) || exit 1
+    trap 'rm -rf "$mpi_scratch"' EXIT
+    trap 'exit 1' HUP INT TERM
+    if [ "$mpi_stage" = none ]; then
+        echo "# plain Open MPI, no components of ours"
+        return
+    fi
+    if [ ! -f "$mpi_stage/arc.env" ]; then
+        echo "Bail out! no $mpi_stage/arc.env"
+        exit 1
+    fi
+    . "$mpi_stage/arc.env"
+    # Without this, every test below would pass on components that do not load.
+    for mpi_component in lowlat quant; do
+        if ! mpi_parameters "$mpi_component" | grep -q "coll_${mpi_component}_priority"; then
+            echo "Bail out! Open MPI does not load coll_$mpi_component from $mpi_stage"
+            exit 1
+        fi
+        # Nor would a loop over no algorithms fail.
+        if [ -z "$(mpi_algorithms "$mpi_component")" ]; then
+            echo "Bail out! no list of algorithms in the help of coll_${mpi_component}_algorithm"
+            exit 1
+        fi
+    done
+}
+
+# True when the tests run with our components.
+mpi_have_plugin() {
+    [ "$mpi_stage" != none ]
+}
+
+# All parameters of a component, in the form made for programs.
+mpi_parameters() {
+    ompi_info --param coll "$1" --level 9 --parsable 2>/dev/null
+}
+
+# The algorithms that parameter coll_<component>_algorithm accepts, one per line, without auto: from
+# the end of its help, "Allowed: one of auto, a, b."
+mpi_algorithms() {
+    mpi_have_plugin || return 0
+    mpi_parameters "$1" |
+        sed -n "s/.*:coll_$1_algorithm:help:.*Allowed: one of \([^.]*\).*/\1/p" |
+        tr -d ' ' | tr ',' '\n' | grep -vx auto
+}
+
+# mpi_start RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...: leaves stdout in $mpi_scratch/out, stderr in
+# $mpi_scratch/err, the exit status in $mpi_status.
+mpi_start() {
+    mpi_ranks=$1 mpi_seconds=$2 mpi_mca=$3 mpi_program=$4
+    shift 4
+    case $mpi_program in
+    */*) ;;
+    *) mpi_program=$mpi_bin/$mpi_program ;;
+    esac
+    # shellcheck disable=SC2086
+    timeout -k 5 "$mpi_seconds" mpirun --oversubscribe -n "$mpi_ranks" $MPI_OPTIONS $mpi_mca \
+        "$mpi_program" "$@" >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+}
+
+# The same with an environment that does not know our components.
+mpi_start_without_plugin() (
+    if [ -n "$mpi_path_before" ]; then
+        OMPI_MCA_mca_base_component_path=$mpi_path_before
+        export OMPI_MCA_mca_base_component_path
+    else
+        unset OMPI_MCA_mca_base_component_path
+    fi
+    mpi_start "$@"
+    exit "$mpi_status"
+)
+
+# mpi_result STATUS DESCRIPTION: one case of the script's own, `ok` when STATUS is 0.
+mpi_result() {
+    mpi_cases=$((mpi_cases + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $mpi_cases - $2"
+    else
+        echo "not ok $mpi_cases - $2"
+    fi
+}
+
+# mpi_skip DESCRIPTION REASON
+mpi_skip() {
+    mpi_cases=$((mpi_cases + 1))
+    echo "ok $mpi_cases - $1 # SKIP $2"
+}
+
+# A file as TAP comments, shortened.
+mpi_show() {
+    head -n 25 "$1" | sed 's/^/#   /'
+}
+
+# Pass the TAP of the last run on under LABEL, and judge how the run ended.
+mpi_report() {
+    awk -v label="$1" -v cases="$mpi_cases" -v counter="$mpi_scratch/cases" '
+        /^(not )?ok [0-9]+/ {
+            verdict = /^not/ ? "not ok" : "ok"
+            sub(/^(not )?ok [0-9]+ *(- )?/, "")
+            seen++
+            printf "%s %d - %s: %s\n", verdict, ++cases, label, $0
+            next
+        }
+        /^1\.\.[0-9]+$/ { plan = substr($0, 4) + 0; next }
+        { print (/^#/ ? "" : "# ") $0 }
+        END {
+            if (plan == 0 || plan != seen) {
+                printf "not ok %d - %s: printed its whole plan\n", ++cases, label
+            }
+            print cases > counter
+        }' "$mpi_scratch/out"
+    mpi_cases=$(cat "$mpi_scratch/cases")
+    if [ "$mpi_status" -ne 0 ]; then
+        mpi_result 1 "$1: ended with status $mpi_status (124: time limit of $mpi_seconds s)"
+        mpi_show "$mpi_scratch/err"
+    elif grep -qiE 'coll_?(lowlat|quant)|lowlat|coll:quant' "$mpi_scratch/err"; then
+        mpi_result 1 "$1: our components print nothing"
+        mpi_show "$mpi_scratch/err"
+    fi
+}
+
+# mpi_run LABEL RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...
+mpi_run() {
+    mpi_label=$1
+    shift
+    mpi_start "$@"
+    mpi_report "$mpi_label"
+}
+
+# mpi_run with an environment that does not know our components.
+mpi_run_without_plugin() {
+    mpi_label=$1
+    mpi_seconds=$3
+    shift
+    mpi_start_without_plugin "$@"
+    mpi_status=$?
+    mpi_report "$mpi_label"
+}
+
+mpi_done() {
+    echo "1..$mpi_cases"
+}

@@ -1,0 +1,142 @@
+/*
+ * The oracle of the MPI tests and the one place that calls MPI_Allreduce and
+ * looks at everything it may have touched. oracle.h has the contract.
+ *
+ * Cost: ranks * count draws and folds per oracle; the callers keep one oracle
+ * per type and operation and look at different stretches of it, so that
+ * successive calls also see different data.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+static void reduce_group(void *expected, const type_row_t *type, const draw_t *group, size_t count)
+{
+    void *input = must_alloc(count * type->extent_bytes);
+    draw_t draw = *group;
+
+    for (draw.rank = 0; draw.rank < draw.ranks; draw.rank++) {
+        if (draw.rank == 0) {
+            type->draw(expected, &draw, count);
+        } else {
+            type->draw(input, &draw, count);
+            type->fold(expected, input, draw.op, count);
+        }
+    }
+    free(input);
+}
+
+void oracle_init_inter(oracle_t *oracle, const type_row_t *type, const draw_t *mine,
+                       const draw_t *remote, size_t count)
+{
+    oracle->type = type;
+    oracle->op = mine->op;
+    oracle->count = count;
+    oracle->mine = must_alloc(count * type->extent_bytes);
+    oracle->expected = must_alloc(count * type->extent_bytes);
+    memset(oracle->mine, 0, count * type->extent_bytes);
+    type->draw(oracle->mine, mine, count);
+    reduce_group(oracle->expected, type, remote, count);
+}
+
+void oracle_init(oracle_t *oracle, const type_row_t *type, const draw_t *draw, size_t count)
+{
+    oracle_init_inter(oracle, type, draw, draw, count);
+}
+
+void oracle_fini(oracle_t *oracle)
+{
+    free(oracle->mine);
+    free(oracle->expected);
+}
+
+size_t oracle_mismatch(const oracle_t *oracle, size_t first, size_t count, const void *result)
+{
+    const type_row_t *type = oracle->type;
+    const unsigned char *expected =
+        (const unsigned char *) oracle->expected + first * type->extent_bytes;
+    const unsigned char *got = result;
+
+    if (type->parts[0].bytes == type->extent_bytes &&
+        memcmp(expected, got, count * type->extent_bytes) == 0) {
+        return count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t p = 0; p < TYPE_PARTS; p++) {
+            size_t at = i * type->extent_bytes + type->parts[p].offset_bytes;
+
+            if (memcmp(expected + at, got + at, type->parts[p].bytes) != 0) {
+                return i;
+            }
+        }
+    }
+    return count;
+}
+
+void check_buffers_init(check_buffers_t *buffers, size_t capacity_bytes)
+{
+    guarded_init(&buffers->send, capacity_bytes);
+    guarded_init(&buffers->receive, capacity_bytes);
+}
+
+void check_buffers_fini(check_buffers_t *buffers)
+{
+    guarded_fini(&buffers->send);
+    guarded_fini(&buffers->receive);
+}
+
+/*
+ * An address that is aligned for the type and no better, and another one on every rank: how a
+ * rank's buffer is aligned must not decide which way the ranks go.
+ */
+static size_t shift_for(const type_row_t *type, const call_t *call)
+{
+    enum { STRICTEST_BYTES = 16, PLACES = 4 };
+    size_t align_bytes = type->extent_bytes & -type->extent_bytes;
+    int rank;
+
+    MPI_Comm_rank(call->comm, &rank);
+    if (align_bytes > STRICTEST_BYTES) {
+        align_bytes = STRICTEST_BYTES;
+    }
+    return (call->first + (size_t) rank) % PLACES * align_bytes;
+}
+
+bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const call_t *call)
+{
+    enum { POISON = 0x5C };
+    const type_row_t *type = oracle->type;
+    const op_row_t *op = &op_table[oracle->op];
+    const char *how = call->in_place ? "in place" : "out of place";
+    size_t bytes = call->count * type->extent_bytes;
+    const unsigned char *mine =
+        (const unsigned char *) oracle->mine + call->first * type->extent_bytes;
+    void *send = guarded_place_at(&buffers->send, bytes, shift_for(type, call));
+    void *receive = guarded_place_at(&buffers->receive, bytes, shift_for(type, call));
+
+    memcpy(send, mine, bytes);
+    if (call->in_place) {
+        memcpy(receive, mine, bytes);
+    } else {
+        memset(receive, POISON, bytes);
+    }
+    int code = MPI_Allreduce(call->in_place ? MPI_IN_PLACE : send, receive, (int) call->count,
+                             type->handle, op->handle, call->comm);
+    size_t wrong = oracle_mismatch(oracle, call->first, call->count, receive);
+
+    bool good = tap_check(code == MPI_SUCCESS, "%s %s count %zu %s: returned %d", type->name,
+                          op->name, call->count, how, code);
+    good &= tap_check(wrong == call->count, "%s %s count %zu %s: element %zu is wrong", type->name,
+                      op->name, call->count, how, wrong);
+    good &= tap_check(memcmp(send, mine, bytes) == 0, "%s %s count %zu %s: send buffer changed",
+                      type->name, op->name, call->count, how);
+    good &= tap_check(guarded_intact(&buffers->send) && guarded_intact(&buffers->receive),
+                      "%s %s count %zu %s: wrote outside of a buffer", type->name, op->name,
+                      call->count, how);
+    return good;
+}

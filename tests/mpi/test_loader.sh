@@ -1,0 +1,86 @@
+#!/bin/sh
+# Finding, choosing and configuring the components: parameters are listed, --mca
+# coll works in all its forms, bad values are named once and change nothing, the
+# report appears when asked for, and by default nothing is printed.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+check_listed() {
+    mpi_parameters "$1" >"$mpi_scratch/parameters"
+    for parameter in $2; do
+        grep -q ":coll_$1_$parameter:value:" "$mpi_scratch/parameters" &&
+            grep -q ":coll_$1_$parameter:help:..*" "$mpi_scratch/parameters"
+        mpi_result $? "ompi_info lists coll_$1_$parameter with help"
+    done
+}
+
+# all_output TEXT: 0 when stdout or stderr of the last run has it.
+all_output() {
+    cat "$mpi_scratch/out" "$mpi_scratch/err" | grep -q -- "$1"
+}
+
+check_report() {
+    mpi_start 2 60 "--mca coll_lowlat_report 1" fallback
+    mpi_result "$mpi_status" "with a report: the program ends well"
+    test "$(cat "$mpi_scratch/out" "$mpi_scratch/err" |
+        grep -c 'coll_lowlat: MPI_Allreduce calls of rank 0')" -eq 1
+    mpi_result $? "the report is printed once"
+    all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "the report counts calls that coll_lowlat served"
+    for reason in "operation is not a predefined one" "message is larger"; do
+        all_output "passed  $reason.* [1-9][0-9]* *[1-9][0-9]*\$"
+        mpi_result $? "the report counts calls passed down: $reason"
+    done
+    mpi_start 2 60 "--mca coll_quant_report 1 --mca coll_quant_enable 1" quantized -n 1048576
+    all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "the report counts calls that coll_quant served"
+    all_output "passed  message is smaller than min_bytes.* [1-9][0-9]* *[1-9][0-9]*\$"
+    mpi_result $? "the report counts calls passed down by coll_quant: smaller than min_bytes"
+}
+
+check_bad_value() {
+    mpi_start 2 60 "--mca $1 $2" stress -n 500
+    mpi_result "$mpi_status" "$1 = $2: the program runs"
+    grep -q '^ok 1' "$mpi_scratch/out"
+    mpi_result $? "$1 = $2: right answers"
+    test "$(grep -c "$1" "$mpi_scratch/err")" -eq 1
+    mpi_result $? "$1 = $2: one line on stderr names it"
+    mpi_show "$mpi_scratch/err"
+}
+
+# check_silent LABEL "MCA ARGUMENTS"
+check_silent() {
+    mpi_run "$1" 3 60 "$2" stress -n 500
+    test ! -s "$mpi_scratch/err"
+    mpi_result $? "$1: nothing on stderr"
+    mpi_show "$mpi_scratch/err"
+}
+
+check_listed lowlat "priority verbose report max_bytes block_bytes algorithm timeout"
+check_listed quant "priority enable verbose report min_bytes segment_bytes block depth format \
+    algorithm timeout"
+
+check_silent "default" ""
+check_silent "--mca coll ^quant" "--mca coll ^quant"
+check_silent "--mca coll ^lowlat" "--mca coll ^lowlat"
+check_silent "both and lower ones by name" "--mca coll lowlat,quant,tuned,basic,libnbc,self"
+check_silent "lowlat and lower ones by name" "--mca coll lowlat,basic,libnbc,self"
+check_silent "priorities exchanged" "--mca coll_lowlat_priority 90 --mca coll_quant_priority 20"
+
+check_silent "lowlat switched off" "--mca coll_lowlat_priority -1 --mca coll_quant_priority -1"
+mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_report 1" stress -n 500
+! all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+mpi_result $? "coll_lowlat_priority -1: no call is served"
+
+check_report
+for value in abc -5 1e6 9999999999999999999999; do
+    check_bad_value coll_lowlat_max_bytes "$value"
+done
+check_bad_value coll_lowlat_algorithm nonesuch
+check_bad_value coll_lowlat_priority 1000
+check_bad_value coll_quant_format nonesuch
+check_bad_value coll_quant_min_bytes 1e6
+mpi_done

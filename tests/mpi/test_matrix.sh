@@ -1,0 +1,26 @@
+#!/bin/sh
+# The correctness matrix over ranks, algorithms and limits; matrix.c says what it
+# promises. The run without our components checks the matrix itself.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+mpi_run_without_plugin "np=3 without" 3 60 "" matrix -l 2000
+mpi_run "np=1" 1 60 "" matrix -l 2000
+for ranks in 2 3 4 5; do
+    mpi_run "np=$ranks" "$ranks" 120 "" matrix
+done
+mpi_run "np=8" 8 180 "" matrix -l 70000
+
+if mpi_have_plugin; then
+    for algorithm in $(mpi_algorithms lowlat); do
+        for ranks in 2 3 4 7; do
+            mpi_run "np=$ranks $algorithm" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -l 20000
+        done
+    done
+    mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
+    mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
+fi
+mpi_done

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Four ranks on two "nodes" of this machine: other host names by unshare, TCP
+# between them. coll_lowlat passes sums over both nodes down; coll_quant works over
+# any transport. Needs the right to set a host name (root).
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+unshare -u hostname arc-probe 2>/dev/null || mpi_skip_all "no right to set a host name"
+
+agent=$mpi_scratch/agent
+cat >"$agent" <<'AGENT'
+#!/bin/sh
+host=$1
+shift
+exec unshare -u /bin/sh -c 'hostname "$0"; exec /bin/sh -c "$*"' "$host" "$@"
+AGENT
+chmod +x "$agent"
+# Agents with a path of their own are started as given; names need not resolve.
+case $(mpirun --version | sed -n 's/.*) \([0-9]*\)\..*/\1/p') in
+4) launcher="--mca plm_rsh_agent $agent --mca oob_tcp_if_include lo --mca btl self,vader,tcp" ;;
+*) launcher="--prtemca plm_ssh_agent $agent --mca btl self,sm,tcp" ;;
+esac
+two_nodes="-H arc-n1:2,arc-n2:2 --mca btl_tcp_if_include lo --mca pml ob1 $launcher"
+
+# Few calls: one takes 40 ms where TCP delays its acknowledgements.
+mpi_run "two nodes" 4 120 "$two_nodes" fallback -r 3
+mpi_run "two nodes" 4 120 "$two_nodes" stress -n 300
+if mpi_have_plugin; then
+    mpi_run "two nodes, quant" 4 120 "$two_nodes --mca coll_quant_enable 1" quantized -n 1048576
+    mpi_start 4 120 "$two_nodes --mca coll_lowlat_report 1" fallback -r 1
+    cat "$mpi_scratch/out" "$mpi_scratch/err" |
+        grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "two nodes: the report tells why calls were passed down"
+fi
+mpi_done

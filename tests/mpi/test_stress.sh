@@ -1,0 +1,20 @@
+#!/bin/sh
+# Ten thousand calls that change from one to the next; stress.c says how.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+for ranks in 2 3 4 5 8; do
+    mpi_run "np=$ranks" "$ranks" 120 "" stress -s "$ranks"
+done
+if mpi_have_plugin; then
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_run "np=4 $algorithm" 4 120 "--mca coll_lowlat_algorithm $algorithm" stress -s 21
+    done
+    # Blocks so small that every larger message is many of them.
+    mpi_run "np=3 small blocks" 3 120 \
+        "--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_max_bytes 1m" stress -s 22
+    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_max_bytes 1024" stress -s 23
+fi
+mpi_done
