@@ -89,7 +89,7 @@ static int quant_init_query(bool progress_threads, bool mpi_threads)
 {
     (void) progress_threads;
     (void) mpi_threads;
-    return OMPI_SUCCESS;
+    return arc_component_init_query(&mca_coll_quant_component.base);
 }
 
 static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm, int *priority)

@@ -37,8 +37,7 @@ const quant_algo_t *quant_algo_by_name(const char *name)
 
 arc_status_t quant_config_check(const quant_config_t *config)
 {
-    if (NULL == config->kernels || NULL == config->reduce_format ||
-        NULL == config->gather_format) {
+    if (NULL == config->kernels || NULL == config->reduce_format || NULL == config->gather_format) {
         return ARC_ERR_INVALID;
     }
     if (config->block_rows < QUANT_BLOCK_ROWS_MIN || config->block_rows > QUANT_BLOCK_ROWS_MAX) {

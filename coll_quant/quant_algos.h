@@ -16,7 +16,7 @@
 #include "task.h"
 
 enum {
-    /* A tile of 8 rows already pays 10 bits per element, one of 256 still fits a cache of 64 KiB. */
+    /* A tile of 8 rows already pays 10 bits per element; one of 256 rows fills 64 KiB of cache. */
     QUANT_BLOCK_ROWS_MIN = 8,
     QUANT_BLOCK_ROWS_MAX = 256,
 

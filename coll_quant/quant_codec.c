@@ -3,11 +3,11 @@
 
 #include "quant_codec.h"
 
-#define OVERWRITE(_to, _from, _function)                                                           \
-    do {                                                                                           \
-        if (NULL != (_from)->_function) {                                                          \
-            (_to)->_function = (_from)->_function;                                                 \
-        }                                                                                          \
+#define OVERWRITE(_to, _from, _function)           \
+    do {                                           \
+        if (NULL != (_from)->_function) {          \
+            (_to)->_function = (_from)->_function; \
+        }                                          \
     } while (0)
 
 static inline void overwrite(quant_kernels_t *to, const quant_kernels_t *from)

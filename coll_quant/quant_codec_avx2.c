@@ -23,15 +23,18 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     __m256i largest[VECTORS];
 
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         largest[v] = _mm256_loadu_si256((const __m256i *) (absmax + v * WIDTH));
     }
     for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             __m256i bits = _mm256_loadu_si256((const __m256i *) (x + v * WIDTH));
             largest[v] = _mm256_max_epu32(largest[v], _mm256_and_si256(bits, magnitude));
         }
     }
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         _mm256_storeu_si256((__m256i *) (absmax + v * WIDTH), largest[v]);
     }
@@ -48,6 +51,7 @@ static bool int8_scales(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT
     const __m256i one = _mm256_set1_epi32(1);
     __m256i refused = _mm256_setzero_si256();
 
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         __m256i largest = _mm256_loadu_si256((const __m256i *) (absmax + v * WIDTH));
         refused = _mm256_or_si256(refused, _mm256_cmpgt_epi32(largest, codable));
@@ -73,12 +77,14 @@ static void int8_encode(const float *x, size_t rows, const float inverse[QUANT_L
 
     for (unsigned half = 0; half < QUANT_LANES; half += PACKED) {
         __m256 factor[4];
+        QUANT_UNROLL
         for (unsigned v = 0; v < 4; ++v) {
             factor[v] = _mm256_loadu_ps(inverse + half + v * WIDTH);
         }
         for (size_t row = 0; row < rows; ++row) {
             const float *in = x + row * QUANT_LANES + half;
             __m256i code[4];
+            QUANT_UNROLL
             for (unsigned v = 0; v < 4; ++v) {
                 __m256 quotient = _mm256_mul_ps(_mm256_loadu_ps(in + v * WIDTH), factor[v]);
                 code[v] = _mm256_cvtps_epi32(quotient);
@@ -93,6 +99,7 @@ static void int8_encode(const float *x, size_t rows, const float inverse[QUANT_L
 
 static void load_scales(const uint16_t scale[QUANT_LANES], __m256 factor[VECTORS])
 {
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         __m128i upper = _mm_loadu_si128((const __m128i *) (scale + v * WIDTH));
         factor[v] = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
@@ -106,6 +113,7 @@ static void int8_decode(const int8_t *codes, size_t rows, const uint16_t scale[Q
     load_scales(scale, factor);
 
     for (size_t row = 0; row < rows; ++row) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             size_t i = row * QUANT_LANES + v * WIDTH;
             __m128i bytes = _mm_loadl_epi64((const __m128i *) (codes + i));
@@ -122,6 +130,7 @@ static void int8_decode_add(const int8_t *codes, size_t rows, const uint16_t sca
     load_scales(scale, factor);
 
     for (size_t row = 0; row < rows; ++row) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             size_t i = row * QUANT_LANES + v * WIDTH;
             __m128i bytes = _mm_loadl_epi64((const __m128i *) (codes + i));

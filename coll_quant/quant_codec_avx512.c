@@ -24,15 +24,18 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
     __m512i largest[VECTORS];
 
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         largest[v] = _mm512_loadu_si512(absmax + v * WIDTH);
     }
     for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             __m512i bits = _mm512_loadu_si512(x + v * WIDTH);
             largest[v] = _mm512_max_epu32(largest[v], _mm512_and_si512(bits, magnitude));
         }
     }
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         _mm512_storeu_si512(absmax + v * WIDTH, largest[v]);
     }
@@ -48,6 +51,7 @@ static bool int8_scales(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT
     const __m512i one = _mm512_set1_epi32(1);
     __mmask16 refused = 0;
 
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         __m512i largest = _mm512_loadu_si512(absmax + v * WIDTH);
         refused |= _mm512_cmpge_epu32_mask(largest, limit);
@@ -67,16 +71,17 @@ static bool int8_scales(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT
 static void int8_encode(const float *x, size_t rows, const float inverse[QUANT_LANES],
                         int8_t *codes)
 {
-    const __m512i order =
-        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512 factor[VECTORS];
 
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         factor[v] = _mm512_loadu_ps(inverse + v * WIDTH);
     }
     for (size_t row = 0; row < rows; ++row) {
         const float *in = x + row * QUANT_LANES;
         __m512i code[VECTORS];
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             __m512 quotient = _mm512_mul_ps(_mm512_loadu_ps(in + v * WIDTH), factor[v]);
             code[v] = _mm512_cvtps_epi32(quotient);
@@ -89,6 +94,7 @@ static void int8_encode(const float *x, size_t rows, const float inverse[QUANT_L
 
 static void load_scales(const uint16_t scale[QUANT_LANES], __m512 factor[VECTORS])
 {
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         __m256i upper = _mm256_loadu_si256((const __m256i *) (scale + v * WIDTH));
         factor[v] = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16));
@@ -102,6 +108,7 @@ static void int8_decode(const int8_t *codes, size_t rows, const uint16_t scale[Q
     load_scales(scale, factor);
 
     for (size_t row = 0; row < rows; ++row) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             size_t i = row * QUANT_LANES + v * WIDTH;
             __m128i bytes = _mm_loadu_si128((const __m128i *) (codes + i));
@@ -118,6 +125,7 @@ static void int8_decode_add(const int8_t *codes, size_t rows, const uint16_t sca
     load_scales(scale, factor);
 
     for (size_t row = 0; row < rows; ++row) {
+        QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             size_t i = row * QUANT_LANES + v * WIDTH;
             __m128i bytes = _mm_loadu_si128((const __m128i *) (codes + i));

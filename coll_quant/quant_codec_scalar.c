@@ -11,8 +11,9 @@
  * it is never denormal.
  *
  * Why no code leaves [-127, 127]: rounding absmax / 127 to 8 bits makes it
- * smaller by a factor of at most 1 - 2^-9, so |x / scale| <= 127.25 < 127.5; the
- * two roundings of 1 / scale and of the product add less than 2^-15.
+ * smaller by a factor of at least 1 / (1 + 2^-8), so |x / scale| <= 127.4961;
+ * the roundings of the quotients and of the product add less than 2^-14, and
+ * the sum is still below 127.5.
  *
  * Why |x - decoded| <= scale (1/2 + 2^-16): the quotient that is rounded is off
  * by at most two relative errors of 2^-24 of at most 128.

@@ -26,8 +26,8 @@
 
 typedef struct quant_format {
     const char *name;
-    uint8_t wire_id;     /* in the message header; never reused for something else */
-    unsigned code_max;   /* largest code, of which the error follows; 0: exact */
+    uint8_t wire_id;   /* in the message header; never reused for something else */
+    unsigned code_max; /* largest code, of which the error follows; 0: exact */
 
     /* Bytes of the coded form of `elems` elements. */
     size_t (*payload_bytes)(size_t elems, unsigned block_rows);
@@ -44,7 +44,7 @@ typedef struct quant_format {
                        size_t elems, unsigned block_rows, float *sum);
 } quant_format_t;
 
-/* `payload` is aligned to 4 bytes; nothing outside `elems` elements and payload_bytes() is touched. */
+/* `payload` is aligned to 4 bytes; only `elems` elements and payload_bytes() bytes are touched. */
 extern const quant_format_t quant_format_int8;
 extern const quant_format_t quant_format_fp32;
 

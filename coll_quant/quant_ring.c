@@ -143,8 +143,8 @@ static bool is_sending(const quant_ring_t *ring)
 
 static ARC_MUST_CHECK arc_status_t send_slot(quant_ring_t *ring, slot_t *slot, size_t bytes)
 {
-    arc_status_t status = ring->stream->ops->send(ring->stream, right_of(ring), slot->message,
-                                                  bytes, &slot->request);
+    arc_status_t status =
+        ring->stream->ops->send(ring->stream, right_of(ring), slot->message, bytes, &slot->request);
     slot->state = ARC_OK == status ? SLOT_SENDING : SLOT_FREE;
     return status;
 }
@@ -379,8 +379,8 @@ void quant_ring_start(arc_task_t *task, const quant_operation_t *operation)
     size_t longest = quant_layout_segments(&ring->layout);
     uint64_t groups = longest / ring->window + (0 != longest % ring->window);
     quant_span_t own = quant_layout_shard(&ring->layout, ring->stream->rank);
-    ring->segments = own.elems / ring->config.segment_elems +
-                     (0 != own.elems % ring->config.segment_elems);
+    ring->segments =
+        own.elems / ring->config.segment_elems + (0 != own.elems % ring->config.segment_elems);
     ring->turns = groups * steps_of(ring) * ring->window;
     ring->turn_next = skip_empty(ring, 0);
     ring->turn_ahead = ring->turn_next;

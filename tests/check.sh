@@ -1,0 +1,99 @@
+#!/bin/bash
+# Builds ARC in all the ways that are supported and runs all tests:
+#
+#   build              gcc, warnings are errors: all tests
+#   build/clang        clang, warnings are errors: compiles
+#   build/sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests
+#   make distcheck     the tarball builds, tests its pure code, installs, uninstalls and cleans
+#
+# Installs what is missing (Debian packages) and ends with one line
+#
+#   N passed, N failed, N skipped
+#
+# Exit status 0 if nothing failed.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${ARC_BUILD_DIR:-$root/build}
+jobs=$(nproc)
+passed=0
+failed=0
+skipped=0
+. "$root/tests/install_packages.sh"
+
+# step NAME COMMAND...: one point; on failure show the end of what it said.
+step() {
+    local name=$1 log
+    shift
+    log=$build/step.log
+    echo "== $name"
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        return 0
+    fi
+    failed=$((failed + 1))
+    tail -n 60 "$log"
+    echo "FAILED: $name"
+    return 1
+}
+
+# count DIRECTORY: add the points of a `make check`, and show those that failed.
+count() {
+    local summary=$1/tests/test-suite.log word
+    for word in PASS FAIL ERROR XPASS; do
+        case $word in
+        PASS) passed=$((passed + $(points "$1" $word))) ;;
+        *) failed=$((failed + $(points "$1" $word))) ;;
+        esac
+    done
+    skipped=$((skipped + $(points "$1" SKIP)))
+    grep -hE '^(FAIL|ERROR|SKIP): ' "$summary"
+}
+
+points() {
+    sed -n "s/^# $2: *//p" "$1/tests/test-suite.log"
+}
+
+check() {
+    rm -f "$1/tests/test-suite.log"
+    make -C "$1" check >"$1/check.log" 2>&1
+    if [ ! -s "$1/tests/test-suite.log" ]; then
+        tail -n 40 "$1/check.log"
+        echo "FAILED: make check did not run"
+        failed=$((failed + 1))
+        return
+    fi
+    count "$1"
+}
+
+# configured DIRECTORY ARGUMENTS...: a clean, configured and compiled build
+configured() {
+    local directory=$1
+    shift
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    (cd "$directory" && "$root/configure" --enable-werror "$@" && make -j"$jobs" &&
+        make -j"$jobs" check TESTS=)
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+install_packages $build_packages clang clang-format libclang-rt-14-dev binutils xz-utils \
+    python3 python3-mpi4py python3-numpy hpcc || { failed=1 && finish; }
+rm -rf "$build"
+mkdir -p "$build"
+cd "$root" || exit 1
+step "autoreconf" autoreconf -fi || finish
+step "configure and make" configured "$build/gcc" || finish
+echo "== make check"
+check "$build/gcc"
+step "clang" configured "$build/clang" CC=clang
+step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g" &&
+    check "$build/sanitizers"
+step "make distcheck" env ARC_MPI_TESTS=no make -C "$build/gcc" -j"$jobs" distcheck
+finish

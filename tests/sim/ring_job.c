@@ -1,0 +1,191 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring_job.h"
+
+enum {
+    /* Thirty times what the longest job of the tests needs (28330 steps). */
+    STEPS_MAX = 1 << 20,
+    SEQUENCE_FIRST = -2, /* as unsigned: the second call wraps around to the third */
+};
+
+/* One rank: a task that makes its calls back to back, so that ranks are in different calls. */
+typedef struct member {
+    arc_task_t series; /* first: the task is the member */
+    const ring_job_t *job;
+    unsigned rank;
+    unsigned call;
+    unsigned calls;
+    quant_kernels_t kernels;
+    quant_config_t config;
+    test_buffer_t memory;
+    test_buffer_t send;
+    test_buffer_t recv;
+    arc_task_t *task;
+} member_t;
+
+quant_config_t ring_job_config(void)
+{
+    return (quant_config_t){
+        .reduce_format = &quant_format_int8,
+        .gather_format = &quant_format_int8,
+        .block_rows = 64,
+        .segment_elems = 64 * QUANT_LANES,
+        .depth = QUANT_DEPTH_MIN,
+    };
+}
+
+static void member_init(member_t *member, const ring_job_t *job, sim_network_t *network,
+                        unsigned rank)
+{
+    const quant_algo_t *algo = quant_algo_by_name("full_loop");
+    const bool scalar = job->mixed_isa && 1 == rank % 2;
+    const size_t bytes = job->count * sizeof(float);
+
+    member->job = job;
+    member->rank = rank;
+    member->call = 0;
+    member->kernels = quant_kernels_select(arc_cpu_isa(scalar ? ARC_ISA_SCALAR : job->isa));
+    member->config = job->config;
+    if (NULL == member->config.kernels) {
+        member->config.kernels = &member->kernels;
+    }
+    member->memory = test_buffer_new(algo->memory_bytes(&member->config), 0);
+    member->send = test_buffer_new(bytes, sizeof(float) * (rank % 3));
+    member->recv = test_buffer_new(bytes, sizeof(float) * (rank % 5));
+    member->task =
+        algo->init(&member->config, sim_network_stream(network, rank), member->memory.data);
+}
+
+static void member_start(member_t *member)
+{
+    const ring_job_t *job = member->job;
+    test_buffer_t *source = job->in_place ? &member->recv : &member->send;
+
+    test_buffer_poison(&member->recv);
+    memcpy(source->data, job->inputs[member->rank], source->bytes);
+    const quant_operation_t operation = {
+        .send = (const float *) source->data,
+        .recv = (float *) member->recv.data,
+        .count = job->count,
+        .sequence =
+            (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
+    };
+    quant_algo_by_name("full_loop")->start(member->task, &operation);
+}
+
+static arc_status_t series_progress(arc_task_t *task)
+{
+    member_t *member = (member_t *) task;
+    arc_status_t status = member->task->ops->progress(member->task);
+
+    if (ARC_OK == status && ++member->call < member->calls) {
+        member_start(member);
+        return ARC_IN_PROGRESS;
+    }
+    return status;
+}
+
+static bool series_waits_for(const arc_task_t *task, unsigned rank)
+{
+    const member_t *member = (const member_t *) task;
+    return member->task->ops->waits_for(member->task, rank);
+}
+
+static const arc_task_ops_t series_ops = {
+    .progress = series_progress,
+    .waits_for = series_waits_for,
+};
+
+static bool member_intact(const member_t *member)
+{
+    const ring_job_t *job = member->job;
+
+    return test_buffer_intact(&member->memory) && test_buffer_intact(&member->send) &&
+           test_buffer_intact(&member->recv) &&
+           (job->in_place ||
+            0 == memcmp(member->send.data, job->inputs[member->rank], member->send.bytes));
+}
+
+static void member_fini(member_t *member)
+{
+    test_buffer_free(&member->memory);
+    test_buffer_free(&member->send);
+    test_buffer_free(&member->recv);
+}
+
+static void judge(ring_outcome_t *outcome, const member_t *members, const ring_job_t *job)
+{
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        const member_t *member = &members[rank];
+        outcome->ok &= ARC_OK == outcome->statuses[rank];
+        outcome->intact &= member_intact(member);
+        outcome->identical &=
+            0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes);
+        for (unsigned peer = 0; peer < job->ranks; ++peer) {
+            outcome->accused += ARC_IN_PROGRESS == outcome->statuses[rank] &&
+                                member->series.ops->waits_for(&member->series, peer);
+        }
+        if (ARC_IN_PROGRESS == outcome->statuses[rank]) {
+            quant_algo_by_name("full_loop")->abort(member->task);
+        }
+    }
+}
+
+ring_outcome_t ring_job_run(const ring_job_t *job, unsigned calls, float *result)
+{
+    sim_network_t *network = sim_network_new(job->ranks, &job->network);
+    member_t members[JOB_RANKS_MAX];
+    arc_task_t *tasks[JOB_RANKS_MAX];
+    ring_outcome_t outcome = {.finished = true, .ok = true, .identical = true, .intact = true};
+
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        member_init(&members[rank], job, network, rank);
+        members[rank].series.ops = &series_ops;
+        members[rank].calls = calls;
+        member_start(&members[rank]);
+        tasks[rank] = &members[rank].series;
+    }
+    outcome.finished = sim_network_run(network, tasks, outcome.statuses, STEPS_MAX);
+    judge(&outcome, members, job);
+    outcome.outstanding = sim_network_outstanding(network);
+    outcome.messages = sim_network_delivered(network);
+    outcome.fault_happened = sim_network_fault_happened(network);
+    memcpy(result, members[0].recv.data, job->count * sizeof(float));
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        member_fini(&members[rank]);
+    }
+    sim_network_free(network);
+    return outcome;
+}
+
+bool ring_outcome_is_clean(const ring_outcome_t *outcome)
+{
+    return outcome->finished && outcome->ok && outcome->identical && outcome->intact &&
+           0 == outcome->outstanding && 0 == outcome->accused;
+}
+
+float **ring_inputs_new(unsigned ranks, size_t count, uint64_t seed)
+{
+    float **inputs = test_alloc(ranks * sizeof(*inputs));
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        test_random_t random = test_random_of(seed, rank);
+        inputs[rank] = test_alloc(count * sizeof(float));
+        for (size_t i = 0; i < count; ++i) {
+            inputs[rank][i] = (float) test_random_normal(&random);
+        }
+    }
+    return inputs;
+}
+
+void ring_inputs_free(float **inputs, unsigned ranks)
+{
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        free(inputs[rank]);
+    }
+    free(inputs);
+}

@@ -1,0 +1,209 @@
+/*
+ * What the ring does when the network or a peer fails: the right status on the
+ * rank that notices, no request left behind, no hang, no write out of bounds.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_wire.h"
+#include "ring_job.h"
+
+/* Three groups of two segments per shard at depth 5: all parts of the ring are passed. */
+enum { SEED = 1234567, RANKS = 4, SEGMENT = 8 * QUANT_LANES, COUNT = 6 * RANKS * SEGMENT - 77 };
+
+typedef struct fixture {
+    float **inputs;
+    float *result;
+    ring_job_t job;
+} fixture_t;
+
+static int setup(void **state)
+{
+    fixture_t *fixture = test_alloc(sizeof(*fixture));
+
+    *fixture = (fixture_t){
+        .inputs = ring_inputs_new(RANKS, COUNT, SEED),
+        .result = test_alloc(COUNT * sizeof(float)),
+    };
+    fixture->job = (ring_job_t){
+        .ranks = RANKS,
+        .count = COUNT,
+        .config = ring_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .network = {.seed = SEED, .delay_max = 5, .eager_max = 1},
+        .inputs = fixture->inputs,
+    };
+    fixture->job.config.block_rows = 8;
+    fixture->job.config.segment_elems = SEGMENT;
+    fixture->job.config.depth = 5;
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_t *fixture = *state;
+
+    ring_inputs_free(fixture->inputs, RANKS);
+    free(fixture->result);
+    free(fixture);
+    return 0;
+}
+
+static unsigned ranks_with(const ring_outcome_t *outcome, arc_status_t status)
+{
+    unsigned count = 0;
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        count += status == outcome->statuses[rank];
+    }
+    return count;
+}
+
+/* After a fault: all ended, nothing is left, and nobody reports anything but `status` or its echo.
+ */
+static void assert_failed_with(const ring_outcome_t *outcome, arc_status_t status)
+{
+    unsigned first = ranks_with(outcome, status);
+    unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
+
+    assert_true(outcome->fault_happened);
+    assert_true(outcome->finished);
+    assert_true(outcome->intact);
+    assert_int_equal(0, outcome->outstanding);
+    assert_true(first >= 1);
+    assert_int_equal(RANKS, first + echo + ranks_with(outcome, ARC_OK));
+}
+
+static void every_failing_operation_of_the_network_is_reported(void **state)
+{
+    fixture_t *fixture = *state;
+    uint64_t k = 1;
+
+    for (;; ++k) {
+        fixture->job.network.fail_at = k;
+        fixture->job.network.seed = SEED + k % 3;
+        ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+        if (!outcome.fault_happened) {
+            assert_true(ring_outcome_is_clean(&outcome));
+            break;
+        }
+        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+    }
+    /* Every message is a send, a receive and their two ends: each of the four failed once. */
+    const uint64_t messages = 2 * (RANKS - 1) * RANKS * 6;
+    assert_int_equal(4 * messages + 1, k);
+}
+
+static void every_changed_byte_of_a_header_is_noticed(void **state)
+{
+    static const uint64_t messages[] = {1, 2, 17, 71, 100, 144};
+    fixture_t *fixture = *state;
+
+    for (size_t m = 0; m < sizeof(messages) / sizeof(messages[0]); ++m) {
+        for (size_t byte = 0; byte < sizeof(quant_wire_header_t); ++byte) {
+            fixture->job.network.garble_at = messages[m];
+            fixture->job.network.garble_byte = byte;
+            ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+        }
+    }
+}
+
+static void every_short_message_is_noticed(void **state)
+{
+    static const size_t cuts[] = {1, 64, 500, 640, 656, 1 << 20};
+    fixture_t *fixture = *state;
+
+    for (size_t c = 0; c < sizeof(cuts) / sizeof(cuts[0]); ++c) {
+        for (uint64_t message = 1; message <= 144; message += 11) {
+            fixture->job.network.garble_at = message;
+            fixture->job.network.garble_cut = cuts[c];
+            ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+        }
+    }
+}
+
+static void a_peer_in_another_call_is_noticed(void **state)
+{
+    fixture_t *fixture = *state;
+
+    fixture->job.odd_sequence_skew = 1;
+    ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+    assert_true(outcome.finished);
+    assert_false(outcome.ok);
+    assert_true(ranks_with(&outcome, ARC_ERR_PROTOCOL) >= 1);
+    assert_int_equal(0, outcome.outstanding);
+    assert_true(outcome.intact);
+}
+
+/*
+ * A vector of one element has one message per step, so a lost one stops the ring: the caller's
+ * time limit passes, it asks for whom each rank waits, and gives up.
+ */
+static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **state)
+{
+    fixture_t *fixture = *state;
+
+    fixture->job.count = 1;
+    fixture->job.network.garble_at = 1;
+    fixture->job.network.garble_discard = true;
+    ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+    assert_false(outcome.finished);
+    assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    assert_int_equal(RANKS, outcome.accused);
+    assert_int_equal(0, outcome.outstanding);
+}
+
+static void a_config_outside_the_limits_is_refused(void **state)
+{
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_config_t good = ring_job_config();
+    good.kernels = &kernels;
+    const size_t tile = (size_t) good.block_rows * QUANT_LANES;
+    quant_config_t bad[10];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+        bad[i] = good;
+    }
+    bad[0].kernels = NULL;
+    bad[1].reduce_format = NULL;
+    bad[2].gather_format = NULL;
+    bad[3].block_rows = QUANT_BLOCK_ROWS_MIN - 1;
+    bad[4].block_rows = QUANT_BLOCK_ROWS_MAX + 1;
+    bad[5].segment_elems = 0;
+    bad[6].segment_elems = tile + QUANT_LANES;
+    bad[7].segment_elems = QUANT_SEGMENT_ELEMS_MAX + tile;
+    bad[8].depth = QUANT_DEPTH_MIN - 1;
+    bad[9].depth = QUANT_DEPTH_MAX + 1;
+    assert_int_equal(ARC_OK, quant_config_check(&good));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+        assert_int_equal(ARC_ERR_INVALID, quant_config_check(&bad[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define FAULT_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
+        FAULT_TEST(every_failing_operation_of_the_network_is_reported),
+        FAULT_TEST(every_changed_byte_of_a_header_is_noticed),
+        FAULT_TEST(every_short_message_is_noticed),
+        FAULT_TEST(a_peer_in_another_call_is_noticed),
+        FAULT_TEST(a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted),
+        cmocka_unit_test(a_config_outside_the_limits_is_refused),
+    };
+
+    printf("# seed %d\n", SEED);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "testlib.h"
+
+static void assert_close(double expected, double value, double tolerance)
+{
+    assert_true(fabs(value / expected - 1) < tolerance);
+}
+
+/* Tabulated values of the integral, to their last digit. */
+static void coefficients_of_int8_are_those_of_the_table(void **state)
+{
+    static const struct {
+        unsigned block_rows;
+        double coefficient;
+    } rows[] = {{16, 2.204e-5}, {32, 2.858e-5}, {64, 3.516e-5}, {128, 4.177e-5}, {256, 4.840e-5}};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        assert_close(rows[i].coefficient,
+                     quant_error_coefficient(&quant_format_int8, rows[i].block_rows), 2e-4);
+    }
+}
+
+/* The same expectation by drawing: it shares no formula with the integral. */
+static void coefficient_agrees_with_drawn_blocks(void **state)
+{
+    enum { BLOCK = 64, BLOCKS = 40000 };
+    test_random_t random = test_random_start(99);
+    double squares = 0;
+
+    (void) state;
+    for (unsigned b = 0; b < BLOCKS; ++b) {
+        double largest = 0;
+        for (unsigned i = 0; i < BLOCK; ++i) {
+            largest = fmax(largest, fabs(test_random_normal(&random)));
+        }
+        squares += largest * largest;
+    }
+    double drawn = squares / BLOCKS / (12.0 * 127 * 127) * (BLOCK - 1) / BLOCK;
+    assert_close(drawn, quant_error_coefficient(&quant_format_int8, BLOCK), 0.01);
+}
+
+static void an_exact_format_has_no_error(void **state)
+{
+    (void) state;
+    assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
+}
+
+static void the_full_loop_quantizes_n_times_n_plus_1_half_contributions(void **state)
+{
+    const quant_config_t both = {
+        .reduce_format = &quant_format_int8, .gather_format = &quant_format_int8, .block_rows = 64};
+    const quant_algo_t *ring = quant_algo_by_name("full_loop");
+    const double c = quant_error_coefficient(&quant_format_int8, 64);
+
+    (void) state;
+    assert_non_null(ring);
+    assert_close(3 * c, quant_error_mse(ring, &both, 2, 1), 1e-12);
+    assert_close(36 * c, quant_error_mse(ring, &both, 8, 1), 1e-12);
+    assert_close(36 * c * 4, quant_error_mse(ring, &both, 8, 4), 1e-12);
+    assert_close(136 * c, quant_error_mse(ring, &both, 16, 1), 1e-12);
+}
+
+static void the_stages_add_up(void **state)
+{
+    const quant_config_t reduce = {
+        .reduce_format = &quant_format_int8, .gather_format = &quant_format_fp32, .block_rows = 64};
+    const quant_config_t gather = {
+        .reduce_format = &quant_format_fp32, .gather_format = &quant_format_int8, .block_rows = 64};
+    const quant_algo_t *ring = quant_algo_by_name("full_loop");
+    const double c = quant_error_coefficient(&quant_format_int8, 64);
+
+    (void) state;
+    assert_close(28 * c, quant_error_mse(ring, &reduce, 8, 1), 1e-12);
+    assert_close(8 * c, quant_error_mse(ring, &gather, 8, 1), 1e-12);
+}
+
+static void algorithms_are_found_by_name(void **state)
+{
+    (void) state;
+    for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
+        assert_ptr_equal(quant_algo_at(i), quant_algo_by_name(quant_algo_at(i)->name));
+    }
+    assert_null(quant_algo_by_name("no such algorithm"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coefficients_of_int8_are_those_of_the_table),
+        cmocka_unit_test(coefficient_agrees_with_drawn_blocks),
+        cmocka_unit_test(an_exact_format_has_no_error),
+        cmocka_unit_test(the_full_loop_quantizes_n_times_n_plus_1_half_contributions),
+        cmocka_unit_test(the_stages_add_up),
+        cmocka_unit_test(algorithms_are_found_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

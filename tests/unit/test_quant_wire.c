@@ -1,0 +1,159 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_wire.h"
+#include "testlib.h"
+
+enum { ELEMS = 700, BLOCK_ROWS = 8 };
+
+typedef struct message {
+    quant_kernels_t kernels;
+    quant_wire_segment_t segment;
+    float values[ELEMS];
+    unsigned char *bytes;
+    size_t length;
+} message_t;
+
+static int setup(void **state)
+{
+    message_t *message = test_alloc(sizeof(*message));
+    test_random_t random = test_random_of(5, 0);
+
+    message->kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    message->segment = (quant_wire_segment_t){
+        .format = &quant_format_int8,
+        .block_rows = BLOCK_ROWS,
+        .sequence = 0xfffefdfc,
+        .elements = ELEMS,
+    };
+    for (unsigned i = 0; i < ELEMS; ++i) {
+        message->values[i] = (float) test_random_normal(&random);
+    }
+    message->bytes = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
+    message->length =
+        quant_wire_pack(&message->segment, &message->kernels, message->values, message->bytes);
+    *state = message;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    message_t *message = *state;
+
+    free(message->bytes);
+    free(message);
+    return 0;
+}
+
+static arc_status_t check(const message_t *message, const quant_wire_segment_t *segment)
+{
+    const quant_format_t *format = NULL;
+    return quant_wire_check(segment, message->bytes, message->length, &format);
+}
+
+static void the_header_has_the_documented_bytes(void **state)
+{
+    static const unsigned char header[16] = {0x51, 0x54, 0x01, 0x01, 0xfc, 0xfd, 0xfe, 0xff,
+                                             0xbc, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+    const message_t *message = *state;
+
+    /* 700 elements: two tiles of 8 rows, eleven rows. */
+    assert_int_equal(16 + 2 * 128 + 11 * 64, message->length);
+    assert_memory_equal(header, message->bytes, sizeof(header));
+}
+
+static void a_message_of_the_expected_segment_is_accepted(void **state)
+{
+    const message_t *message = *state;
+    const quant_format_t *format = NULL;
+
+    assert_int_equal(ARC_OK,
+                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
+    assert_ptr_equal(&quant_format_int8, format);
+}
+
+static void an_escaped_message_is_accepted_and_exact(void **state)
+{
+    message_t *message = *state;
+    const quant_format_t *format = NULL;
+
+    message->values[ELEMS - 1] = INFINITY;
+    message->length =
+        quant_wire_pack(&message->segment, &message->kernels, message->values, message->bytes);
+    assert_int_equal(ARC_OK,
+                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
+    assert_ptr_equal(&quant_format_fp32, format);
+    assert_memory_equal(message->values, quant_wire_payload(message->bytes),
+                        sizeof(message->values));
+}
+
+static void a_format_nobody_agreed_on_is_refused(void **state)
+{
+    const message_t *message = *state;
+    quant_wire_segment_t segment = message->segment;
+
+    segment.format = &quant_format_fp32;
+    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segment));
+}
+
+static void another_segment_is_refused(void **state)
+{
+    const message_t *message = *state;
+    quant_wire_segment_t segments[3] = {message->segment, message->segment, message->segment};
+
+    segments[0].sequence += 1;
+    segments[1].elements -= 1; /* the same number of rows, so the length alone does not tell */
+    segments[2].block_rows *= 2;
+    for (size_t i = 0; i < 3; ++i) {
+        assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segments[i]));
+    }
+}
+
+static void every_bit_of_the_header_counts(void **state)
+{
+    message_t *message = *state;
+
+    for (unsigned bit = 0; bit < 8 * sizeof(quant_wire_header_t); ++bit) {
+        message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
+        assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
+        message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
+    }
+    assert_int_equal(ARC_OK, check(message, &message->segment));
+}
+
+static void every_other_length_is_refused(void **state)
+{
+    message_t *message = *state;
+    const size_t right = message->length;
+
+    for (size_t length = 0; length < right + 2; ++length) {
+        message->length = length;
+        assert_int_equal(length == right ? ARC_OK : ARC_ERR_PROTOCOL,
+                         check(message, &message->segment));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define WIRE_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
+        WIRE_TEST(the_header_has_the_documented_bytes),
+        WIRE_TEST(a_message_of_the_expected_segment_is_accepted),
+        WIRE_TEST(an_escaped_message_is_accepted_and_exact),
+        WIRE_TEST(a_format_nobody_agreed_on_is_refused),
+        WIRE_TEST(another_segment_is_refused),
+        WIRE_TEST(every_bit_of_the_header_counts),
+        WIRE_TEST(every_other_length_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
