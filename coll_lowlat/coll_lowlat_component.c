@@ -100,19 +100,25 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
     return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
 }
 
+static size_t round_up(size_t bytes, size_t unit_bytes)
+{
+    return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
 /* Everything here is local and cannot fail; what can comes with the first call. */
 static void lowlat_enabled(arc_module_t *base)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    const size_t page_bytes = LOWLAT_ARENA_OFFSET;
 
     module->kernels = arc_reduce_table(arc_cpu_isa((arc_isa_t) config->isa));
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);
-    module->group.arena_bytes = (config->max_bytes + page_bytes - 1) / page_bytes * page_bytes;
     module->group.block_bytes = config->block_bytes;
+    module->group.arena_bytes = config->max_bytes;
     lowlat_map_init(&module->map, config, &module->group);
+    /* The rules may stop below max_bytes: room for the longest message, in whole pages. */
+    module->group.arena_bytes = round_up(module->map.max_bytes, LOWLAT_ARENA_OFFSET);
 }
 
 static void module_construct(lowlat_module_t *module)

@@ -117,7 +117,7 @@ static arc_status_t inline_progress(arc_task_t *base)
     lowlat_task_t *task = (lowlat_task_t *) base;
 
     for (; task->peer < task->group->ranks; ++task->peer) {
-        if (!inline_arrived(task, task->peer)) {
+        if (task->peer != task->group->rank && !inline_arrived(task, task->peer)) {
             return ARC_IN_PROGRESS;
         }
     }
@@ -193,7 +193,8 @@ static arc_status_t staged_progress(arc_task_t *base)
             staged_publish(task);
         }
         for (; task->peer < task->group->ranks; ++task->peer) {
-            if (!staged_arrived(task, task->peer, task->reduced + 1)) {
+            if (task->peer != task->group->rank &&
+                !staged_arrived(task, task->peer, task->reduced + 1)) {
                 return ARC_IN_PROGRESS;
             }
         }

@@ -15,6 +15,7 @@
 #                 default: $top_builddir/stage. "none": plain Open MPI, to try the
 #                 tests themselves.
 #   ARC_TEST_BIN  folder with the test programs; default: the current one
+#   ARC_MPI_TESTS no: skip everything
 #   MPI_OPTIONS   more arguments for every mpirun
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -31,6 +32,7 @@ mpi_skip_all() {
 }
 
 mpi_setup() {
+    [ "${ARC_MPI_TESTS:-yes}" != no ] || mpi_skip_all "ARC_MPI_TESTS is no"
     command -v mpirun >/dev/null 2>&1 || mpi_skip_all "no mpirun"
     command -v timeout >/dev/null 2>&1 || mpi_skip_all "no timeout command"
     mpi_stage=${ARC_STAGE:-${top_builddir:-../..}/stage}
