@@ -10,6 +10,7 @@
 #ifndef ARC_ELEMENT_H
 #define ARC_ELEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,8 +66,8 @@ typedef enum arc_op {
 } arc_op_t;
 
 /*
- * out[i] = left[i] op right[i] for i in [0, count).  `out` may be `left`; it
- * must not overlap `right`, nor `left` in any other way.
+ * out[i] = left[i] op right[i] for i in [0, count).  `out` may be `left`, and
+ * with a reducer that says so `right`; it must not overlap them in other ways.
  */
 typedef void (*arc_combine_fn_t)(const void *left, const void *right, void *out, size_t count,
                                  const void *context);
@@ -77,6 +78,7 @@ typedef struct arc_reducer {
     const void *context; /* handed to combine */
     size_t stride_bytes; /* from one element to the next */
     size_t last_bytes;   /* of the last element: a padded pair may end before its stride */
+    bool out_may_be_right;
 } arc_reducer_t;
 
 /* Bytes from the start of the first to the end of the last of `count` > 0 elements. */

@@ -13,7 +13,8 @@
 #include "cpu.h"
 #include "element.h"
 
-/* A NULL entry: the operation is not defined for the type (bit operations on floats). */
+/* In all of them `out` may be `right`.  A NULL entry: the operation is not defined for the type
+ * (bit operations on floats). */
 typedef struct arc_reduce_table {
     arc_combine_fn_t combine[ARC_OPS][ARC_TYPES];
 } arc_reduce_table_t;

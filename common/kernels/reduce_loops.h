@@ -6,7 +6,7 @@
  */
 #include "reduce.h"
 
-/* `out` may be `left`, element by element: no iteration depends on another. */
+/* `out` may be `left` or `right`, element by element: no iteration depends on another. */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -71,6 +71,7 @@ static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype
     reduction->reducer.context = reduction;
     reduction->reducer.stride_bytes = (size_t) extent_bytes;
     reduction->reducer.last_bytes = (size_t) true_extent_bytes;
+    reduction->reducer.out_may_be_right = false;
     return ARC_REASONS;
 }
 
@@ -90,6 +91,7 @@ arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, struct ompi
         reduction->reducer.context = NULL;
         reduction->reducer.stride_bytes = type->super.size;
         reduction->reducer.last_bytes = type->super.size;
+        reduction->reducer.out_may_be_right = true;
         return ARC_REASONS;
     }
     return reduction_by_ompi(op, type, reduction);

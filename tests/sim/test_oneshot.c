@@ -61,10 +61,10 @@ static arc_reducer_t reducer_of(unsigned kind)
 {
     const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
     const arc_reducer_t reducers[] = {
-        {table->combine[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4},
-        {table->combine[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8},
-        {table->combine[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1},
-        {combine_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4])},
+        {table->combine[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4, true},
+        {table->combine[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8, true},
+        {table->combine[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1, true},
+        {combine_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4]), false},
     };
     return reducers[kind];
 }

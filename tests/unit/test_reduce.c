@@ -95,9 +95,14 @@ static void gives_the_scalar_bytes(void **state)
         reference(left.data, right.data, expected.data, count, NULL);
         kernel(left.data, right.data, out.data, count, NULL);
         assert_memory_equal(expected.data, out.data, count * element);
+        test_buffer_t copy = test_buffer_new(count * element, 0);
+        memcpy(copy.data, right.data, count * element);
+        kernel(left.data, copy.data, copy.data, count, NULL);
+        assert_memory_equal(expected.data, copy.data, count * element);
         kernel(left.data, right.data, left.data, count, NULL);
         assert_memory_equal(expected.data, left.data, count * element);
         assert_true(test_buffer_intact(&out) && test_buffer_intact(&left));
+        test_buffer_free(&copy);
         test_buffer_free(&left);
         test_buffer_free(&right);
         test_buffer_free(&expected);
