@@ -59,8 +59,8 @@ static void solve(void)
     int iterations = 0;
 
     for (int i = 0; i < ROWS; ++i) {
-        r[i] = 1;
-        p[i] = 1;
+        r[i] = 1 + (rank * ROWS + i) % 7;
+        p[i] = r[i];
     }
     double rr = dot(r, r);
     const double goal = rr * 1e-20;

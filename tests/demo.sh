@@ -49,7 +49,7 @@ value() {
 }
 
 echo "== running on $ranks ranks: without ARC, with it, with quantization allowed"
-run >without.out
+run --mca coll ^lowlat,quant >without.out
 (
     . stage/arc.env
     run --mca coll_lowlat_report 1 >with.out && mv demo.err with.err
