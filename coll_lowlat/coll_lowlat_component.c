@@ -36,7 +36,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
                             .mca_close_component = lowlat_close,
                             .mca_register_component_params = lowlat_register,
                         },
-                    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT},
                     .collm_init_query = lowlat_init_query,
                     .collm_comm_query = lowlat_comm_query,
                 },

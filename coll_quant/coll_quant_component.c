@@ -43,7 +43,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
                             .mca_close_component = quant_close,
                             .mca_register_component_params = quant_register,
                         },
-                    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT},
                     .collm_init_query = quant_init_query,
                     .collm_comm_query = quant_comm_query,
                 },
