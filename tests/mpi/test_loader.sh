@@ -75,6 +75,10 @@ mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_report 1" stress
 ! all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
 mpi_result $? "coll_lowlat_priority -1: no call is served"
 
+mpi_run "another release" 2 60 "--mca coll_lowlat_report 1 --mca coll_quant_report 1" other_release
+! all_output 'MPI_Allreduce calls of rank 0' && test ! -s "$mpi_scratch/err"
+mpi_result $? "another release: the components decline without a word"
+
 check_report
 for value in abc -5 1e6 9999999999999999999999; do
     check_bad_value coll_lowlat_max_bytes "$value"

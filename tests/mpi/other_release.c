@@ -1,0 +1,43 @@
+/*
+ * A program in an Open MPI that says it is another release: the function that
+ * tells the release is replaced by one of the program's own, which the
+ * components find first. They must decline, silently, and the program must run.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+int MPI_Get_library_version(char *version, int *length)
+{
+    strcpy(version, "Open MPI v4.1.99, package: not the one the components were built for");
+    *length = (int) strlen(version);
+    return MPI_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    enum { ELEMS = 1 << 17 };
+    static float data[ELEMS];
+    int ranks = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_start();
+    for (int elems = 1; elems <= ELEMS; elems *= 2) {
+        for (int i = 0; i < elems; i++) {
+            data[i] = 1.0f;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, data, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        tap_check(data[0] == (float) ranks && data[elems - 1] == (float) ranks,
+                  "%d elements: %g instead of %d", elems, (double) data[0], ranks);
+    }
+    tap_case("sums are right under another release");
+    tap_finish();
+    MPI_Finalize();
+    return 0;
+}
