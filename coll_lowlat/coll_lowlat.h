@@ -20,8 +20,10 @@ typedef struct lowlat_component {
     ucx_library_t ucx;
     bool ucx_open;
     const char *why_no_ucx;
-    ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed, under base.lock */
+    /* Under base.lock: */
+    ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
+    int communicators; /* that are set up, or about to be */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -32,6 +34,7 @@ typedef struct lowlat_module {
     arc_wait_t wait;
     ucx_segment_t segment;   /* ours; segment.domain is NULL before the set-up */
     ucx_mapping_t *mappings; /* [ranks] the peers' */
+    bool counted;            /* in the component's `communicators` */
 } lowlat_module_t;
 OBJ_CLASS_DECLARATION(lowlat_module_t);
 

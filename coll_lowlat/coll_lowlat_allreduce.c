@@ -35,7 +35,7 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
     return verdict;
 }
 
-/* ": waiting for rank 3, 5" */
+/* "; waiting for rank 3, 5" */
 static void describe_missing(const lowlat_task_t *task, char *text, size_t text_bytes)
 {
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
@@ -84,7 +84,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     }
     if (OPAL_UNLIKELY(ARC_PHASE_READY != module->base.phase)) {
         if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_break(&module->base, ARC_ERR_TRANSPORT, "");
+            return arc_module_broken_error();
         }
         verdict = prepare(module, verdict);
     }

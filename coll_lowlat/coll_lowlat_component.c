@@ -64,7 +64,8 @@ static int lowlat_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    /* Here, in MPI_Init, the process has as few threads as it will ever have. */
+    /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
+    component->communicators = 0;
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
                           ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
@@ -126,6 +127,7 @@ static void module_construct(lowlat_module_t *module)
     memset(&module->group, 0, sizeof module->group);
     module->segment.domain = NULL;
     module->mappings = NULL;
+    module->counted = false;
 }
 
 OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, module_construct, coll_lowlat_teardown);

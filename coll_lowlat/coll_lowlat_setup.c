@@ -95,9 +95,13 @@ static void release_memory(lowlat_module_t *module)
     ucx_segment_free(&module->segment);
 }
 
-/* Do the ranks of this communicator have a core each?  Only a matter of speed. */
+/*
+ * Are there fewer cores than ranks of this communicator?  Only a matter of speed.
+ * The lock: Open MPI's setting can be read only by changing it for a moment.
+ */
 static bool cores_are_shared(const lowlat_module_t *module, const card_t *cards)
 {
+    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
     cpu_set_t all;
 
     CPU_ZERO(&all);
@@ -105,9 +109,33 @@ static bool cores_are_shared(const lowlat_module_t *module, const card_t *cards)
         CPU_OR(&all, &all, &cards[rank].cores);
     }
     /* mpirun tells Open MPI to yield when there are more processes than slots on the node. */
+    (void) pthread_mutex_lock(lock);
     bool yields = opal_progress_set_yield_when_idle(false);
     (void) opal_progress_set_yield_when_idle(yields);
+    (void) pthread_mutex_unlock(lock);
     return yields || (unsigned) CPU_COUNT(&all) < module->group.ranks;
+}
+
+/* Count this communicator, if there is room for one more. */
+static bool communicator_enter(lowlat_module_t *module)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    module->counted = component->communicators < component->config.max_communicators;
+    component->communicators += module->counted;
+    (void) pthread_mutex_unlock(&component->base.lock);
+    return module->counted;
+}
+
+static void communicator_leave(lowlat_module_t *module)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    component->communicators -= module->counted;
+    module->counted = false;
+    (void) pthread_mutex_unlock(&component->base.lock);
 }
 
 static void choose_wait(lowlat_module_t *module, bool shared)
@@ -132,11 +160,7 @@ static arc_status_t share_memory(lowlat_module_t *module, int domain_index, card
                                                 (int) sizeof own, &ompi_mpi_byte.dt, comm,
                                                 comm->c_coll->coll_allgather_module);
     module->base.nested = false;
-    if (OMPI_SUCCESS != gathered) {
-        release_memory(module);
-        return ARC_ERR_TRANSPORT;
-    }
-    uint64_t ok = attach_peers(module, domain, cards);
+    uint64_t ok = OMPI_SUCCESS == gathered && attach_peers(module, domain, cards);
     arc_status_t status = arc_module_min(&module->base, &ok, 1);
     if (ARC_OK == status && ok) {
         return ARC_OK;
@@ -175,29 +199,43 @@ static void log_ready(const lowlat_module_t *module, int domain, bool shared)
     }
 }
 
+/* What this rank needs before it can take part.  The reason if something is missing. */
+static arc_reason_t make_ready(lowlat_module_t *module, card_t **cards)
+{
+    lowlat_group_t *group = &module->group;
+
+    if (ompi_group_have_remote_peers(module->base.comm->c_local_group)) {
+        return ARC_REASON_NOT_ONE_NODE;
+    }
+    if (!communicator_enter(module)) {
+        return ARC_REASON_TOO_MANY;
+    }
+    *cards = calloc(group->ranks, sizeof **cards);
+    group->segment = calloc(group->ranks, sizeof *group->segment);
+    module->mappings = calloc(group->ranks, sizeof *module->mappings);
+    return NULL != *cards && NULL != group->segment && NULL != module->mappings
+               ? ARC_REASONS
+               : ARC_REASON_NO_SETUP;
+}
+
 void coll_lowlat_setup(lowlat_module_t *module)
 {
     arc_module_t *base = &module->base;
-    lowlat_group_t *group = &module->group;
     card_t *cards = NULL;
     int domain = 0;
 
     base->phase = ARC_PHASE_DECLINED;
-    if (ompi_group_have_remote_peers(base->comm->c_local_group)) {
-        base->declined = ARC_REASON_NOT_ONE_NODE;
-        return;
+    base->declined = make_ready(module, &cards);
+    uint64_t ok = ARC_REASONS == base->declined;
+    if (ok) {
+        base->declined = ARC_REASON_NO_SETUP;
     }
-    base->declined = ARC_REASON_NO_SETUP;
-    cards = calloc(group->ranks, sizeof *cards);
-    group->segment = calloc(group->ranks, sizeof *group->segment);
-    module->mappings = calloc(group->ranks, sizeof *module->mappings);
-    uint64_t ok = NULL != cards && NULL != group->segment && NULL != module->mappings;
     if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
         goto err_free;
     }
     arc_status_t status = try_domains(module, cards, &domain);
     if (ARC_OK != status) {
-        if (0 == group->rank) {
+        if (0 == module->group.rank) {
             arc_module_log(base, ARC_LOG_CHOICE, "not used: no memory that all ranks can map %s",
                            mca_coll_lowlat_component.why_no_ucx);
         }
@@ -226,4 +264,5 @@ void coll_lowlat_teardown(lowlat_module_t *module)
     module->mappings = NULL;
     free(module->group.segment);
     module->group.segment = NULL;
+    communicator_leave(module);
 }

@@ -96,9 +96,9 @@ typedef struct lowlat_task {
     unsigned peer;            /* all ranks below have been seen in the present wait */
     size_t block_elems;       /* staging unit in elements */
     size_t blocks;
-    size_t staged;  /* blocks published by us */
-    size_t reduced; /* blocks complete in `out` */
-    unsigned char copy[LOWLAT_LINE_DATA_BYTES];
+    size_t staged;                                           /* blocks published by us */
+    size_t reduced;                                          /* blocks complete in `out` */
+    _Alignas(16) unsigned char copy[LOWLAT_LINE_DATA_BYTES]; /* 16: of the largest element */
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {

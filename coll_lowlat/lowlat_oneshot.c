@@ -88,6 +88,7 @@ static inline void combine_parts(const lowlat_task_t *task,
 static void task_begin(lowlat_task_t *task, const arc_task_ops_t *ops)
 {
     task->task.ops = ops;
+    task->task.steps = 0;
     task->sequence = ++task->group->sequence;
     task->peer = 0;
     task->own = task->in;
@@ -206,6 +207,7 @@ static arc_status_t staged_progress(arc_task_t *base)
                       rest < task->block_elems ? rest : task->block_elems);
         task->reduced += 1;
         task->peer = 0;
+        task->task.steps += 1;
     }
     return ARC_OK;
 }

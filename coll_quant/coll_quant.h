@@ -26,7 +26,7 @@ typedef struct quant_module {
     quant_config_t config;
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;      /* the algorithm's; NULL before the set-up */
+    void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
     uint32_t sequence; /* operations started */
 } quant_module_t;

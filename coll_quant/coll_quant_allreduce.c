@@ -5,17 +5,18 @@
  */
 #include "config.h"
 
-#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "coll_quant.h"
+#include "float_env.h"
 
 /*
  * The program may have changed the rounding mode, flush denormals, or trap on
  * floating-point exceptions.  None of that may change the bytes we make, so
- * each step of the algorithm runs in C's default environment.  The wait between
- * steps does not: there Open MPI may call functions of the program.
+ * each step of the algorithm runs in C's default environment; the exception flags
+ * that it raises are not shown to the program.  The wait between steps does not:
+ * there Open MPI may call functions of the program.
  */
 typedef struct sheltered_task {
     arc_task_t task;
@@ -25,12 +26,11 @@ typedef struct sheltered_task {
 static arc_status_t sheltered_progress(arc_task_t *base)
 {
     arc_task_t *inner = ((sheltered_task_t *) base)->inner;
-    fenv_t of_program;
 
-    (void) fegetenv(&of_program);
-    (void) fesetenv(FE_DFL_ENV);
+    const arc_float_env_t of_program = arc_float_env_enter();
     arc_status_t status = inner->ops->progress(inner);
-    (void) fesetenv(&of_program);
+    arc_float_env_leave(of_program);
+    base->steps = inner->steps;
     return status;
 }
 
@@ -60,12 +60,13 @@ static void setup(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
     const size_t align = QUANT_MEMORY_ALIGN_BYTES;
-    const size_t bytes = (module->algo->memory_bytes(&module->config) + align - 1) / align * align;
+    const size_t bytes = module->algo->memory_bytes(&module->config) + align - 1;
 
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
-    module->memory = aligned_alloc(align, bytes);
-    uint64_t ok = NULL != module->memory;
+    /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
+    module->memory = malloc(bytes);
+    uint64_t ok = NULL != module->memory && ARC_OK == quant_config_check(&module->config);
     if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
         coll_quant_teardown(module);
         if (0 == ompi_comm_rank(base->comm)) {
@@ -74,7 +75,8 @@ static void setup(quant_module_t *module)
         }
         return;
     }
-    module->task = module->algo->init(&module->config, &module->stream.base, module->memory);
+    const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
+    module->task = module->algo->init(&module->config, &module->stream.base, (void *) aligned);
     base->phase = ARC_PHASE_READY;
     if (0 == ompi_comm_rank(base->comm)) {
         arc_module_log(
@@ -101,6 +103,10 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *modu
         const uint64_t chosen = 2 * (uint64_t) module->format + module->active;
         arc_module_agree(base, chosen ^ arc_param_hash(quant_params, quant_params_count,
                                                        &mca_coll_quant_component.settings));
+    }
+    if (ARC_PHASE_AGREED == base->phase && !module->active) {
+        /* Nobody wants it here.  Until the key is set, calls go below directly. */
+        arc_module_uninstall(base);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
         setup(module);
@@ -132,7 +138,7 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, arc_stat
     size_t used = 0;
 
     if (ARC_ERR_TIMEOUT == status) {
-        used = (size_t) snprintf(missing, sizeof missing, "; waiting for rank");
+        used = (size_t) snprintf(missing, sizeof missing, "; waiting for its neighbour, rank");
         for (unsigned rank = 0; rank < module->stream.base.ranks && used < sizeof missing; ++rank) {
             if (module->task->ops->waits_for(module->task, rank)) {
                 used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
@@ -153,7 +159,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
 
     if (ARC_PHASE_READY != module->base.phase) {
         if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_break(&module->base, ARC_ERR_TRANSPORT, "");
+            return arc_module_broken_error();
         }
         verdict = prepare(module, verdict);
     }

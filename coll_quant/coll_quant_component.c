@@ -2,13 +2,18 @@
  * coll_quant: quantized allreduce.  The component's descriptor, Open MPI's
  * callbacks, and the communicator info key.
  *
- * The component changes results, so it is inert until the user asks.  A
- * communicator on which nobody has asked has a module without functions: it
- * costs nothing in a call, and is there if the program sets the key later.
+ * The component changes results, so it serves a communicator only if the user
+ * asks, on all its ranks.  Whether all ask is agreed on at the first call: were a
+ * rank that does not want it left out, the others would wait for it.  If nobody
+ * asks, the module leaves the slot and costs nothing any more; it comes back when
+ * the program sets the key.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
@@ -25,7 +30,6 @@ static int quant_open(void);
 static int quant_close(void);
 static int quant_init_query(bool progress_threads, bool mpi_threads);
 static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm, int *priority);
-static bool quant_wanted(struct ompi_communicator_t *comm);
 static void quant_enabled(arc_module_t *base);
 
 /* The one symbol that the DSO exports. */
@@ -54,7 +58,6 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .report = &mca_coll_quant_component.settings.report,
             .module_class = OBJ_CLASS(quant_module_t),
             .allreduce = coll_quant_allreduce,
-            .wanted = quant_wanted,
             .enabled = quant_enabled,
         },
 };
@@ -97,38 +100,62 @@ static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm
     return arc_component_query(&mca_coll_quant_component.base, comm, priority);
 }
 
-/* What the parameters, and then the info key, say about a communicator. */
-static bool wanted_with(const char *key_value, int *format)
+/* The configuration of the next calls; ranks will agree on it again. */
+static void configure(quant_module_t *module, bool active, int format)
+{
+    const quant_component_t *component = &mca_coll_quant_component;
+
+    coll_quant_teardown(module);
+    module->active = active;
+    module->format = format;
+    module->algo = quant_settings_algo(&component->settings);
+    module->config = quant_settings_config(&component->settings, format, &component->kernels);
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        module->base.phase = ARC_PHASE_FRESH;
+    }
+}
+
+/* Do the parameters want it where the info key says nothing? */
+static bool wanted_by_default(void)
+{
+    const quant_component_t *component = &mca_coll_quant_component;
+
+    return component->settings.enable || (!arc_component_param_set(&component->base, "enable") &&
+                                          arc_component_listed(&component->base));
+}
+
+/*
+ * Take what the info key says.  False if that is not understood: nothing is
+ * changed then, and rank 0 says so.
+ */
+static bool take_wish(quant_module_t *module, const char *value)
 {
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
+    bool active = wanted_by_default();
+    int format = settings->format;
 
-    *format = settings->format;
-    switch (quant_wish_parse(key_value, format)) {
+    switch (quant_wish_parse(value, &format)) {
     case QUANT_WISH_OFF:
-        return false;
+        active = false;
+        break;
     case QUANT_WISH_ON:
     case QUANT_WISH_FORMAT:
-        return true;
+        active = true;
+        break;
     default:
-        return settings->enable || arc_component_listed("quant");
+        if (0 == strcmp(value, info_initial)) {
+            break;
+        }
+        if (0 == ompi_comm_rank(module->base.comm)) {
+            arc_module_log(&module->base, ARC_LOG_WARN,
+                           "the value \"%s\" of info key %s is not understood and changes nothing; "
+                           "use off, on, or a format (coll_quant_format has the list)",
+                           value, info_key);
+        }
+        return false;
     }
-}
-
-/* The value of the communicator's key, or the initial one. */
-static void read_key(struct ompi_communicator_t *comm, char *value, size_t value_bytes)
-{
-    if (!mca_compat_info_get(comm, info_key, value, value_bytes)) {
-        snprintf(value, value_bytes, "%s", info_initial);
-    }
-}
-
-static bool quant_wanted(struct ompi_communicator_t *comm)
-{
-    char value[OPAL_MAX_INFO_VAL + 1];
-    int format = 0;
-
-    read_key(comm, value, sizeof value);
-    return wanted_with(value, &format);
+    configure(module, active, format);
+    return true;
 }
 
 /* Our module on a communicator, NULL if there is none (yet). */
@@ -148,19 +175,15 @@ static quant_module_t *module_of(struct ompi_communicator_t *comm)
     return NULL;
 }
 
-/* The configuration of the next calls; ranks will agree on it again. */
-static void configure(quant_module_t *module, bool active, int format)
+/* The key's value for what is in force; NULL, which hides the key, for the initial state. */
+static mca_compat_info_string_t value_in_force(const quant_module_t *module)
 {
-    const quant_component_t *component = &mca_coll_quant_component;
-
-    coll_quant_teardown(module);
-    module->active = active;
-    module->format = format;
-    module->algo = quant_settings_algo(&component->settings);
-    module->config = quant_settings_config(&component->settings, format, &component->kernels);
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        module->base.phase = ARC_PHASE_FRESH;
+    if (module->active == wanted_by_default() &&
+        module->format == mca_coll_quant_component.settings.format) {
+        return NULL;
     }
+    return (mca_compat_info_string_t) (module->active ? quant_format_choices[module->format]
+                                                      : "off");
 }
 
 /*
@@ -173,25 +196,17 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
                                             mca_compat_info_string_t value)
 {
     quant_module_t *module = module_of((struct ompi_communicator_t *) object);
-    int format = 0;
     (void) key;
 
     if (NULL == module) {
-        return value;
+        /* Open MPI asks while the communicator is being made; quant_enabled() takes the value. */
+        return 0 == strcmp(value, info_initial) ? NULL : value;
     }
-    if (QUANT_WISH_NONE == quant_wish_parse(value, &format) && 0 != strcmp(value, info_initial) &&
-        0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "the value \"%s\" of info key %s is not understood and ignored; use off, "
-                       "on, or a format",
-                       value, info_key);
+    if (!take_wish(module, value)) {
+        return value_in_force(module);
     }
-    bool active = wanted_with(value, &format);
-    if (active && NULL == module->base.below_allreduce &&
-        OMPI_SUCCESS != arc_module_install(&module->base)) {
-        return value;
-    }
-    configure(module, active, format);
+    /* Into the slot again, if the module has left it: whatever the value, ranks agree anew. */
+    (void) arc_module_install(&module->base);
     return value;
 }
 
@@ -200,11 +215,11 @@ static void quant_enabled(arc_module_t *base)
     quant_module_t *module = (quant_module_t *) base;
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
     char value[OPAL_MAX_INFO_VAL + 1];
-    int format = 0;
 
-    read_key(base->comm, value, sizeof value);
-    bool active = wanted_with(value, &format);
-    configure(module, active, format);
+    configure(module, wanted_by_default(), settings->format);
+    if (mca_compat_info_get(base->comm, info_key, value, sizeof value)) {
+        (void) take_wish(module, value);
+    }
     mca_stream_init(&module->stream, base->comm);
     module->wait.progress = mca_compat_progress;
     module->wait.spins = (unsigned) settings->spins;

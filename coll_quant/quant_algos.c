@@ -7,15 +7,18 @@
 #include "quant_ring.h"
 
 static const quant_algo_t algos[] = {
-    {
-        .name = "full_loop",
-        .description = "one ring, partial sums quantized again at every rank",
-        .memory_bytes = quant_ring_memory_bytes,
-        .init = quant_ring_init,
-        .start = quant_ring_start,
-        .abort = quant_ring_abort,
-        .reduce_growth = quant_ring_reduce_growth,
+#define X(_prefix, _name, _description)           \
+    {                                             \
+        .name = _name,                            \
+        .description = _description,              \
+        .memory_bytes = _prefix##_memory_bytes,   \
+        .init = _prefix##_init,                   \
+        .start = _prefix##_start,                 \
+        .abort = _prefix##_abort,                 \
+        .reduce_growth = _prefix##_reduce_growth, \
     },
+    QUANT_ALGO_TABLE(X)
+#undef X
 };
 
 enum { ALGOS = sizeof(algos) / sizeof(algos[0]) };

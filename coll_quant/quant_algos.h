@@ -1,8 +1,8 @@
 /*
  * What an allreduce algorithm is: one row of a table.
  *
- * To add one: a file quant_<name>.c with these functions, and a row in
- * quant_algos.c.  An algorithm allocates nothing: init() places its state and
+ * To add one: a file quant_<name>.c (and in Makefile.am) with these functions,
+ * and a row in QUANT_ALGO_TABLE.  An algorithm allocates nothing: init() places its state and
  * buffers in memory of the caller, once per communicator; start() and the
  * progress of the task are the path of a call.
  *
@@ -58,6 +58,12 @@ typedef struct quant_operation {
     size_t count;      /* elements */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
 } quant_operation_t;
+
+/* clang-format off */
+/* X(prefix of its functions, name, description): the only list of algorithms. */
+#define QUANT_ALGO_TABLE(X) \
+    X(quant_ring, "full_loop", "one ring, partial sums quantized again at every rank")
+/* clang-format on */
 
 typedef struct quant_algo {
     const char *name;

@@ -6,9 +6,10 @@
 #include "quant_format.h"
 
 static const quant_format_t *const formats[] = {
-    &quant_format_int8,
-    &quant_format_fp32,
-    NULL,
+#define X(_name) &quant_format_##_name,
+    QUANT_FORMAT_TABLE(X)
+#undef X
+        NULL,
 };
 
 const quant_format_t *quant_format_at(size_t index)

@@ -15,7 +15,7 @@
  *   scale    s[0]     s[1]         s[63]      one per lane, taken down the rows
  *
  * To add a format: its loops in quant_codec_<isa>.c, its tile walk in
- * quant_format_<name>.c, and one row in quant_format.c.
+ * quant_format_<name>.c (and in Makefile.am), and one row in QUANT_FORMAT_TABLE.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -23,6 +23,9 @@
 #define QUANT_FORMAT_H
 
 #include "quant_codec.h"
+
+/* X(name): the only list of formats; the first one is the default. */
+#define QUANT_FORMAT_TABLE(X) X(int8) X(fp32)
 
 typedef struct quant_format {
     const char *name;
@@ -45,8 +48,9 @@ typedef struct quant_format {
 } quant_format_t;
 
 /* `payload` is aligned to 4 bytes; only `elems` elements and payload_bytes() bytes are touched. */
-extern const quant_format_t quant_format_int8;
-extern const quant_format_t quant_format_fp32;
+#define X(_name) extern const quant_format_t quant_format_##_name;
+QUANT_FORMAT_TABLE(X)
+#undef X
 
 /* NULL: there is no such format. */
 const quant_format_t *quant_format_by_name(const char *name);

@@ -31,19 +31,15 @@ typedef struct tile {
     size_t codes;  /* offset in the payload, bytes */
 } tile_t;
 
-static size_t divide_up(size_t value, size_t by)
-{
-    return value / by + (0 != value % by);
-}
-
 static size_t tiles_of(size_t elems, unsigned block_rows)
 {
-    return divide_up(elems, (size_t) block_rows * QUANT_LANES);
+    return quant_divide_up(elems, (size_t) block_rows * QUANT_LANES);
 }
 
 static size_t payload_bytes(size_t elems, unsigned block_rows)
 {
-    return tiles_of(elems, block_rows) * SCALES_BYTES + divide_up(elems, QUANT_LANES) * QUANT_LANES;
+    return tiles_of(elems, block_rows) * SCALES_BYTES +
+           quant_divide_up(elems, QUANT_LANES) * QUANT_LANES;
 }
 
 static tile_t tile_at(size_t index, size_t elems, unsigned block_rows)

@@ -4,15 +4,10 @@
 #include "quant_codec.h"
 #include "quant_layout.h"
 
-static size_t divide_up(size_t value, size_t by)
-{
-    return value / by + (0 != value % by);
-}
-
 /* First element of `shard`; `shards` itself gives the end of the vector. */
 static size_t shard_begin(const quant_layout_t *layout, size_t shard)
 {
-    size_t rows = divide_up(layout->count, QUANT_LANES);
+    size_t rows = quant_divide_up(layout->count, QUANT_LANES);
     size_t each = rows / layout->shards;
     size_t longer = rows % layout->shards; /* the first so many shards have one row more */
     size_t row = shard * each + (shard < longer ? shard : longer);
@@ -30,14 +25,14 @@ quant_span_t quant_layout_shard(const quant_layout_t *layout, unsigned shard)
 
 size_t quant_layout_segments(const quant_layout_t *layout)
 {
-    return divide_up(quant_layout_shard(layout, 0).elems, layout->segment_elems);
+    return quant_divide_up(quant_layout_shard(layout, 0).elems, layout->segment_elems);
 }
 
 quant_span_t quant_layout_segment(const quant_layout_t *layout, unsigned shard, size_t segment)
 {
     quant_span_t span = quant_layout_shard(layout, shard);
 
-    if (segment >= divide_up(span.elems, layout->segment_elems)) {
+    if (segment >= quant_divide_up(span.elems, layout->segment_elems)) {
         return (quant_span_t){.begin = span.begin + span.elems, .elems = 0};
     }
     size_t skipped = segment * layout->segment_elems;

@@ -48,8 +48,7 @@ typedef struct turn {
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + QUANT_MEMORY_ALIGN_BYTES - 1) / QUANT_MEMORY_ALIGN_BYTES *
-           QUANT_MEMORY_ALIGN_BYTES;
+    return quant_divide_up(bytes, QUANT_MEMORY_ALIGN_BYTES) * QUANT_MEMORY_ALIGN_BYTES;
 }
 
 static size_t slot_bytes(const quant_config_t *config)
@@ -306,6 +305,7 @@ static arc_status_t progress(arc_task_t *task)
 
     while (ARC_OK == status && !is_complete(ring)) {
         status = act(ring);
+        task->steps += ARC_OK == status;
     }
     if (ARC_OK != status && ARC_IN_PROGRESS != status) {
         quant_ring_abort(task);

@@ -6,8 +6,20 @@
 #include "cpu.h"
 #include "quant_settings.h"
 
-const char *const quant_format_choices[] = {"int8", "fp32", NULL};
-const char *const quant_algorithm_choices[] = {"full_loop", NULL};
+/* clang-format off */
+const char *const quant_format_choices[] = {
+#define X(_name) #_name,
+    QUANT_FORMAT_TABLE(X)
+#undef X
+    NULL,
+};
+const char *const quant_algorithm_choices[] = {
+#define X(_prefix, _name, _description) _name,
+    QUANT_ALGO_TABLE(X)
+#undef X
+    NULL,
+};
+/* clang-format on */
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 

@@ -192,6 +192,9 @@ uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *con
     /* FNV-1a, 64 bits (Fowler, Noll, Vo): offset basis and prime. */
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t param = 0; param < count; ++param) {
+        if (ARC_PARAM_SCOPE_LOCAL == params[param].scope) {
+            continue;
+        }
         uint64_t value = (uint64_t) arc_param_get(&params[param], config);
         for (unsigned byte = 0; byte < sizeof value; ++byte) {
             hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 0x100000001b3u;

@@ -3,15 +3,16 @@
  *
  * A component lists its parameters in <component>_params.def:
  *
- *     ARC_PARAM_INT(name, default, minimum, maximum, level, help)
- *     ARC_PARAM_SIZE(name, default, minimum, maximum, level, help)     bytes
- *     ARC_PARAM_BOOL(name, default, level, help)
- *     ARC_PARAM_CHOICE(name, default, choices, level, help)
+ *     ARC_PARAM_INT(scope, name, default, minimum, maximum, level, help)
+ *     ARC_PARAM_SIZE(scope, name, default, minimum, maximum, level, help)     bytes
+ *     ARC_PARAM_BOOL(scope, name, default, level, help)
+ *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
  *
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
  * and docs/parameters.md.  `choices` is a NULL-terminated array of names; the
- * value is the index.  `level` is Open MPI's information level, 1 to 9: what a
+ * value is the index.  `scope` is SHARED when ranks must agree on the value,
+ * LOCAL when each may have its own.  `level` is Open MPI's information level, 1 to 9: what a
  * user meets first is 1, what only a developer turns is 9.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -32,7 +33,10 @@ typedef enum arc_param_kind {
     ARC_PARAM_KIND_CHOICE, /* int, index into choices */
 } arc_param_kind_t;
 
+typedef enum arc_param_scope { ARC_PARAM_SCOPE_SHARED, ARC_PARAM_SCOPE_LOCAL } arc_param_scope_t;
+
 typedef struct arc_param {
+    arc_param_scope_t scope;
     const char *name;
     arc_param_kind_t kind;
     size_t offset; /* of the field in the configuration struct */
@@ -66,7 +70,7 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
 /* A number as a user writes it: "64k" for 65536 when the parameter is a size. */
 void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes);
 
-/* A hash of all values, equal if and (nearly) only if the configurations are. */
+/* A hash of all shared values, equal if and (nearly) only if these are. */
 uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config);
 
 #endif

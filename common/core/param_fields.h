@@ -10,10 +10,10 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#define ARC_PARAM_INT(_name, _default, _minimum, _maximum, _level, _help) int _name;
-#define ARC_PARAM_SIZE(_name, _default, _minimum, _maximum, _level, _help) size_t _name;
-#define ARC_PARAM_BOOL(_name, _default, _level, _help) bool _name;
-#define ARC_PARAM_CHOICE(_name, _default, _choices, _level, _help) int _name;
+#define ARC_PARAM_INT(_scope, _name, _default, _minimum, _maximum, _level, _help) int _name;
+#define ARC_PARAM_SIZE(_scope, _name, _default, _minimum, _maximum, _level, _help) size_t _name;
+#define ARC_PARAM_BOOL(_scope, _name, _default, _level, _help) bool _name;
+#define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) int _name;
 #include ARC_PARAM_LIST
 #undef ARC_PARAM_INT
 #undef ARC_PARAM_SIZE

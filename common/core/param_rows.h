@@ -11,17 +11,25 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#define ROW(_name, _kind, _default, _minimum, _maximum, _choices, _level, _help)               \
-    {#_name, _kind, offsetof(ARC_PARAM_CONFIG, _name), _default, _minimum, _maximum, _choices, \
-     _level, _help},
-#define ARC_PARAM_INT(_name, _default, _minimum, _maximum, _level, _help) \
-    ROW(_name, ARC_PARAM_KIND_INT, _default, _minimum, _maximum, NULL, _level, _help)
-#define ARC_PARAM_SIZE(_name, _default, _minimum, _maximum, _level, _help) \
-    ROW(_name, ARC_PARAM_KIND_SIZE, _default, _minimum, _maximum, NULL, _level, _help)
-#define ARC_PARAM_BOOL(_name, _default, _level, _help) \
-    ROW(_name, ARC_PARAM_KIND_BOOL, _default, 0, 1, NULL, _level, _help)
-#define ARC_PARAM_CHOICE(_name, _default, _choices, _level, _help) \
-    ROW(_name, ARC_PARAM_KIND_CHOICE, _default, 0,                 \
+#define ROW(_scope, _name, _kind, _default, _minimum, _maximum, _choices, _level, _help) \
+    {ARC_PARAM_SCOPE_##_scope,                                                           \
+     #_name,                                                                             \
+     _kind,                                                                              \
+     offsetof(ARC_PARAM_CONFIG, _name),                                                  \
+     _default,                                                                           \
+     _minimum,                                                                           \
+     _maximum,                                                                           \
+     _choices,                                                                           \
+     _level,                                                                             \
+     _help},
+#define ARC_PARAM_INT(_scope, _name, _default, _minimum, _maximum, _level, _help) \
+    ROW(_scope, _name, ARC_PARAM_KIND_INT, _default, _minimum, _maximum, NULL, _level, _help)
+#define ARC_PARAM_SIZE(_scope, _name, _default, _minimum, _maximum, _level, _help) \
+    ROW(_scope, _name, ARC_PARAM_KIND_SIZE, _default, _minimum, _maximum, NULL, _level, _help)
+#define ARC_PARAM_BOOL(_scope, _name, _default, _level, _help) \
+    ROW(_scope, _name, ARC_PARAM_KIND_BOOL, _default, 0, 1, NULL, _level, _help)
+#define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) \
+    ROW(_scope, _name, ARC_PARAM_KIND_CHOICE, _default, 0,                 \
         (long long) (sizeof _choices / sizeof _choices[0]) - 2, _choices, _level, _help)
 #include ARC_PARAM_LIST
 #undef ROW

@@ -24,6 +24,7 @@
     X(TOO_LARGE,      "message is larger than this component wins at")                  \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
+    X(TOO_MANY,       "too many communicators have shared memory already")              \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
     X(NESTED,         "call made by the set-up itself")
 /* clang-format on */

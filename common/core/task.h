@@ -32,6 +32,8 @@ typedef struct arc_task_ops {
 /* Embedded as the first member of every algorithm's own state. */
 struct arc_task {
     const arc_task_ops_t *ops;
+    /* Counts steps forward.  A time limit is for a task that stands still, not for a long one. */
+    unsigned long steps;
 };
 
 #endif

@@ -17,7 +17,8 @@ static double now_seconds(void)
 
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
 {
-    const double start = wait->timeout_seconds > 0 ? now_seconds() : 0;
+    double start = wait->timeout_seconds > 0 ? now_seconds() : 0;
+    unsigned long steps = task->steps;
 
     for (unsigned poll = 1;; ++poll) {
         arc_status_t status = task->ops->progress(task);
@@ -25,8 +26,14 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
             return status;
         }
         wait->progress();
-        if (wait->timeout_seconds > 0 && 0 == poll % POLLS_PER_CLOCK_READ &&
-            now_seconds() - start > wait->timeout_seconds) {
+        if (wait->timeout_seconds <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
+            continue;
+        }
+        const double now = now_seconds();
+        if (steps != task->steps) {
+            steps = task->steps;
+            start = now;
+        } else if (now - start > wait->timeout_seconds) {
             return ARC_ERR_TIMEOUT;
         }
     }

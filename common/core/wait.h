@@ -18,7 +18,7 @@
 typedef struct arc_wait {
     void (*progress)(void); /* drives everything else in this process; may yield */
     unsigned spins;         /* polls before the first call of progress */
-    double timeout_seconds; /* 0: wait for ever */
+    double timeout_seconds; /* without a step forward; 0: wait for ever */
 } arc_wait_t;
 
 static inline void arc_cpu_relax(void)

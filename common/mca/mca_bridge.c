@@ -29,25 +29,27 @@ static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
     [OMPI_OP_BOR] = 1 + ARC_OP_BOR,   [OMPI_OP_BXOR] = 1 + ARC_OP_BXOR,
 };
 
-/* Open MPI's own function: out = left op right. */
+/*
+ * Open MPI's own function: out = left op right.  Always the one for two buffers:
+ * the one for three treats NaN differently, and whether `out` is `left` differs
+ * between ranks when only some of them are called in place.
+ */
 static void combine_by_ompi(const void *left, const void *right, void *out, size_t count,
                             const void *context)
 {
     const arc_reduction_t *reduction = context;
-    if (out == left) {
-        ompi_op_reduce(reduction->op, (void *) right, out, (int) count, reduction->type);
-    } else {
-        ompi_3buff_op_reduce(reduction->op, (void *) left, (void *) right, out, (int) count,
-                             reduction->type);
+    if (out != left) {
+        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, out,
+                                                   (char *) left);
     }
+    ompi_op_reduce(reduction->op, (void *) right, out, (int) count, reduction->type);
 }
 
-/* Does Open MPI have both its functions for this pair? */
+/* Does Open MPI have its function for this pair? */
 static bool ompi_can_reduce(const struct ompi_op_t *op, const struct ompi_datatype_t *type)
 {
     int index = ompi_op_ddt_map[type->id];
-    return index >= 0 && NULL != op->o_func.intrinsic.fns[index] &&
-           NULL != op->o_3buff_intrinsic.fns[index];
+    return index >= 0 && NULL != op->o_func.intrinsic.fns[index];
 }
 
 static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype_t *type,

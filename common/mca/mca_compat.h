@@ -23,6 +23,7 @@
 #include <ompi/op/op.h>
 #include <ompi/proc/proc.h>
 #include <ompi/request/request.h>
+#include <ompi/runtime/params.h>
 #include <opal/datatype/opal_datatype_internal.h>
 #include <opal/mca/base/base.h>
 #include <opal/runtime/opal_progress.h>
@@ -78,6 +79,19 @@ static inline int mca_compat_info_subscribe(
                                         mca_compat_info_string_t))
 {
     return opal_infosubscribe_subscribe(&comm->super, key, initial, changed);
+}
+
+/*
+ * Does the program want to survive the death of a rank (ULFM)?  The same on all
+ * ranks.  A rank that waits for memory of a dead one would never notice.
+ */
+static inline bool mca_compat_fault_tolerant(void)
+{
+#if defined(OPAL_ENABLE_FT_MPI) && OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
 }
 
 /* A name of a communicator for messages. */

@@ -82,20 +82,33 @@ int arc_component_close(arc_component_t *component)
     return OPAL_SUCCESS;
 }
 
-bool arc_component_listed(const char *name)
+/* Is `name` one of the comma-separated names in `list`, and no exclusion before it? */
+static bool list_names(const char *list, const char *name)
 {
-    const char *selection = ompi_coll_base_framework.framework_selection;
-    bool listed = false;
+    bool named = false;
 
-    if (NULL == selection || '^' == selection[0]) {
-        return false;
-    }
-    char **names = opal_argv_split(selection, ',');
-    for (char **entry = names; NULL != entry && NULL != *entry && !listed; ++entry) {
-        listed = 0 == strcmp(*entry, name);
+    char **names = opal_argv_split(list, ',');
+    for (char **entry = names; NULL != entry && NULL != *entry && '^' != **entry; ++entry) {
+        named = named || 0 == strcmp(*entry, name);
     }
     opal_argv_free(names);
-    return listed;
+    return named;
+}
+
+bool arc_component_listed(const arc_component_t *component)
+{
+    const char *selection = ompi_coll_base_framework.framework_selection;
+    return NULL != selection && list_names(selection, name_of(component));
+}
+
+bool arc_component_param_set(const arc_component_t *component, const char *name)
+{
+    for (size_t i = 0; i < component->params_count; ++i) {
+        if (0 == strcmp(component->params[i].name, name)) {
+            return component->param_set[i];
+        }
+    }
+    return false;
 }
 
 /*
@@ -108,7 +121,7 @@ static bool is_somebody_elses(const arc_component_t *component, struct ompi_comm
 
     return mca_compat_info_get(comm, "ompi_comm_coll_han_topo_level", value, sizeof value) ||
            (mca_compat_info_get(comm, "ompi_comm_coll_preference", value, sizeof value) &&
-            NULL == strstr(value, name_of(component)));
+            !list_names(value, name_of(component)));
 }
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
@@ -117,8 +130,8 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority)
 {
-    if (*component->priority < 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
-        is_somebody_elses(component, comm)) {
+    if (*component->priority < 0 || mca_compat_fault_tolerant() || OMPI_COMM_IS_INTER(comm) ||
+        ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm)) {
         return NULL;
     }
     arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
@@ -129,9 +142,7 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     module->comm = comm;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    if (NULL == component->wanted || component->wanted(comm)) {
-        module->super.coll_allreduce = component->allreduce;
-    }
+    module->super.coll_allreduce = component->allreduce;
     *priority = *component->priority;
     return &module->super;
 }
@@ -144,45 +155,61 @@ static int save_below(arc_module_t *module)
     if (NULL == slots->coll_allreduce || NULL == slots->coll_allreduce_module) {
         return OMPI_ERR_NOT_FOUND;
     }
+    if (NULL != module->below_module) {
+        OBJ_RELEASE(module->below_module);
+    }
     module->below_allreduce = slots->coll_allreduce;
     module->below_module = slots->coll_allreduce_module;
     OBJ_RETAIN(module->below_module);
+    module->installed = true;
     return OMPI_SUCCESS;
 }
 
+/* Put a function and its module into the slot, which holds a reference to the module. */
+static void fill_slot(mca_coll_base_comm_coll_t *slots,
+                      mca_coll_base_module_allreduce_fn_t function, mca_coll_base_module_t *module)
+{
+    mca_coll_base_module_t *before = slots->coll_allreduce_module;
+
+    OBJ_RETAIN(module);
+    slots->coll_allreduce = function;
+    slots->coll_allreduce_module = module;
+    OBJ_RELEASE(before);
+}
+
+/* Open MPI fills the slot itself, after this returns. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     arc_module_t *module = (arc_module_t *) base;
     (void) comm;
 
-    /* Open MPI copies our slot after this returns; a module that is not wanted yet has none. */
-    if (NULL != base->coll_allreduce) {
-        int status = save_below(module);
-        if (OMPI_SUCCESS != status) {
-            return status;
-        }
-    }
-    if (NULL != module->component->enabled) {
+    int status = save_below(module);
+    if (OMPI_SUCCESS == status) {
         module->component->enabled(module);
     }
-    return OMPI_SUCCESS;
+    return status;
 }
 
 int arc_module_install(arc_module_t *module)
 {
+    if (module->installed) {
+        return OMPI_SUCCESS;
+    }
+    int status = save_below(module);
+    if (OMPI_SUCCESS == status) {
+        fill_slot(module->comm->c_coll, module->super.coll_allreduce, &module->super);
+    }
+    return status;
+}
+
+void arc_module_uninstall(arc_module_t *module)
+{
     mca_coll_base_comm_coll_t *slots = module->comm->c_coll;
 
-    int status = save_below(module);
-    if (OMPI_SUCCESS != status) {
-        return status;
+    if (slots->coll_allreduce_module == &module->super) {
+        fill_slot(slots, module->below_allreduce, module->below_module);
+        module->installed = false;
     }
-    /* As Open MPI does after enable: the slot holds a reference to its module. */
-    OBJ_RELEASE(slots->coll_allreduce_module);
-    OBJ_RETAIN(module);
-    module->super.coll_allreduce = module->component->allreduce;
-    slots->coll_allreduce = module->super.coll_allreduce;
-    slots->coll_allreduce_module = &module->super;
-    return OMPI_SUCCESS;
 }
 
 /* Called once per slot that we still own, and never when a higher component took them all. */
@@ -197,6 +224,7 @@ static void module_construct(arc_module_t *module)
 {
     module->component = NULL;
     module->comm = NULL;
+    module->installed = false;
     module->below_allreduce = NULL;
     module->below_module = NULL;
     module->phase = ARC_PHASE_FRESH;

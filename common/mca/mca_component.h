@@ -34,14 +34,14 @@ typedef struct arc_component {
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
     mca_coll_base_module_allreduce_fn_t allreduce;
-    /* Is it wanted on this communicator from the start?  NULL: always. */
-    bool (*wanted)(struct ompi_communicator_t *comm);
-    /* After the module is enabled; NULL: nothing to do. */
+    /* After the module is enabled: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
     char *param_text[ARC_MAX_PARAMS]; /* of choices; Open MPI's storage */
     bool param_refused[ARC_MAX_PARAMS];
+    bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
+    bool param_from_environment[ARC_MAX_PARAMS];
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
     arc_tally_t total; /* of modules that are gone; under `lock` */
@@ -60,7 +60,8 @@ struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
     struct ompi_communicator_t *comm;
-    /* What was in the slot before us; NULL while we are not in it. */
+    bool installed; /* in the chain of components that starts in the slot */
+    /* What was in the slot before us. */
     mca_coll_base_module_allreduce_fn_t below_allreduce;
     mca_coll_base_module_t *below_module;
     arc_phase_t phase;
@@ -78,11 +79,23 @@ int arc_component_init_query(arc_component_t *component);
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
 
-/* Is `name` in the list that the user gave with --mca coll?  False for an exclude list. */
-bool arc_component_listed(const char *name);
+/* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */
+bool arc_component_listed(const arc_component_t *component);
 
-/* Take the communicator's allreduce slot, keeping what is in it as the component below. */
+/* Did the user set the parameter `name`? */
+bool arc_component_param_set(const arc_component_t *component, const char *name);
+
+/*
+ * Take the communicator's allreduce slot, keeping what is in it as the component
+ * below; nothing if the module is in the chain of components already.
+ */
 int arc_module_install(arc_module_t *module);
+
+/*
+ * Leave the slot to the component below, so that a module that will not serve
+ * the communicator costs nothing; nothing if another one has come above it.
+ */
+void arc_module_uninstall(arc_module_t *module);
 
 /* Give the call to the component below and count why. */
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
@@ -100,8 +113,12 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) A
  */
 void arc_module_agree(arc_module_t *module, uint64_t hash);
 
-/* A call failed after its first byte was out: say so, break the module, and return an MPI error. */
+/*
+ * A call failed after its first byte was out: say so, break the module for good,
+ * and return an MPI error.  Later calls return arc_module_broken_error().
+ */
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details);
+int arc_module_broken_error(void);
 
 /*
  * Print "coll_<name>: ..." on standard error if the user asked for this level;

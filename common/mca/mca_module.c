@@ -59,6 +59,8 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 
 void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
+    /* Another version may do something else with the same parameters. */
+    hash ^= (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
     /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
     uint64_t values[] = {hash, ~hash};
 
@@ -82,12 +84,15 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
 
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details)
 {
-    if (ARC_PHASE_BROKEN != module->phase) {
-        module->phase = ARC_PHASE_BROKEN;
-        arc_module_log(module, ARC_LOG_WARN,
-                       "rank %d: MPI_Allreduce failed: %s%s. It cannot be used on this "
-                       "communicator any more",
-                       ompi_comm_rank(module->comm), arc_status_text(status), details);
-    }
-    return ARC_ERR_NO_MEMORY == status ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+    module->phase = ARC_PHASE_BROKEN;
+    arc_module_log(module, ARC_LOG_WARN,
+                   "rank %d: MPI_Allreduce failed: %s%s. It cannot be used on this communicator "
+                   "any more",
+                   ompi_comm_rank(module->comm), arc_status_text(status), details);
+    return arc_module_broken_error();
+}
+
+int arc_module_broken_error(void)
+{
+    return MPI_ERR_OTHER;
 }

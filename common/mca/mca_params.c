@@ -21,6 +21,18 @@ static const char *name_of(const arc_component_t *component)
     return component->super.collm_version.mca_component_name;
 }
 
+/* Where Open MPI found the variable `index` of the component. */
+static mca_base_var_source_t source_of(int variable)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+    const void *value = NULL;
+
+    if (variable < 0 || OPAL_SUCCESS != mca_base_var_get_value(variable, &value, &source, NULL)) {
+        return MCA_BASE_VAR_SOURCE_DEFAULT;
+    }
+    return source;
+}
+
 /* What the environment says about a parameter, or NULL. */
 static const char *environment_value(const arc_component_t *component, const arc_param_t *param)
 {
@@ -50,9 +62,13 @@ static void register_one(arc_component_t *component, size_t index)
     }
     arc_param_describe(param, allowed, sizeof allowed);
     snprintf(help, sizeof help, "%s Allowed: %s.", param->help, allowed);
-    (void) mca_base_component_var_register(
+    const int variable = mca_base_component_var_register(
         &component->super.collm_version, param->name, help, types[param->kind], NULL, 0, 0,
         (mca_base_var_info_lvl_t) (param->level - 1), MCA_BASE_VAR_SCOPE_READONLY, field);
+    const mca_base_var_source_t source = source_of(variable);
+    component->param_set[index] = MCA_BASE_VAR_SOURCE_DEFAULT != source;
+    component->param_from_environment[index] =
+        MCA_BASE_VAR_SOURCE_ENV == source || MCA_BASE_VAR_SOURCE_COMMAND_LINE == source;
 }
 
 /* What the user wrote for a parameter, as far as it can be known; NULL if it cannot. */
@@ -60,8 +76,10 @@ static const char *written(const arc_component_t *component, size_t index)
 {
     const arc_param_t *param = &component->params[index];
 
-    return ARC_PARAM_KIND_CHOICE == param->kind ? component->param_text[index]
-                                                : environment_value(component, param);
+    if (ARC_PARAM_KIND_CHOICE == param->kind) {
+        return component->param_text[index];
+    }
+    return component->param_from_environment[index] ? environment_value(component, param) : NULL;
 }
 
 /* Take what the user wrote, if it can be used. */

@@ -6,7 +6,8 @@
  * munmap, brk and shmat of the whole process.  A plugin that is loaded into
  * somebody's program by default must not do that.  So the library is opened
  * with these variables set, each unless the user has set it, and they are
- * removed again.  A process in which UCX is already loaded is left as it is.
+ * removed again.  A process in which UCX is already loaded is left as it is; one
+ * that loads it later finds it configured like this.
  *
  * A second gain: where UCX is missing the component loads, and declines.
  *

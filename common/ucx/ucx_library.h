@@ -39,8 +39,9 @@ typedef struct ucx_library {
 } ucx_library_t;
 
 /*
- * Open UCX and resolve its functions.  Call it while the process has one thread
- * (in MPI_Init): it changes the environment for the time of the call.
+ * Open UCX and resolve its functions.  It changes the environment for the time of
+ * the call, which is safe only while no other thread reads it: call it from
+ * MPI_Init, as Open MPI itself does with setenv().
  * ARC_UNSUPPORTED, with *why set to a static text, when UCX is missing or is
  * another release than the one this was built for.
  */

@@ -43,8 +43,9 @@ typedef struct ucx_segment {
 } ucx_segment_t;
 
 /*
- * Allocate `bytes` bytes of zeroed, page-aligned shared memory; pages are not
- * touched.  No trace of it remains when the last process that maps it ends.
+ * Allocate `bytes` bytes of zeroed, page-aligned shared memory.  sysv pages are
+ * not touched, posix ones are written by UCX.  No trace of it remains when the last process that
+ * maps it ends.
  */
 arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
                                 ucx_key_t *key) ARC_MUST_CHECK;

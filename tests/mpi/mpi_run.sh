@@ -100,6 +100,21 @@ mpi_start() {
     mpi_status=$?
 }
 
+# mpi_start_each SECONDS "MCA ARGUMENTS" "COMMAND OF RANK 0" "COMMAND OF RANK 1" ...: the same with a
+# command for each rank.  Parameters of one rank: env OMPI_MCA_x=y COMMAND; mpirun makes --mca of
+# one command a matter of all.
+mpi_start_each() {
+    mpi_seconds=$1 mpi_mca=$2 mpi_commands=
+    shift 2
+    for mpi_command in "$@"; do
+        mpi_commands="$mpi_commands${mpi_commands:+ :} -n 1 $mpi_command"
+    done
+    # shellcheck disable=SC2086
+    timeout -k 5 "$mpi_seconds" mpirun --oversubscribe $MPI_OPTIONS $mpi_mca $mpi_commands \
+        >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+}
+
 # The same with an environment that does not know our components.
 mpi_start_without_plugin() (
     if [ -n "$mpi_path_before" ]; then

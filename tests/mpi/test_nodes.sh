@@ -18,11 +18,36 @@ exec unshare -u /bin/sh -c 'hostname "$0"; exec /bin/sh -c "$*"' "$host" "$@"
 AGENT
 chmod +x "$agent"
 # Agents with a path of their own are started as given; names need not resolve.
+# Open MPI 5 fills the first host as long as --oversubscribe lets it; a rank of a
+# host is told to go there.
 case $(mpirun --version | sed -n 's/.*) \([0-9]*\)\..*/\1/p') in
 4) launcher="--mca plm_rsh_agent $agent --mca oob_tcp_if_include lo --mca btl self,vader,tcp" ;;
-*) launcher="--prtemca plm_ssh_agent $agent --mca btl self,sm,tcp" ;;
+*) launcher="--prtemca plm_ssh_agent $agent --map-by ppr:2:node:oversubscribe --mca btl self,sm,tcp" ;;
 esac
 two_nodes="-H arc-n1:2,arc-n2:2 --mca btl_tcp_if_include lo --mca pml ob1 $launcher"
+
+# Or everything below would be tried on one node.
+mpi_start 4 60 "$two_nodes" "$(command -v hostname)"
+test "$mpi_status" -eq 0 &&
+    test "$(sort "$mpi_scratch/out" | uniq -c | awk '{ print $2 $1 }' | tr '\n' ' ')" = \
+        "arc-n12 arc-n22 "
+mpi_result $? "two of the ranks are on each of two nodes"
+mpi_show "$mpi_scratch/out"
+
+# check_han PRIORITY: coll_han over or under ours. It makes communicators of one node each, for its
+# own use, and has chosen what serves them.
+check_han() {
+    mpi_start 4 120 "$two_nodes --mca coll_han_priority $1 --mca coll_lowlat_report 1
+        --mca coll_quant_enable 1 --mca coll_quant_min_bytes 512m" agree -r 1
+    cp "$mpi_scratch/err" "$mpi_scratch/said"
+    [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
+    mpi_report "two nodes, han at priority $1"
+    cat "$mpi_scratch/out" "$mpi_scratch/said" >"$mpi_scratch/all"
+    grep -q 'coll_lowlat: MPI_Allreduce calls of rank 0' "$mpi_scratch/all" &&
+        ! grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$' "$mpi_scratch/all"
+    mpi_result $? "two nodes, han at priority $1: none of its communicators is served"
+    mpi_show "$mpi_scratch/said"
+}
 
 # Few calls: one takes 40 ms where TCP delays its acknowledgements.
 mpi_run "two nodes" 4 120 "$two_nodes" fallback -r 3
@@ -33,5 +58,7 @@ if mpi_have_plugin; then
     cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "two nodes: the report tells why calls were passed down"
+    check_han 90
+    check_han 35
 fi
 mpi_done

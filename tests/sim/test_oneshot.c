@@ -46,6 +46,8 @@ static void combine_matrices(const void *left, const void *right, void *out, siz
     matrix_t *o = out;
     (void) context;
 
+    /* The flag of this reducer forbids it. */
+    assert_ptr_not_equal(right, out);
     for (size_t i = 0; i < count; ++i) {
         const uint16_t product[4] = {
             (uint16_t) (l[i].m[0] * r[i].m[0] + l[i].m[1] * r[i].m[2]),

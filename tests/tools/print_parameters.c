@@ -14,16 +14,17 @@ enum { TEXT_BYTES = 256 };
 
 static void print_table(const char *component, const arc_param_t *params, size_t count)
 {
-    printf("\n## coll_%s\n\n| parameter | default | allowed | level | what it does |\n"
-           "|---|---|---|---|---|\n",
+    printf("\n## coll_%s\n\n| parameter | default | allowed | ranks | level | what it does |\n"
+           "|---|---|---|---|---|---|\n",
            component);
     for (size_t i = 0; i < count; ++i) {
         char value[TEXT_BYTES];
         char allowed[TEXT_BYTES];
         arc_param_print(&params[i], params[i].default_value, value, sizeof value);
         arc_param_describe(&params[i], allowed, sizeof allowed);
-        printf("| `coll_%s_%s` | %s | %s | %d | %s |\n", component, params[i].name, value, allowed,
-               params[i].level, params[i].help);
+        printf("| `coll_%s_%s` | %s | %s | %s | %d | %s |\n", component, params[i].name, value,
+               allowed, ARC_PARAM_SCOPE_SHARED == params[i].scope ? "all" : "each", params[i].level,
+               params[i].help);
     }
 }
 
@@ -33,10 +34,23 @@ int main(void)
          "Generated from `coll_lowlat/lowlat_params.def` and `coll_quant/quant_params.def`;\n"
          "`make docs` writes this file anew. `ompi_info --param coll lowlat --level 9` prints the\n"
          "same. Set them as any Open MPI parameter: `mpirun --mca NAME VALUE`, the environment\n"
-         "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`; the same on all\n"
-         "ranks. A value that is not allowed is reported once and the default is used.");
+         "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. \"ranks\": whether "
+         "all\n"
+         "must have the same value, or each may have its own; where values differ that must not,\n"
+         "the component stays out of the communicator and says so (but see tuning.md about\n"
+         "priorities). A value that is not allowed on rank 0 is reported once; the default is "
+         "used.");
     print_table("lowlat", lowlat_params, lowlat_params_count);
     print_table("quant", quant_params, quant_params_count);
+    puts("\n## Algorithms\n\n| component | algorithm | what it is |\n|---|---|---|");
+    for (size_t i = 0; i < LOWLAT_ALGORITHMS; ++i) {
+        printf("| coll_lowlat | `%s` | %s |\n", lowlat_algorithms[i].name,
+               lowlat_algorithms[i].description);
+    }
+    for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
+        printf("| coll_quant | `%s` | %s |\n", quant_algo_at(i)->name,
+               quant_algo_at(i)->description);
+    }
     puts("\n## Communicator info keys\n\n"
          "| key | values | what it does |\n"
          "|---|---|---|\n"

@@ -124,6 +124,8 @@ static void settings_give_valid_configurations(void **state)
             settings.segment_bytes = segments[j];
             const quant_config_t config = quant_settings_config(&settings, 0, &kernels);
             assert_int_equal(ARC_OK, quant_config_check(&config));
+            assert_int_equal(blocks[i], config.block_rows);
+            assert_int_equal(settings.depth, config.depth);
         }
     }
 }

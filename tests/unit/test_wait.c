@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "tally.h"
@@ -21,6 +22,7 @@ typedef struct counted {
     unsigned polls;
     unsigned end_after;
     arc_status_t status;
+    unsigned step_every; /* polls from one step forward to the next; 0: none */
 } counted_t;
 
 static unsigned progress_calls;
@@ -30,10 +32,22 @@ static void count_progress(void)
     progress_calls += 1;
 }
 
+/* One millisecond in every 256 calls: the clock is read as often. */
+static const struct timespec *slow_poll;
+
+static void count_progress_slowly(void)
+{
+    progress_calls += 1;
+    if (0 == progress_calls % 256) {
+        (void) nanosleep(slow_poll, NULL);
+    }
+}
+
 static arc_status_t counted_progress(arc_task_t *base)
 {
     counted_t *task = (counted_t *) base;
     task->polls += 1;
+    base->steps += task->step_every > 0 && 0 == task->polls % task->step_every;
     return task->end_after > 0 && task->polls >= task->end_after ? task->status : ARC_IN_PROGRESS;
 }
 
@@ -89,6 +103,24 @@ static void a_time_limit_ends_the_wait(void **state)
     assert_true(progress_calls > 0);
 }
 
+/* Ten times the limit in all, but never that long without a step. */
+static void a_long_task_that_moves_is_not_timed_out(void **state)
+{
+    enum { POLLS = 200, STEP_EVERY = 4 };
+    const struct timespec a_poll = {.tv_nsec = 1000000};
+    counted_t slow = {.step_every = STEP_EVERY};
+    (void) state;
+
+    slow.task.ops = &counted_ops;
+    slow.end_after = POLLS * 256;
+    slow.status = ARC_OK;
+    slow.step_every = STEP_EVERY * 256;
+    slow_poll = &a_poll;
+    const arc_wait_t wait = {
+        .progress = count_progress_slowly, .spins = 0, .timeout_seconds = 0.05};
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &slow.task));
+}
+
 static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **state)
 {
     enum { TEXT_BYTES = 4096 };
@@ -141,6 +173,7 @@ int main(void)
         cmocka_unit_test(spins_first_then_makes_progress_on_every_poll),
         cmocka_unit_test(errors_end_the_wait_at_once),
         cmocka_unit_test(a_time_limit_ends_the_wait),
+        cmocka_unit_test(a_long_task_that_moves_is_not_timed_out),
         cmocka_unit_test(the_report_has_a_row_for_each_algorithm_and_each_reason_met),
         cmocka_unit_test(every_status_has_a_text),
     };

@@ -1,0 +1,125 @@
+/*
+ * Exact sums on several communicators that are alive at the same time. What the
+ * ranks of one job may set differently (parameters, the info key, the machine
+ * around them) is up to the script: whatever a component makes of it, all ranks
+ * must come back with the right sums.
+ *
+ *   -c N       communicators besides MPI_COMM_WORLD (default 1)
+ *   -r N       rounds over all of them (default 3)
+ *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
+ *
+ * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+enum {
+    COMMS_MAX = 64,
+    LARGEST = 100003, /* floats: more than the 256 KiB from which coll_quant takes them */
+    RANGE = 1 << 20,
+};
+
+static const int counts[] = {1, 14, 1000, 20011, LARGEST};
+
+static int world_rank;
+static int world_ranks;
+static float *floats;
+static double *doubles;
+
+static double value(int rank, int round, int i)
+{
+    return (double) (draw_bits(51, (unsigned) (rank + 64 * round), (uint64_t) i) % RANGE);
+}
+
+static void check_sums(MPI_Comm comm, int which, int round)
+{
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        const int count = counts[c];
+
+        for (int i = 0; i < count; i++) {
+            floats[i] = (float) value(world_rank, round, i);
+            doubles[i] = floats[i];
+        }
+        MPI_Allreduce(MPI_IN_PLACE, doubles, count, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Allreduce(MPI_IN_PLACE, floats, count, MPI_FLOAT, MPI_SUM, comm);
+        for (int i = 0; i < count; i++) {
+            double sum = 0;
+
+            for (int rank = 0; rank < world_ranks; rank++) {
+                sum += value(rank, round, i);
+            }
+            tap_check(doubles[i] == sum, "communicator %d, %d doubles, element %d: %g, not %g",
+                      which, count, i, doubles[i], sum);
+            tap_check((double) floats[i] == sum,
+                      "communicator %d, %d floats, element %d: %g, not %g", which, count, i,
+                      (double) floats[i], sum);
+        }
+    }
+}
+
+static void set_key(MPI_Comm comm, const char *text)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant", text);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comms[COMMS_MAX];
+    const char *key = NULL;
+    int communicators = 1;
+    int rounds = 3;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "c:r:k:")) != -1) {
+        if (option == 'c') {
+            communicators = atoi(optarg);
+        } else if (option == 'r') {
+            rounds = atoi(optarg);
+        } else if (option == 'k') {
+            key = optarg;
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    if (communicators < 0 || communicators >= COMMS_MAX) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    floats = must_alloc(LARGEST * sizeof *floats);
+    doubles = must_alloc(LARGEST * sizeof *doubles);
+    comms[0] = MPI_COMM_WORLD;
+    for (int c = 1; c <= communicators; c++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
+        if (key != NULL) {
+            set_key(comms[c], key);
+        }
+    }
+    for (int round = 0; round < rounds; round++) {
+        for (int c = 0; c <= communicators; c++) {
+            check_sums(comms[c], c, round);
+        }
+    }
+    tap_case("exact sums on %d communicators", communicators + 1);
+    for (int c = 1; c <= communicators; c++) {
+        MPI_Comm_free(&comms[c]);
+    }
+    free(floats);
+    free(doubles);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
