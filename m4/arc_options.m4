@@ -50,7 +50,13 @@ AC_DEFUN([ARC_PLUGIN_DIR], [
     AS_IF([test -n "$with_plugin_dir"], [plugindir=$with_plugin_dir],
           [test "x$prefix" != xNONE], [plugindir='${libdir}/arc'],
           [plugindir=$ARC_OMPI_PLUGIN_DIR])
+    # arc.env: beside the components where only their directory was chosen.
+    AS_IF([test -n "$with_plugin_dir" && test "x$prefix" = xNONE], [arcdatadir='${plugindir}'],
+          [arcdatadir='${datadir}/arc'])
     AC_SUBST([plugindir])
+    AC_SUBST([arcdatadir])
+    AS_CASE(["`pwd`$prefix$with_plugin_dir"],
+        [*" "*], [AC_MSG_ERROR([libtool cannot handle spaces: build and install in directories without])])
 ])
 
 # ARC_SUMMARY
@@ -60,13 +66,23 @@ AC_DEFUN([ARC_SUMMARY], [
           [arc_components="coll_lowlat coll_quant"])
     AS_IF([test "x$arc_have_cmocka" = xyes], [arc_unit_tests="yes (cmocka $CMOCKA_VERSION)"],
           [arc_unit_tests="NO: cmocka is missing, ALL UNIT TESTS WILL BE SKIPPED (Debian: libcmocka-dev)"])
+    arc_plugindir=$plugindir
+    AS_IF([test "x$prefix" != xNONE], [
+        exec_prefix_saved=$exec_prefix
+        test "x$exec_prefix" != xNONE || exec_prefix=$prefix
+        # $libdir holds $exec_prefix, which holds $prefix.
+        for arc_level in libdir exec_prefix prefix; do
+            eval "arc_plugindir=\"$arc_plugindir\""
+        done
+        exec_prefix=$exec_prefix_saved
+    ])
     AS_ECHO(["
     arc $PACKAGE_VERSION
       compiler           $CC
       Open MPI           $ARC_OMPI_RELEASE ($MPICC)
       UCX                $ARC_UCX_RELEASE
       components         $arc_components
-      plugin directory   $plugindir
+      plugin directory   $arc_plugindir
       instruction sets   $ARC_ISAS
       unit tests         $arc_unit_tests
 "])

@@ -1,12 +1,12 @@
 #!/bin/bash
 # Builds ARC in all the ways that are supported and runs all tests:
 #
-#   build              gcc, warnings are errors: all tests
-#   build/clang        clang, warnings are errors: compiles
-#   build/sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests
-#   make distcheck     the tarball builds, tests its pure code, installs, uninstalls and cleans
+#   gcc              warnings are errors: all tests
+#   clang            warnings are errors: compiles
+#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests
+#   make distcheck   the tarball builds, tests its pure code, installs, uninstalls and cleans
 #
-# Installs what is missing (Debian packages) and ends with one line
+# All in build/check, which is made anew each time. Installs what is missing (Debian packages) and ends with one line
 #
 #   N passed, N failed, N skipped
 #
@@ -15,7 +15,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
-build=${ARC_BUILD_DIR:-$root/build}
+build=$root/build/check
 jobs=$(nproc)
 passed=0
 failed=0
