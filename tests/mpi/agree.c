@@ -6,6 +6,8 @@
  *
  *   -c N       communicators besides MPI_COMM_WORLD (default 1)
  *   -r N       rounds over all of them (default 3)
+ *   -l N       leave out counts above N
+ *   -o         never in place
  *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
  *
  * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
@@ -29,8 +31,12 @@ static const int counts[] = {1, 14, 1000, 20011, LARGEST};
 
 static int world_rank;
 static int world_ranks;
+static int largest = LARGEST;
+static bool never_in_place;
 static float *floats;
+static float *float_sums;
 static double *doubles;
+static double *double_sums;
 
 static double value(int rank, int round, int i)
 {
@@ -39,26 +45,31 @@ static double value(int rank, int round, int i)
 
 static void check_sums(MPI_Comm comm, int which, int round)
 {
-    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0] && counts[c] <= largest; c++) {
         const int count = counts[c];
+        const bool in_place = !never_in_place && (which + round) % 2 == 0;
 
         for (int i = 0; i < count; i++) {
             floats[i] = (float) value(world_rank, round, i);
             doubles[i] = floats[i];
+            float_sums[i] = floats[i];
+            double_sums[i] = doubles[i];
         }
-        MPI_Allreduce(MPI_IN_PLACE, doubles, count, MPI_DOUBLE, MPI_SUM, comm);
-        MPI_Allreduce(MPI_IN_PLACE, floats, count, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : doubles, double_sums, count, MPI_DOUBLE, MPI_SUM,
+                      comm);
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : floats, float_sums, count, MPI_FLOAT, MPI_SUM,
+                      comm);
         for (int i = 0; i < count; i++) {
             double sum = 0;
 
             for (int rank = 0; rank < world_ranks; rank++) {
                 sum += value(rank, round, i);
             }
-            tap_check(doubles[i] == sum, "communicator %d, %d doubles, element %d: %g, not %g",
-                      which, count, i, doubles[i], sum);
-            tap_check((double) floats[i] == sum,
+            tap_check(double_sums[i] == sum, "communicator %d, %d doubles, element %d: %g, not %g",
+                      which, count, i, double_sums[i], sum);
+            tap_check((double) float_sums[i] == sum,
                       "communicator %d, %d floats, element %d: %g, not %g", which, count, i,
-                      (double) floats[i], sum);
+                      (double) float_sums[i], sum);
         }
     }
 }
@@ -82,13 +93,17 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:")) != -1) {
+    while ((option = getopt(argc, argv, "c:r:k:l:o")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
         } else if (option == 'r') {
             rounds = atoi(optarg);
         } else if (option == 'k') {
             key = optarg;
+        } else if (option == 'l') {
+            largest = atoi(optarg);
+        } else if (option == 'o') {
+            never_in_place = true;
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
@@ -100,7 +115,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
     floats = must_alloc(LARGEST * sizeof *floats);
+    float_sums = must_alloc(LARGEST * sizeof *float_sums);
     doubles = must_alloc(LARGEST * sizeof *doubles);
+    double_sums = must_alloc(LARGEST * sizeof *double_sums);
     comms[0] = MPI_COMM_WORLD;
     for (int c = 1; c <= communicators; c++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
@@ -118,7 +135,9 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comms[c]);
     }
     free(floats);
+    free(float_sums);
     free(doubles);
+    free(double_sums);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -127,6 +127,32 @@ mpi_start_without_plugin() (
     exit "$mpi_status"
 )
 
+# Names in /dev/shm and System V segments of this user.
+mpi_shared_memory() {
+    ls /dev/shm 2>/dev/null
+    awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm \
+        2>/dev/null
+}
+
+# To be called before the runs that mpi_nothing_left is about.
+mpi_note_shared_memory() {
+    mpi_shared_memory | sort >"$mpi_scratch/shm_before"
+}
+
+# True if nothing new stays in shared memory. Other programs may hold some for a while.
+mpi_nothing_left() {
+    mpi_turns=0
+    while [ $mpi_turns -lt 20 ]; do
+        mpi_shared_memory | sort >"$mpi_scratch/shm_after"
+        comm -13 "$mpi_scratch/shm_before" "$mpi_scratch/shm_after" >"$mpi_scratch/shm_new"
+        [ -s "$mpi_scratch/shm_new" ] || return 0
+        sleep 0.5
+        mpi_turns=$((mpi_turns + 1))
+    done
+    mpi_show "$mpi_scratch/shm_new"
+    return 1
+}
+
 # mpi_result STATUS DESCRIPTION: one case of the script's own, `ok` when STATUS is 0.
 mpi_result() {
     mpi_cases=$((mpi_cases + 1))

@@ -38,7 +38,7 @@ mpi_show "$mpi_scratch/out"
 # own use, and has chosen what serves them.
 check_han() {
     mpi_start 4 120 "$two_nodes --mca coll_han_priority $1 --mca coll_lowlat_report 1
-        --mca coll_quant_enable 1 --mca coll_quant_min_bytes 512m" agree -r 1
+        --mca coll_quant_enable 1 --mca coll_quant_min_bytes 512m" agree -r 2 -o
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
     mpi_report "two nodes, han at priority $1"

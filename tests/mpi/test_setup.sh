@@ -10,13 +10,6 @@ agree=$mpi_bin/agree
 differs="parameters are not the same on all ranks; set"
 served='served  .* [1-9][0-9]* *[1-9][0-9]*$'
 
-# Shared memory names and System V segments of this user.
-shared_memory() {
-    ls /dev/shm 2>/dev/null
-    awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm \
-        2>/dev/null
-}
-
 # start_odd RANK "MCA ARGUMENTS" COMMAND: two ranks, of which RANK runs COMMAND instead of agree.
 start_odd() {
     case $1 in
@@ -138,15 +131,12 @@ check_no_ucx() {
     done
 }
 
-shared_memory | sort >"$mpi_scratch/shm_before"
+mpi_note_shared_memory
 check_parameters
 check_local_parameters
 check_many_communicators
 check_namespaces
 check_no_ucx
-shared_memory | sort >"$mpi_scratch/shm_after"
-comm -13 "$mpi_scratch/shm_before" "$mpi_scratch/shm_after" >"$mpi_scratch/shm_new"
-test ! -s "$mpi_scratch/shm_new"
+mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
-mpi_show "$mpi_scratch/shm_new"
 mpi_done
