@@ -112,8 +112,9 @@ bool arc_component_param_set(const arc_component_t *component, const char *name)
 }
 
 /*
- * A communicator that another component (han) made for its own use names the
- * components it wants.
+ * A communicator that another component (han) made for its own use, or for which
+ * the program names the components it prefers, and not us.  (A list that only
+ * excludes begins with '^'; what it excludes is not even asked.)
  */
 static bool is_somebody_elses(const arc_component_t *component, struct ompi_communicator_t *comm)
 {
@@ -121,7 +122,7 @@ static bool is_somebody_elses(const arc_component_t *component, struct ompi_comm
 
     return mca_compat_info_get(comm, "ompi_comm_coll_han_topo_level", value, sizeof value) ||
            (mca_compat_info_get(comm, "ompi_comm_coll_preference", value, sizeof value) &&
-            !list_names(value, name_of(component)));
+            '^' != value[0] && !list_names(value, name_of(component)));
 }
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
