@@ -236,7 +236,8 @@ void coll_lowlat_setup(lowlat_module_t *module)
     arc_status_t status = try_domains(module, cards, &domain);
     if (ARC_OK != status) {
         if (0 == module->group.rank) {
-            arc_module_log(base, ARC_LOG_CHOICE, "not used: no memory that all ranks can map %s",
+            arc_module_log(base, ARC_LOG_CHOICE, "not used: no memory that all ranks can map%s%s",
+                           mca_coll_lowlat_component.ucx_open ? "" : "; ",
                            mca_coll_lowlat_component.why_no_ucx);
         }
         goto err_free;

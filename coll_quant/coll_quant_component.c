@@ -175,13 +175,9 @@ static quant_module_t *module_of(struct ompi_communicator_t *comm)
     return NULL;
 }
 
-/* The key's value for what is in force; NULL, which hides the key, for the initial state. */
+/* The key's value for what is in force. */
 static mca_compat_info_string_t value_in_force(const quant_module_t *module)
 {
-    if (module->active == wanted_by_default() &&
-        module->format == mca_coll_quant_component.settings.format) {
-        return NULL;
-    }
     return (mca_compat_info_string_t) (module->active ? quant_format_choices[module->format]
                                                       : "off");
 }
@@ -189,7 +185,8 @@ static mca_compat_info_string_t value_in_force(const quant_module_t *module)
 /*
  * The program sets the key: MPI_Comm_set_info is collective, so no call is
  * under way and all ranks change together.  The value returned is what
- * MPI_Comm_get_info will report.
+ * MPI_Comm_get_info reports; of one that is not taken over as it is, Open MPI 4.1
+ * reports the program's own text.
  */
 static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
                                             mca_compat_info_string_t key,

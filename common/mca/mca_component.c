@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include <ompi/mca/coll/base/coll_base_util.h>
+
 #include "mca_params.h"
 
 static const char *name_of(const arc_component_t *component)
@@ -203,11 +205,29 @@ int arc_module_install(arc_module_t *module)
     return status;
 }
 
+/*
+ * Does a module of higher priority serve allreduce?  What the slot holds at the
+ * moment does not tell: han puts the functions it saved back for a while, without
+ * references.  The list has all modules in ascending order of priority.
+ */
+static bool has_one_above(const arc_module_t *module)
+{
+    mca_coll_base_avail_coll_t *item = NULL;
+    bool above = false;
+    bool found = false;
+
+    OPAL_LIST_FOREACH (item, module->comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        above = above || (found && NULL != item->ac_module->coll_allreduce);
+        found = found || item->ac_module == &module->super;
+    }
+    return above;
+}
+
 void arc_module_uninstall(arc_module_t *module)
 {
     mca_coll_base_comm_coll_t *slots = module->comm->c_coll;
 
-    if (slots->coll_allreduce_module == &module->super) {
+    if (slots->coll_allreduce_module == &module->super && !has_one_above(module)) {
         fill_slot(slots, module->below_allreduce, module->below_module);
         module->installed = false;
     }

@@ -20,7 +20,6 @@
  */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +27,8 @@
 #include <string.h>
 
 #include <mpi.h>
+
+#include "bench_options.h"
 
 enum {
     SIZE_COLUMNS = 10,
@@ -37,96 +38,11 @@ enum {
     SMALL_WARMUP = 200,
     LARGE_ITERATIONS = 100,
     LARGE_WARMUP = 10,
-    DEFAULT_MAX_BYTES = 1 << 20,
-    DATA_PERIOD = 5, /* values 1 .. 5 keep sums of chars exact up to 25 ranks */
     BUFFERS = 2,
     PAGE_BYTES = 4096,
 };
 
 static const double us_per_second = 1e6;
-
-typedef void fill_fn_t(void *out, size_t count, unsigned shift);
-typedef double get_fn_t(const void *in, size_t at);
-
-#define DEFINE_TYPE(_tag, _type)                                     \
-    static void fill_##_tag(void *out, size_t count, unsigned shift) \
-    {                                                                \
-        _type *v = out;                                              \
-        for (size_t i = 0; i < count; i++) {                         \
-            v[i] = (_type) ((i + shift) % DATA_PERIOD + 1);          \
-        }                                                            \
-    }                                                                \
-    static double get_##_tag(const void *in, size_t at)              \
-    {                                                                \
-        return (double) ((const _type *) in)[at];                    \
-    }
-
-DEFINE_TYPE(char, int8_t)
-DEFINE_TYPE(short, short)
-DEFINE_TYPE(int, int)
-DEFINE_TYPE(long, long)
-DEFINE_TYPE(float, float)
-DEFINE_TYPE(double, double)
-
-typedef struct bench_type {
-    const char *name;
-    MPI_Datatype handle;
-    size_t elem_bytes;
-    fill_fn_t *fill;
-    get_fn_t *get;
-} bench_type_t;
-
-static const bench_type_t bench_types[] = {
-    {"char", MPI_SIGNED_CHAR, sizeof(int8_t), fill_char, get_char},
-    {"short", MPI_SHORT, sizeof(short), fill_short, get_short},
-    {"int", MPI_INT, sizeof(int), fill_int, get_int},
-    {"long", MPI_LONG, sizeof(long), fill_long, get_long},
-    {"float", MPI_FLOAT, sizeof(float), fill_float, get_float},
-    {"double", MPI_DOUBLE, sizeof(double), fill_double, get_double},
-};
-
-static double combine_sum(double a, double b)
-{
-    return a + b;
-}
-
-static double combine_max(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double combine_min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-typedef struct bench_op {
-    const char *name;
-    MPI_Op handle;
-    double (*combine)(double a, double b);
-} bench_op_t;
-
-static const bench_op_t bench_ops[] = {
-    {"sum", MPI_SUM, combine_sum},
-    {"max", MPI_MAX, combine_max},
-    {"min", MPI_MIN, combine_min},
-};
-
-typedef struct options {
-    size_t min_bytes;
-    size_t max_bytes;
-    int iterations; /* 0: by size */
-    int warmup;     /* -1: by size */
-    const bench_type_t *type;
-    const bench_op_t *op;
-    double skew_us;
-    int full;
-    int validate;
-    int alternate_buffers;
-    int alter;
-    int in_place;
-    int back_to_back;
-} options_t;
 
 /** Everything one size needs while it runs. */
 typedef struct bench {
@@ -140,121 +56,6 @@ typedef struct bench {
     uint64_t random;
     uint64_t errors;
 } bench_t;
-
-static const struct option long_options[] = {
-    {"message-size", required_argument, NULL, 'm'},
-    {"iterations", required_argument, NULL, 'i'},
-    {"warmup", required_argument, NULL, 'x'},
-    {"type", required_argument, NULL, 'T'},
-    {"op", required_argument, NULL, 'o'},
-    {"validation", no_argument, NULL, 'c'},
-    {"full", no_argument, NULL, 'f'},
-    {"alternate-buffers", no_argument, NULL, 'A'},
-    {"alter", no_argument, NULL, 'a'},
-    {"skew", required_argument, NULL, 's'},
-    {"in-place", no_argument, NULL, 'I'},
-    {"back-to-back", no_argument, NULL, 'b'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static const char usage_text[] =
-    "usage: arc_allreduce [options]\n"
-    "  -m, --message-size [MIN:]MAX  bytes; powers of two are run (default 4:1048576)\n"
-    "  -i, --iterations N            default 1000 up to 8192 bytes, 100 above\n"
-    "  -x, --warmup N                default 200 up to 8192 bytes, 10 above\n"
-    "  -T, --type TYPE               char short int long float double (default float)\n"
-    "  -o, --op OP                   sum max min (default sum)\n"
-    "  -c, --validation              check every result\n"
-    "  -f, --full                    minimum and maximum over the ranks, and iterations\n"
-    "      --alternate-buffers       use two pairs of buffers in turn\n"
-    "      --alter                   change the data before every call\n"
-    "      --skew US                 each rank waits 0 .. US microseconds before every call\n"
-    "      --in-place                MPI_IN_PLACE\n"
-    "      --back-to-back            no barriers: total time of the slowest rank / iterations\n";
-
-static void parse_sizes(options_t *options, const char *text)
-{
-    char *colon;
-    size_t first_bytes = strtoul(text, &colon, 10);
-
-    if (*colon == ':') {
-        options->min_bytes = first_bytes;
-        options->max_bytes = strtoul(colon + 1, NULL, 10);
-    } else {
-        options->max_bytes = first_bytes;
-    }
-}
-
-static const bench_type_t *find_type(const char *name)
-{
-    for (size_t i = 0; i < sizeof bench_types / sizeof bench_types[0]; i++) {
-        if (strcmp(bench_types[i].name, name) == 0) {
-            return &bench_types[i];
-        }
-    }
-    return NULL;
-}
-
-static const bench_op_t *find_op(const char *name)
-{
-    for (size_t i = 0; i < sizeof bench_ops / sizeof bench_ops[0]; i++) {
-        if (strcmp(bench_ops[i].name, name) == 0) {
-            return &bench_ops[i];
-        }
-    }
-    return NULL;
-}
-
-/* False when the command line is wrong or asks for help. */
-static bool parse_options(options_t *options, int argc, char **argv)
-{
-    int letter;
-
-    while ((letter = getopt_long(argc, argv, "m:i:x:T:o:cfh", long_options, NULL)) != -1) {
-        switch (letter) {
-        case 'm':
-            parse_sizes(options, optarg);
-            break;
-        case 'i':
-            options->iterations = atoi(optarg);
-            break;
-        case 'x':
-            options->warmup = atoi(optarg);
-            break;
-        case 'T':
-            options->type = find_type(optarg);
-            break;
-        case 'o':
-            options->op = find_op(optarg);
-            break;
-        case 's':
-            options->skew_us = atof(optarg);
-            break;
-        case 'c':
-            options->validate = 1;
-            break;
-        case 'f':
-            options->full = 1;
-            break;
-        case 'A':
-            options->alternate_buffers = 1;
-            break;
-        case 'a':
-            options->alter = 1;
-            break;
-        case 'I':
-            options->in_place = 1;
-            break;
-        case 'b':
-            options->back_to_back = 1;
-            break;
-        default:
-            return false;
-        }
-    }
-    return optind == argc && options->type != NULL && options->op != NULL;
-}
 
 static void *alloc_buffer(size_t bytes)
 {
@@ -427,11 +228,7 @@ static uint64_t run_size(bench_t *bench, size_t bytes)
 
 int main(int argc, char **argv)
 {
-    options_t options = {.min_bytes = sizeof(float),
-                         .max_bytes = DEFAULT_MAX_BYTES,
-                         .warmup = -1,
-                         .type = find_type("float"),
-                         .op = find_op("sum")};
+    options_t options;
     bench_t bench = {.options = &options};
     uint64_t errors = 0;
 
@@ -439,13 +236,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
     bench.random = (uint64_t) bench.rank + 1;
-    opterr = bench.rank == 0;
-    if (!parse_options(&options, argc, argv)) {
-        if (bench.rank == 0) {
-            fputs(usage_text, stderr);
-        }
+    options = options_default(bench.rank == 0);
+    if (!options_parse(&options, argc, argv)) {
         MPI_Finalize();
-        return EXIT_FAILURE;
+        return options.help || bench.rank != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (options.min_bytes < options.type->elem_bytes) {
         options.min_bytes = options.type->elem_bytes;

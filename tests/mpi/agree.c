@@ -7,7 +7,6 @@
  *   -c N       communicators besides MPI_COMM_WORLD (default 1)
  *   -r N       rounds over all of them (default 3)
  *   -l N       leave out counts above N
- *   -o         never in place
  *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
  *
  * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
@@ -32,7 +31,6 @@ static const int counts[] = {1, 14, 1000, 20011, LARGEST};
 static int world_rank;
 static int world_ranks;
 static int largest = LARGEST;
-static bool never_in_place;
 static float *floats;
 static float *float_sums;
 static double *doubles;
@@ -47,7 +45,7 @@ static void check_sums(MPI_Comm comm, int which, int round)
 {
     for (size_t c = 0; c < sizeof counts / sizeof counts[0] && counts[c] <= largest; c++) {
         const int count = counts[c];
-        const bool in_place = !never_in_place && (which + round) % 2 == 0;
+        const bool in_place = (which + round) % 2 == 0;
 
         for (int i = 0; i < count; i++) {
             floats[i] = (float) value(world_rank, round, i);
@@ -93,7 +91,7 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:l:o")) != -1) {
+    while ((option = getopt(argc, argv, "c:r:k:l:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
         } else if (option == 'r') {
@@ -102,8 +100,6 @@ int main(int argc, char **argv)
             key = optarg;
         } else if (option == 'l') {
             largest = atoi(optarg);
-        } else if (option == 'o') {
-            never_in_place = true;
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }

@@ -6,6 +6,8 @@
  *   -r RANK   who stays away (default 1)
  *   -w SEC    for how long (default 5); must be longer than the limit
  *   -n N      float elements of the sum (default 8), a size the component takes
+ *   -l SEC    nobody stays away: a sum of so many elements that it takes longer
+ *             than SEC must succeed, because the limit is for standing still
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,7 +18,10 @@
 
 #include "harness.h"
 
-enum { NORMAL_CALLS = 20 };
+enum { NORMAL_CALLS = 20, LONGEST_ELEMS = 1 << 26 };
+
+/* A communicator that is known to be broken answers at once. */
+static const double at_once_seconds = 0.2;
 
 static int sum_ones(float *data, int count)
 {
@@ -53,8 +58,48 @@ static void check_without(float *data, int count, int missing, unsigned away_sec
 
         tap_check(code != MPI_SUCCESS, "returned success without rank %d", missing);
         tap_check(waited_seconds < away_seconds, "returned only after %.1f s", waited_seconds);
+        start = MPI_Wtime();
+        code = sum_ones(data, count);
+        waited_seconds = MPI_Wtime() - start;
+        tap_check(code != MPI_SUCCESS, "the second call returned success");
+        tap_check(waited_seconds < at_once_seconds, "the second call took %.3f s", waited_seconds);
     }
-    tap_case("all ranks but %d get an error within the time limit", missing);
+    tap_case("all ranks but %d get an error within the time limit, and at once the next time",
+             missing);
+}
+
+/* A healthy sum that takes longer than `limit_seconds`: the size grows until it does. */
+static void check_long(int count, double limit_seconds)
+{
+    float *data = must_alloc((size_t) LONGEST_ELEMS * sizeof *data);
+    double took_seconds = 0;
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    while (took_seconds <= limit_seconds && count <= LONGEST_ELEMS) {
+        for (int i = 0; i < count; i++) {
+            data[i] = 1.0f;
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        double start = MPI_Wtime();
+        int code = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        took_seconds = MPI_Wtime() - start;
+
+        tap_check(code == MPI_SUCCESS, "%d elements: returned %d", count, code);
+        tap_check(data[0] > 0.9f * (float) ranks && data[0] < 1.1f * (float) ranks,
+                  "%d elements: %g instead of %d", count, (double) data[0], ranks);
+        tap_note("%d elements took %.2f s", count, took_seconds);
+        /* All ranks go on together. */
+        MPI_Bcast(&took_seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        count = took_seconds <= limit_seconds ? 2 * count : count;
+    }
+    free(data);
+    if (took_seconds > limit_seconds) {
+        tap_case("a sum that takes longer than %g s is not taken for one that stands still",
+                 limit_seconds);
+    } else {
+        tap_skip("a sum that takes long", "this machine is too fast");
+    }
 }
 
 int main(int argc, char **argv)
@@ -62,17 +107,20 @@ int main(int argc, char **argv)
     int missing = 1;
     unsigned away_seconds = 5;
     int count = 8;
+    double long_seconds = 0;
     int option;
     int ranks;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:")) != -1) {
+    while ((option = getopt(argc, argv, "r:w:n:l:")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
         } else if (option == 'w') {
             away_seconds = (unsigned) atoi(optarg);
         } else if (option == 'n') {
             count = atoi(optarg);
+        } else if (option == 'l') {
+            long_seconds = atof(optarg);
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
@@ -80,10 +128,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    float *data = must_alloc((size_t) count * sizeof *data);
-    check_before(data, count, ranks);
-    check_without(data, count, missing, away_seconds);
-    free(data);
+    if (long_seconds > 0) {
+        check_long(count, long_seconds);
+    } else {
+        float *data = must_alloc((size_t) count * sizeof *data);
+
+        check_before(data, count, ranks);
+        check_without(data, count, missing, away_seconds);
+        free(data);
+    }
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -30,9 +30,9 @@ enum {
     MIDDLE_ELEMS = 1000,
     /*
      * Over 500 cycles. Open MPI 4.1 alone grows by up to 140 KiB as its free lists fill; a leak of
-     * half a page per communicator and rank would be 1000 KiB.
+     * half a page per communicator and rank, say of a module, would be 1000 KiB.
      */
-    RESIDENT_GROWTH_KIB = 800,
+    RESIDENT_GROWTH_KIB = 400,
     MAPPINGS_GROWTH = 6, /* the allocator may add a few; a leak of one per cycle is hundreds */
 };
 

@@ -9,6 +9,7 @@
  * own in matrix_special.c.
  *
  *   -l N   leave out counts above N (elements); for runs with many ranks
+ *   -b     only NaN, byte by byte
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -138,24 +139,32 @@ static void check_world_type(const type_row_t *type, size_t limit)
 int main(int argc, char **argv)
 {
     size_t limit = LARGEST_COUNT;
+    bool only_nan = false;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "l:")) != -1) {
-        if (option != 'l') {
-            fprintf(stderr, "usage: matrix [-l largest_count]\n");
+    while ((option = getopt(argc, argv, "l:b")) != -1) {
+        if (option == 'l') {
+            limit = strtoul(optarg, NULL, 10);
+        } else if (option == 'b') {
+            only_nan = true;
+        } else {
+            fprintf(stderr, "usage: matrix [-l largest_count] [-b]\n");
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
-        limit = strtoul(optarg, NULL, 10);
     }
     tap_start();
-    for (size_t row = 0; row < type_table_rows; row++) {
-        check_world_type(&type_table[row], limit);
+    if (only_nan) {
+        matrix_check_nan();
+    } else {
+        for (size_t row = 0; row < type_table_rows; row++) {
+            check_world_type(&type_table[row], limit);
+        }
+        matrix_check_communicators();
+        matrix_check_user_ops();
+        matrix_check_derived_types();
+        matrix_check_random_floats();
     }
-    matrix_check_communicators();
-    matrix_check_user_ops();
-    matrix_check_derived_types();
-    matrix_check_random_floats();
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

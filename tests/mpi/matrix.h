@@ -22,4 +22,7 @@ void matrix_check_derived_types(void);
 /** Sums of arbitrary floats: error bound, and the same bits on all ranks (matrix_special.c). */
 void matrix_check_random_floats(void);
 
+/** NaN of several ranks: the same bits on all ranks, which plain Open MPI does not promise. */
+void matrix_check_nan(void);
+
 #endif

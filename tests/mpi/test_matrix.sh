@@ -20,6 +20,12 @@ if mpi_have_plugin; then
                 "--mca coll_lowlat_algorithm $algorithm" matrix -l 20000
         done
     done
+    for ranks in 2 3 4; do
+        mpi_run "np=$ranks NaN" "$ranks" 60 "" matrix -b
+    done
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_run "np=2 NaN $algorithm" 2 60 "--mca coll_lowlat_algorithm $algorithm" matrix -b
+    done
     mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
     mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
 fi

@@ -34,18 +34,19 @@ test "$mpi_status" -eq 0 &&
 mpi_result $? "two of the ranks are on each of two nodes"
 mpi_show "$mpi_scratch/out"
 
-# check_han PRIORITY: coll_han over or under ours. It makes communicators of one node each, for its
-# own use, and has chosen what serves them.
+# check_han PRIORITY "MCA ARGUMENTS": coll_han over or under ours. It makes communicators of one node
+# each, for its own use, and has chosen what serves them. Up to 8 KB: Open MPI 4.1.4's coll_han
+# writes out of bounds where it cuts messages into segments.
 check_han() {
-    mpi_start 4 120 "$two_nodes --mca coll_han_priority $1 --mca coll_lowlat_report 1
-        --mca coll_quant_enable 1 --mca coll_quant_min_bytes 512m" agree -r 2 -o
+    mpi_start 4 30 "$two_nodes --mca coll_han_priority $1 --mca coll_lowlat_report 1 $2" \
+        agree -l 1000
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
-    mpi_report "two nodes, han at priority $1"
+    mpi_report "two nodes, han at priority $1 $2"
     cat "$mpi_scratch/out" "$mpi_scratch/said" >"$mpi_scratch/all"
     grep -q 'coll_lowlat: MPI_Allreduce calls of rank 0' "$mpi_scratch/all" &&
         ! grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$' "$mpi_scratch/all"
-    mpi_result $? "two nodes, han at priority $1: none of its communicators is served"
+    mpi_result $? "two nodes, han at priority $1 $2: none of its communicators is served"
     mpi_show "$mpi_scratch/said"
 }
 
@@ -58,7 +59,9 @@ if mpi_have_plugin; then
     cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "two nodes: the report tells why calls were passed down"
-    check_han 90
-    check_han 35
+    for options in "" "--mca coll_quant_enable 1"; do
+        check_han 90 "$options"
+        check_han 35 "$options"
+    done
 fi
 mpi_done

@@ -18,4 +18,12 @@ mpi_run "np=4 small segments" 4 120 \
 # Naming the component asks for it, too.
 mpi_run "np=2 named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self" quantized -n 1048576
+# The key over the life of a communicator; unknown words are part of it, and verbose 0 silences them.
+for ranks in 2 3; do
+    mpi_run "np=$ranks info key" "$ranks" 120 "--mca coll_quant_verbose 0" info_key
+done
+# Exact: by format, and switched off in so many words although the list names it.
+mpi_run "np=3 fp32" 3 60 "$on --mca coll_quant_format fp32" agree
+mpi_run "np=2 off though named in --mca coll" 2 60 \
+    "--mca coll lowlat,quant,tuned,basic,libnbc,self --mca coll_quant_enable 0" agree
 mpi_done

@@ -18,6 +18,24 @@ check_late() {
     mpi_show "$mpi_scratch/messages"
 }
 
+# check_neighbours LABEL RANKS MISSING: each message of the last check_late names a neighbour in the
+# ring of the rank that prints it, and the one after the missing rank names that.
+check_neighbours() {
+    sed -n 's/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for .*rank\([ 0-9]*\).*/\1 \2/p' \
+        "$mpi_scratch/messages" |
+        awk -v ranks="$2" -v missing="$3" '
+            NF < 2 { bad = 1 }
+            {
+                for (i = 2; i <= NF; i++) {
+                    if (($1 + 1) % ranks != $i && ($i + 1) % ranks != $1) { bad = 1 }
+                    if ($1 == (missing + 1) % ranks && $i == missing) { named = 1 }
+                }
+            }
+            END { exit bad || !named || NR != ranks - 1 }'
+    mpi_result $? "$1: every message names a neighbour, that of the next rank the missing one"
+    mpi_show "$mpi_scratch/messages"
+}
+
 limit="--mca coll_lowlat_timeout 2"
 check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
 check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
@@ -25,4 +43,13 @@ for algorithm in $(mpi_algorithms lowlat); do
     check_late "lowlat $algorithm, np=2" 2 1 "$limit --mca coll_lowlat_algorithm $algorithm" 8
 done
 check_late "quant, np=2" 2 1 "--mca coll_quant_enable 1 --mca coll_quant_timeout 2" 300000
+quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
+for missing in 0 2; do
+    check_late "quant, np=4, rank $missing missing" 4 $missing "$quant 2" 300000
+    check_neighbours "quant, np=4, rank $missing missing" 4 $missing
+done
+# Small messages over TCP: a long sum in little memory.
+mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
+    --mca coll_quant_segment_bytes 2k --mca coll_quant_depth 3 --mca coll_quant_block 8" \
+    late -n 2097152 -l 1.5
 mpi_done

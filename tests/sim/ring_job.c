@@ -126,8 +126,9 @@ static void judge(ring_outcome_t *outcome, const member_t *members, const ring_j
         outcome->identical &=
             0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes);
         for (unsigned peer = 0; peer < job->ranks; ++peer) {
-            outcome->accused += ARC_IN_PROGRESS == outcome->statuses[rank] &&
-                                member->series.ops->waits_for(&member->series, peer);
+            outcome->waits[rank][peer] = ARC_IN_PROGRESS == outcome->statuses[rank] &&
+                                         member->series.ops->waits_for(&member->series, peer);
+            outcome->accused += outcome->waits[rank][peer];
         }
         if (ARC_IN_PROGRESS == outcome->statuses[rank]) {
             quant_algo_by_name("full_loop")->abort(member->task);

@@ -32,8 +32,9 @@ typedef struct ring_outcome {
     bool fault_happened;
     size_t outstanding; /* requests left at the end; after abort() of the unfinished tasks */
     uint64_t messages;  /* delivered */
-    unsigned
-        accused; /* pairs (rank, peer) of which the rank said at the end to wait for the peer */
+    /* [rank][peer]: at the end the unfinished rank said to wait for the peer */
+    bool waits[JOB_RANKS_MAX][JOB_RANKS_MAX];
+    unsigned accused; /* how many of these are true */
     arc_status_t statuses[JOB_RANKS_MAX];
 } ring_outcome_t;
 

@@ -160,7 +160,13 @@ static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **sta
     ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
     assert_false(outcome.finished);
     assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
-    assert_int_equal(RANKS, outcome.accused);
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        const unsigned left = (rank + RANKS - 1) % RANKS;
+
+        for (unsigned peer = 0; peer < RANKS; ++peer) {
+            assert_int_equal(left == peer, outcome.waits[rank][peer]);
+        }
+    }
     assert_int_equal(0, outcome.outstanding);
 }
 

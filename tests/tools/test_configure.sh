@@ -12,6 +12,12 @@ if [ -z "$mpicc" ] || [ -z "$pkg_config" ]; then
     echo "1..0 # SKIP needs mpicc and pkg-config"
     exit 0
 fi
+# Configure refuses to make another build while there is one in the source folder itself.
+if [ -e "$root/config.status" ]; then
+    echo "1..0 # SKIP the source folder holds a build; build in a folder of its own"
+    exit 0
+fi
+installed=$($mpicc --showme:version | sed -n 's/.*Open MPI \([0-9]*\.[0-9]*\).*/\1/p')
 count=0
 
 # run TEXT STATUS MESSAGE ARGUMENTS...: configure must end with STATUS (0 or 1) and say MESSAGE
@@ -76,8 +82,8 @@ with_header old mpi.h "$(release 4 0 3)"
 run "Open MPI older than 4.1" 1 "Open MPI 4.0.3 is too old" MPICC="$scratch/old"
 with_header new mpi.h "$(release 6 0 0)"
 run "Open MPI newer than 5.0" 1 "Open MPI 6.0.0 is too new" MPICC="$scratch/new"
-with_header mixed mpi.h "$(release 4 1 99)"
-run "ompi_info of another installation" 1 "belongs to Open MPI.*4.1.99" MPICC="$scratch/mixed"
+with_header mixed mpi.h "$(release "${installed%.*}" "${installed#*.}" 99)"
+run "ompi_info of another installation" 1 "belongs to Open MPI.*$installed.99" MPICC="$scratch/mixed"
 with_header static ompi_config.h '#undef OPAL_HAVE_DL_SUPPORT\n#define OPAL_HAVE_DL_SUPPORT 0'
 run "Open MPI without plugins" 1 "built with --disable-dlopen" MPICC="$scratch/static"
 

@@ -25,7 +25,10 @@ check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 
 check 2 "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)" "no leftovers"
 check 3 "$(grep -L 'SPDX-License-Identifier: BSD-3-Clause' $sources $scripts)" \
     "every file has a licence line"
-if command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
+if [ ! -f .clang-format ]; then
+    # The tarball does not have it: clang-format would then judge by rules of its own.
+    echo "ok 4 # SKIP layout is clang-format's: no .clang-format in the source folder"
+elif command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
     check 4 "$(echo "$sources" | grep '\.[ch]$' | while read -r file; do
         clang-format "$file" | cmp -s - "$file" || echo "$file"
     done)" "layout is clang-format's"

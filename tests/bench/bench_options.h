@@ -1,0 +1,58 @@
+/*
+ * Command line of arc_allreduce: what to run, with the datatypes and operations
+ * that can be chosen by name.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_BENCH_OPTIONS_H
+#define ARC_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of chars exact up to 25 ranks */
+
+typedef void fill_fn_t(void *out, size_t count, unsigned shift);
+typedef double get_fn_t(const void *in, size_t at);
+
+typedef struct bench_type {
+    const char *name;
+    MPI_Datatype handle;
+    size_t elem_bytes;
+    fill_fn_t *fill;
+    get_fn_t *get;
+} bench_type_t;
+
+typedef struct bench_op {
+    const char *name;
+    MPI_Op handle;
+    double (*combine)(double a, double b);
+} bench_op_t;
+
+typedef struct options {
+    size_t min_bytes;
+    size_t max_bytes;
+    int iterations; /* 0: by size */
+    int warmup;     /* -1: by size */
+    const bench_type_t *type;
+    const bench_op_t *op;
+    double skew_us;
+    int full;
+    int validate;
+    int alternate_buffers;
+    int alter;
+    int in_place;
+    int back_to_back;
+    bool speaks; /* this is the rank that talks to the user */
+    bool help;
+} options_t;
+
+/** Defaults of everything; `speaks`: this rank prints the messages. */
+options_t options_default(bool speaks);
+
+/** False when the command line is wrong or asks for help; then it has been said. Local. */
+bool options_parse(options_t *options, int argc, char **argv);
+
+#endif

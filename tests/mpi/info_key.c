@@ -1,0 +1,233 @@
+/*
+ * The communicator info key arc_quant over the life of a communicator: any order
+ * of values leads to what the last understood one asks for, MPI_Comm_get_info
+ * tells what is in force, and neither a thousand changes nor hundreds of
+ * communicators with a key cost memory that stays.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint.h"
+#include "harness.h"
+
+enum {
+    ELEMS = 70001, /* 280 KB of floats: from 256 KiB on they are quantized */
+    RANGE = 1 << 20,
+    TOGGLES = 1000,
+    WARM_TOGGLES = 50,
+    COMMS = 300,
+    WARM_COMMS = 30,
+    KEPT_BYTES = 100,
+    /* A thousand toggles that leak a page each would be 4000 KiB; the allocator keeps some. */
+    TOGGLE_GROWTH_KIB = 800,
+    /*
+     * The buffers of one communicator are about 1 MiB. Small blocks that the program keeps must
+     * not pin them one by one: 300 MiB.
+     */
+    COMM_GROWTH_KIB = 6 * 1024,
+};
+
+static int world_rank;
+static int world_ranks;
+static float *data;
+
+static void set_key(MPI_Comm comm, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant", value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+static MPI_Comm dup_with_key(const char *value)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant", value);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static double value_of(int rank, int i)
+{
+    return (double) (draw_bits(71, (unsigned) rank, (uint64_t) i) % RANGE);
+}
+
+/* Whether a sum of integers too fine for 8 bits comes back exact; a wrong one is a failure. */
+static bool sum_is_exact(MPI_Comm comm)
+{
+    const double error_max = (double) RANGE * world_ranks * (world_ranks + 1) / 2 / 127;
+    int inexact = 0;
+
+    for (int i = 0; i < ELEMS; i++) {
+        data[i] = (float) value_of(world_rank, i);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < ELEMS; i++) {
+        double sum = 0;
+
+        for (int rank = 0; rank < world_ranks; rank++) {
+            sum += value_of(rank, i);
+        }
+        inexact += (double) data[i] != sum;
+        tap_check((double) data[i] - sum < error_max && sum - (double) data[i] < error_max,
+                  "element %d is %g instead of %g", i, (double) data[i], sum);
+    }
+    tap_check(inexact == 0 || inexact > ELEMS / 2, "%d of %d elements are not exact", inexact,
+              ELEMS);
+    return inexact == 0;
+}
+
+static void expect_key(MPI_Comm comm, const char *expected, const char *when)
+{
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int flag = 0;
+    MPI_Info info;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, "arc_quant", MPI_MAX_INFO_VAL, value, &flag);
+    MPI_Info_free(&info);
+    tap_check(flag && strcmp(value, expected) == 0, "after \"%s\": MPI_Comm_get_info has \"%s\"",
+              when, flag ? value : "(nothing)");
+}
+
+static const struct {
+    const char *value;
+    bool exact;
+    /* What MPI_Comm_get_info says: one of two words where there are two for the same. Of a word
+     * that is not understood Open MPI 4.1 shows the program's text, 5.0 what is in force. */
+    const char *in_force;
+    const char *or_else;
+} steps[] = {
+    {"on", false, "on", "int8"},
+    {"off", true, "off", "off"},
+    {"on", false, "on", "int8"},
+    {"fp32", true, "fp32", "fp32"},
+    {"garbage", true, "fp32", "garbage"},
+    {"int8", false, "int8", "on"},
+    {"", false, "int8", "on"},
+    {"garbage", false, "int8", "garbage"},
+    {"off", true, "off", "off"},
+    {"INT9", true, "off", "INT9"},
+    {"int8", false, "int8", "on"},
+};
+
+static void check_cycle(MPI_Comm comm, const char *what)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+            char value[MPI_MAX_INFO_VAL + 1] = "";
+            int flag = 0;
+            MPI_Info info;
+
+            if (steps[s].value[0] != '\0') {
+                set_key(comm, steps[s].value);
+            }
+            MPI_Comm_get_info(comm, &info);
+            MPI_Info_get(info, "arc_quant", MPI_MAX_INFO_VAL, value, &flag);
+            MPI_Info_free(&info);
+            tap_check(flag && (strcmp(value, steps[s].in_force) == 0 ||
+                               strcmp(value, steps[s].or_else) == 0),
+                      "step %zu, \"%s\": MPI_Comm_get_info has \"%s\"", s, steps[s].value,
+                      flag ? value : "(nothing)");
+            for (int call = 0; call < 2; call++) {
+                tap_check(sum_is_exact(comm) == steps[s].exact, "step %zu, \"%s\": %s", s,
+                          steps[s].value, steps[s].exact ? "is not exact" : "is exact");
+            }
+        }
+    }
+    tap_case("%s: on, off, a format, an unknown word: sums and MPI_Comm_get_info follow", what);
+}
+
+static void check_garbage_at_dup(void)
+{
+    MPI_Comm comm = dup_with_key("garbage");
+
+    tap_check(sum_is_exact(comm), "an unknown word at the dup changes sums");
+    set_key(comm, "int8");
+    expect_key(comm, "int8", "garbage, int8");
+    tap_check(!sum_is_exact(comm), "int8 after an unknown word changes nothing");
+    MPI_Comm_free(&comm);
+    tap_case("an unknown word at MPI_Comm_dup_with_info changes nothing");
+}
+
+static void check_toggles(MPI_Comm comm)
+{
+    footprint_t before = {0};
+
+    for (int toggle = 0; toggle < WARM_TOGGLES + TOGGLES; toggle++) {
+        if (toggle == WARM_TOGGLES) {
+            before = footprint_take();
+        }
+        set_key(comm, toggle % 2 == 0 ? "on" : "off");
+        data[0] = 1.0f;
+        MPI_Allreduce(MPI_IN_PLACE, data, toggle % 10 < 2 ? ELEMS : 1, MPI_FLOAT, MPI_SUM, comm);
+        memset(data, 0, ELEMS * sizeof *data);
+    }
+    const long growth_kib = footprint_take().resident_kib - before.resident_kib;
+
+    tap_note("%d toggles: rank 0 grew by %ld KiB", TOGGLES, growth_kib);
+    tap_check(growth_kib <= TOGGLE_GROWTH_KIB, "grew by %ld KiB", growth_kib);
+    tap_case("%d toggles: memory grew by at most %d KiB", TOGGLES, TOGGLE_GROWTH_KIB);
+}
+
+static void check_many_communicators(void)
+{
+    void *kept[WARM_COMMS + COMMS];
+    footprint_t before = {0};
+
+    memset(data, 0, ELEMS * sizeof *data);
+    for (int i = 0; i < WARM_COMMS + COMMS; i++) {
+        if (i == WARM_COMMS) {
+            before = footprint_take();
+        }
+        MPI_Comm comm = dup_with_key("on");
+
+        MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+        kept[i] = must_alloc(KEPT_BYTES);
+        MPI_Comm_free(&comm);
+    }
+    const long growth_kib = footprint_take().resident_kib - before.resident_kib;
+
+    tap_note("%d communicators: rank 0 grew by %ld KiB", COMMS, growth_kib);
+    tap_check(growth_kib <= COMM_GROWTH_KIB, "grew by %ld KiB", growth_kib);
+    for (int i = 0; i < WARM_COMMS + COMMS; i++) {
+        free(kept[i]);
+    }
+    tap_case("%d communicators with a key, one after the other: memory grew by at most %d KiB",
+             COMMS, COMM_GROWTH_KIB);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    data = must_alloc(ELEMS * sizeof *data);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    check_cycle(comm, "a dup");
+    check_toggles(comm);
+    MPI_Comm_free(&comm);
+    comm = dup_with_key("fp32");
+    tap_check(sum_is_exact(comm), "fp32 at the dup is not exact");
+    check_cycle(comm, "a dup with fp32");
+    MPI_Comm_free(&comm);
+    check_garbage_at_dup();
+    check_many_communicators();
+    free(data);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# The floating-point environment of the program and quantized sums; fenv.c says how.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+for isa in scalar avx2 avx512; do
+    mpi_run "np=4 $isa" 4 60 "--mca coll_quant_enable 1 --mca coll_quant_isa $isa" fenv
+done
+mpi_run "np=3 in turn" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_block 8" fenv
+mpi_done
