@@ -127,9 +127,10 @@ mpi_start_without_plugin() (
     exit "$mpi_status"
 )
 
-# Names in /dev/shm and System V segments of this user.
+# Names in /dev/shm and System V segments of this user, but for the files that Open MPI itself leaves
+# there when mpirun is killed before it has cleaned up.
 mpi_shared_memory() {
-    ls /dev/shm 2>/dev/null
+    ls /dev/shm 2>/dev/null | grep -v -e '^vader_segment' -e '^sm_segment'
     awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm \
         2>/dev/null
 }
