@@ -127,10 +127,9 @@ mpi_start_without_plugin() (
     exit "$mpi_status"
 )
 
-# Names in /dev/shm and System V segments of this user, but for the files that Open MPI itself leaves
-# there when mpirun is killed before it has cleaned up.
+# Names in /dev/shm and System V segments of this user.
 mpi_shared_memory() {
-    ls /dev/shm 2>/dev/null | grep -v -e '^vader_segment' -e '^sm_segment'
+    ls /dev/shm 2>/dev/null
     awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm \
         2>/dev/null
 }
@@ -140,12 +139,14 @@ mpi_note_shared_memory() {
     mpi_shared_memory | sort >"$mpi_scratch/shm_before"
 }
 
-# True if nothing new stays in shared memory. Other programs may hold some for a while.
+# mpi_nothing_left [PATTERN]: true if nothing new stays in shared memory but names that match PATTERN.
+# Other programs may hold some for a while.
 mpi_nothing_left() {
     mpi_turns=0
     while [ $mpi_turns -lt 20 ]; do
         mpi_shared_memory | sort >"$mpi_scratch/shm_after"
-        comm -13 "$mpi_scratch/shm_before" "$mpi_scratch/shm_after" >"$mpi_scratch/shm_new"
+        comm -13 "$mpi_scratch/shm_before" "$mpi_scratch/shm_after" |
+            grep -v -e "${1:-^$}" >"$mpi_scratch/shm_new"
         [ -s "$mpi_scratch/shm_new" ] || return 0
         sleep 0.5
         mpi_turns=$((mpi_turns + 1))

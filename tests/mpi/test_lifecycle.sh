@@ -18,7 +18,8 @@ mpi_result $? "nothing of these jobs is left in shared memory"
 
 if mpi_have_plugin; then
     mpi_start 4 3 "" stress -n 100000000
-    mpi_nothing_left
+    # Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
+    mpi_nothing_left '^vader_segment\|^sm_segment'
     mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"
 fi
 mpi_done
