@@ -1,7 +1,7 @@
 /*
  * Latency of MPI_Allreduce, in the output format of the OSU micro-benchmarks.
  *
- * Two ways to time a call:
+ * Three ways to time a call:
  *
  *   per call      time around each call, a barrier between calls outside of the
  *                 time; average, minimum and maximum over the ranks: what
@@ -9,12 +9,22 @@
  *   back to back  one time around all calls without barriers, divided by their
  *                 number, of the slowest rank: what a program sees that calls
  *                 again at once; drift between ranks is part of it
+ *   shuffled      time around each call without barriers, the calls of all sizes
+ *                 mixed: what a program sees whose calls differ; the average
+ *                 over the ranks
  *
- * The usual loop calls with the same buffers and unchanged data, on ranks that a
- * barrier has just lined up, which flatters an implementation. --alternate-buffers,
- * --alter and --skew take these comforts away one by one. In back-to-back mode
- * the changing of data and the delay are part of the time; --in-place writes the
- * input anew for each call, or the sums would grow without bound.
+ * The usual loop calls with the same buffers, sizes and unchanged data, on ranks
+ * that a barrier has just lined up, and does nothing else, which flatters an
+ * implementation. --alternate-buffers, --shuffle, --alter, --skew and --compute
+ * take these comforts away one by one. In back-to-back mode the changing of data
+ * and the delay are part of the time; --in-place writes the input anew for each
+ * call, or the sums would grow without bound. With --compute the times of the
+ * calls alone are added up in every mode. A time around a single call has a reading
+ * of the clock in it, a back-to-back one has not.
+ *
+ * A window is one measurement: of one size, or of all of them when shuffled.
+ *
+ *   fill | warm-up | ping-pong | timed calls | ping-pong | print
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -29,8 +39,10 @@
 #include <mpi.h>
 
 #include "bench_options.h"
+#include "ping_pong.h"
 
 enum {
+    MAX_SIZES = 31, /* doubled from 1 byte up to INT_MAX */
     SIZE_COLUMNS = 10,
     FIELD_COLUMNS = 20,
     SMALL_BYTES = 8192, /* as OSU: up to here many iterations, above few */
@@ -44,17 +56,26 @@ enum {
 
 static const double us_per_second = 1e6;
 
-/** Everything one size needs while it runs. */
+/** One message size, and what its calls of one window added up to. */
+typedef struct size_run {
+    size_t count;
+    int iterations;
+    int warmup;
+    double seconds;
+    uint64_t errors;
+} size_run_t;
+
 typedef struct bench {
     const options_t *options;
     int rank;
     int ranks;
-    size_t count;
     void *send[BUFFERS];
     void *receive[BUFFERS];
     unsigned calls; /* shifts the data with --alter */
     uint64_t random;
-    uint64_t errors;
+    ping_pong_t ping_pong;
+    size_run_t sizes[MAX_SIZES];
+    unsigned size_count;
 } bench_t;
 
 static void *alloc_buffer(size_t bytes)
@@ -69,110 +90,203 @@ static void *alloc_buffer(size_t bytes)
     return memory;
 }
 
-/* Spin, not sleep: a sleeping rank would wake late by tens of microseconds. */
-static void wait_random(bench_t *bench)
+/* From 0 to below `limit`. */
+static double draw(uint64_t *random, double limit)
 {
     const uint64_t multiplier = UINT64_C(6364136223846793005);
     const double scale = 1.0 / (double) (UINT64_C(1) << 53);
 
-    bench->random = bench->random * multiplier + UINT64_C(1442695040888963407);
-    double delay_us = bench->options->skew_us * (double) (bench->random >> 11) * scale;
-    double end = MPI_Wtime() + delay_us / us_per_second;
+    *random = *random * multiplier + UINT64_C(1442695040888963407);
+    return limit * (double) (*random >> 11) * scale;
+}
+
+/* Spin, not sleep: a sleeping rank would wake late by tens of microseconds. */
+static void spin(double us)
+{
+    double end = MPI_Wtime() + us / us_per_second;
+
     while (MPI_Wtime() < end) {
     }
 }
 
-/* One call; returns the seconds spent in MPI_Allreduce alone. */
-static double call_once(bench_t *bench)
+static unsigned buffer_of_call(const bench_t *bench, unsigned number)
+{
+    return bench->options->alternate_buffers ? number % BUFFERS : 0;
+}
+
+/* What a program does between its calls. */
+static void prepare_call(bench_t *bench, size_t count)
 {
     const options_t *options = bench->options;
-    unsigned which = options->alternate_buffers ? bench->calls % BUFFERS : 0;
-    void *send = bench->send[which];
-    void *receive = bench->receive[which];
+    unsigned which = buffer_of_call(bench, bench->calls);
 
     if (options->alter || options->in_place) {
         unsigned shift = (unsigned) bench->rank + (options->alter ? bench->calls : 0);
 
-        options->type->fill(options->in_place ? receive : send, bench->count, shift);
+        options->type->fill(options->in_place ? bench->receive[which] : bench->send[which], count,
+                            shift);
+    }
+    if (options->compute_us > 0) {
+        spin(options->compute_us);
     }
     if (options->skew_us > 0) {
-        wait_random(bench);
+        spin(draw(&bench->random, options->skew_us));
     }
-    double start = MPI_Wtime();
-    MPI_Allreduce(options->in_place ? MPI_IN_PLACE : send, receive, (int) bench->count,
-                  options->type->handle, options->op->handle, MPI_COMM_WORLD);
-    double seconds = MPI_Wtime() - start;
+}
+
+static void call(bench_t *bench, size_t count)
+{
+    const options_t *options = bench->options;
+    unsigned which = buffer_of_call(bench, bench->calls);
+
+    MPI_Allreduce(options->in_place ? MPI_IN_PLACE : bench->send[which], bench->receive[which],
+                  (int) count, options->type->handle, options->op->handle, MPI_COMM_WORLD);
     bench->calls++;
-    return seconds;
+}
+
+/* Returns the seconds spent in MPI_Allreduce alone. */
+static double timed_call(bench_t *bench, size_t count)
+{
+    prepare_call(bench, count);
+    double start = MPI_Wtime();
+    call(bench, count);
+    return MPI_Wtime() - start;
+}
+
+/* So that a call that writes nothing does not pass for one that writes the same again. */
+static void clear_results(bench_t *bench, size_t count)
+{
+    for (int b = 0; b < BUFFERS; b++) {
+        memset(bench->receive[b], 0, count * bench->options->type->elem_bytes);
+    }
 }
 
 /* Compare the result of the last call; the data repeat after DATA_PERIOD elements. */
-static void validate(bench_t *bench)
+static void validate(bench_t *bench, size_run_t *size)
 {
     const options_t *options = bench->options;
-    unsigned call = bench->calls - 1;
-    const void *receive = bench->receive[options->alternate_buffers ? call % BUFFERS : 0];
+    unsigned last = bench->calls - 1;
+    const void *receive = bench->receive[buffer_of_call(bench, last)];
     double expected[DATA_PERIOD];
 
     for (unsigned i = 0; i < DATA_PERIOD; i++) {
         for (unsigned rank = 0; rank < (unsigned) bench->ranks; rank++) {
-            unsigned shift = rank + (options->alter ? call : 0);
+            unsigned shift = rank + (options->alter ? last : 0);
             double value = (i + shift) % DATA_PERIOD + 1;
 
             expected[i] = rank == 0 ? value : options->op->combine(expected[i], value);
         }
     }
-    for (size_t i = 0; i < bench->count; i++) {
-        bench->errors += options->type->get(receive, i) != expected[i % DATA_PERIOD];
+    for (size_t i = 0; i < size->count; i++) {
+        size->errors += options->type->get(receive, i) != expected[i % DATA_PERIOD];
     }
+    clear_results(bench, size->count);
 }
 
-static double run_per_call(bench_t *bench, int iterations)
+static void run_per_call(bench_t *bench, size_run_t *size)
 {
-    double seconds = 0;
-
-    for (int i = 0; i < iterations; i++) {
-        seconds += call_once(bench);
+    for (int i = 0; i < size->iterations; i++) {
+        size->seconds += timed_call(bench, size->count);
         if (bench->options->validate) {
-            validate(bench);
+            validate(bench, size);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    return seconds / iterations * us_per_second;
 }
 
-static double run_back_to_back(bench_t *bench, int iterations)
+static void run_back_to_back(bench_t *bench, size_run_t *size)
 {
     double start = MPI_Wtime();
 
-    for (int i = 0; i < iterations; i++) {
-        (void) call_once(bench);
+    for (int i = 0; i < size->iterations; i++) {
+        if (bench->options->compute_us > 0) {
+            size->seconds += timed_call(bench, size->count);
+        } else {
+            /* No clock in here: to read it may take a third of a short call. */
+            prepare_call(bench, size->count);
+            call(bench, size->count);
+        }
     }
-    double seconds = MPI_Wtime() - start;
+    if (bench->options->compute_us == 0) {
+        size->seconds = MPI_Wtime() - start;
+    }
     if (bench->options->validate) {
-        validate(bench);
+        validate(bench, size);
     }
-    return seconds / iterations * us_per_second;
+}
+
+/*
+ * The calls of all sizes, mixed. There are as many rounds as the most frequent size has calls; each
+ * round goes through the sizes in a new random order, and a size with fewer calls takes part in
+ * its share of the rounds, evenly spread. The order follows from the command line alone: the same
+ * on all ranks.
+ */
+static void run_shuffled(bench_t *bench, size_run_t *sizes, unsigned size_count, bool warming_up)
+{
+    unsigned order[MAX_SIZES];
+    uint64_t random = 1;
+    int rounds = 0;
+
+    for (unsigned s = 0; s < size_count; s++) {
+        int calls = warming_up ? sizes[s].warmup : sizes[s].iterations;
+
+        rounds = calls > rounds ? calls : rounds;
+        order[s] = s;
+    }
+    for (int64_t round = 0; round < rounds; round++) {
+        for (unsigned left = size_count; left > 0; left--) {
+            unsigned drawn = (unsigned) draw(&random, left);
+            unsigned at = order[drawn];
+            int calls = warming_up ? sizes[at].warmup : sizes[at].iterations;
+
+            order[drawn] = order[left - 1];
+            order[left - 1] = at;
+            if ((round + 1) * calls / rounds == round * calls / rounds) {
+                continue;
+            }
+            double seconds = timed_call(bench, sizes[at].count);
+            if (!warming_up) {
+                sizes[at].seconds += seconds;
+                if (bench->options->validate) {
+                    validate(bench, &sizes[at]);
+                }
+            }
+        }
+    }
+}
+
+static const char *metric_name(const options_t *options)
+{
+    if (options->shuffle) {
+        return "shuffled";
+    }
+    return options->back_to_back ? "back to back" : "per call";
 }
 
 static void print_header(const options_t *options)
 {
-    printf("# ARC MPI Allreduce Latency Test, %s, %s %s\n",
-           options->back_to_back ? "back to back" : "per call", options->type->name,
-           options->op->name);
+    printf("# ARC MPI Allreduce Latency Test, %s, %s %s\n", metric_name(options),
+           options->type->name, options->op->name);
     printf("%-*s%*s", SIZE_COLUMNS, "# Size", FIELD_COLUMNS, "Avg Latency(us)");
     if (options->full) {
         printf("%*s%*s%*s", FIELD_COLUMNS, "Min Latency(us)", FIELD_COLUMNS, "Max Latency(us)",
                FIELD_COLUMNS, "Iterations");
     }
-    printf("%s\n", options->validate ? "          Validation" : "");
+    if (options->validate) {
+        printf("%*s", FIELD_COLUMNS, "Validation");
+    }
+    if (options->ping_pong) {
+        printf("%*s", FIELD_COLUMNS, "Ping-pong(ns)");
+    }
+    printf("\n");
     fflush(stdout);
 }
 
-/* Collective: the latencies of all ranks become one line. Returns the number of wrong elements. */
-static uint64_t print_line(const bench_t *bench, double latency_us, int iterations)
+/* Collective: the times of all ranks become one line. Returns the number of wrong elements. */
+static uint64_t print_line(const bench_t *bench, const size_run_t *size, double ping_pong_ns)
 {
     const options_t *options = bench->options;
+    double latency_us = size->seconds / size->iterations * us_per_second;
     double lowest_us;
     double highest_us;
     double total_us;
@@ -181,56 +295,112 @@ static uint64_t print_line(const bench_t *bench, double latency_us, int iteratio
     MPI_Reduce(&latency_us, &lowest_us, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
     MPI_Reduce(&latency_us, &highest_us, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&latency_us, &total_us, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&bench->errors, &errors, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (bench->rank == 0) {
-        printf("%-*zu%*.2f", SIZE_COLUMNS, bench->count * options->type->elem_bytes, FIELD_COLUMNS,
-               options->back_to_back ? highest_us : total_us / bench->ranks);
-        if (options->full) {
-            printf("%*.2f%*.2f%*d", FIELD_COLUMNS, lowest_us, FIELD_COLUMNS, highest_us,
-                   FIELD_COLUMNS, iterations);
-        }
-        if (options->validate) {
-            printf("%*s", FIELD_COLUMNS, errors == 0 ? "Pass" : "Fail");
-        }
-        printf("\n");
-        fflush(stdout);
+    MPI_Reduce(&size->errors, &errors, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (bench->rank != 0) {
+        return 0;
+    }
+    printf("%-*zu%*.3f", SIZE_COLUMNS, size->count * options->type->elem_bytes, FIELD_COLUMNS,
+           options->back_to_back ? highest_us : total_us / bench->ranks);
+    if (options->full) {
+        printf("%*.3f%*.3f%*d", FIELD_COLUMNS, lowest_us, FIELD_COLUMNS, highest_us, FIELD_COLUMNS,
+               size->iterations);
+    }
+    if (options->validate) {
+        printf("%*s", FIELD_COLUMNS, errors == 0 ? "Pass" : "Fail");
+    }
+    if (options->ping_pong && ping_pong_ns > 0) {
+        printf("%*.1f", FIELD_COLUMNS, ping_pong_ns);
+    } else if (options->ping_pong) {
+        printf("%*s", FIELD_COLUMNS, "-");
+    }
+    printf("\n");
+    fflush(stdout);
+    return errors;
+}
+
+/* Collective; 0 when it was not asked for or makes no sense. */
+static double measure_distance(bench_t *bench)
+{
+    double ns = bench->options->ping_pong ? ping_pong_nanoseconds(&bench->ping_pong) : 0;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    return ns;
+}
+
+/* One size, or several shuffled ones, the largest last. Returns the number of wrong elements. */
+static uint64_t run_window(bench_t *bench, size_run_t *sizes, unsigned size_count)
+{
+    const options_t *options = bench->options;
+    size_t largest_count = sizes[size_count - 1].count;
+    uint64_t errors = 0;
+
+    for (int b = 0; b < BUFFERS; b++) {
+        options->type->fill(bench->send[b], largest_count, (unsigned) bench->rank);
+    }
+    for (unsigned s = 0; s < size_count; s++) {
+        sizes[s].seconds = 0;
+        sizes[s].errors = 0;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    run_shuffled(bench, sizes, size_count, true);
+    if (options->validate) {
+        clear_results(bench, largest_count);
+    }
+    double before_ns = measure_distance(bench);
+    if (options->shuffle) {
+        run_shuffled(bench, sizes, size_count, false);
+    } else if (options->back_to_back) {
+        run_back_to_back(bench, sizes);
+    } else {
+        run_per_call(bench, sizes);
+    }
+    double after_ns = measure_distance(bench);
+    for (unsigned s = 0; s < size_count; s++) {
+        errors += print_line(bench, &sizes[s], before_ns > after_ns ? before_ns : after_ns);
     }
     return errors;
 }
 
-static uint64_t run_size(bench_t *bench, size_t bytes)
+static void list_sizes(bench_t *bench)
 {
     const options_t *options = bench->options;
-    bool small = bytes <= SMALL_BYTES;
-    int iterations = options->iterations;
-    int warmup = options->warmup;
+    size_t elem_bytes = options->type->elem_bytes;
+    size_t bytes = options->min_bytes < elem_bytes ? elem_bytes : options->min_bytes;
 
-    if (iterations == 0) {
-        iterations = small ? SMALL_ITERATIONS : LARGE_ITERATIONS;
+    for (; bytes <= options->max_bytes; bytes *= 2) {
+        size_run_t *size = &bench->sizes[bench->size_count++];
+        bool small = bytes <= SMALL_BYTES;
+
+        *size = (size_run_t){.count = bytes / elem_bytes,
+                             .iterations = options->iterations,
+                             .warmup = options->warmup};
+        if (size->iterations == 0) {
+            size->iterations = small ? SMALL_ITERATIONS : LARGE_ITERATIONS;
+        }
+        if (size->warmup < 0) {
+            size->warmup = small ? SMALL_WARMUP : LARGE_WARMUP;
+        }
     }
-    if (warmup < 0) {
-        warmup = small ? SMALL_WARMUP : LARGE_WARMUP;
+}
+
+/* All windows of all sizes. Returns the number of wrong elements. */
+static uint64_t run_all(bench_t *bench)
+{
+    unsigned together = bench->options->shuffle ? bench->size_count : 1;
+    uint64_t errors = 0;
+
+    for (unsigned s = 0; s < bench->size_count; s += together) {
+        for (int window = 0; window < bench->options->windows; window++) {
+            errors += run_window(bench, &bench->sizes[s], together);
+        }
     }
-    bench->count = bytes / options->type->elem_bytes;
-    bench->errors = 0;
-    for (int b = 0; b < BUFFERS; b++) {
-        options->type->fill(bench->send[b], bench->count, (unsigned) bench->rank);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < warmup; i++) {
-        (void) call_once(bench);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    double latency_us = options->back_to_back ? run_back_to_back(bench, iterations)
-                                              : run_per_call(bench, iterations);
-    return print_line(bench, latency_us, iterations);
+    return errors;
 }
 
 int main(int argc, char **argv)
 {
     options_t options;
     bench_t bench = {.options = &options};
-    uint64_t errors = 0;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
@@ -241,18 +411,20 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return options.help || bench.rank != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
-    if (options.min_bytes < options.type->elem_bytes) {
-        options.min_bytes = options.type->elem_bytes;
-    }
+    list_sizes(&bench);
     for (int b = 0; b < BUFFERS; b++) {
         bench.send[b] = alloc_buffer(options.max_bytes);
         bench.receive[b] = alloc_buffer(options.max_bytes);
     }
+    if (options.ping_pong) {
+        ping_pong_init(&bench.ping_pong);
+    }
     if (bench.rank == 0) {
         print_header(&options);
     }
-    for (size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-        errors += run_size(&bench, bytes);
+    uint64_t errors = run_all(&bench);
+    if (options.ping_pong) {
+        ping_pong_fini(&bench.ping_pong);
     }
     for (int b = 0; b < BUFFERS; b++) {
         free(bench.send[b]);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,36 +19,46 @@
 
 #include "bench_options.h"
 
-enum { DEFAULT_MAX_BYTES = 1 << 20 };
-
-#define DEFINE_TYPE(_tag, _type)                                     \
-    static void fill_##_tag(void *out, size_t count, unsigned shift) \
-    {                                                                \
-        _type *v = out;                                              \
-        for (size_t i = 0; i < count; i++) {                         \
-            v[i] = (_type) ((i + shift) % DATA_PERIOD + 1);          \
-        }                                                            \
-    }                                                                \
-    static double get_##_tag(const void *in, size_t at)              \
-    {                                                                \
-        return (double) ((const _type *) in)[at];                    \
-    }
-
-DEFINE_TYPE(char, int8_t)
-DEFINE_TYPE(short, short)
-DEFINE_TYPE(int, int)
-DEFINE_TYPE(long, long)
-DEFINE_TYPE(float, float)
-DEFINE_TYPE(double, double)
-
-static const bench_type_t bench_types[] = {
-    {"char", MPI_SIGNED_CHAR, sizeof(int8_t), fill_char, get_char},
-    {"short", MPI_SHORT, sizeof(short), fill_short, get_short},
-    {"int", MPI_INT, sizeof(int), fill_int, get_int},
-    {"long", MPI_LONG, sizeof(long), fill_long, get_long},
-    {"float", MPI_FLOAT, sizeof(float), fill_float, get_float},
-    {"double", MPI_DOUBLE, sizeof(double), fill_double, get_double},
+enum {
+    DEFAULT_MAX_BYTES = 1 << 20,
+    LIMIT_US = 1000000, /* a wait of seconds before each call is a typing error */
 };
+
+/* What -T takes: name, MPI datatype, C type. */
+/* clang-format off */
+#define BENCH_TYPES(_macro)                \
+    _macro(char, MPI_SIGNED_CHAR, int8_t)  \
+    _macro(short, MPI_SHORT, short)        \
+    _macro(int, MPI_INT, int)              \
+    _macro(long, MPI_LONG, long)           \
+    _macro(int8, MPI_INT8_T, int8_t)       \
+    _macro(int16, MPI_INT16_T, int16_t)    \
+    _macro(int32, MPI_INT32_T, int32_t)    \
+    _macro(int64, MPI_INT64_T, int64_t)    \
+    _macro(uint8, MPI_UINT8_T, uint8_t)    \
+    _macro(uint16, MPI_UINT16_T, uint16_t) \
+    _macro(uint32, MPI_UINT32_T, uint32_t) \
+    _macro(uint64, MPI_UINT64_T, uint64_t) \
+    _macro(float, MPI_FLOAT, float)        \
+    _macro(double, MPI_DOUBLE, double)
+/* clang-format on */
+
+#define DEFINE_TYPE(_name, _handle, _type)                            \
+    static void fill_##_name(void *out, size_t count, unsigned shift) \
+    {                                                                 \
+        _type *v = out;                                               \
+        for (size_t i = 0; i < count; i++) {                          \
+            v[i] = (_type) ((i + shift) % DATA_PERIOD + 1);           \
+        }                                                             \
+    }                                                                 \
+    static double get_##_name(const void *in, size_t at)              \
+    {                                                                 \
+        return (double) ((const _type *) in)[at];                     \
+    }
+BENCH_TYPES(DEFINE_TYPE)
+
+#define TYPE_ROW(_name, _handle, _type) {#_name, _handle, sizeof(_type), fill_##_name, get_##_name},
+static const bench_type_t bench_types[] = {BENCH_TYPES(TYPE_ROW)};
 
 static double combine_sum(double a, double b)
 {
@@ -81,11 +92,29 @@ static const struct option long_options[] = {
     {"alternate-buffers", no_argument, NULL, 'A'},
     {"alter", no_argument, NULL, 'a'},
     {"skew", required_argument, NULL, 's'},
+    {"compute", required_argument, NULL, 'C'},
     {"in-place", no_argument, NULL, 'I'},
     {"back-to-back", no_argument, NULL, 'b'},
+    {"shuffle", no_argument, NULL, 'S'},
+    {"windows", required_argument, NULL, 'w'},
+    {"ping-pong", no_argument, NULL, 'p'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+/* Options without a value: where they are noted. */
+static const struct flag {
+    int letter;
+    size_t offset;
+} flags[] = {
+    {'c', offsetof(options_t, validate)},          {'f', offsetof(options_t, full)},
+    {'A', offsetof(options_t, alternate_buffers)}, {'a', offsetof(options_t, alter)},
+    {'I', offsetof(options_t, in_place)},          {'b', offsetof(options_t, back_to_back)},
+    {'S', offsetof(options_t, shuffle)},           {'p', offsetof(options_t, ping_pong)},
+};
+
+static const char allowed_types[] =
+    "char, short, int, long, int8 to int64, uint8 to uint64, float or double";
 
 static const char usage_text[] =
     "usage: arc_allreduce [options]\n"
@@ -93,16 +122,25 @@ static const char usage_text[] =
     "                                k, M and G behind a number are powers of 1024\n"
     "  -i, --iterations N            default 1000 up to 8192 bytes, 100 above\n"
     "  -x, --warmup N                default 200 up to 8192 bytes, 10 above\n"
-    "  -T, --type TYPE               char short int long float double (default float), also\n"
-    "                                with OSU's mpi_ in front\n"
+    "  -T, --type TYPE               char short int long int8 int16 int32 int64 uint8 uint16\n"
+    "                                uint32 uint64 float double (default float), also with\n"
+    "                                OSU's mpi_ in front\n"
     "  -o, --op OP                   sum max min (default sum)\n"
     "  -c, --validation              check every result\n"
     "  -f, --full                    minimum and maximum over the ranks, and iterations\n"
     "      --alternate-buffers       use two pairs of buffers in turn\n"
     "      --alter                   change the data before every call\n"
     "      --skew US                 each rank waits 0 .. US microseconds before every call\n"
+    "      --compute US              spin US microseconds before every call; only the time\n"
+    "                                inside MPI_Allreduce counts, with --back-to-back too\n"
     "      --in-place                MPI_IN_PLACE\n"
-    "      --back-to-back            no barriers: total time of the slowest rank / iterations\n";
+    "      --back-to-back            no barriers: total time of the slowest rank / iterations\n"
+    "      --shuffle                 the calls of all sizes in one random order, the same on\n"
+    "                                all ranks and every time; time per call, no barriers\n"
+    "      --windows N               measure each size N times, a line each (default 1)\n"
+    "      --ping-pong               add how many ns a cache line takes between the cores of\n"
+    "                                ranks 0 and 1: the slower of before and after; - if\n"
+    "                                there is one rank only, or several nodes\n";
 
 /* The only words about a wrong command line; rank 0 alone has a stream for them. */
 static bool refuse(const options_t *options, const char *option, const char *text,
@@ -171,13 +209,18 @@ static bool parse_number(const options_t *options, const char *option, const cha
     return true;
 }
 
-static bool parse_skew(options_t *options, const char *text)
+static bool parse_microseconds(const options_t *options, const char *option, const char *text,
+                               double *us)
 {
     char *end = NULL;
+    double value = strtod(text, &end);
 
-    options->skew_us = strtod(text, &end);
-    return (end != text && *end == '\0' && options->skew_us >= 0 && options->skew_us < 1e9) ||
-           refuse(options, "--skew", text, "microseconds, not negative");
+    /* Written so that it refuses NaN. */
+    if (end == text || *end != '\0' || !(value >= 0 && value < LIMIT_US)) {
+        return refuse(options, option, text, "microseconds, from 0 to below a second");
+    }
+    *us = value;
+    return true;
 }
 
 /* By our name, or OSU's: mpi_float. */
@@ -206,6 +249,43 @@ static const bench_op_t *find_op(const char *name)
     return NULL;
 }
 
+/* One option that has a value. */
+static bool parse_value(options_t *options, int letter, const char *text)
+{
+    switch (letter) {
+    case 'm':
+        return parse_sizes(options, text);
+    case 'i':
+        return parse_number(options, "-i", text, 1, &options->iterations);
+    case 'x':
+        return parse_number(options, "-x", text, 0, &options->warmup);
+    case 'w':
+        return parse_number(options, "--windows", text, 1, &options->windows);
+    case 's':
+        return parse_microseconds(options, "--skew", text, &options->skew_us);
+    case 'C':
+        return parse_microseconds(options, "--compute", text, &options->compute_us);
+    case 'T':
+        options->type = find_type(text);
+        return options->type != NULL || refuse(options, "-T", text, allowed_types);
+    default:
+        options->op = find_op(text);
+        return options->op != NULL || refuse(options, "-o", text, "sum, max or min");
+    }
+}
+
+/* One option without a value; false when there is none of that letter. */
+static bool set_flag(options_t *options, int letter)
+{
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (flags[i].letter == letter) {
+            *(bool *) ((char *) options + flags[i].offset) = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool options_parse(options_t *options, int argc, char **argv)
 {
     bool good = true;
@@ -213,56 +293,23 @@ bool options_parse(options_t *options, int argc, char **argv)
 
     opterr = options->speaks;
     while (good && (letter = getopt_long(argc, argv, "m:i:x:T:o:cfh", long_options, NULL)) != -1) {
-        switch (letter) {
-        case 'm':
-            good = parse_sizes(options, optarg);
-            break;
-        case 'i':
-            good = parse_number(options, "-i", optarg, 1, &options->iterations);
-            break;
-        case 'x':
-            good = parse_number(options, "-x", optarg, 0, &options->warmup);
-            break;
-        case 'T':
-            options->type = find_type(optarg);
-            good = options->type != NULL ||
-                   refuse(options, "-T", optarg, "char, short, int, long, float or double");
-            break;
-        case 'o':
-            options->op = find_op(optarg);
-            good = options->op != NULL || refuse(options, "-o", optarg, "sum, max or min");
-            break;
-        case 's':
-            good = parse_skew(options, optarg);
-            break;
-        case 'c':
-            options->validate = 1;
-            break;
-        case 'f':
-            options->full = 1;
-            break;
-        case 'A':
-            options->alternate_buffers = 1;
-            break;
-        case 'a':
-            options->alter = 1;
-            break;
-        case 'I':
-            options->in_place = 1;
-            break;
-        case 'b':
-            options->back_to_back = 1;
-            break;
-        default:
+        if (letter == 'h' || letter == '?') {
             if (options->speaks) {
                 fputs(usage_text, letter == 'h' ? stdout : stderr);
             }
             options->help = letter == 'h';
             return false;
         }
+        good = set_flag(options, letter) || parse_value(options, letter, optarg);
     }
     if (good && optind < argc) {
         good = refuse(options, "argument", argv[optind], "an option; --help lists them");
+    }
+    if (good && options->max_bytes < options->type->elem_bytes) {
+        good = refuse(options, "-T", options->type->name, "a type that fits into the largest size");
+    }
+    if (good && options->shuffle && options->back_to_back) {
+        good = refuse(options, "--shuffle", "--back-to-back", "one of the two");
     }
     return good;
 }
@@ -272,6 +319,7 @@ options_t options_default(bool speaks)
     return (options_t){.min_bytes = sizeof(float),
                        .max_bytes = DEFAULT_MAX_BYTES,
                        .warmup = -1,
+                       .windows = 1,
                        .type = find_type("float"),
                        .op = find_op("sum"),
                        .speaks = speaks};

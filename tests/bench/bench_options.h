@@ -12,7 +12,7 @@
 
 #include <mpi.h>
 
-enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of chars exact up to 25 ranks */
+enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of int8 exact up to 25 ranks */
 
 typedef void fill_fn_t(void *out, size_t count, unsigned shift);
 typedef double get_fn_t(const void *in, size_t at);
@@ -38,13 +38,17 @@ typedef struct options {
     int warmup;     /* -1: by size */
     const bench_type_t *type;
     const bench_op_t *op;
+    int windows; /* measurements of each size */
     double skew_us;
-    int full;
-    int validate;
-    int alternate_buffers;
-    int alter;
-    int in_place;
-    int back_to_back;
+    double compute_us;
+    bool full;
+    bool validate;
+    bool alternate_buffers;
+    bool alter;
+    bool in_place;
+    bool back_to_back;
+    bool shuffle;
+    bool ping_pong;
     bool speaks; /* this is the rank that talks to the user */
     bool help;
 } options_t;

@@ -1,0 +1,301 @@
+#!/bin/sh
+# The benchmark's own tools: arc_allreduce checks its results with every option
+# and refuses nonsense; compare sorts windows into classes and takes the right
+# medians, on numbers that a small script prints for it.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+compare=$mpi_source/../bench/compare
+[ -f "$compare" ] || compare=${top_srcdir:-../..}/tests/bench/compare
+sizes="-m 4:1k -i 12 -x 3"
+
+# passes LINES: the last run ended well, printed so many lines, and all of them passed.
+passes() {
+    test "$mpi_status" -eq 0 && test "$(grep -c '^[0-9]' "$mpi_scratch/out")" -eq "$1" &&
+        test "$(grep -c '^[0-9].* Pass' "$mpi_scratch/out")" -eq "$1"
+}
+
+# validates RANKS LINES OPTIONS
+validates() {
+    # shellcheck disable=SC2086
+    mpi_start "$1" 60 "" arc_allreduce $sizes -c $3
+    passes "$2"
+    mpi_result $? "np=$1: every result is right with ${3:-no options}"
+    mpi_show "$mpi_scratch/err"
+}
+
+# ---- arc_allreduce ----
+
+for ranks in 1 2 3; do
+    validates $ranks 9 ""
+    validates $ranks 9 "--alternate-buffers --alter"
+    validates $ranks 9 "--in-place --alter -f"
+    validates $ranks 9 "--skew 5 --compute 3"
+    validates $ranks 9 "--back-to-back --alternate-buffers --compute 3"
+    validates $ranks 27 "--back-to-back --windows 3 --ping-pong"
+    validates $ranks 18 "--shuffle --windows 2 --ping-pong --alter -f"
+    validates $ranks 9 "--shuffle --in-place -i 3"
+done
+for type in char short int long int8 int16 int32 int64 uint8 mpi_uint16 uint32 uint64; do
+    validates 2 "$(case $type in *64 | long) echo 8 ;; *) echo 9 ;; esac)" \
+        "-T $type -o max --alter"
+done
+validates 3 8 "-T double -o min --alter"
+
+# Windows of a size stand together; shuffled ones do not.
+mpi_start 2 60 "" arc_allreduce -m 4:8 -i 5 -x 0 --windows 2
+test "$(awk '/^[0-9]/ { printf "%s ", $1 }' "$mpi_scratch/out")" = "4 4 8 8 "
+mpi_result $? "windows of a size follow each other"
+mpi_start 2 60 "" arc_allreduce -m 4:8 -i 5 -x 0 --windows 2 --shuffle
+test "$(awk '/^[0-9]/ { printf "%s ", $1 }' "$mpi_scratch/out")" = "4 8 4 8 "
+mpi_result $? "a shuffled window has all sizes"
+
+# The time of the calls alone: 3 ms of computing must not show, in any mode.
+for mode in "" --back-to-back --shuffle; do
+    # shellcheck disable=SC2086
+    mpi_start 1 60 "" arc_allreduce -m 4 -i 20 -x 0 --compute 3000 $mode
+    awk '/^[0-9]/ { seen++; if ($2 >= 1500) slow++ } END { exit !(seen == 1 && !slow) }' \
+        "$mpi_scratch/out"
+    mpi_result $? "computing is not counted ${mode:-per call}"
+done
+mpi_start 1 60 "" arc_allreduce -m 4 -i 20 -x 0 --skew 3000 --back-to-back
+awk '/^[0-9]/ && $2 > 100 { slow++ } END { exit !slow }' "$mpi_scratch/out"
+mpi_result $? "delays are counted back to back"
+
+mpi_start 2 60 "" arc_allreduce -m 4 -i 5 -x 0 --ping-pong
+awk '/^[0-9]/ && $NF > 1 && $NF < 1e9 { seen++ } END { exit seen != 1 }' "$mpi_scratch/out"
+mpi_result $? "np=2: a ping-pong in nanoseconds"
+mpi_start 1 60 "" arc_allreduce -m 4 -i 5 -x 0 --ping-pong
+awk '/^[0-9]/ && $NF == "-" { seen++ } END { exit seen != 1 }' "$mpi_scratch/out"
+mpi_result $? "np=1: no ping-pong"
+
+# Quantized sums are not exact: the check must see that, or it sees nothing.
+if mpi_have_plugin; then
+    for mode in "" --back-to-back --shuffle; do
+        # shellcheck disable=SC2086
+        mpi_start 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" \
+            arc_allreduce -m 64k:64k -i 5 -x 0 -c $mode
+        test "$mpi_status" -ne 0 && grep -q '^65536 .* Fail' "$mpi_scratch/out"
+        mpi_result $? "wrong results are found ${mode:-per call}"
+    done
+else
+    mpi_skip "wrong results are found" "needs the components"
+fi
+
+while read -r wrong; do
+    # shellcheck disable=SC2086
+    mpi_start 1 60 "" arc_allreduce $wrong
+    test "$mpi_status" -ne 0 && ! grep -q '^[0-9]' "$mpi_scratch/out" &&
+        grep -q '^arc_allreduce: \|unrecognized\|requires\|usage' "$mpi_scratch/err"
+    mpi_result $? "refuses $wrong"
+done <<END
+-m 8:4
+-m 0
+-i 0
+-x -1
+-T quad
+-T double -m 4
+-o prod
+--skew -1
+--skew nan
+--compute x
+--compute 1e9
+--windows 0
+--windows 2x
+--windows
+--shuffle --back-to-back
+--no-such-option
+4096
+END
+
+# ---- the same program on MPICH: make arc_allreduce_mpich ----
+
+if [ -x "$mpi_bin/arc_allreduce_mpich" ] && command -v mpiexec.mpich >/dev/null; then
+    mpi_program=$mpi_bin/arc_allreduce_mpich
+    # shellcheck disable=SC2086
+    timeout -k 5 60 mpiexec.mpich -n 2 "$mpi_program" $sizes -c --ping-pong \
+        >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+    passes 9
+    mpi_result $? "MPICH: every result is right"
+    mpi_show "$mpi_scratch/err"
+else
+    mpi_skip "MPICH: every result is right" "needs arc_allreduce_mpich (make arc_allreduce_mpich)"
+fi
+
+# ---- compare ----
+
+if ! command -v python3 >/dev/null; then
+    mpi_skip "compare" "needs python3"
+    mpi_done
+    exit 0
+fi
+
+# Prints the numbers of NAME.ROUND; notes the options it got.
+cat >"$mpi_scratch/canned" <<'END'
+#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+name=$1
+shift
+echo "$*" >>"$name.options"
+cat "$name.$(wc -l <"$name.options" | tr -d ' ')"
+END
+chmod +x "$mpi_scratch/canned"
+
+# canned NAME ROUND: what NAME prints then is on stdin.
+canned() {
+    cat >"$mpi_scratch/$1.$2"
+}
+
+# Size, latency, ping-pong. Of 4 bytes near the medians are 0.5 (a), 0.25 (b), 1 (c: of an even
+# number), and far 20, 40, 12.5; of 8 bytes there are only two far windows of b, of 16 only near ones.
+# Means, or windows on the wrong side of 120, would give other figures.
+canned a 1 <<'END'
+# Size  Avg Latency(us)  Ping-pong(ns)
+4   0.400    60.0
+4   0.500    71.4
+4  10.000   120.0
+8   2.000    60.0
+8   2.000    60.0
+8   4.000   250.0
+16  1.000    60.0
+END
+canned a 2 <<'END'
+4   9.900   119.9
+4  20.000   250.0
+4  90.000   260.0
+8   2.000    60.0
+8   4.000   250.0
+8   4.000   250.0
+16  1.000    60.0
+16  1.000    60.0
+END
+canned b 1 <<'END'
+4   0.250    60.0
+4   0.100    60.0
+4  40.000   240.0
+4  39.000   240.0
+8   1.000    60.0
+8   1.000    60.0
+8   3.000   250.0
+16  2.000    60.0
+END
+canned b 2 <<'END'
+4   0.900    60.0
+4  41.000   240.0
+8   1.000    60.0
+8   3.000   250.0
+16  2.000    60.0
+16  2.000    60.0
+END
+canned c 1 <<'END'
+4   0.800    55.0
+4   0.900    60.0
+4  12.500   240.0
+4  12.500   240.0
+8   1.600    60.0
+8   1.600    60.0
+8   1.000   250.0
+8   1.000   250.0
+16  4.000    60.0
+END
+canned c 2 <<'END'
+4   1.100    60.0
+4   1.200    60.0
+4  12.500   240.0
+8   1.600    60.0
+8   1.000   250.0
+16  4.000    60.0
+16  4.000    60.0
+END
+
+# compares OPTIONS: all three, two rounds; the tables and their titles, blanks squeezed.
+compares() {
+    rm -f "$mpi_scratch"/*.options
+    python3 "$compare" -r 2 --config "a=!$mpi_scratch/canned a" --config "b=!$mpi_scratch/canned b" \
+        --config "c=!$mpi_scratch/canned c" "$@" >"$mpi_scratch/all" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+    sed -n '/^# cores/p; /^[# ]*[0-9a-z].*  /{/^#/!p}' "$mpi_scratch/all" | tr -s ' ' | sed 's/^ //' \
+        >"$mpi_scratch/out"
+}
+
+# prints TEXT: what is on stdin.
+prints() {
+    cat >"$mpi_scratch/expected"
+    test "$mpi_status" -eq 0 && diff "$mpi_scratch/expected" "$mpi_scratch/out" >"$mpi_scratch/diff"
+    mpi_result $? "compare: $1"
+    mpi_show "$mpi_scratch/diff"
+    mpi_show "$mpi_scratch/err"
+}
+
+compares --windows 4 --best-of b
+prints "classes, medians, ratios, best of the others" <<'END'
+# cores near (below 120 ns): half a ping-pong takes 55 to 120 ns; 28 windows, 3 to 4 for each figure
+bytes a us b us c us a/b a/c best other/b
+4 0.500 0.250 1.000 2.00 0.50 2.00
+8 2.000 1.000 1.600 2.00 1.25 1.60
+16 1.000 2.000 4.000 0.50 0.25 0.50
+# cores far (from 120 ns): half a ping-pong takes 120 to 260 ns; 17 windows, 3 to 3 for each figure
+bytes a us b us c us a/b a/c best other/b
+4 20.00 40.00 12.50 0.50 1.60 0.31
+8 - - - - - -
+16 - - - - - -
+END
+test "$(sort -u "$mpi_scratch"/?.options)" = \
+    "-m 4:1048576 --back-to-back --windows 4 --ping-pong"
+mpi_result $? "compare: hands the options on"
+test ! -s "$mpi_scratch/err"
+mpi_result $? "compare: no progress where nobody watches"
+
+compares --near-ns 65 --pairs
+sed -n 3p "$mpi_scratch/out" >"$mpi_scratch/third" && mv "$mpi_scratch/third" "$mpi_scratch/out"
+prints "another limit, minimum and maximum; too few near windows of one configuration" <<'END'
+4 - - - - - - - -
+END
+
+compares --classes off
+prints "all windows together" <<'END'
+bytes a us b us c us a/b a/c
+4 9.950 19.95 1.200 0.50 8.29
+8 3.000 1.000 1.300 3.00 2.31
+16 1.000 2.000 4.000 0.50 0.25
+END
+! grep -q -e --ping-pong "$mpi_scratch"/?.options
+mpi_result $? "compare: no ping-pong without classes"
+
+compares -n 3 -- --shuffle
+test "$mpi_status" -eq 0 && test "$(sort -u "$mpi_scratch"/?.options)" = "-m 4:1048576 --shuffle" &&
+    grep -q '^# 3 ranks, shuffled' "$mpi_scratch/all"
+mpi_result $? "compare: no classes with more than two ranks, nor back to back when shuffled"
+
+for name in a b c; do
+    printf '4 1.000 -\n4 2.000 -\n4 6.000 -\n' >"$mpi_scratch/$name.1"
+    printf '4 5.000 -\n' >"$mpi_scratch/$name.2"
+done
+compares
+prints "windows without a ping-pong" <<'END'
+# cores of unknown distance; 12 windows, 4 to 4 for each figure
+bytes a us b us c us a/b a/c
+4 3.500 3.500 3.500 1.00 1.00
+END
+printf '4 1.000 50.0\n4 2.000 200.0\n4 2.000 200.0\n' >"$mpi_scratch/b.1"
+printf '4 2.000 50.0\n' >"$mpi_scratch/b.2"
+compares
+test "$mpi_status" -ne 0 && grep -q 'no size has 3 windows' "$mpi_scratch/err"
+mpi_result $? "compare: says when no class has enough windows"
+
+for wrong in "--best-of d" "--windows 0" "--near-ns 0" "--config a=" "--config d=!" \
+    "--config d=!no_such_program"; do
+    # shellcheck disable=SC2086
+    compares $wrong
+    test "$mpi_status" -ne 0 && test -s "$mpi_scratch/err" && test ! -s "$mpi_scratch/all" &&
+        ! grep -q Traceback "$mpi_scratch/err"
+    mpi_result $? "compare: refuses $wrong"
+done
+printf '#!/bin/sh\nexit 3\n' >"$mpi_scratch/canned"
+compares
+test "$mpi_status" -ne 0 && grep -q 'ended with 3' "$mpi_scratch/err"
+mpi_result $? "compare: stops when a run fails"
+mpi_done
