@@ -6,10 +6,10 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
+#include "coll_lowlat_memory.h"
 #include "lowlat_select.h"
 #include "mca_bridge.h"
 #include "mca_component.h"
-#include "ucx_memory.h"
 #include "wait.h"
 
 enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
@@ -23,18 +23,22 @@ typedef struct lowlat_component {
     /* Under base.lock: */
     ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
-    int communicators; /* that are set up, or about to be */
+    int communicators;   /* that are set up, or about to be */
+    size_t memory_bytes; /* of our segments */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
     arc_module_t base;
     const arc_reduce_table_t *kernels;
+    arc_type_t uint16; /* what sums of MPI_UINT16_T are */
     lowlat_group_t group;
     lowlat_map_t map;
     arc_wait_t wait;
-    ucx_segment_t segment;   /* ours; segment.domain is NULL before the set-up */
-    ucx_mapping_t *mappings; /* [ranks] the peers' */
-    bool counted;            /* in the component's `communicators` */
+    lowlat_share_t share;
+    size_t max_arena_bytes; /* what the memory may grow to */
+    /* For longer messages of an algorithm the memory should grow. */
+    size_t enough_bytes[LOWLAT_ALGORITHMS];
+    bool counted; /* in the component's `communicators` */
 } lowlat_module_t;
 OBJ_CLASS_DECLARATION(lowlat_module_t);
 
@@ -45,11 +49,18 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
                           mca_coll_base_module_t *base);
 
 /*
- * The set-up of a communicator, at its first eligible call: share memory, or
- * decline.  All ranks take part and all come to the same end: the module is
- * then in ARC_PHASE_READY or in ARC_PHASE_DECLINED.
+ * The set-up of a communicator, at its first eligible call, of `bytes` bytes:
+ * share memory, or decline.  All ranks take part and all come to the same end:
+ * the module is then in ARC_PHASE_READY or in ARC_PHASE_DECLINED.
  */
-void coll_lowlat_setup(lowlat_module_t *module);
+void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+
+/*
+ * Get more memory for a message of `bytes` bytes and for those to come, or
+ * resolve to do without and change the map.  All ranks together, between two
+ * operations.
+ */
+void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
 
 /* Undo the set-up; harmless if there was none. */
 void coll_lowlat_teardown(lowlat_module_t *module);

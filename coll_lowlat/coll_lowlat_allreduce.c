@@ -8,14 +8,16 @@
 #include <stdio.h>
 
 #include "coll_lowlat.h"
+#include "lowlat_memory.h"
+#include "mca_half.h"
 
 /*
  * The first calls of a communicator: agree on the configuration at the very
  * first one, set up at the first that is eligible.  All ranks make the same
  * calls, so all are here together.  Returns ARC_REASONS when ready.
  */
-static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *module,
-                                                            arc_reason_t verdict)
+static __attribute__((noinline, cold)) arc_reason_t
+prepare(lowlat_module_t *module, arc_reason_t verdict, unsigned algorithm, size_t bytes)
 {
     arc_module_t *base = &module->base;
 
@@ -27,7 +29,7 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
                                               &mca_coll_lowlat_component.config));
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
-        coll_lowlat_setup(module);
+        coll_lowlat_setup(module, algorithm, bytes);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
@@ -35,14 +37,21 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
     return verdict;
 }
 
-/* "; waiting for rank 3, 5" */
+/*
+ * "; waiting for rank 3, 5": those that have not made the call; if all have, those
+ * that are stuck in it.
+ */
 static void describe_missing(const lowlat_task_t *task, char *text, size_t text_bytes)
 {
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
     const char *separator = " ";
+    bool absent = false;
 
+    for (unsigned rank = 0; rank < task->group->ranks; ++rank) {
+        absent = absent || lowlat_is_absent(task, rank);
+    }
     for (unsigned rank = 0; rank < task->group->ranks && used < text_bytes; ++rank) {
-        if (task->task.ops->waits_for(&task->task, rank)) {
+        if (absent ? lowlat_is_absent(task, rank) : task->task.ops->waits_for(&task->task, rank)) {
             used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
             separator = ", ";
         }
@@ -61,6 +70,67 @@ static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_
     return arc_module_break(&module->base, status, missing);
 }
 
+/*
+ * The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down.
+ * A function of the program gets whole vectors; that is one-shot of one block.
+ */
+static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                              size_t bytes)
+{
+    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
+
+    if (OPAL_LIKELY(!reduction->packed || LOWLAT_ALGORITHMS == algorithm)) {
+        return algorithm;
+    }
+    return bytes <=
+                   lowlat_min(module->group.block_bytes, module->max_arena_bytes / LOWLAT_MIN_SLOTS)
+               ? LOWLAT_ALGORITHM_ONESHOT
+               : LOWLAT_ALGORITHMS;
+}
+
+static inline int run(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
+{
+    lowlat_algorithms[algorithm].start(task);
+    arc_status_t status = arc_wait_run(&module->wait, &task->task);
+    return OPAL_LIKELY(ARC_OK == status) ? MPI_SUCCESS : fail(module, task, status);
+}
+
+/* Elements with gaps: the operation itself runs on packed vectors, in place. */
+static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigned algorithm,
+                                                lowlat_task_t *task, arc_reduction_t *reduction)
+{
+    void *receive = task->out;
+
+    /* Without memory the other ranks would wait for us, now or in the next call. */
+    arc_status_t status = mca_bridge_pack(reduction, task->in, task->count);
+    if (ARC_OK != status) {
+        return arc_module_break(&module->base, status, "");
+    }
+    task->in = reduction->vector;
+    task->out = reduction->vector;
+    int result = run(module, algorithm, task);
+    if (MPI_SUCCESS == result) {
+        mca_bridge_unpack(reduction, receive, task->count);
+    } else {
+        mca_bridge_discard(reduction);
+    }
+    return result;
+}
+
+/* Down to the next component, which takes 16-bit floats for integers. */
+static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t reason,
+                                          const void *send, void *receive, int count,
+                                          struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    arc_module_t *base = &module->base;
+
+    if (mca_half_is(module->uint16, op, type)) {
+        return mca_half_allreduce(module->uint16, send, receive, count, base->comm,
+                                  base->below_allreduce, base->below_module);
+    }
+    return arc_module_pass(base, reason, send, receive, count, type, op);
+}
+
 int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base)
@@ -73,12 +143,13 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     (void) comm;
 
     if (OPAL_LIKELY(count > 0)) {
-        verdict = mca_bridge_reduction(module->kernels, op, type, &reduction);
+        verdict = mca_bridge_reduction(module->kernels, module->uint16, op, type, &reduction);
     }
     if (OPAL_LIKELY(ARC_REASONS == verdict)) {
         task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) count);
-        algorithm = lowlat_map_lookup(&module->map, task.span_bytes);
-        if (LOWLAT_ALGORITHMS == algorithm) {
+        algorithm = choose(module, &reduction, task.span_bytes);
+        if (LOWLAT_ALGORITHMS == algorithm ||
+            reduction.reducer.stride_bytes > LOWLAT_MAX_ELEMENT_BYTES) {
             verdict = ARC_REASON_TOO_LARGE;
         }
     }
@@ -86,10 +157,16 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
-        verdict = prepare(module, verdict);
+        verdict = prepare(module, verdict, algorithm, task.span_bytes);
+    }
+    if (OPAL_UNLIKELY(ARC_REASONS == verdict &&
+                      task.span_bytes > module->enough_bytes[algorithm])) {
+        coll_lowlat_grow(module, algorithm, task.span_bytes);
+        algorithm = choose(module, &reduction, task.span_bytes);
+        verdict = LOWLAT_ALGORITHMS == algorithm ? ARC_REASON_TOO_LARGE : ARC_REASONS;
     }
     if (OPAL_UNLIKELY(ARC_REASONS != verdict)) {
-        return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
+        return pass(module, verdict, send, receive, count, type, op);
     }
 
     arc_tally_count(&module->base.tally.served[algorithm], task.span_bytes);
@@ -98,10 +175,8 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     task.in = MPI_IN_PLACE == send ? receive : send;
     task.out = receive;
     task.count = (size_t) count;
-    lowlat_algorithms[algorithm].start(&task);
-    arc_status_t status = arc_wait_run(&module->wait, &task.task);
-    if (OPAL_UNLIKELY(ARC_OK != status)) {
-        return fail(module, &task, status);
+    if (OPAL_UNLIKELY(reduction.packed)) {
+        return run_packed(module, algorithm, &task, &reduction);
     }
-    return MPI_SUCCESS;
+    return run(module, algorithm, &task);
 }

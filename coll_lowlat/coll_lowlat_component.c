@@ -9,7 +9,7 @@
 #include "coll_lowlat.h"
 
 static const char *const algorithm_names[] = {
-#define X(_id, _prefix, _name, _description) _name,
+#define X(_id, _prefix, _name, _in_order, _description) _name,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
@@ -66,6 +66,7 @@ static int lowlat_open(void)
 
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->communicators = 0;
+    component->memory_bytes = 0;
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
                           ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
@@ -89,21 +90,32 @@ static int lowlat_close(void)
     return arc_component_close(&component->base);
 }
 
+/* Settings that contradict each other. */
+static void complain(const lowlat_component_t *component)
+{
+    const lowlat_config_t *config = &component->config;
+
+    if (component->base.first_process && config->verbose >= ARC_LOG_WARN &&
+        LOWLAT_ALGORITHM_AUTO != config->algorithm && !lowlat_is_forced(config)) {
+        opal_output(0,
+                    "coll_lowlat: coll_lowlat_algorithm %s is ignored: its sums depend on the "
+                    "length of the message, and coll_lowlat_reproducible is set",
+                    algorithm_names[config->algorithm - 1]);
+    }
+}
+
 static int lowlat_init_query(bool progress_threads, bool mpi_threads)
 {
     (void) progress_threads;
     (void) mpi_threads;
-    return arc_component_init_query(&mca_coll_lowlat_component.base);
+    int status = arc_component_init_query(&mca_coll_lowlat_component.base);
+    complain(&mca_coll_lowlat_component);
+    return status;
 }
 
 static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
     return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
-}
-
-static size_t round_up(size_t bytes, size_t unit_bytes)
-{
-    return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
 
 /* Everything here is local and cannot fail; what can comes with the first call. */
@@ -113,20 +125,20 @@ static void lowlat_enabled(arc_module_t *base)
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
 
     module->kernels = arc_reduce_table(arc_cpu_isa((arc_isa_t) config->isa));
+    module->uint16 = arc_uint16_type(config->uint16_as);
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);
     module->group.block_bytes = config->block_bytes;
-    module->group.arena_bytes = config->max_bytes;
+    module->group.chunk_bytes = config->chunk_bytes;
+    module->max_arena_bytes = (size_t) config->slots * config->chunk_bytes;
+    module->group.arena_bytes = module->max_arena_bytes;
     lowlat_map_init(&module->map, config, &module->group);
-    /* The rules may stop below max_bytes: room for the longest message, in whole pages. */
-    module->group.arena_bytes = round_up(module->map.max_bytes, LOWLAT_ARENA_OFFSET);
 }
 
 static void module_construct(lowlat_module_t *module)
 {
     memset(&module->group, 0, sizeof module->group);
-    module->segment.domain = NULL;
-    module->mappings = NULL;
+    memset(&module->share, 0, sizeof module->share);
     module->counted = false;
 }
 

@@ -5,24 +5,33 @@
  * Every rank owns one segment.  It alone writes there, everybody else maps it
  * and reads:
  *
- *   byte 0      128        256             384             4096
- *   | published | identity | line[0] | ... | line[1] | ... | arena[0] | arena[1] |
- *     64 bits     64 bits    56 + 8 bytes    56 + 8 bytes    arena_bytes each
+ *   | flags | identity | probe | line[0][..] | line[1][..] | arena[0]    | arena[1]    |
+ *                                half 0        half 1        arena_bytes   arena_bytes
  *
- *   published   (sequence << 20) + blocks staged of that operation; only grows
+ *   flags       64-bit counters, each in a line of its own; they only grow
  *   identity    a random number, for the mapping to be checked at set-up
- *   line[h]     one cache line: up to 56 bytes of data, then the sequence number
+ *   probe       a counter to measure with how far apart cores are
+ *   line[h][s]  one cache line: up to 56 bytes of data, then the sequence number
  *   arena[h]    staged data
  *
- * Operation `sequence` of the group uses half h = sequence & 1 of the lines and
- * of the arenas, whatever its algorithm.
+ * THE TWO HALVES.  Operation number k of the group uses half k mod 2 of the
+ * lines and of the arenas, whatever its algorithm.  That is enough, with no
+ * barrier or credit at the end of an operation:
  *
- * Why two halves suffice, with no barrier or credit at the end of an operation:
- * every operation completes on a rank only after it has seen *every* peer's
- * data of that operation.  A rank that writes half h for operation k+2 has
- * completed k+1, so it has seen every peer publish in k+1; a peer publishes in
- * k+1 only after it has returned from k, that is, after its last read of
- * half h in operation k.
+ *   1  The result of an allreduce depends on every rank's part.  So whoever has
+ *      completed k+1 has, directly or through others, waited for something that
+ *      every rank did in k+1; every rank had then returned from k.
+ *   2  A rank that writes half h for k+2 has completed k+1.  By 1 nobody is in
+ *      operation k any more, the last one that read half h.
+ *
+ * What 1 asks of an algorithm: flags are set and awaited for empty parts, too.
+ * The waits are acquire loads of what was stored with release, so that the
+ * argument carries through any number of ranks.
+ *
+ * THE COUNTERS.  Within an operation a flag counts pieces: 1, 2, ...  It is
+ * stored as `base` + n, where `base` is the number of pieces of all operations
+ * before, the same on all ranks.  So a flag that an operation does not use is
+ * merely small, "not before" is a plain comparison, and nothing ever wraps.
  *
  * Written by one rank and read by others: a line of its own for each flag, and
  * 128 bytes between them, because the prefetcher of x86 fetches lines in pairs.
@@ -45,25 +54,42 @@ typedef struct lowlat_config {
 } lowlat_config_t;
 
 enum {
-    LOWLAT_FLAG_SPACING_BYTES = 128, /* two cache lines */
-    LOWLAT_LINE_DATA_BYTES = 56,     /* a cache line less the sequence number */
-    LOWLAT_ARENA_OFFSET = 4096,      /* arenas start on a page */
-    LOWLAT_BLOCK_BITS = 20,          /* of `published`, for the number of blocks */
+    LOWLAT_CACHE_LINE_BYTES = 64,
+    LOWLAT_FLAG_SPACING_BYTES = 2 * LOWLAT_CACHE_LINE_BYTES,
+    LOWLAT_LINE_DATA_BYTES = 56, /* a cache line less the sequence number */
+    LOWLAT_LINES = 20,           /* of a half: one for each step of a butterfly, and one */
+    LOWLAT_MAX_STEPS = LOWLAT_LINES - 1,
+    LOWLAT_PAGE_BYTES = 4096, /* arenas start on a page */
     LOWLAT_HALVES = 2,
+    LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
+    LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
+    LOWLAT_MAX_ELEMENT_BYTES = 4096,
 };
 
+_Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES,
+               "a pipeline of single elements fits into the smallest arena");
+
+typedef enum lowlat_flag {
+    LOWLAT_ENTERED,  /* the sequence number of the operation that the rank is in, or was */
+    LOWLAT_STAGED,   /* pieces of its part that it has made readable */
+    LOWLAT_REDUCED,  /* pieces of the result that it has made readable */
+    LOWLAT_GATHERED, /* pieces that it has read and does not need any more */
+    LOWLAT_FLAGS
+} lowlat_flag_t;
+
 typedef struct lowlat_line {
-    unsigned char data[LOWLAT_LINE_DATA_BYTES];
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) unsigned char data[LOWLAT_LINE_DATA_BYTES];
     uint64_t sequence;
 } lowlat_line_t;
 
 typedef struct lowlat_segment {
-    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t published;
-    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
     struct {
-        _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_line_t line;
-    } half[LOWLAT_HALVES];
-    _Alignas(LOWLAT_ARENA_OFFSET) unsigned char arena[];
+        _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t value;
+    } flag[LOWLAT_FLAGS];
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
+    lowlat_line_t line[LOWLAT_HALVES][LOWLAT_LINES];
+    _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
 
 /* A group of ranks that map each other's segments. */
@@ -71,15 +97,19 @@ typedef struct lowlat_group {
     unsigned rank;
     unsigned ranks;
     size_t arena_bytes;         /* of each half */
-    size_t block_bytes;         /* staging unit */
+    size_t block_bytes;         /* staging unit of one-shot */
+    size_t chunk_bytes;         /* of two-shot: this much of the vector at a time */
+    size_t prefetch_bytes;      /* messages up to here fetch the other half while they wait */
     uint64_t sequence;          /* operations started so far; the same on all ranks */
+    uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */
+    const void **parts;         /* [ranks] scratch of an operation: the operands of a reduction */
 } lowlat_group_t;
 
 /* Bytes of a segment with two arenas of `arena_bytes` each. */
 static inline size_t lowlat_segment_bytes(size_t arena_bytes)
 {
-    return offsetof(lowlat_segment_t, arena) + LOWLAT_HALVES * arena_bytes;
+    return sizeof(lowlat_segment_t) + LOWLAT_HALVES * arena_bytes;
 }
 
 /* One operation.  Lives on the caller's stack; nothing is allocated for it. */
@@ -91,19 +121,29 @@ typedef struct lowlat_task {
     void *out;
     size_t count;      /* elements, > 0 */
     size_t span_bytes; /* of `count` elements */
+    /* From here on set by lowlat_task_begin(), */
     uint64_t sequence;
-    const unsigned char *own; /* where our own part is added from */
-    unsigned peer;            /* all ranks below have been seen in the present wait */
-    size_t block_elems;       /* staging unit in elements */
-    size_t blocks;
-    size_t staged;                                           /* blocks published by us */
-    size_t reduced;                                          /* blocks complete in `out` */
-    _Alignas(16) unsigned char copy[LOWLAT_LINE_DATA_BYTES]; /* 16: of the largest element */
+    uint64_t base;
+    unsigned half;
+    unsigned peer; /* all ranks below have been seen in the present wait */
+    /* and by the algorithm: */
+    size_t piece_elems;  /* pipeline: elements of a block or chunk, but for the last */
+    size_t pieces;       /* ... how many */
+    size_t slots;        /* ... that the arena has room for */
+    size_t staged;       /* ... pieces readable by others */
+    size_t reduced;      /* ... pieces reduced */
+    size_t gathered;     /* ... pieces complete in `out` */
+    const void *partial; /* butterflies: the vector summed so far: `in`, then `out` */
+    unsigned step;       /* ... exchanges completed */
+    unsigned posted;     /* ... pieces made readable */
+    bool folded;         /* ... the part of our extra is in */
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {
     const char *name;
     const char *description;
+    /* Every element is the sum of all parts in rank order, from the left, whatever n and P. */
+    bool in_rank_order;
     /* The longest message it can carry in this group. */
     size_t (*max_bytes)(const lowlat_group_t *group);
     /*

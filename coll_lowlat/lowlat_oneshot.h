@@ -9,12 +9,7 @@
 
 #include "lowlat.h"
 
-/* Data and flag in one cache line; up to LOWLAT_LINE_DATA_BYTES. */
-size_t lowlat_inline_max_bytes(const lowlat_group_t *group);
-void lowlat_inline_start(lowlat_task_t *task);
-
-/* Staged in blocks; up to the arena. */
-size_t lowlat_staged_max_bytes(const lowlat_group_t *group);
-void lowlat_staged_start(lowlat_task_t *task);
+size_t lowlat_oneshot_max_bytes(const lowlat_group_t *group);
+void lowlat_oneshot_start(lowlat_task_t *task);
 
 #endif

@@ -4,12 +4,15 @@
 #include <limits.h>
 
 #include "cpu.h"
+#include "lowlat_butterfly.h"
+#include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_select.h"
+#include "lowlat_twoshot.h"
 
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
-#define X(_id, _prefix, _name, _description) \
-    {_name, _description, _prefix##_max_bytes, _prefix##_start},
+#define X(_id, _prefix, _name, _in_order, _description) \
+    {_name, _description, _in_order, _prefix##_max_bytes, _prefix##_start},
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
@@ -17,12 +20,13 @@ const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 /* clang-format off */
 static const char *const lowlat_algorithm_choices[] = {
     "auto",
-#define X(_id, _prefix, _name, _description) _name,
+#define X(_id, _prefix, _name, _in_order, _description) _name,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
     NULL,
 };
 /* clang-format on */
+static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 const char *const lowlat_memory_choices[] = {"auto", "sysv", "posix", NULL};
 
@@ -34,48 +38,60 @@ const arc_param_t lowlat_params[] = {
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
 
 /*
- * Where each algorithm stops to win, by the number of ranks; the first row whose
- * max_ranks is not below the group's counts.  Up to 8 ranks measured on 2 cores
- * (docs/benchmarks.md); beyond, ranks times bytes is kept, because every rank
- * reads what all the others write.
+ * The rules: the first row counts whose numbers of ranks and bytes are not below
+ * those of the call.  Within a number of ranks, max_bytes increases.  Where they
+ * come from: docs/algorithms.md, "Which algorithm when".
  */
 static const struct {
     unsigned max_ranks;
-    size_t max_bytes[LOWLAT_ALGORITHMS];
+    size_t max_bytes;
+    unsigned algorithm;
 } rules[] = {
     /* clang-format off */
-    {2,        {LOWLAT_LINE_DATA_BYTES, 1024 << 10}},
-    {4,        {LOWLAT_LINE_DATA_BYTES,  128 << 10}},
-    {8,        {LOWLAT_LINE_DATA_BYTES,   64 << 10}},
-    {16,       {LOWLAT_LINE_DATA_BYTES,   32 << 10}},
-    {32,       {LOWLAT_LINE_DATA_BYTES,   16 << 10}},
-    {64,       {LOWLAT_LINE_DATA_BYTES,    8 << 10}},
-    {UINT_MAX, {LOWLAT_LINE_DATA_BYTES,    4 << 10}},
+    {2,        128 << 10, LOWLAT_ALGORITHM_ONESHOT},
+    {2,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    {4,        16 << 10,  LOWLAT_ALGORITHM_ONESHOT},
+    {4,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    {8,        8 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {8,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    {UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
     /* clang-format on */
 };
 
-static size_t min_bytes(size_t a, size_t b)
+bool lowlat_is_forced(const lowlat_config_t *config)
 {
-    return a < b ? a : b;
+    return LOWLAT_ALGORITHM_AUTO != config->algorithm &&
+           (!config->reproducible || lowlat_algorithms[config->algorithm - 1].in_rank_order);
+}
+
+static void map_add(lowlat_map_t *map, unsigned algorithm, size_t max_bytes)
+{
+    map->entry[map->entries] = (lowlat_map_entry_t){algorithm, max_bytes};
+    map->entries += 1;
 }
 
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group)
 {
-    size_t rule = 0;
-    while (rules[rule].max_ranks < group->ranks) {
-        ++rule;
+    /* Reproducible means by this component, whatever the length. */
+    const bool no_limit = config->reproducible || 0 == config->max_bytes;
+    const size_t limit_bytes = no_limit ? SIZE_MAX : config->max_bytes;
+
+    map->entries = 0;
+    if (lowlat_is_forced(config)) {
+        const unsigned algorithm = (unsigned) config->algorithm - 1;
+        map_add(map, algorithm,
+                lowlat_min(limit_bytes, lowlat_algorithms[algorithm].max_bytes(group)));
+        return;
     }
-    map->max_bytes = 0;
-    for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
-        const size_t carries =
-            min_bytes(config->max_bytes, lowlat_algorithms[algorithm].max_bytes(group));
-        if (LOWLAT_ALGORITHM_AUTO == config->algorithm) {
-            map->bytes[algorithm] = min_bytes(carries, rules[rule].max_bytes[algorithm]);
-        } else {
-            map->bytes[algorithm] = (unsigned) config->algorithm - 1 == algorithm ? carries : 0;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
+        if (group->ranks > rules[i].max_ranks ||
+            (config->reproducible && !lowlat_algorithms[rules[i].algorithm].in_rank_order)) {
+            continue;
         }
-        if (map->bytes[algorithm] > map->max_bytes) {
-            map->max_bytes = map->bytes[algorithm];
+        map_add(map, rules[i].algorithm, lowlat_min(limit_bytes, rules[i].max_bytes));
+        if (limit_bytes <= rules[i].max_bytes) {
+            return;
         }
     }
 }
@@ -83,13 +99,15 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
 void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes)
 {
     size_t used = 0;
-    for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS && used < text_bytes; ++algorithm) {
-        if (0 != map->bytes[algorithm]) {
-            used += (size_t) snprintf(text + used, text_bytes - used, "%s to %zu bytes, ",
-                                      lowlat_algorithms[algorithm].name, map->bytes[algorithm]);
-        }
-    }
-    if (used < text_bytes) {
-        snprintf(text + used, text_bytes - used, "longer messages passed down");
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < map->entries && used < text_bytes; ++i) {
+        const lowlat_map_entry_t *entry = &map->entry[i];
+        const char *name = lowlat_algorithms[entry->algorithm].name;
+        used += SIZE_MAX == entry->max_bytes
+                    ? (size_t) snprintf(text + used, text_bytes - used, "%s%s to any length",
+                                        i ? ", " : "", name)
+                    : (size_t) snprintf(text + used, text_bytes - used, "%s%s to %zu bytes",
+                                        i ? ", " : "", name, entry->max_bytes);
     }
 }

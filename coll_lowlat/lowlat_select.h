@@ -13,15 +13,21 @@
 #include "param.h"
 
 /* clang-format off */
-/* X(identifier, prefix of its functions, name, description): the only list of algorithms. */
-#define LOWLAT_ALGORITHM_TABLE(X)                                                       \
-    X(INLINE, lowlat_inline, "oneshot_inline", "one-shot, data and flag in one cache line") \
-    X(STAGED, lowlat_staged, "oneshot_staged", "one-shot, staged in pipelined blocks")
+/* X(identifier, prefix of its functions, name, sums in rank order, description): the only list. */
+#define LOWLAT_ALGORITHM_TABLE(X)                                                               \
+    X(ONESHOT, lowlat_oneshot, "oneshot", true,                                                 \
+      "every rank reads and sums everything; up to 56 bytes data and flag share a cache line")  \
+    X(TWOSHOT, lowlat_twoshot, "twoshot", true,                                                 \
+      "direct reduce-scatter and allgather in pipelined chunks")                                \
+    X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false,                           \
+      "recursive doubling: log2 P exchanges of everything")                                     \
+    X(BUTTERFLY, lowlat_butterfly, "butterfly", false,                                          \
+      "recursive halving and doubling: 2 log2 P exchanges of ever smaller parts")
 /* clang-format on */
 
 /* An algorithm's number is its identity in tallies and rules. */
 enum {
-#define X(_id, _prefix, _name, _description) LOWLAT_ALGORITHM_##_id,
+#define X(_id, _prefix, _name, _in_order, _description) LOWLAT_ALGORITHM_##_id,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
         LOWLAT_ALGORITHMS
@@ -38,11 +44,21 @@ extern const char *const lowlat_memory_choices[];
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
 
-/* A compiled selection: messages up to bytes[a] go to algorithm a, the first that fits. */
+/* Messages up to max_bytes that no entry before takes. */
+typedef struct lowlat_map_entry {
+    unsigned algorithm;
+    size_t max_bytes;
+} lowlat_map_entry_t;
+
+/* A compiled selection: entries of increasing max_bytes. */
+enum { LOWLAT_MAP_ENTRIES = 4 };
 typedef struct lowlat_map {
-    size_t bytes[LOWLAT_ALGORITHMS];
-    size_t max_bytes; /* longer messages are passed down */
+    unsigned entries;
+    lowlat_map_entry_t entry[LOWLAT_MAP_ENTRIES];
 } lowlat_map_t;
+
+/* Does the user's choice of an algorithm count?  Not if it contradicts `reproducible`. */
+bool lowlat_is_forced(const lowlat_config_t *config);
 
 /* Compile the selection for a group. */
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group);
@@ -50,15 +66,15 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
 /* The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down. */
 static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
 {
-    unsigned algorithm = 0;
-    while (algorithm < LOWLAT_ALGORITHMS && bytes > map->bytes[algorithm]) {
-        ++algorithm;
+    for (unsigned i = 0; i < map->entries; ++i) {
+        if (bytes <= map->entry[i].max_bytes) {
+            return map->entry[i].algorithm;
+        }
     }
-    return algorithm;
+    return LOWLAT_ALGORITHMS;
 }
 
-/* Write the selection as text: "oneshot_inline to 56, oneshot_staged to 65536, then passed down".
- */
+/* Write the selection as text: "oneshot to 65536, twoshot to any length". */
 void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes);
 
 #endif

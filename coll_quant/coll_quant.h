@@ -20,8 +20,9 @@ typedef struct quant_component {
 
 typedef struct quant_module {
     arc_module_t base;
-    bool active; /* the user wants it on this communicator */
-    int format;  /* index into quant_format_choices */
+    arc_type_t uint16; /* what sums of MPI_UINT16_T are */
+    bool active;       /* the user wants it on this communicator */
+    int format;        /* index into quant_format_choices */
     const quant_algo_t *algo;
     quant_config_t config;
     mca_stream_t stream;

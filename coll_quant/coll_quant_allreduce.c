@@ -10,6 +10,7 @@
 
 #include "coll_quant.h"
 #include "float_env.h"
+#include "mca_half.h"
 
 /*
  * The program may have changed the rounding mode, flush denormals, or trap on
@@ -104,7 +105,7 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *modu
         arc_module_agree(base, chosen ^ arc_param_hash(quant_params, quant_params_count,
                                                        &mca_coll_quant_component.settings));
     }
-    if (ARC_PHASE_AGREED == base->phase && !module->active) {
+    if (ARC_PHASE_AGREED == base->phase && !module->active && ARC_TYPE_UINT16 == module->uint16) {
         /* Nobody wants it here.  Until the key is set, calls go below directly. */
         arc_module_uninstall(base);
     }
@@ -154,8 +155,12 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
                          mca_coll_base_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
+    if (mca_half_is(module->uint16, op, type)) {
+        /* Once more, with floats; also if they are then passed down. */
+        return mca_half_allreduce(module->uint16, send, receive, count, comm, coll_quant_allreduce,
+                                  base);
+    }
     arc_reason_t verdict = admit(module, count, type, op);
-    (void) comm;
 
     if (ARC_PHASE_READY != module->base.phase) {
         if (ARC_PHASE_BROKEN == module->base.phase) {

@@ -107,6 +107,7 @@ static void configure(quant_module_t *module, bool active, int format)
 
     coll_quant_teardown(module);
     module->active = active;
+    module->uint16 = arc_uint16_type(component->settings.uint16_as);
     module->format = format;
     module->algo = quant_settings_algo(&component->settings);
     module->config = quant_settings_config(&component->settings, format, &component->kernels);
@@ -227,6 +228,7 @@ static void quant_enabled(arc_module_t *base)
 static void module_construct(quant_module_t *module)
 {
     module->active = false;
+    module->uint16 = ARC_TYPE_UINT16;
     module->format = 0;
     module->algo = NULL;
     module->memory = NULL;

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cpu.h"
+#include "element.h"
 #include "quant_settings.h"
 
 /* clang-format off */
@@ -21,6 +22,7 @@ const char *const quant_algorithm_choices[] = {
 };
 /* clang-format on */
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
+static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 
 const arc_param_t quant_params[] = {

@@ -5,8 +5,9 @@
 # Which one runs is decided at run time (common/core/cpu.c).
 AC_DEFUN([ARC_CHECK_ISA], [
     ARC_ISAS=scalar
-    _ARC_TRY_ISA([AVX2], [avx2], [-mavx2], [__m256i], [_mm256_abs_epi8(_mm256_setzero_si256())])
-    _ARC_TRY_ISA([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl],
+    _ARC_TRY_ISA([AVX2], [avx2], [-mavx2 -mf16c],
+        [__m256i], [_mm256_abs_epi8(_mm256_castps_si256(_mm256_cvtph_ps(_mm_setzero_si128())))])
+    _ARC_TRY_ISA([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c],
         [__m512i], [_mm512_max_epu32(_mm512_setzero_si512(), _mm512_abs_epi8(_mm512_setzero_si512()))])
 ])
 

@@ -1,23 +1,43 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stdbool.h>
+
+#if HAVE_ISA_AVX2
+#include <cpuid.h>
+#endif
+
 #include "cpu.h"
+
+#if HAVE_ISA_AVX2
+/* Not all compilers that we support know this one as a name. */
+static bool cpu_has_f16c(void)
+{
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    return 0 != __get_cpuid(1, &eax, &ebx, &ecx, &edx) && 0 != (ecx & bit_F16C);
+}
+#endif
 
 static arc_isa_t isa_of_this_cpu(void)
 {
 #if HAVE_ISA_AVX2
     __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !cpu_has_f16c()) {
+        return ARC_ISA_SCALAR;
+    }
 #if HAVE_ISA_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
         return ARC_ISA_AVX512;
     }
 #endif
-    if (__builtin_cpu_supports("avx2")) {
-        return ARC_ISA_AVX2;
-    }
-#endif
+    return ARC_ISA_AVX2;
+#else
     return ARC_ISA_SCALAR;
+#endif
 }
 
 arc_isa_t arc_cpu_isa(arc_isa_t limit)

@@ -11,7 +11,7 @@
 /* Ascending: a later one includes all before it. */
 typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
-    ARC_ISA_AVX2 = 1,
+    ARC_ISA_AVX2 = 1,   /* and F16C */
     ARC_ISA_AVX512 = 2, /* F, BW, DQ and VL */
 } arc_isa_t;
 
@@ -24,5 +24,16 @@ arc_isa_t arc_cpu_isa(arc_isa_t limit);
 /* clang-format on */
 
 const char *arc_isa_name(arc_isa_t isa);
+
+/* Hint: this thread will soon write the cache line at `address`. */
+static inline void arc_cpu_prefetch_for_write(const void *address)
+{
+#if defined(__x86_64__)
+    /* Not the builtin: unless told of a CPU that has it, compilers fall back to a read. */
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *) address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
 
 #endif

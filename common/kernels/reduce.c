@@ -3,6 +3,23 @@
 
 #include "reduce.h"
 
+/* How a type lies in memory, and whether its kernels round once for all parts. */
+typedef struct shape {
+    size_t stride_bytes;
+    size_t last_bytes;
+    bool rounds_once;
+} shape_t;
+
+/* clang-format off */
+#define PLAIN(_id, _type, ...) [ARC_TYPE_##_id] = {sizeof(_type), sizeof(_type), false},
+#define HALF(_id, _type, ...)  [ARC_TYPE_##_id] = {sizeof(_type), sizeof(_type), true},
+#define PAIR(_id, _type, _value, _index) \
+    [ARC_TYPE_##_id] = {sizeof(_type), offsetof(_type, index) + sizeof(_index), false},
+/* clang-format on */
+
+static const shape_t shapes[ARC_TYPES] = {ARC_INTEGER_TABLE(PLAIN) ARC_FLOAT_TABLE(
+    PLAIN) ARC_COMPLEX_TABLE(PLAIN) ARC_HALF_TABLE(HALF) ARC_PAIR_TABLE(PAIR)};
+
 const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 {
     static const arc_reduce_table_t *const tables[] = {
@@ -15,4 +32,20 @@ const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 #endif
     };
     return tables[isa];
+}
+
+bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,
+                     arc_reducer_t *reducer)
+{
+    if (NULL == table->reduce[op][type]) {
+        return false;
+    }
+    *reducer = (arc_reducer_t){
+        .reduce = table->reduce[op][type],
+        .context = NULL,
+        .stride_bytes = shapes[type].stride_bytes,
+        .last_bytes = shapes[type].last_bytes,
+        .rounds_once = shapes[type].rounds_once,
+    };
+    return true;
 }

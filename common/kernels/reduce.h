@@ -1,9 +1,27 @@
 /*
- * out[i] = left[i] op right[i] for every type and operation of element.h.
+ * out = parts[0] op parts[1] op ... op parts[n - 1] for every type and operation
+ * of element.h, element by element and from the left.
  *
- * The scalar table is the specification.  The AVX2 and AVX-512 tables are the
- * same loops, compiled for another instruction set: element-wise arithmetic
- * without contraction gives the same bits however wide the vectors are.
+ *   cost   one pass: n loads and one store for each element; partial results
+ *          stay in registers, or in the scalar kernels in a block of L1 cache
+ *
+ * The scalar table is the specification.  The AVX2 and AVX-512 tables give the
+ * same bytes: the order of operations of one element does not depend on how many
+ * elements are reduced at a time.  Floating-point arithmetic follows the
+ * program's rounding mode; what follows is for the default one.
+ *
+ *   MAX, MIN         a > b ? a : b and a < b ? a : b, a being the result so far:
+ *                    with a NaN, or with zeros of both signs, the right one wins
+ *   BF16, FP16       every part is converted to float, the reduction is done in
+ *                    float, and its result rounded once, to nearest, ties to even;
+ *                    too large becomes infinite, too small subnormal.  A NaN comes
+ *                    out as ARC_BF16_NAN or ARC_FP16_NAN, whatever its bits were
+ *   MAXLOC, MINLOC   the pair whose value wins; of equal values the right one with
+ *                    the smaller index; where a NaN is compared the right pair.
+ *                    Padding is never written
+ *   complex          SUM only.  C's product has rules of its own for infinities
+ *                    (Annex G), which are Open MPI's business: its functions do it
+ *   one part         a copy, NaN and all
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -13,14 +31,17 @@
 #include "cpu.h"
 #include "element.h"
 
-/* In all of them `out` may be `right`.  A NULL entry: the operation is not defined for the type
- * (bit operations on floats). */
+/* A NULL entry: the operation is not defined for the type (bit operations on floats). */
 typedef struct arc_reduce_table {
-    arc_combine_fn_t combine[ARC_OPS][ARC_TYPES];
+    arc_reduce_fn_t reduce[ARC_OPS][ARC_TYPES];
 } arc_reduce_table_t;
 
 /* The table for an instruction set; `isa` must come from arc_cpu_isa(). */
 const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa);
+
+/* The reducer of `table` for a type and an operation.  Is there one? */
+bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,
+                     arc_reducer_t *reducer);
 
 extern const arc_reduce_table_t arc_reduce_table_scalar;
 extern const arc_reduce_table_t arc_reduce_table_avx2;

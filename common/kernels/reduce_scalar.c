@@ -1,9 +1,145 @@
 /*
  * The specification: no vector instructions beyond what every build has.
  *
+ * Two parts at a time, in blocks that stay in the first-level cache:
+ *
+ *   total = parts[0] op parts[1];  total = total op parts[2];  ...
+ *   out = total op parts[n - 1]
+ *
+ * `out` may be a part because a block of it is written last, when that block of
+ * every other part has been read, and of the last part element by element.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#define ARC_REDUCE_TABLE arc_reduce_table_scalar
-#include "reduce_loops.h"
+#include "reduce_kernels.h"
+
+/* Long enough to hide the calls, and a small part of any first-level cache. */
+enum { BLOCK_BYTES = 2048, BLOCK_FLOATS = BLOCK_BYTES / sizeof(float) };
+
+#define LARGER(_a, _b) ((_a) > (_b) ? (_a) : (_b))
+#define SMALLER(_a, _b) ((_a) < (_b) ? (_a) : (_b))
+
+/* out[i] = left[i] op right[i]; `out` may be either of them. */
+typedef void (*combine_fn_t)(const void *left, const void *right, void *out, size_t count);
+
+static inline size_t block_elems(size_t count, size_t done, size_t most)
+{
+    return count - done < most ? count - done : most;
+}
+
+static void fold(const void *const *parts, unsigned n, void *out, size_t count,
+                 size_t element_bytes, combine_fn_t combine)
+{
+    _Alignas(64) unsigned char total[BLOCK_BYTES];
+
+    if (1 == n) {
+        arc_reduce_copy(parts[0], out, count * element_bytes);
+        return;
+    }
+    for (size_t done = 0; done < count; done += BLOCK_BYTES / element_bytes) {
+        const size_t elems = block_elems(count, done, BLOCK_BYTES / element_bytes);
+        const size_t at = done * element_bytes;
+        const unsigned char *left = (const unsigned char *) parts[0] + at;
+
+        for (unsigned k = 1; k < n; ++k) {
+            unsigned char *to = k < n - 1 ? total : (unsigned char *) out + at;
+            combine(left, (const unsigned char *) parts[k] + at, to, elems);
+            left = to;
+        }
+    }
+}
+
+/* The same for halves: the total is in floats, with a conversion before and one after. */
+typedef struct half_format {
+    void (*widen)(const uint16_t *part, float *total, size_t count);
+    void (*narrow)(const float *total, uint16_t *out, size_t count);
+} half_format_t;
+
+/* total[i] = total[i] op part[i] */
+typedef void (*accumulate_fn_t)(float *total, const uint16_t *part, size_t count);
+
+static void fold_halves(const void *const *parts, unsigned n, void *out, size_t count,
+                        const half_format_t *format, accumulate_fn_t accumulate)
+{
+    _Alignas(64) float total[BLOCK_FLOATS];
+
+    if (1 == n) {
+        arc_reduce_copy(parts[0], out, count * sizeof(uint16_t));
+        return;
+    }
+    for (size_t done = 0; done < count; done += BLOCK_FLOATS) {
+        const size_t elems = block_elems(count, done, BLOCK_FLOATS);
+
+        format->widen((const uint16_t *) parts[0] + done, total, elems);
+        for (unsigned k = 1; k < n; ++k) {
+            accumulate(total, (const uint16_t *) parts[k] + done, elems);
+        }
+        format->narrow(total, (uint16_t *) out + done, elems);
+    }
+}
+
+/* clang-format off */
+#define KERNEL(_op, _expression, _id, _type, _wrap, ...)                                        \
+    static void combine_##_op##_##_id(const void *left, const void *right, void *out,           \
+                                      size_t count)                                             \
+    {                                                                                           \
+        typedef _type T;                                                                        \
+        typedef _wrap W __attribute__((unused));                                                \
+        const T *l = left;                                                                      \
+        const T *r = right;                                                                     \
+        T *o = out;                                                                             \
+        ARC_INDEPENDENT                                                                         \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            const T a = l[i];                                                                   \
+            const T b = r[i];                                                                   \
+            o[i] = _expression;                                                                 \
+        }                                                                                       \
+    }                                                                                           \
+    static void reduce_##_op##_##_id(const void *const *parts, unsigned n, void *out,           \
+                                     size_t count, const void *context)                         \
+    {                                                                                           \
+        (void) context;                                                                         \
+        fold(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                       \
+    }
+
+#define HALF_FORMAT(_format)                                                                    \
+    static void widen_##_format(const uint16_t *part, float *total, size_t count)               \
+    {                                                                                           \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            total[i] = arc_##_format##_widen(part[i]);                                          \
+        }                                                                                       \
+    }                                                                                           \
+    static void narrow_##_format(const float *total, uint16_t *out, size_t count)               \
+    {                                                                                           \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            out[i] = arc_##_format##_narrow(total[i]);                                          \
+        }                                                                                       \
+    }                                                                                           \
+    static const half_format_t format_##_format = {widen_##_format, narrow_##_format};
+
+#define HALF_KERNEL(_op, _expression, _id, _type, _format)                                      \
+    static void accumulate_##_op##_##_id(float *total, const _type *part, size_t count)         \
+    {                                                                                           \
+        typedef float T;                                                                        \
+        typedef float W __attribute__((unused));                                                \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            const T a = total[i];                                                               \
+            const T b = arc_##_format##_widen(part[i]);                                         \
+            total[i] = _expression;                                                             \
+        }                                                                                       \
+    }                                                                                           \
+    static void reduce_##_op##_##_id(const void *const *parts, unsigned n, void *out,           \
+                                     size_t count, const void *context)                         \
+    {                                                                                           \
+        (void) context;                                                                         \
+        fold_halves(parts, n, out, count, &format_##_format, accumulate_##_op##_##_id);         \
+    }
+/* clang-format on */
+
+HALF_FORMAT(bf16)
+HALF_FORMAT(fp16)
+ARC_KERNELS
+
+const arc_reduce_table_t arc_reduce_table_scalar = {.reduce = {ARC_KERNEL_ENTRIES}};

@@ -1,7 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "mca_bridge.h"
+#include "mca_half.h"
+
+enum { SCRATCH_BYTES = 4096, SCRATCH_ALIGN_BYTES = 64 };
 
 /* Our name for a predefined type's format plus 1, by Open MPI's name for it; 0: no kernels. */
 static const signed char type_of_format[OPAL_DATATYPE_MAX_PREDEFINED] = {
@@ -13,37 +18,111 @@ static const signed char type_of_format[OPAL_DATATYPE_MAX_PREDEFINED] = {
     [OPAL_DATATYPE_UINT2] = 1 + ARC_TYPE_UINT16,
     [OPAL_DATATYPE_UINT4] = 1 + ARC_TYPE_UINT32,
     [OPAL_DATATYPE_UINT8] = 1 + ARC_TYPE_UINT64,
+    [OPAL_DATATYPE_FLOAT2] = 1 + ARC_TYPE_FP16,
     [OPAL_DATATYPE_FLOAT4] = 1 + ARC_TYPE_FLOAT,
     [OPAL_DATATYPE_FLOAT8] = 1 + ARC_TYPE_DOUBLE,
+    [OPAL_DATATYPE_FLOAT_COMPLEX] = 1 + ARC_TYPE_FLOAT_COMPLEX,
+    [OPAL_DATATYPE_DOUBLE_COMPLEX] = 1 + ARC_TYPE_DOUBLE_COMPLEX,
     [OPAL_DATATYPE_LONG] = 1 + ARC_TYPE_INT64,
     [OPAL_DATATYPE_UNSIGNED_LONG] = 1 + ARC_TYPE_UINT64,
 };
 _Static_assert(8 == sizeof(long), "the rows for long assume an LP64 system");
 
-/* Our name for an operation plus 1, by Open MPI's; 0: no kernels. */
-static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
-    [OMPI_OP_SUM] = 1 + ARC_OP_SUM,   [OMPI_OP_PROD] = 1 + ARC_OP_PROD,
-    [OMPI_OP_MAX] = 1 + ARC_OP_MAX,   [OMPI_OP_MIN] = 1 + ARC_OP_MIN,
-    [OMPI_OP_LAND] = 1 + ARC_OP_LAND, [OMPI_OP_LOR] = 1 + ARC_OP_LOR,
-    [OMPI_OP_LXOR] = 1 + ARC_OP_LXOR, [OMPI_OP_BAND] = 1 + ARC_OP_BAND,
-    [OMPI_OP_BOR] = 1 + ARC_OP_BOR,   [OMPI_OP_BXOR] = 1 + ARC_OP_BXOR,
+/* The same for pairs, which have no format; by Open MPI's name for the function of an operation. */
+static const signed char type_of_pair[OMPI_OP_BASE_TYPE_MAX] = {
+    [OMPI_OP_BASE_TYPE_FLOAT_INT] = 1 + ARC_TYPE_FLOAT_INT,
+    [OMPI_OP_BASE_TYPE_DOUBLE_INT] = 1 + ARC_TYPE_DOUBLE_INT,
+    [OMPI_OP_BASE_TYPE_LONG_INT] = 1 + ARC_TYPE_LONG_INT,
+    [OMPI_OP_BASE_TYPE_2INT] = 1 + ARC_TYPE_INT_INT,
+    [OMPI_OP_BASE_TYPE_SHORT_INT] = 1 + ARC_TYPE_SHORT_INT,
+    [OMPI_OP_BASE_TYPE_2REAL] = 1 + ARC_TYPE_FLOAT_FLOAT,
+    [OMPI_OP_BASE_TYPE_2DOUBLE_PRECISION] = 1 + ARC_TYPE_DOUBLE_DOUBLE,
+    [OMPI_OP_BASE_TYPE_2INTEGER] = 1 + ARC_TYPE_INT_INT,
 };
 
+/* Our name for an operation plus 1, by Open MPI's; 0: no kernels. */
+static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
+    [OMPI_OP_SUM] = 1 + ARC_OP_SUM,       [OMPI_OP_PROD] = 1 + ARC_OP_PROD,
+    [OMPI_OP_MAX] = 1 + ARC_OP_MAX,       [OMPI_OP_MIN] = 1 + ARC_OP_MIN,
+    [OMPI_OP_LAND] = 1 + ARC_OP_LAND,     [OMPI_OP_LOR] = 1 + ARC_OP_LOR,
+    [OMPI_OP_LXOR] = 1 + ARC_OP_LXOR,     [OMPI_OP_BAND] = 1 + ARC_OP_BAND,
+    [OMPI_OP_BOR] = 1 + ARC_OP_BOR,       [OMPI_OP_BXOR] = 1 + ARC_OP_BXOR,
+    [OMPI_OP_MAXLOC] = 1 + ARC_OP_MAXLOC, [OMPI_OP_MINLOC] = 1 + ARC_OP_MINLOC,
+};
+
+/* ---- elements between vectors of the reduction and elements as the type describes them ---- */
+
+/* Elements [first, first + count) of the vector at `part` -> typed[0 .. count). */
+static void load(const arc_reduction_t *reduction, const void *part, size_t first, size_t count,
+                 void *typed)
+{
+    char *from = (char *) part + first * reduction->reducer.stride_bytes;
+    if (reduction->packed) {
+        (void) ompi_datatype_sndrcv(from, (int32_t) (count * reduction->reducer.stride_bytes),
+                                    &ompi_mpi_packed.dt, typed, (int32_t) count, reduction->type);
+    } else {
+        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, typed, from);
+    }
+}
+
+static void store(const arc_reduction_t *reduction, void *typed, void *out, size_t first,
+                  size_t count)
+{
+    char *to = (char *) out + first * reduction->reducer.stride_bytes;
+    if (reduction->packed) {
+        (void) ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to,
+                                    (int32_t) (count * reduction->reducer.stride_bytes),
+                                    &ompi_mpi_packed.dt);
+    } else {
+        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, to, typed);
+    }
+}
+
 /*
- * Open MPI's own function: out = left op right.  Always the one for two buffers:
- * the one for three treats NaN differently, and whether `out` is `left` differs
- * between ranks when only some of them are called in place.
+ * arc_reduce_fn_t of Open MPI's functions.  From the right, because they replace
+ * their right operand.  Always the one for two buffers: the one for three treats NaN
+ * differently.
  */
-static void combine_by_ompi(const void *left, const void *right, void *out, size_t count,
-                            const void *context)
+static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size_t count,
+                           const void *context)
 {
     const arc_reduction_t *reduction = context;
-    if (out != left) {
-        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, out,
-                                                   (char *) left);
+    const size_t stride_bytes = reduction->reducer.stride_bytes;
+    const size_t at_once = SCRATCH_BYTES / stride_bytes;
+    _Alignas(SCRATCH_ALIGN_BYTES) unsigned char sum[SCRATCH_BYTES];
+
+    for (size_t first = 0; first < count; first += at_once) {
+        const size_t elems = count - first < at_once ? count - first : at_once;
+        load(reduction, parts[n - 1], first, elems, sum);
+        for (unsigned i = n - 1; i-- > 0;) {
+            ompi_op_reduce(reduction->op, (char *) parts[i] + first * stride_bytes, sum, elems,
+                           reduction->type);
+        }
+        store(reduction, sum, out, first, elems);
     }
-    ompi_op_reduce(reduction->op, (void *) right, out, (int) count, reduction->type);
 }
+
+/*
+ * arc_reduce_fn_t of a function of the program: part(0) op (part(1) op (...)).  It
+ * gets elements as its type describes them, in memory of its own, which it may
+ * scribble on, and whole vectors: MPI does not promise that, but there are programs
+ * that rely on it.
+ */
+static void reduce_by_user(const void *const *parts, unsigned n, void *out, size_t count,
+                           const void *context)
+{
+    const arc_reduction_t *reduction = context;
+
+    load(reduction, parts[n - 1], 0, count, reduction->typed[0]);
+    for (unsigned i = n - 1; i-- > 0;) {
+        load(reduction, parts[i], 0, count, reduction->typed[1]);
+        ompi_op_reduce(reduction->op, reduction->typed[1], reduction->typed[0], count,
+                       reduction->type);
+    }
+    store(reduction, reduction->typed[0], out, 0, count);
+}
+
+/* ---- which reducer ---- */
 
 /* Does Open MPI have its function for this pair? */
 static bool ompi_can_reduce(const struct ompi_op_t *op, const struct ompi_datatype_t *type)
@@ -64,39 +143,108 @@ static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype
     }
     (void) ompi_datatype_type_extent(type, &extent_bytes);
     (void) ompi_datatype_get_true_extent(type, &lower_bound, &true_extent_bytes);
-    if (0 != lower_bound || extent_bytes <= 0) {
+    if (0 != lower_bound || extent_bytes <= 0 || extent_bytes > SCRATCH_BYTES) {
         return ARC_REASON_TYPE_OR_OP;
     }
-    reduction->op = op;
-    reduction->type = type;
-    reduction->reducer.combine = combine_by_ompi;
-    reduction->reducer.context = reduction;
-    reduction->reducer.stride_bytes = (size_t) extent_bytes;
-    reduction->reducer.last_bytes = (size_t) true_extent_bytes;
-    reduction->reducer.out_may_be_right = false;
+    reduction->reducer = (arc_reducer_t){
+        .reduce = reduce_by_ompi,
+        .context = reduction,
+        .stride_bytes = (size_t) extent_bytes,
+        .last_bytes = (size_t) true_extent_bytes,
+    };
     return ARC_REASONS;
 }
 
-arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, struct ompi_op_t *op,
-                                  struct ompi_datatype_t *type, arc_reduction_t *reduction)
+static arc_reason_t reduction_by_user(struct ompi_datatype_t *type, arc_reduction_t *reduction)
 {
+    size_t packed_bytes = 0;
+
+    (void) ompi_datatype_type_size(type, &packed_bytes);
+    if (0 == packed_bytes) {
+        return ARC_REASON_EMPTY;
+    }
+    reduction->packed = true;
+    reduction->reducer = (arc_reducer_t){
+        .reduce = reduce_by_user,
+        .context = reduction,
+        .stride_bytes = packed_bytes,
+        .last_bytes = packed_bytes,
+    };
+    return ARC_REASONS;
+}
+
+/* Our name for a type, or -1. */
+static int our_type(arc_type_t uint16, const struct ompi_op_t *op,
+                    const struct ompi_datatype_t *type)
+{
+    if (mca_half_is(uint16, op, type)) {
+        return (int) uint16;
+    }
+    if (OMPI_OP_MAXLOC == op->op_type || OMPI_OP_MINLOC == op->op_type) {
+        const int index = ompi_op_ddt_map[type->id];
+        return index >= 0 ? type_of_pair[index] - 1 : -1;
+    }
+    return type_of_format[type->super.id] - 1;
+}
+
+arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t uint16,
+                                  struct ompi_op_t *op, struct ompi_datatype_t *type,
+                                  arc_reduction_t *reduction)
+{
+    reduction->packed = false;
+    reduction->op = op;
+    reduction->type = type;
     if (!ompi_op_is_intrinsic(op)) {
-        return ARC_REASON_USER_OP;
+        return reduction_by_user(type, reduction);
     }
     if (!ompi_datatype_is_predefined(type)) {
         return ARC_REASON_DERIVED_TYPE;
     }
-    const int our_type = type_of_format[type->super.id] - 1;
-    const int our_op = op_of_op[op->op_type] - 1;
-    if (our_type >= 0 && our_op >= 0 && NULL != kernels->combine[our_op][our_type]) {
-        reduction->reducer.combine = kernels->combine[our_op][our_type];
-        reduction->reducer.context = NULL;
-        reduction->reducer.stride_bytes = type->super.size;
-        reduction->reducer.last_bytes = type->super.size;
-        reduction->reducer.out_may_be_right = true;
+    const int kernel_type = our_type(uint16, op, type);
+    const int kernel_op = op_of_op[op->op_type] - 1;
+    if (kernel_type >= 0 && kernel_op >= 0 &&
+        arc_reduce_make(kernels, (arc_op_t) kernel_op, (arc_type_t) kernel_type,
+                        &reduction->reducer)) {
         return ARC_REASONS;
     }
     return reduction_by_ompi(op, type, reduction);
+}
+
+/* ---- packed reductions ---- */
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + SCRATCH_ALIGN_BYTES - 1) / SCRATCH_ALIGN_BYTES * SCRATCH_ALIGN_BYTES;
+}
+
+arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t count)
+{
+    ptrdiff_t gap_bytes = 0;
+    const size_t vector_bytes = round_up(count * reduction->reducer.stride_bytes);
+    const size_t typed_bytes =
+        round_up((size_t) opal_datatype_span(&reduction->type->super, count, &gap_bytes));
+
+    reduction->memory = malloc(vector_bytes + 2 * typed_bytes + SCRATCH_ALIGN_BYTES);
+    if (NULL == reduction->memory) {
+        return ARC_ERR_NO_MEMORY;
+    }
+    reduction->vector = (unsigned char *) round_up((size_t) (uintptr_t) reduction->memory);
+    /* The data begin `gap` behind the address that MPI takes as that of an element. */
+    reduction->typed[0] = reduction->vector + vector_bytes - gap_bytes;
+    reduction->typed[1] = reduction->typed[0] + typed_bytes;
+    store(reduction, (void *) in, reduction->vector, 0, count);
+    return ARC_OK;
+}
+
+void mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count)
+{
+    load(reduction, reduction->vector, 0, count, out);
+    mca_bridge_discard(reduction);
+}
+
+void mca_bridge_discard(arc_reduction_t *reduction)
+{
+    free(reduction->memory);
 }
 
 arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *type)

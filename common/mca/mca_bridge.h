@@ -8,24 +8,51 @@
 
 #include "mca_compat.h"
 #include "reduce.h"
+#include "status.h"
 #include "tally.h"
 
-/* A reducer for one call, with what its function needs; lives as long as the call. */
+/*
+ * A reducer for one call, with what its function needs; lives as long as the call.
+ *
+ * What a reducer works on are vectors that look the same on all ranks.  For
+ * predefined types and operations that is the program's buffer.  A function of the
+ * program may work on elements with gaps, which may even be elsewhere on another rank:
+ * its vectors travel `packed`.
+ */
 typedef struct arc_reduction {
     arc_reducer_t reducer;
     struct ompi_op_t *op;
     struct ompi_datatype_t *type;
+    bool packed; /* a function of the program: to be given whole vectors, packed */
+    /* packed, from mca_bridge_pack() on: */
+    unsigned char *vector;   /* [count] our part, then the result */
+    unsigned char *typed[2]; /* [count] elements as the type describes them */
+    void *memory;            /* all of it */
 } arc_reduction_t;
 
 /*
  * How to reduce `type` with `op`: with a kernel of `kernels` where there is
- * one, else with Open MPI's own function.  Returns ARC_REASONS when that is
+ * one, else with the operation's own function.  `uint16` is ARC_TYPE_UINT16, or what the
+ * user said that sums of MPI_UINT16_T are.  Returns ARC_REASONS when that is
  * settled, else the reason for passing the call down.  Depends only on the
- * predefined type and operation, which MPI requires to be the same on all
- * ranks.
+ * datatype's signature and the operation, which MPI requires to be the same on all ranks.
  */
-arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, struct ompi_op_t *op,
-                                  struct ompi_datatype_t *type, arc_reduction_t *reduction);
+arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t uint16,
+                                  struct ompi_op_t *op, struct ompi_datatype_t *type,
+                                  arc_reduction_t *reduction);
+
+/*
+ * For a packed reduction: allocate, and pack `count` elements from `in` to `vector`.
+ * ARC_ERR_NO_MEMORY: nothing is allocated.
+ */
+arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in,
+                             size_t count) ARC_MUST_CHECK;
+
+/* Unpack `vector` to `out` and free. */
+void mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count);
+
+/* Free without unpacking. */
+void mca_bridge_discard(arc_reduction_t *reduction);
 
 /* Is it MPI_FLOAT (or a Fortran REAL of the same format) with MPI_SUM? */
 arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *type);

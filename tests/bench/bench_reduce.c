@@ -1,6 +1,9 @@
 /*
- * Rates of the reduction kernels: GB/s of one operand, for data in the first-level
- * cache and in the second, per type, operation and instruction set.
+ * Rates of the reduction kernels: GB/s of input (parts times bytes of one), per
+ * kernel, number of parts and instruction set, for parts of a few cache lines, in
+ * the first-level cache and in the second.
+ *
+ *   bench_reduce [--markdown]
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,28 +17,41 @@
 #include "reduce.h"
 #include "testlib.h"
 
-enum { SAMPLES = 201, CALLS = 50 };
+enum { SAMPLES = 201, MAX_PARTS = 8, NAME_BYTES = 64 };
+
+/* Of one sample: far above the clock's resolution, and less than 20 s for all. */
+static const double sample_seconds = 50e-6;
 
 static const struct {
     const char *name;
     arc_op_t op;
     arc_type_t type;
-    size_t element_bytes;
 } rows[] = {
-    {"sum float", ARC_OP_SUM, ARC_TYPE_FLOAT, sizeof(float)},
-    {"sum double", ARC_OP_SUM, ARC_TYPE_DOUBLE, sizeof(double)},
-    {"max double", ARC_OP_MAX, ARC_TYPE_DOUBLE, sizeof(double)},
-    {"sum int32", ARC_OP_SUM, ARC_TYPE_INT32, sizeof(int32_t)},
-    {"min int64", ARC_OP_MIN, ARC_TYPE_INT64, sizeof(int64_t)},
-    {"prod int16", ARC_OP_PROD, ARC_TYPE_INT16, sizeof(int16_t)},
-    {"bor uint8", ARC_OP_BOR, ARC_TYPE_UINT8, sizeof(uint8_t)},
+    {"sum float", ARC_OP_SUM, ARC_TYPE_FLOAT},
+    {"max float", ARC_OP_MAX, ARC_TYPE_FLOAT},
+    {"sum double", ARC_OP_SUM, ARC_TYPE_DOUBLE},
+    {"sum int32", ARC_OP_SUM, ARC_TYPE_INT32},
+    {"prod int8", ARC_OP_PROD, ARC_TYPE_INT8},
+    {"prod int16", ARC_OP_PROD, ARC_TYPE_INT16},
+    {"prod int64", ARC_OP_PROD, ARC_TYPE_INT64},
+    {"max uint8", ARC_OP_MAX, ARC_TYPE_UINT8},
+    {"min int64", ARC_OP_MIN, ARC_TYPE_INT64},
+    {"land int32", ARC_OP_LAND, ARC_TYPE_INT32},
+    {"lxor uint8", ARC_OP_LXOR, ARC_TYPE_UINT8},
+    {"bor uint8", ARC_OP_BOR, ARC_TYPE_UINT8},
+    {"sum bf16", ARC_OP_SUM, ARC_TYPE_BF16},
+    {"max bf16", ARC_OP_MAX, ARC_TYPE_BF16},
+    {"sum fp16", ARC_OP_SUM, ARC_TYPE_FP16},
+    {"maxloc double int", ARC_OP_MAXLOC, ARC_TYPE_DOUBLE_INT},
 };
 
-/* Bytes of a vector; three of them fit into the cache. */
+static const unsigned part_counts[] = {2, 4, MAX_PARTS};
+
+/* Bytes of a part; eight of them and the result fit into the cache. */
 static const struct {
     const char *name;
     size_t bytes;
-} places[] = {{"L1, 8 KiB", 8 << 10}, {"L2, 256 KiB", 256 << 10}};
+} places[] = {{"64 B", 64}, {"L1, 2 KiB", 2 << 10}, {"L2, 64 KiB", 64 << 10}};
 
 static double now_seconds(void)
 {
@@ -51,48 +67,91 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median over samples of the rate in GB/s. */
-static double measure(arc_combine_fn_t combine, size_t bytes, size_t element_bytes)
-{
-    double seconds[SAMPLES];
-    test_buffer_t left = test_buffer_new(bytes, 0);
-    test_buffer_t right = test_buffer_new(bytes, 0);
-    test_buffer_t out = test_buffer_new(bytes, 0);
+typedef struct job {
+    arc_reducer_t reducer;
+    const void *parts[MAX_PARTS];
+    unsigned n;
+    void *out;
+    size_t count;
+} job_t;
 
-    memset(left.data, 1, bytes);
-    memset(right.data, 2, bytes);
-    for (unsigned sample = 0; sample < SAMPLES; ++sample) {
-        const double start = now_seconds();
-        for (unsigned call = 0; call < CALLS; ++call) {
-            combine(left.data, right.data, out.data, bytes / element_bytes, NULL);
-        }
-        seconds[sample] = (now_seconds() - start) / CALLS;
+/* Seconds of one call. */
+static double run(const job_t *job, unsigned calls)
+{
+    const double start = now_seconds();
+    for (unsigned call = 0; call < calls; ++call) {
+        job->reducer.reduce(job->parts, job->n, job->out, job->count, job->reducer.context);
     }
-    test_buffer_free(&left);
-    test_buffer_free(&right);
-    test_buffer_free(&out);
-    qsort(seconds, SAMPLES, sizeof seconds[0], compare);
-    return (double) bytes / seconds[SAMPLES / 2] * 1e-9;
+    return (now_seconds() - start) / calls;
 }
 
-int main(void)
+/* Median over samples of the rate in GB/s. */
+static double measure(const arc_reducer_t *reducer, unsigned n, size_t bytes)
 {
-    const arc_isa_t best = arc_cpu_isa(ARC_ISA_AVX512);
+    double seconds[SAMPLES];
+    test_buffer_t part[MAX_PARTS];
+    test_buffer_t out = test_buffer_new(bytes, 0);
+    job_t job = {.reducer = *reducer, .n = n, .out = out.data};
+    unsigned calls = 1;
+
+    job.count = bytes / reducer->stride_bytes;
+    for (unsigned k = 0; k < n; ++k) {
+        part[k] = test_buffer_new(bytes, 0);
+        memset(part[k].data, (int) k + 1, bytes);
+        job.parts[k] = part[k].data;
+    }
+    while (run(&job, calls) * calls < sample_seconds) {
+        calls *= 2;
+    }
+    for (unsigned sample = 0; sample < SAMPLES; ++sample) {
+        seconds[sample] = run(&job, calls);
+    }
+    for (unsigned k = 0; k < n; ++k) {
+        test_buffer_free(&part[k]);
+    }
+    test_buffer_free(&out);
+    qsort(seconds, SAMPLES, sizeof seconds[0], compare);
+    return (double) (n * bytes) / seconds[SAMPLES / 2] * 1e-9;
+}
+
+static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
+{
+    char name[NAME_BYTES];
+    arc_reducer_t reducer;
+
+    snprintf(name, sizeof name, "%s, %u parts", rows[row].name, n);
+    printf("%s%-28s", edge, name);
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+        if (arc_reduce_make(arc_reduce_table((arc_isa_t) isa), rows[row].op, rows[row].type,
+                            &reducer)) {
+            printf("%s%8.1f", edge, measure(&reducer, n, bytes));
+        }
+    }
+    printf("%s\n", edge);
+}
+
+int main(int argc, char **argv)
+{
+    const bool markdown = argc > 1 && 0 == strcmp(argv[1], "--markdown");
+    const char *edge = markdown ? "| " : "  ";
 
     for (size_t place = 0; place < sizeof places / sizeof places[0]; ++place) {
-        printf("GB/s of one operand, %s\n%-12s", places[place].name, "");
-        for (unsigned isa = 0; isa <= best; ++isa) {
-            printf("%10s", arc_isa_name((arc_isa_t) isa));
+        printf("\nGB/s of input, parts of %s\n\n%s%-28s", places[place].name, edge, "kernel");
+        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+            printf("%s%8s", edge, arc_isa_name((arc_isa_t) isa));
         }
-        printf("\n");
-        for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
-            printf("%-12s", rows[row].name);
-            for (unsigned isa = 0; isa <= best; ++isa) {
-                const arc_reduce_table_t *table = arc_reduce_table((arc_isa_t) isa);
-                printf("%10.1f", measure(table->combine[rows[row].op][rows[row].type],
-                                         places[place].bytes, rows[row].element_bytes));
+        printf("%s\n", edge);
+        if (markdown) {
+            printf("|---|");
+            for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+                printf("---:|");
             }
             printf("\n");
+        }
+        for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
+            for (size_t p = 0; p < sizeof part_counts / sizeof part_counts[0]; ++p) {
+                print_row(row, part_counts[p], places[place].bytes, edge);
+            }
         }
     }
     return 0;

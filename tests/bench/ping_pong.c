@@ -1,13 +1,14 @@
 /*
- * A ball in shared memory that only ranks 0 and 1 touch. Rank 0 sets it to an odd
- * number, rank 1 answers with the next even one:
+ * Two counters in shared memory, each in a cache line of its own, written by rank 0
+ * and by rank 1 alone, as the flags of a collective are:
  *
- *   rank 0   set 2k+1, poll for 2k+2      rank 1   poll for 2k+1, set 2k+2
+ *   rank 0   set own to k, poll other's for k      rank 1   poll other's for k, set own to k
  *
- * The line moves twice per round trip. The numbers go on from one measurement to
- * the next, so that nobody has to reset the ball. The polls yield after a while,
- * and so come to an end also where both ranks share a core; the result is then
- * the time of the scheduler, not of the cache.
+ * Not one line that both write: processors recognize a line that migrates and hand
+ * it over for reading and writing at once, which takes half the time. The numbers go on
+ * from one measurement to the next, so that nobody has to reset them. The polls yield after a
+ * while, and so come to an end also where both ranks share a core; the result is then the time of
+ * the scheduler, not of the cache.
  *
  * The median of a few batches: a batch that an interrupt hit does not count, and
  * neither does the first one, which finds the line somewhere else.
@@ -22,9 +23,9 @@
 #include "ping_pong.h"
 
 enum {
-    LINE_BYTES = 64,
-    /* The ball's line, the one that the prefetcher pairs with it, and room to align. */
-    SHARED_BYTES = 4 * LINE_BYTES,
+    PAIR_BYTES = 128, /* of lines: the prefetcher fetches them together */
+    /* A pair for each counter, and room to align. */
+    SHARED_BYTES = 3 * PAIR_BYTES,
     BATCHES = 5,
     BATCH_TRIPS = 20, /* with the first batch 120 in all: 60 us where half of one takes 0.25 us */
     POLLS_BEFORE_YIELD = 1000, /* tens of microseconds, far more than any round trip */
@@ -52,10 +53,12 @@ void ping_pong_init(ping_pong_t *ping_pong)
                                 &memory, &ping_pong->window);
         MPI_Win_shared_query(ping_pong->window, 0, &bytes, &unit, &memory);
         /* The same line on all ranks: shared memory is mapped in whole pages. */
-        uintptr_t pair = 2 * (uintptr_t) LINE_BYTES;
-        ping_pong->ball = (uint64_t *) (((uintptr_t) memory + pair - 1) / pair * pair);
-        if (ping_pong->rank == 0) {
-            __atomic_store_n(ping_pong->ball, 0, __ATOMIC_RELEASE);
+        uintptr_t first = ((uintptr_t) memory + PAIR_BYTES - 1) / PAIR_BYTES * PAIR_BYTES;
+        for (unsigned rank = 0; rank < PING_PONG_RANKS; rank++) {
+            ping_pong->counter[rank] = (uint64_t *) (first + rank * (uintptr_t) PAIR_BYTES);
+            if (ping_pong->rank == 0) {
+                __atomic_store_n(ping_pong->counter[rank], 0, __ATOMIC_RELEASE);
+            }
         }
     }
     MPI_Comm_free(&node);
@@ -77,11 +80,11 @@ static void pause_core(void)
 #endif
 }
 
-static void await(const uint64_t *ball, uint64_t number)
+static void await(const uint64_t *counter, uint64_t number)
 {
     unsigned polls = 0;
 
-    while (__atomic_load_n(ball, __ATOMIC_ACQUIRE) != number) {
+    while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) != number) {
         pause_core();
         if (++polls == POLLS_BEFORE_YIELD) {
             polls = 0;
@@ -93,21 +96,20 @@ static void await(const uint64_t *ball, uint64_t number)
 /* One batch, on ranks 0 and 1; returns its seconds. */
 static double bounce(ping_pong_t *ping_pong)
 {
-    uint64_t *ball = ping_pong->ball;
+    uint64_t *own = ping_pong->counter[ping_pong->rank];
+    const uint64_t *other = ping_pong->counter[1 - ping_pong->rank];
     double start = MPI_Wtime();
 
     for (int trip = 0; trip < BATCH_TRIPS; trip++) {
-        uint64_t ping = ping_pong->served + 1;
-        uint64_t pong = ping_pong->served + 2;
+        uint64_t number = ++ping_pong->served;
 
         if (ping_pong->rank == 0) {
-            __atomic_store_n(ball, ping, __ATOMIC_RELEASE);
-            await(ball, pong);
+            __atomic_store_n(own, number, __ATOMIC_RELEASE);
+            await(other, number);
         } else {
-            await(ball, ping);
-            __atomic_store_n(ball, pong, __ATOMIC_RELEASE);
+            await(other, number);
+            __atomic_store_n(own, number, __ATOMIC_RELEASE);
         }
-        ping_pong->served = pong;
     }
     return MPI_Wtime() - start;
 }

@@ -11,12 +11,14 @@
 
 #include <mpi.h>
 
+enum { PING_PONG_RANKS = 2 };
+
 /** Fields are private. */
 typedef struct ping_pong {
     int rank;
-    MPI_Win window;  /* MPI_WIN_NULL: the ranks share no memory */
-    uint64_t *ball;  /* in shared memory, alone on its cache line */
-    uint64_t served; /* what the ball was last set to */
+    MPI_Win window;                     /* MPI_WIN_NULL: the ranks share no memory */
+    uint64_t *counter[PING_PONG_RANKS]; /* in shared memory, each alone on its cache line */
+    uint64_t served;                    /* what they were last set to */
 } ping_pong_t;
 
 /** Collective over MPI_COMM_WORLD. Never fails: see ping_pong_nanoseconds(). */

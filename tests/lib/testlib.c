@@ -9,7 +9,7 @@
 
 #include "testlib.h"
 
-enum { CANARY_BYTES = 128, CANARY = 0xc5, POISON = 0xa7, ALIGN_BYTES = 64 };
+enum { CANARY_BYTES = 128, CANARY = 0xc5, ALIGN_BYTES = 64 };
 
 test_random_t test_random_start(uint64_t seed)
 {
@@ -104,5 +104,5 @@ bool test_buffer_intact(const test_buffer_t *buffer)
 
 void test_buffer_poison(test_buffer_t *buffer)
 {
-    memset(buffer->data, POISON, buffer->bytes);
+    memset(buffer->data, TEST_POISON, buffer->bytes);
 }

@@ -53,7 +53,9 @@ void test_buffer_free(test_buffer_t *buffer);
 /* Are both canaries as they were? */
 bool test_buffer_intact(const test_buffer_t *buffer);
 
-/* Fill the data with a pattern that no test writes by chance. */
+enum { TEST_POISON = 0xa7 };
+
+/* Fill the data with TEST_POISON, which no test writes everywhere by chance. */
 void test_buffer_poison(test_buffer_t *buffer);
 
 /* malloc() that ends the program instead of returning NULL. */

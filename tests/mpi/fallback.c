@@ -130,6 +130,14 @@ static void cause_large(int round)
     }
 }
 
+/* Longer than functions of the program are given in one piece. */
+static void cause_large_user_op(int round)
+{
+    if (round % LARGE_EVERY == 0) {
+        reduce_world(LARGE_COUNT, MPI_INT, user_sum, round, "large vector of a user operation");
+    }
+}
+
 static void cause_count_zero(int round)
 {
     int untouched = round;
@@ -248,6 +256,7 @@ static const struct {
     {"a user operation", cause_user_op},
     {"a user operation on a derived type", cause_derived_type},
     {"a vector of 1.6 MB", cause_large},
+    {"a user operation on 1.6 MB", cause_large_user_op},
     {"count 0", cause_count_zero},
     {"a communicator of one rank", cause_self},
     {"an inter-communicator", cause_inter},

@@ -151,19 +151,19 @@ canned() {
 
 # Size, latency, ping-pong. Of 4 bytes near the medians are 0.5 (a), 0.25 (b), 1 (c: of an even
 # number), and far 20, 40, 12.5; of 8 bytes there are only two far windows of b, of 16 only near ones.
-# Means, or windows on the wrong side of 120, would give other figures.
+# Means, or windows on the wrong side of 90, would give other figures.
 canned a 1 <<'END'
 # Size  Avg Latency(us)  Ping-pong(ns)
 4   0.400    60.0
 4   0.500    71.4
-4  10.000   120.0
+4  10.000   90.0
 8   2.000    60.0
 8   2.000    60.0
 8   4.000   250.0
 16  1.000    60.0
 END
 canned a 2 <<'END'
-4   9.900   119.9
+4   9.900   89.9
 4  20.000   250.0
 4  90.000   260.0
 8   2.000    60.0
@@ -232,12 +232,12 @@ prints() {
 
 compares --windows 4 --best-of b
 prints "classes, medians, ratios, best of the others" <<'END'
-# cores near (below 120 ns): half a ping-pong takes 55 to 120 ns; 28 windows, 3 to 4 for each figure
+# cores near (below 90 ns): half a ping-pong takes 55 to 90 ns; 28 windows, 3 to 4 for each figure
 bytes a us b us c us a/b a/c best other/b
 4 0.500 0.250 1.000 2.00 0.50 2.00
 8 2.000 1.000 1.600 2.00 1.25 1.60
 16 1.000 2.000 4.000 0.50 0.25 0.50
-# cores far (from 120 ns): half a ping-pong takes 120 to 260 ns; 17 windows, 3 to 3 for each figure
+# cores far (from 90 ns): half a ping-pong takes 90 to 260 ns; 17 windows, 3 to 3 for each figure
 bytes a us b us c us a/b a/c best other/b
 4 20.00 40.00 12.50 0.50 1.60 0.31
 8 - - - - - -

@@ -50,7 +50,7 @@ check_parameters() {
     judge "lowlat: a limit on rank 0 only"
     says "lowlat: a limit on rank 0 only: one warning" "coll_lowlat: .*$differs" 1
     for rank in 0 1; do
-        start_odd $rank "" "env OMPI_MCA_coll_lowlat_algorithm=oneshot_staged $agree -c 0"
+        start_odd $rank "" "env OMPI_MCA_coll_lowlat_algorithm=twoshot $agree -c 0"
         judge "lowlat: an algorithm on rank $rank only"
         says "lowlat: an algorithm on rank $rank only: one warning" "coll_lowlat: .*$differs" 1
         start_odd $rank "" "env OMPI_MCA_coll_quant_enable=1 $agree -c 0"

@@ -8,20 +8,19 @@
 
 enum { MAX_PIECE_BYTES = 512 };
 
-static lowlat_segment_t *segment_new(size_t arena_bytes, uint64_t sequence)
+static lowlat_segment_t *segment_new(size_t arena_bytes)
 {
     const size_t bytes = lowlat_segment_bytes(arena_bytes);
-    lowlat_segment_t *segment = aligned_alloc(LOWLAT_ARENA_OFFSET, bytes);
+    lowlat_segment_t *segment = aligned_alloc(LOWLAT_PAGE_BYTES, bytes);
 
     if (NULL == segment) {
         abort();
     }
     memset(segment, 0, bytes);
-    segment->published = sequence << LOWLAT_BLOCK_BITS;
     return segment;
 }
 
-sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t sequence, uint64_t seed)
+sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed)
 {
     sim_memory_t *memory = test_alloc(sizeof *memory);
 
@@ -29,8 +28,9 @@ sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t sequen
     memory->arena_bytes = arena_bytes;
     memory->random = test_random_of(seed, 0);
     memory->view = test_alloc(sizeof *memory->view * ranks * ranks);
+    memory->parts = test_alloc(sizeof *memory->parts * ranks * ranks);
     for (unsigned i = 0; i < ranks * ranks; ++i) {
-        memory->view[i] = segment_new(arena_bytes, sequence);
+        memory->view[i] = segment_new(arena_bytes);
     }
     return memory;
 }
@@ -41,19 +41,22 @@ void sim_memory_free(sim_memory_t *memory)
         free(memory->view[i]);
     }
     free(memory->view);
+    free(memory->parts);
     free(memory);
 }
 
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
-                                uint64_t sequence)
+                                size_t chunk_bytes)
 {
     return (lowlat_group_t){
         .rank = rank,
         .ranks = memory->ranks,
         .arena_bytes = memory->arena_bytes,
         .block_bytes = block_bytes,
-        .sequence = sequence,
+        .chunk_bytes = chunk_bytes,
+        .prefetch_bytes = block_bytes,
         .segment = &memory->view[rank * memory->ranks],
+        .parts = &memory->parts[rank * memory->ranks],
     };
 }
 
@@ -72,20 +75,22 @@ static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowl
 static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
     const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
-    to->half[half].line = from->half[half].line;
+    const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
+    to->line[half][line] = from->line[half][line];
 }
 
-/* The flag, and with it all that it publishes. */
-static void deliver_published(sim_memory_t *memory, lowlat_segment_t *to,
-                              const lowlat_segment_t *from)
+/* A flag, and with it all that it publishes. */
+static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
+    const size_t flag = test_random_below(&memory->random, LOWLAT_FLAGS);
+
     memcpy(to->arena, from->arena, LOWLAT_HALVES * memory->arena_bytes);
-    to->published = from->published;
+    to->flag[flag] = from->flag[flag];
 }
 
 void sim_memory_deliver(sim_memory_t *memory)
 {
-    enum { PIECE, LINE, PUBLISHED, KINDS };
+    enum { PIECE, LINE, FLAG, KINDS };
     const unsigned owner = (unsigned) test_random_below(&memory->random, memory->ranks);
     const unsigned viewer = (unsigned) test_random_below(&memory->random, memory->ranks);
     const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
@@ -102,7 +107,7 @@ void sim_memory_deliver(sim_memory_t *memory)
         deliver_line(memory, to, from);
         break;
     default:
-        deliver_published(memory, to, from);
+        deliver_flag(memory, to, from);
         break;
     }
 }

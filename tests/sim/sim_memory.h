@@ -25,19 +25,17 @@ typedef struct sim_memory {
     unsigned ranks;
     size_t arena_bytes;
     lowlat_segment_t **view; /* [viewer * ranks + owner] */
+    const void **parts;      /* [ranks * ranks] the ranks' scratch */
     test_random_t random;
 } sim_memory_t;
 
-/*
- * Segments with arenas of `arena_bytes`, as after a set-up in which `sequence`
- * operations have been completed.
- */
-sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t sequence, uint64_t seed);
+/* Segments with arenas of `arena_bytes`, as after a set-up. */
+sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed);
 void sim_memory_free(sim_memory_t *memory);
 
 /* The group as `rank` has it. */
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
-                                uint64_t sequence);
+                                size_t chunk_bytes);
 
 /* Deliver something of somebody's to somebody else. */
 void sim_memory_deliver(sim_memory_t *memory);

@@ -15,7 +15,7 @@ else
     echo "not ok 1 - docs/parameters.md is up to date (make docs)"
 fi
 
-unknown=$(cat "$root/README.md" "$root"/docs/*.md | grep -o 'coll_\(lowlat\|quant\)_[a-z_]*' | sort -u |
+unknown=$(cat "$root/README.md" "$root"/docs/*.md | grep -o 'coll_\(lowlat\|quant\)_[a-z0-9_]*' | sort -u |
     while read -r name; do
         case $name in
         # Names of files and prefixes, not of parameters.

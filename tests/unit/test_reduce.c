@@ -1,12 +1,13 @@
 /*
- * The reduction kernels: right for every type and operation, and the same bytes
- * from every instruction set, at every length and alignment, in place or not.
+ * The reduction kernels: right for every type, operation and number of parts, the
+ * same bytes from every instruction set, at every length and alignment, in place
+ * or not.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <float.h>
+#include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,25 +16,33 @@
 #include <cmocka.h>
 
 #include "reduce.h"
+#include "reduce_half.h"
+#include "reduce_oracle.h"
 #include "testlib.h"
 
-enum { SEED = 20261120, MAX_COUNT = 150, NAME_BYTES = 64 };
-
-static const size_t type_bytes[] = {
-#define X(_id, _type, _wrap) sizeof(_type),
-    ARC_TYPE_TABLE(X)
-#undef X
+enum {
+    SEED = 20261120,
+    MAX_PARTS = 17,
+    LONG_BYTES = 4500, /* more than two blocks of any kernel */
+    PATTERNS = 1 << 16,
+    NAME_BYTES = 64,
 };
+
+static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512};
+enum { ISAS = sizeof isas / sizeof isas[0] };
+
 static const char *const type_names[] = {
-#define X(_id, _type, _wrap) #_id,
+#define X(_id, ...) #_id,
     ARC_TYPE_TABLE(X)
 #undef X
 };
 static const char *const op_names[] = {
-#define X(_id, _expression, ...) #_id,
-    ARC_ARITHMETIC_OP_TABLE(X, ) ARC_INTEGER_OP_TABLE(X, )
+#define X(_id, ...) #_id,
+    ARC_OP_TABLE(X, )
 #undef X
 };
+
+/* ---- every kernel against the oracle ---- */
 
 typedef struct kernel_case {
     char name[NAME_BYTES];
@@ -42,150 +51,301 @@ typedef struct kernel_case {
     arc_isa_t isa;
 } kernel_case_t;
 
-/* Random bytes for integers; for floats numbers, with extremes strewn in. */
-static void fill(test_random_t *random, arc_type_t type, size_t count, void *data)
+/* One call of one kernel; `place`: the part that is also `out`, or n for none. */
+static void check_call(const kernel_case_t *row, const arc_reducer_t *reducer,
+                       const test_buffer_t *inputs, unsigned n, size_t count, unsigned place)
 {
-    static const double extremes[] = {0.0, -0.0, INFINITY, -INFINITY, FLT_MAX, FLT_MIN / 4, 1.0};
-    unsigned char *bytes = data;
+    const size_t bytes = inputs[0].bytes;
+    const void *parts[MAX_PARTS];
+    test_buffer_t expected = test_buffer_new(bytes, 0);
+    test_buffer_t out = test_buffer_new(bytes, (count + n) % 3 * reducer->stride_bytes);
 
-    for (size_t i = 0; i < count * type_bytes[type]; ++i) {
-        bytes[i] = (unsigned char) test_random_bits(random);
+    for (unsigned k = 0; k < n; ++k) {
+        parts[k] = inputs[k].data;
     }
-    if (ARC_TYPE_FLOAT != type && ARC_TYPE_DOUBLE != type) {
-        /* Zeros, for the logical operations. */
-        for (size_t i = 0; i < count; i += 3) {
-            memset(bytes + i * type_bytes[type], 0, type_bytes[type]);
-        }
-        return;
+    if (place < n) {
+        memcpy(out.data, parts[place], bytes);
     }
+    memcpy(expected.data, out.data, bytes);
     for (size_t i = 0; i < count; ++i) {
-        double value = test_random_normal(random);
-        if (0 == test_random_below(random, 8)) {
-            value = extremes[test_random_below(random, sizeof extremes / sizeof extremes[0])];
-        }
-        const float single = (float) value;
-        if (ARC_TYPE_FLOAT == type) {
-            memcpy(bytes + i * sizeof single, &single, sizeof single);
-        } else {
-            memcpy(bytes + i * sizeof value, &value, sizeof value);
-        }
+        reduce_oracle(row->type)(row->op, parts, n, expected.data, i);
+    }
+    if (place < n) {
+        parts[place] = out.data;
+    }
+    reducer->reduce(parts, n, out.data, count, reducer->context);
+    assert_memory_equal(expected.data, out.data, bytes);
+    assert_true(test_buffer_intact(&out));
+    test_buffer_free(&out);
+    test_buffer_free(&expected);
+}
+
+static void check_count(const kernel_case_t *row, unsigned n, size_t count, test_random_t *random)
+{
+    arc_reducer_t reducer;
+    test_buffer_t inputs[MAX_PARTS];
+
+    assert_true(arc_reduce_make(arc_reduce_table(row->isa), row->op, row->type, &reducer));
+    const size_t bytes = count > 0 ? arc_reducer_span_bytes(&reducer, count) : 0;
+    for (unsigned k = 0; k < n; ++k) {
+        inputs[k] = test_buffer_new(bytes, (k + count) % 3 * reducer.stride_bytes);
+        reduce_fill(row->type, random, inputs[k].data, count, bytes);
+    }
+    check_call(row, &reducer, inputs, n, count, n);
+    check_call(row, &reducer, inputs, n, count, 0);
+    check_call(row, &reducer, inputs, n, count, n / 2);
+    check_call(row, &reducer, inputs, n, count, n - 1);
+    for (unsigned k = 0; k < n; ++k) {
+        test_buffer_free(&inputs[k]);
     }
 }
 
-static void gives_the_scalar_bytes(void **state)
+static void reduces_from_the_left(void **state)
 {
+    static const unsigned part_counts[] = {1, 2, 3, 4, 5, 7, 8, 9, MAX_PARTS};
+    static const size_t counts[] = {0,  1,  2,   3,   4,   5,   6,   7,   8,   9,  11,
+                                    12, 15, 16,  17,  19,  23,  24,  31,  32,  33, 37,
+                                    40, 48, 57,  63,  64,  65,  71,  79,  85,  95, 96,
+                                    97, 99, 105, 112, 120, 127, 128, 129, 143, 150};
     const kernel_case_t *row = *state;
+    test_random_t random = test_random_of(SEED, (uint64_t) row->op * ARC_TYPES + row->type);
+    arc_reducer_t reducer;
+
     if (arc_cpu_isa(row->isa) != row->isa) {
         skip();
     }
-    const arc_combine_fn_t reference = arc_reduce_table_scalar.combine[row->op][row->type];
-    const arc_combine_fn_t kernel = arc_reduce_table(row->isa)->combine[row->op][row->type];
-    const size_t element = type_bytes[row->type];
-    test_random_t random = test_random_of(SEED, (uint64_t) row->op * ARC_TYPES + row->type);
-
-    for (size_t count = 0; count <= MAX_COUNT; ++count) {
-        const size_t shift = count % 3 * element;
-        test_buffer_t left = test_buffer_new(count * element, shift);
-        test_buffer_t right = test_buffer_new(count * element, element);
-        test_buffer_t expected = test_buffer_new(count * element, 0);
-        test_buffer_t out = test_buffer_new(count * element, 2 * element);
-
-        fill(&random, row->type, count, left.data);
-        fill(&random, row->type, count, right.data);
-        reference(left.data, right.data, expected.data, count, NULL);
-        kernel(left.data, right.data, out.data, count, NULL);
-        assert_memory_equal(expected.data, out.data, count * element);
-        test_buffer_t copy = test_buffer_new(count * element, 0);
-        memcpy(copy.data, right.data, count * element);
-        kernel(left.data, copy.data, copy.data, count, NULL);
-        assert_memory_equal(expected.data, copy.data, count * element);
-        kernel(left.data, right.data, left.data, count, NULL);
-        assert_memory_equal(expected.data, left.data, count * element);
-        assert_true(test_buffer_intact(&out) && test_buffer_intact(&left));
-        test_buffer_free(&copy);
-        test_buffer_free(&left);
-        test_buffer_free(&right);
-        test_buffer_free(&expected);
-        test_buffer_free(&out);
+    assert_true(arc_reduce_make(arc_reduce_table(row->isa), row->op, row->type, &reducer));
+    for (size_t p = 0; p < sizeof part_counts / sizeof part_counts[0]; ++p) {
+        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c) {
+            check_count(row, part_counts[p], counts[c], &random);
+        }
+        check_count(row, part_counts[p], LONG_BYTES / reducer.stride_bytes, &random);
     }
 }
 
-/* The reference itself, against results worked out by hand. */
-#define CHECK(_op, _id, _type, _a, _b, _result)                                               \
-    do {                                                                                      \
-        const _type a = (_type) (_a);                                                         \
-        const _type b = (_type) (_b);                                                         \
-        const _type result = (_type) (_result);                                               \
-        _type out = 0;                                                                        \
-        arc_reduce_table_scalar.combine[ARC_OP_##_op][ARC_TYPE_##_id](&a, &b, &out, 1, NULL); \
-        assert_memory_equal(&result, &out, sizeof out);                                       \
+/* ---- results worked out by hand, from every instruction set ---- */
+
+#define CHECK(_op, _id, _type, _result, ...)                               \
+    do {                                                                   \
+        const _type values[] = {__VA_ARGS__};                              \
+        const _type result = (_result);                                    \
+        check_by_hand(ARC_OP_##_op, ARC_TYPE_##_id, sizeof result, values, \
+                      sizeof values / sizeof values[0], &result);          \
     } while (0)
+
+static void check_by_hand(arc_op_t op, arc_type_t type, size_t bytes, const void *values,
+                          unsigned n, const void *result)
+{
+    const void *parts[MAX_PARTS];
+    unsigned char out[sizeof(arc_double_double_t)] = {0};
+
+    for (unsigned k = 0; k < n; ++k) {
+        parts[k] = (const unsigned char *) values + k * bytes;
+    }
+    for (unsigned i = 0; i < ISAS && arc_cpu_isa(isas[i]) == isas[i]; ++i) {
+        arc_reduce_table(isas[i])->reduce[op][type](parts, n, out, 1, NULL);
+        assert_memory_equal(result, out, bytes);
+    }
+}
 
 static void integers_wrap_as_in_c(void **state)
 {
     (void) state;
-    CHECK(SUM, INT8, int8_t, 100, 100, -56);
-    CHECK(SUM, UINT8, uint8_t, 200, 100, 44);
-    CHECK(SUM, INT16, int16_t, INT16_MAX, 1, INT16_MIN);
-    CHECK(SUM, INT32, int32_t, INT32_MAX, 1, INT32_MIN);
-    CHECK(SUM, INT64, int64_t, INT64_MAX, 1, INT64_MIN);
-    CHECK(PROD, UINT16, uint16_t, 65535, 65535, 1);
-    CHECK(PROD, INT16, int16_t, -300, 300, -24464);
-    CHECK(PROD, UINT64, uint64_t, 1ull << 63, 2, 0);
+    CHECK(SUM, INT8, int8_t, -56, 100, 100);
+    CHECK(SUM, INT8, int8_t, 44, 100, 100, 100);
+    CHECK(SUM, UINT8, uint8_t, 44, 200, 100);
+    CHECK(SUM, INT16, int16_t, INT16_MIN, INT16_MAX, 1);
+    CHECK(SUM, INT32, int32_t, INT32_MIN, INT32_MAX, 1);
+    CHECK(SUM, INT64, int64_t, INT64_MIN, INT64_MAX, 1);
+    CHECK(PROD, UINT16, uint16_t, 1, 65535, 65535);
+    CHECK(PROD, INT16, int16_t, -24464, -300, 300);
+    CHECK(PROD, UINT64, uint64_t, 0, 1ull << 63, 2, 3);
 }
 
 static void operations_are_those_of_mpi(void **state)
 {
     (void) state;
-    CHECK(MAX, INT32, int32_t, -5, 3, 3);
-    CHECK(MAX, UINT32, uint32_t, -5, 3, -5);
-    CHECK(MIN, INT64, int64_t, -5, 3, -5);
-    CHECK(LAND, INT32, int32_t, 4, 2, 1);
-    CHECK(LAND, INT32, int32_t, 4, 0, 0);
-    CHECK(LOR, UINT8, uint8_t, 0, 7, 1);
+    CHECK(MAX, INT32, int32_t, 3, -5, 3, 2);
+    CHECK(MAX, UINT32, uint32_t, UINT32_MAX - 4, UINT32_MAX - 4, 3);
+    CHECK(MIN, INT64, int64_t, -5, 3, -5, 4);
+    CHECK(LAND, INT32, int32_t, 1, 4, 2, 8);
+    CHECK(LAND, INT32, int32_t, 0, 4, 0, 8);
+    CHECK(LOR, UINT8, uint8_t, 1, 0, 7, 0);
     CHECK(LOR, UINT8, uint8_t, 0, 0, 0);
-    CHECK(LXOR, INT16, int16_t, 3, 9, 0);
-    CHECK(LXOR, INT16, int16_t, 0, 9, 1);
-    CHECK(BAND, UINT16, uint16_t, 0xf0f0, 0xff00, 0xf000);
-    CHECK(BOR, INT8, int8_t, 0x50, 0x05, 0x55);
-    CHECK(BXOR, UINT64, uint64_t, 0xff, 0x0f, 0xf0);
-    CHECK(SUM, DOUBLE, double, 0.1, 0.2, 0.1 + 0.2);
-    CHECK(PROD, FLOAT, float, 3.0f, 0.5f, 1.5f);
-    CHECK(MIN, FLOAT, float, -INFINITY, 2.0f, -INFINITY);
-    CHECK(MAX, DOUBLE, double, 1.0, 2.0, 2.0);
+    CHECK(LXOR, INT16, int16_t, 0, 3, 9);
+    CHECK(LXOR, INT16, int16_t, 1, 3, 9, 4);
+    CHECK(BAND, UINT16, uint16_t, 0xf000, 0xf0f0, 0xff00);
+    CHECK(BOR, INT8, int8_t, 0x55, 0x50, 0x05);
+    CHECK(BXOR, UINT64, uint64_t, 0xf1, 0xff, 0x0f, 0x01);
+    CHECK(SUM, DOUBLE, double, 0.1 + 0.2, 0.1, 0.2);
+    CHECK(SUM, FLOAT, float, 1, 0x1p60f, -0x1p60f, 1);
+    CHECK(SUM, FLOAT, float, 0, 1, 0x1p60f, -0x1p60f);
+    CHECK(PROD, FLOAT, float, 1.5f, 3, 0.5f);
+    CHECK(MIN, FLOAT, float, -INFINITY, -INFINITY, 2);
+    CHECK(MAX, DOUBLE, double, 2, 1, 2);
+    CHECK(SUM, DOUBLE_COMPLEX, double _Complex, 4 + 6 * I, 1 + 2 * I, 3 + 4 * I);
+    CHECK(SUM, FLOAT_COMPLEX, float _Complex, 9 - 1 * I, 1 + 2 * I, 3 + 4 * I, 5 - 7 * I);
 }
 
-static void floats_have_no_bit_operations(void **state)
+static void a_nan_or_equal_zeros_give_the_right_one(void **state)
 {
     (void) state;
-    assert_null(arc_reduce_table_scalar.combine[ARC_OP_BAND][ARC_TYPE_FLOAT]);
-    assert_null(arc_reduce_table_scalar.combine[ARC_OP_LXOR][ARC_TYPE_DOUBLE]);
+    CHECK(MAX, FLOAT, float, 1, NAN, 1);
+    CHECK(MIN, DOUBLE, double, (double) NAN, 1, (double) NAN);
+    CHECK(MAX, DOUBLE, double, 2, 1, (double) NAN, 2);
+    CHECK(MAX, FLOAT, float, -0.0f, 0.0f, -0.0f);
+    CHECK(MIN, FLOAT, float, 0.0f, -0.0f, 0.0f);
+    CHECK(MAX, FP16, uint16_t, 0x3c00, 0x7e01, 0x3c00);
+    CHECK(MIN, BF16, uint16_t, ARC_BF16_NAN, 0x3f80, 0xffff);
+    CHECK(MAX, BF16, uint16_t, 0x8000, 0x0000, 0x8000);
+}
+
+static void halves_round_once_to_nearest_even(void **state)
+{
+    (void) state;
+    /* BF16: 256, 1: in steps of 2 above 256, so 256 + 1 alone rounds back to 256. */
+    CHECK(SUM, BF16, uint16_t, 0x4381, 0x4380, 0x3f80, 0x3f80);
+    CHECK(SUM, BF16, uint16_t, 0x4380, 0x4380, 0x3f80);
+    CHECK(SUM, BF16, uint16_t, 0x4382, 0x4380, 0x3f80, 0x3f80, 0x3f80); /* a tie goes up, to even */
+    CHECK(PROD, BF16, uint16_t, 0x40c0, 0x4000, 0x4040);                /* 2 * 3 */
+    CHECK(SUM, BF16, uint16_t, 0x7f80, 0x7f7f, 0x7f7f);                 /* overflow */
+    CHECK(SUM, BF16, uint16_t, 0x7f80, 0x7f7f, 0x7b00); /* half of the last place: a tie */
+    CHECK(SUM, BF16, uint16_t, 0x7f7f, 0x7f7f, 0x7aff); /* a little less */
+    CHECK(SUM, BF16, uint16_t, 0x0003, 0x0001, 0x0002); /* subnormals */
+    CHECK(SUM, BF16, uint16_t, ARC_BF16_NAN, 0x7f80, 0xff80);
+    CHECK(SUM, BF16, uint16_t, ARC_BF16_NAN, 0xff81, 0x3f80);
+    /* FP16: in steps of 2 above 2048. */
+    CHECK(SUM, FP16, uint16_t, 0x6801, 0x6800, 0x3c00, 0x3c00);
+    CHECK(SUM, FP16, uint16_t, 0x6800, 0x6800, 0x3c00);
+    CHECK(SUM, FP16, uint16_t, 0x6802, 0x6800, 0x3c00, 0x3c00, 0x3c00);
+    CHECK(PROD, FP16, uint16_t, 0x4600, 0x4000, 0x4200);        /* 2 * 3 */
+    CHECK(SUM, FP16, uint16_t, 0x7c00, 0x7bff, 0x4c00);         /* 65504 + 16: a tie, to infinity */
+    CHECK(SUM, FP16, uint16_t, 0x7bff, 0x7bff, 0x4bff);         /* a little less */
+    CHECK(SUM, FP16, uint16_t, 0x7bff, 0x7bff, 0x7bff, 0xfbff); /* no overflow inside */
+    CHECK(PROD, FP16, uint16_t, 0x0001, 0x0002, 0x3800);        /* 2^-23 * 0.5 */
+    CHECK(PROD, FP16, uint16_t, 0x0000, 0x0001, 0x3800);        /* 2^-24 * 0.5: a tie, to 0 */
+    CHECK(PROD, FP16, uint16_t, 0x8002, 0x8003, 0x3800);        /* 1.5 * 2^-24: a tie, up */
+    CHECK(SUM, FP16, uint16_t, 0x0400, 0x03ff, 0x0001);         /* to the smallest normal one */
+    CHECK(SUM, FP16, uint16_t, ARC_FP16_NAN, 0xfc01, 0x3c00);
+    CHECK(SUM, FP16, uint16_t, 0xfc01, 0xfc01); /* one part: a copy */
+}
+
+static void pairs_prefer_the_smaller_index(void **state)
+{
+    (void) state;
+    CHECK(MINLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){2, 7}), {3, 1}, {2, 7}, {2, 9});
+    CHECK(MAXLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){3, 1}), {2, 0}, {3, 5}, {3, 1});
+    CHECK(MAXLOC, FLOAT_FLOAT, arc_float_float_t, ((arc_float_float_t){3, 1}), {3, 1}, {3, 5});
+    CHECK(MINLOC, FLOAT_INT, arc_float_int_t, ((arc_float_int_t){1, 4}), {NAN, 1}, {1, 4});
+    CHECK(MAXLOC, DOUBLE_DOUBLE, arc_double_double_t, ((arc_double_double_t){5, 4}), {-5, 1},
+          {5, 4});
+}
+
+static void what_is_not_defined_has_no_kernel(void **state)
+{
+    const arc_reduce_table_t *table = &arc_reduce_table_scalar;
+    arc_reducer_t reducer;
+    (void) state;
+
+    assert_false(arc_reduce_make(table, ARC_OP_BAND, ARC_TYPE_FLOAT, &reducer));
+    assert_false(arc_reduce_make(table, ARC_OP_LXOR, ARC_TYPE_DOUBLE, &reducer));
+    assert_false(arc_reduce_make(table, ARC_OP_PROD, ARC_TYPE_FLOAT_COMPLEX, &reducer));
+    assert_false(arc_reduce_make(table, ARC_OP_BOR, ARC_TYPE_BF16, &reducer));
+    assert_false(arc_reduce_make(table, ARC_OP_MINLOC, ARC_TYPE_INT32, &reducer));
+    assert_false(arc_reduce_make(table, ARC_OP_SUM, ARC_TYPE_FLOAT_INT, &reducer));
+    for (unsigned i = 1; i < ISAS && arc_cpu_isa(isas[i]) == isas[i]; ++i) {
+        for (unsigned kernel = 0; kernel < ARC_OPS * ARC_TYPES; ++kernel) {
+            const arc_op_t op = (arc_op_t) (kernel / ARC_TYPES);
+            const arc_type_t type = (arc_type_t) (kernel % ARC_TYPES);
+            assert_int_equal(NULL == table->reduce[op][type],
+                             NULL == arc_reduce_table(isas[i])->reduce[op][type]);
+        }
+    }
+}
+
+static void reducers_know_their_memory(void **state)
+{
+    const arc_reduce_table_t *table = &arc_reduce_table_scalar;
+    arc_reducer_t reducer;
+    (void) state;
+
+    assert_true(arc_reduce_make(table, ARC_OP_MAXLOC, ARC_TYPE_DOUBLE_INT, &reducer));
+    assert_int_equal(16, reducer.stride_bytes);
+    assert_int_equal(12, reducer.last_bytes);
+    assert_false(reducer.rounds_once);
+    assert_true(arc_reduce_make(table, ARC_OP_SUM, ARC_TYPE_FP16, &reducer));
+    assert_int_equal(2, reducer.stride_bytes);
+    assert_int_equal(2, reducer.last_bytes);
+    assert_true(reducer.rounds_once);
+}
+
+/* ---- all 16-bit floats ---- */
+
+static void check_patterns(arc_type_t type, arc_op_t op, uint16_t step, uint16_t first)
+{
+    static uint16_t left[PATTERNS], right[PATTERNS], expected[PATTERNS], out[PATTERNS];
+    const void *const parts[] = {left, right};
+
+    for (size_t i = 0; i < PATTERNS; ++i) {
+        left[i] = (uint16_t) i;
+        right[i] = (uint16_t) (i * step + first);
+    }
+    for (size_t i = 0; i < PATTERNS; ++i) {
+        reduce_oracle(type)(op, parts, 2, expected, i);
+    }
+    for (unsigned i = 0; i < ISAS && arc_cpu_isa(isas[i]) == isas[i]; ++i) {
+        memset(out, 0, sizeof out);
+        arc_reduce_table(isas[i])->reduce[op][type](parts, 2, out, PATTERNS, NULL);
+        assert_memory_equal(expected, out, sizeof out);
+    }
+}
+
+static void all_halves_convert(void **state)
+{
+    static const arc_type_t types[] = {ARC_TYPE_BF16, ARC_TYPE_FP16};
+    (void) state;
+
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        check_patterns(types[t], ARC_OP_SUM, 0, 0x8000);  /* x + -0 is x */
+        check_patterns(types[t], ARC_OP_SUM, 0, 0x0000);  /* so is x + 0, but -0 + 0 is 0 */
+        check_patterns(types[t], ARC_OP_SUM, 1, 0);       /* 2 x */
+        check_patterns(types[t], ARC_OP_SUM, 40503, 12);  /* step: odd, near 2^16 over the */
+        check_patterns(types[t], ARC_OP_PROD, 40503, 12); /* golden ratio: all pairs mixed */
+        check_patterns(types[t], ARC_OP_MAX, 40503, 12);
+        check_patterns(types[t], ARC_OP_MIN, 40503, 12);
+    }
 }
 
 int main(void)
 {
-    static const arc_isa_t isas[] = {ARC_ISA_AVX2, ARC_ISA_AVX512};
-    enum { ISAS = sizeof isas / sizeof isas[0], FIXED = 3 };
     static kernel_case_t cases[ISAS * ARC_OPS * ARC_TYPES];
-    static struct CMUnitTest tests[FIXED + ISAS * ARC_OPS * ARC_TYPES] = {
+    static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(integers_wrap_as_in_c),
         cmocka_unit_test(operations_are_those_of_mpi),
-        cmocka_unit_test(floats_have_no_bit_operations),
+        cmocka_unit_test(a_nan_or_equal_zeros_give_the_right_one),
+        cmocka_unit_test(halves_round_once_to_nearest_even),
+        cmocka_unit_test(pairs_prefer_the_smaller_index),
+        cmocka_unit_test(what_is_not_defined_has_no_kernel),
+        cmocka_unit_test(reducers_know_their_memory),
+        cmocka_unit_test(all_halves_convert),
     };
+    enum { FIXED = sizeof fixed / sizeof fixed[0] };
+    static struct CMUnitTest tests[FIXED + ISAS * ARC_OPS * ARC_TYPES];
     size_t used = FIXED;
 
+    memcpy(tests, fixed, sizeof fixed);
     for (size_t i = 0; i < ISAS * ARC_OPS * ARC_TYPES; ++i) {
         kernel_case_t *row = &cases[i];
         row->isa = isas[i % ISAS];
         row->op = (arc_op_t) (i / ISAS % ARC_OPS);
         row->type = (arc_type_t) (i / ISAS / ARC_OPS);
-        if (NULL == arc_reduce_table_scalar.combine[row->op][row->type]) {
+        if (NULL == arc_reduce_table_scalar.reduce[row->op][row->type]) {
             continue;
         }
-        snprintf(row->name, sizeof row->name, "gives_the_scalar_bytes %s %s %s",
+        snprintf(row->name, sizeof row->name, "reduces_from_the_left %s %s %s",
                  arc_isa_name(row->isa), op_names[row->op], type_names[row->type]);
         tests[used++] = (struct CMUnitTest){
-            .name = row->name, .test_func = gives_the_scalar_bytes, .initial_state = row};
+            .name = row->name, .test_func = reduces_from_the_left, .initial_state = row};
     }
     /* Combinations that do not exist leave rows without a function behind the last one. */
     return _cmocka_run_group_tests("reductions", tests, used, NULL, NULL);

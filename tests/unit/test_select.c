@@ -15,74 +15,106 @@
 #include "lowlat_select.h"
 #include "quant_settings.h"
 
-enum { MAX_BYTES = 262144 };
+enum { ARENA_BYTES = 1048576, MAX_BYTES = 300000 };
 
-static lowlat_map_t map_of(unsigned ranks, int algorithm, size_t max_bytes)
+static lowlat_group_t group_of(unsigned ranks)
 {
-    const lowlat_config_t config = {.algorithm = algorithm, .max_bytes = max_bytes};
-    const lowlat_group_t group = {.ranks = ranks, .arena_bytes = max_bytes, .block_bytes = 8192};
+    return (lowlat_group_t){.ranks = ranks, .arena_bytes = ARENA_BYTES};
+}
+
+static lowlat_map_t map_of(unsigned ranks, lowlat_config_t config)
+{
+    const lowlat_group_t group = group_of(ranks);
     lowlat_map_t map;
 
     lowlat_map_init(&map, &config, &group);
     return map;
 }
 
-static void small_messages_go_into_a_line_and_long_ones_down(void **state)
+static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
 {
     (void) state;
-    const lowlat_map_t map = map_of(2, LOWLAT_ALGORITHM_AUTO, MAX_BYTES);
-
-    assert_int_equal(LOWLAT_ALGORITHM_INLINE, lowlat_map_lookup(&map, 1));
-    assert_int_equal(LOWLAT_ALGORITHM_INLINE, lowlat_map_lookup(&map, LOWLAT_LINE_DATA_BYTES));
-    assert_int_equal(LOWLAT_ALGORITHM_STAGED, lowlat_map_lookup(&map, LOWLAT_LINE_DATA_BYTES + 1));
-    assert_int_equal(LOWLAT_ALGORITHM_STAGED, lowlat_map_lookup(&map, map.max_bytes));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, map.max_bytes + 1));
-    assert_true(map.max_bytes <= MAX_BYTES);
+    for (unsigned ranks = 2; ranks <= 100; ++ranks) {
+        const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
+        assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, 1));
+        assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, 1024));
+        assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, (size_t) 1 << 24));
+        assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, SIZE_MAX));
+    }
 }
 
-static void more_ranks_never_raise_a_limit(void **state)
+static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
 {
     (void) state;
     size_t limit = SIZE_MAX;
-    for (unsigned ranks = 2; ranks <= 64; ++ranks) {
-        const lowlat_map_t map = map_of(ranks, LOWLAT_ALGORITHM_AUTO, MAX_BYTES);
-        assert_true(map.max_bytes <= limit);
-        assert_true(map.max_bytes >= LOWLAT_LINE_DATA_BYTES);
-        limit = map.max_bytes;
+    for (unsigned ranks = 2; ranks <= 100; ++ranks) {
+        const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
+        for (unsigned i = 1; i < map.entries; ++i) {
+            assert_true(map.entry[i].max_bytes > map.entry[i - 1].max_bytes);
+        }
+        assert_true(map.entry[0].max_bytes <= limit);
+        limit = map.entry[0].max_bytes;
     }
 }
 
 static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
 {
     (void) state;
-    const lowlat_map_t inline_only = map_of(8, 1 + LOWLAT_ALGORITHM_INLINE, MAX_BYTES);
-    const lowlat_map_t staged_only = map_of(8, 1 + LOWLAT_ALGORITHM_STAGED, MAX_BYTES);
+    for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
+        const lowlat_group_t group = group_of(8);
+        const size_t carries = lowlat_algorithms[algorithm].max_bytes(&group);
+        const lowlat_map_t map = map_of(8, (lowlat_config_t){.algorithm = 1 + (int) algorithm});
 
-    assert_int_equal(LOWLAT_ALGORITHM_INLINE, lowlat_map_lookup(&inline_only, 8));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&inline_only, 57));
-    assert_int_equal(LOWLAT_ALGORITHM_STAGED, lowlat_map_lookup(&staged_only, 8));
-    assert_int_equal(LOWLAT_ALGORITHM_STAGED, lowlat_map_lookup(&staged_only, MAX_BYTES));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&staged_only, MAX_BYTES + 1));
+        assert_int_equal(algorithm, lowlat_map_lookup(&map, 1));
+        assert_int_equal(algorithm, lowlat_map_lookup(&map, carries));
+        if (carries < SIZE_MAX) {
+            assert_true(carries > 0 && carries <= ARENA_BYTES);
+            assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, carries + 1));
+        }
+    }
 }
 
 static void max_bytes_bounds_every_algorithm(void **state)
 {
     (void) state;
-    const lowlat_map_t map = map_of(2, LOWLAT_ALGORITHM_AUTO, 16);
+    for (int choice = 0; choice <= LOWLAT_ALGORITHMS; ++choice) {
+        const lowlat_map_t map =
+            map_of(2, (lowlat_config_t){.algorithm = choice, .max_bytes = MAX_BYTES});
+        assert_true(LOWLAT_ALGORITHMS != lowlat_map_lookup(&map, MAX_BYTES));
+        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, MAX_BYTES + 1));
+    }
+}
 
-    assert_int_equal(LOWLAT_ALGORITHM_INLINE, lowlat_map_lookup(&map, 16));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 17));
+static void reproducible_takes_every_length_in_rank_order(void **state)
+{
+    (void) state;
+    for (int choice = 0; choice <= LOWLAT_ALGORITHMS; ++choice) {
+        for (unsigned ranks = 2; ranks <= 100; ++ranks) {
+            const lowlat_map_t map = map_of(
+                ranks,
+                (lowlat_config_t){.algorithm = choice, .max_bytes = 16, .reproducible = true});
+            for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
+                const unsigned algorithm = lowlat_map_lookup(&map, bytes);
+                assert_true(algorithm < LOWLAT_ALGORITHMS);
+                assert_true(lowlat_algorithms[algorithm].in_rank_order);
+            }
+        }
+    }
 }
 
 static void a_selection_can_be_read(void **state)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
-    const lowlat_map_t map = map_of(8, 1 + LOWLAT_ALGORITHM_STAGED, 4096);
     (void) state;
 
+    lowlat_map_t map =
+        map_of(8, (lowlat_config_t){.algorithm = 1 + LOWLAT_ALGORITHM_ONESHOT, .max_bytes = 4096});
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("oneshot_staged to 4096 bytes, longer messages passed down", text);
+    assert_string_equal("oneshot to 4096 bytes", text);
+    map = map_of(8, (lowlat_config_t){.algorithm = 1 + LOWLAT_ALGORITHM_TWOSHOT});
+    lowlat_map_describe(&map, text, sizeof text);
+    assert_string_equal("twoshot to any length", text);
 }
 
 static void every_choice_of_format_and_algorithm_exists(void **state)
@@ -170,10 +202,11 @@ static void the_info_key_says_off_on_or_a_format(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_messages_go_into_a_line_and_long_ones_down),
-        cmocka_unit_test(more_ranks_never_raise_a_limit),
+        cmocka_unit_test(short_messages_go_in_one_shot_and_long_ones_in_two),
+        cmocka_unit_test(entries_ascend_and_more_ranks_never_raise_a_limit),
         cmocka_unit_test(a_forced_algorithm_takes_all_that_it_can_carry),
         cmocka_unit_test(max_bytes_bounds_every_algorithm),
+        cmocka_unit_test(reproducible_takes_every_length_in_rank_order),
         cmocka_unit_test(a_selection_can_be_read),
         cmocka_unit_test(every_choice_of_format_and_algorithm_exists),
         cmocka_unit_test(settings_give_valid_configurations),

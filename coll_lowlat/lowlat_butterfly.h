@@ -1,0 +1,84 @@
+/*
+ * Allreduce in pairwise exchanges, for any number of ranks.
+ *
+ *   half-butterfly   recursive doubling: log2 P exchanges of the whole vector
+ *   butterfly        recursive halving, then doubling: 2 log2 P exchanges of
+ *                    halves, quarters, ...
+ *
+ * Both pair ranks in the same way.  Let 2^k be the largest power of two not
+ * above P, and e = P - 2^k.  The first 2e ranks form pairs: the odd one, the
+ * *extra*, gives its part to the even one, its *proxy*, and gets the result
+ * from it.  That leaves 2^k positions, in rank order:
+ *
+ *   P = 6, e = 2    ranks      0   1   2   3   4   5
+ *                   positions  0  (0)  1  (1)  2   3
+ *
+ * Exchange s pairs positions that differ in bit s.  A position has then summed
+ * a group of 2^(s+1) neighbouring positions, and adds the lower half of the
+ * group on the left.  So both partners do the same additions on the same
+ * numbers, all ranks end with the same bits, and an operation need not be
+ * commutative.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_BUTTERFLY_H
+#define LOWLAT_BUTTERFLY_H
+
+#include "lowlat.h"
+
+size_t lowlat_half_butterfly_max_bytes(const lowlat_group_t *group);
+void lowlat_half_butterfly_start(lowlat_task_t *task);
+
+size_t lowlat_butterfly_max_bytes(const lowlat_group_t *group);
+void lowlat_butterfly_start(lowlat_task_t *task);
+
+/* The place of a rank. */
+typedef struct lowlat_place {
+    unsigned steps;    /* k: exchanges of a position */
+    unsigned extras;   /* e */
+    unsigned position; /* of an extra: that of its proxy */
+    bool is_extra;
+    bool is_proxy;
+} lowlat_place_t;
+
+static inline unsigned lowlat_steps(unsigned ranks)
+{
+    unsigned steps = 0;
+    while (ranks >> (steps + 1)) {
+        ++steps;
+    }
+    return steps;
+}
+
+static inline lowlat_place_t lowlat_place(const lowlat_group_t *group)
+{
+    const unsigned steps = lowlat_steps(group->ranks);
+    const unsigned extras = group->ranks - (1u << steps);
+    const bool paired = group->rank < 2 * extras;
+    return (lowlat_place_t){
+        .steps = steps,
+        .extras = extras,
+        .position = paired ? group->rank / 2 : group->rank - extras,
+        .is_extra = paired && group->rank % 2,
+        .is_proxy = paired && !(group->rank % 2),
+    };
+}
+
+/* The rank at a position; of a pair, the proxy. */
+static inline unsigned lowlat_rank_at(const lowlat_place_t *place, unsigned position)
+{
+    return position < place->extras ? 2 * position : position + place->extras;
+}
+
+static inline unsigned lowlat_partner(const lowlat_place_t *place, unsigned step)
+{
+    return lowlat_rank_at(place, place->position ^ (1u << step));
+}
+
+/* Does our group come after that of our partner in exchange `step`? */
+static inline bool lowlat_is_upper(const lowlat_place_t *place, unsigned step)
+{
+    return place->position >> step & 1;
+}
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Steps that the algorithms of coll_lowlat have in common: to enter an
+ * operation, to set and to await flags, to find data in the segments.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_MEMORY_H
+#define LOWLAT_MEMORY_H
+
+#include <string.h>
+
+#include "cpu.h"
+#include "lowlat.h"
+
+static inline size_t lowlat_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t lowlat_divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline size_t lowlat_round_up(size_t bytes, size_t unit_bytes)
+{
+    return lowlat_divide_up(bytes, unit_bytes) * unit_bytes;
+}
+
+/* Elements that fill whole cache lines, where elements of this stride can; else 1. */
+static inline size_t lowlat_line_elems(size_t stride_bytes)
+{
+    return 0 == LOWLAT_CACHE_LINE_BYTES % stride_bytes ? LOWLAT_CACHE_LINE_BYTES / stride_bytes : 1;
+}
+
+/* Enter operation `task`, in which no flag counts beyond `pieces`. */
+static inline void lowlat_task_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t pieces)
+{
+    lowlat_group_t *group = task->group;
+
+    task->task.ops = ops;
+    task->task.steps = 0;
+    task->sequence = ++group->sequence;
+    task->base = group->pieces;
+    group->pieces += pieces;
+    task->half = (unsigned) (task->sequence % LOWLAT_HALVES);
+    task->peer = 0;
+    /* Only for messages about missing ranks: it need not be seen before anything else. */
+    __atomic_store_n(&group->segment[group->rank]->flag[LOWLAT_ENTERED].value, task->sequence,
+                     __ATOMIC_RELAXED);
+}
+
+/* Has `rank` not yet made the call that we are in? */
+static inline bool lowlat_is_absent(const lowlat_task_t *task, unsigned rank)
+{
+    return __atomic_load_n(&task->group->segment[rank]->flag[LOWLAT_ENTERED].value,
+                           __ATOMIC_RELAXED) < task->sequence;
+}
+
+/* Set our flag to n.  Release: whoever sees it sees all that we wrote before. */
+static inline void lowlat_flag_post(const lowlat_task_t *task, lowlat_flag_t flag, size_t n)
+{
+    __atomic_store_n(&task->group->segment[task->group->rank]->flag[flag].value, task->base + n,
+                     __ATOMIC_RELEASE);
+}
+
+/* Has `rank` set its flag to n or more? */
+static inline bool lowlat_flag_reached(const lowlat_task_t *task, unsigned rank, lowlat_flag_t flag,
+                                       size_t n)
+{
+    return __atomic_load_n(&task->group->segment[rank]->flag[flag].value, __ATOMIC_ACQUIRE) >=
+           task->base + n;
+}
+
+/* Have all peers?  Remembers which have been seen, until all of them have. */
+static inline bool lowlat_all_reached(lowlat_task_t *task, lowlat_flag_t flag, size_t n)
+{
+    for (; task->peer < task->group->ranks; ++task->peer) {
+        if (task->peer != task->group->rank && !lowlat_flag_reached(task, task->peer, flag, n)) {
+            return false;
+        }
+    }
+    task->peer = 0;
+    return true;
+}
+
+/* Our half of the arena of `rank`. */
+static inline unsigned char *lowlat_arena(const lowlat_task_t *task, unsigned rank)
+{
+    return task->group->segment[rank]->arena + task->half * task->group->arena_bytes;
+}
+
+/* Fetch, for writing, what the next operation will write if it is like this one. */
+static inline void lowlat_prefetch_other_half(const lowlat_task_t *task, size_t bytes)
+{
+    const lowlat_group_t *group = task->group;
+    const unsigned char *arena =
+        group->segment[group->rank]->arena + (LOWLAT_HALVES - 1 - task->half) * group->arena_bytes;
+
+    for (size_t offset = 0; offset < bytes; offset += LOWLAT_CACHE_LINE_BYTES) {
+        arc_cpu_prefetch_for_write(arena + offset);
+    }
+}
+
+static inline lowlat_line_t *lowlat_line(const lowlat_task_t *task, unsigned rank, unsigned slot)
+{
+    return &task->group->segment[rank]->line[task->half][slot];
+}
+
+/* Data and sequence number in one cache line: whoever sees the number sees the data. */
+static inline void lowlat_line_post(const lowlat_task_t *task, unsigned slot, const void *data)
+{
+    lowlat_line_t *line = lowlat_line(task, task->group->rank, slot);
+    memcpy(line->data, data, task->span_bytes);
+    __atomic_store_n(&line->sequence, task->sequence, __ATOMIC_RELEASE);
+}
+
+/*
+ * Equal, not "not before": by the two halves (lowlat.h) the line cannot have
+ * been written for a later operation.
+ */
+static inline bool lowlat_line_arrived(const lowlat_task_t *task, unsigned rank, unsigned slot)
+{
+    return __atomic_load_n(&lowlat_line(task, rank, slot)->sequence, __ATOMIC_ACQUIRE) ==
+           task->sequence;
+}
+
+static inline const unsigned char *lowlat_in(const lowlat_task_t *task, size_t offset_bytes)
+{
+    return (const unsigned char *) task->in + offset_bytes;
+}
+
+static inline unsigned char *lowlat_out(const lowlat_task_t *task, size_t offset_bytes)
+{
+    return (unsigned char *) task->out + offset_bytes;
+}
+
+/* Bytes of `elems` elements of which the last one is element `end` - 1 of the vector. */
+static inline size_t lowlat_piece_bytes(const lowlat_task_t *task, size_t elems, size_t end)
+{
+    const arc_reducer_t *reducer = task->reducer;
+    const size_t padding = end == task->count ? reducer->stride_bytes - reducer->last_bytes : 0;
+    return 0 == elems ? 0 : elems * reducer->stride_bytes - padding;
+}
+
+/* Make elements [first, end) of the vector at `from` readable in our arena at `offset_bytes`. */
+static inline void lowlat_stage(const lowlat_task_t *task, const void *from, size_t first,
+                                size_t end, size_t offset_bytes)
+{
+    memcpy(lowlat_arena(task, task->group->rank) + offset_bytes,
+           (const unsigned char *) from + first * task->reducer->stride_bytes,
+           lowlat_piece_bytes(task, end - first, end));
+}
+
+/* Elements [first, end) of the result are at `from`.  Padding in `out` is left alone. */
+static inline void lowlat_copy_out(const lowlat_task_t *task, const void *from, size_t first,
+                                   size_t end)
+{
+    const arc_reducer_t *reducer = task->reducer;
+    unsigned char *out = lowlat_out(task, first * reducer->stride_bytes);
+
+    if (reducer->stride_bytes == reducer->last_bytes) {
+        memcpy(out, from, (end - first) * reducer->stride_bytes);
+    } else {
+        reducer->reduce(&from, 1, out, end - first, reducer->context);
+    }
+}
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * How far apart the cores of two neighbouring ranks are.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PROBE_H
+#define LOWLAT_PROBE_H
+
+#include "lowlat.h"
+
+/*
+ * Nanoseconds that a cache line takes from our core to that of rank ^ 1: half of
+ * a round trip, of the fastest of some batches of them.  To be called by all ranks of a group at
+ * about the same time, once, before its first operation; each rank needs a core.  Never waits long:
+ * a large number if the neighbour did not answer, 0 if there is none.
+ */
+int lowlat_probe_ns(const lowlat_group_t *group);
+
+#endif

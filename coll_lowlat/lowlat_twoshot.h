@@ -1,0 +1,15 @@
+/*
+ * Two-shot allreduce through mapped memory: every rank sums one part of the
+ * vector over all ranks, then every rank collects the sums.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_TWOSHOT_H
+#define LOWLAT_TWOSHOT_H
+
+#include "lowlat.h"
+
+size_t lowlat_twoshot_max_bytes(const lowlat_group_t *group);
+void lowlat_twoshot_start(lowlat_task_t *task);
+
+#endif

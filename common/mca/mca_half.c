@@ -1,0 +1,27 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "half.h"
+#include "mca_half.h"
+
+int mca_half_allreduce(arc_type_t half, const void *send, void *receive, int count,
+                       struct ompi_communicator_t *comm,
+                       mca_coll_base_module_allreduce_fn_t allreduce,
+                       mca_coll_base_module_t *module)
+{
+    float *floats = malloc((size_t) count * sizeof *floats + 1);
+
+    if (NULL == floats) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    arc_half_widen(half, MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
+    int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op,
+                           comm, module);
+    if (OMPI_SUCCESS == status) {
+        arc_half_narrow(half, floats, receive, (size_t) count);
+    }
+    free(floats);
+    return status;
+}

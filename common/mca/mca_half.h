@@ -1,0 +1,28 @@
+/*
+ * 16-bit floats that a program keeps in MPI_UINT16_T, by way of floats.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_HALF_H
+#define MCA_HALF_H
+
+#include "element.h"
+#include "mca_compat.h"
+
+/* Is this a sum of what the user said are 16-bit floats?  `uint16`: of arc_uint16_type(). */
+static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
+                               const struct ompi_datatype_t *type)
+{
+    return ARC_TYPE_UINT16 != uint16 && &ompi_mpi_uint16_t.dt == type && OMPI_OP_SUM == op->op_type;
+}
+
+/*
+ * The sum of `count` 16-bit floats over `comm`: widened, summed in place as
+ * MPI_FLOAT by `allreduce` of `module`, and rounded once.  An MPI error code.
+ */
+int mca_half_allreduce(arc_type_t half, const void *send, void *receive, int count,
+                       struct ompi_communicator_t *comm,
+                       mca_coll_base_module_allreduce_fn_t allreduce,
+                       mca_coll_base_module_t *module);
+
+#endif
