@@ -12,12 +12,33 @@
 #include "mca_half.h"
 
 /*
- * The first calls of a communicator: agree on the configuration at the very
- * first one, set up at the first that is eligible.  All ranks make the same
- * calls, so all are here together.  Returns ARC_REASONS when ready.
+ * The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down.
+ * A function of the program gets whole vectors; that is one-shot of one block.
  */
-static __attribute__((noinline, cold)) arc_reason_t
-prepare(lowlat_module_t *module, arc_reason_t verdict, unsigned algorithm, size_t bytes)
+static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                              size_t bytes)
+{
+    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
+
+    if (OPAL_LIKELY(!reduction->packed || LOWLAT_ALGORITHMS == algorithm)) {
+        return algorithm;
+    }
+    return bytes <=
+                   lowlat_min(module->group.block_bytes, module->max_arena_bytes / LOWLAT_MIN_SLOTS)
+               ? LOWLAT_ALGORITHM_ONESHOT
+               : LOWLAT_ALGORITHMS;
+}
+
+/*
+ * Calls that the module is not ready for: agree on the configuration at the very first
+ * one, set up at the first that is eligible, get more memory at the first that is
+ * long.  All ranks make the same calls, so all are here together.  Returns the
+ * verdict, and the algorithm that now counts.
+ */
+static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *module,
+                                                           arc_reason_t verdict,
+                                                           const arc_reduction_t *reduction,
+                                                           size_t bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
 
@@ -29,12 +50,20 @@ prepare(lowlat_module_t *module, arc_reason_t verdict, unsigned algorithm, size_
                                               &mca_coll_lowlat_component.config));
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
-        coll_lowlat_setup(module, algorithm, bytes);
+        coll_lowlat_setup(module, *algorithm, bytes);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
     }
-    return verdict;
+    if (ARC_REASONS != verdict) {
+        return verdict;
+    }
+    *algorithm = choose(module, reduction, bytes);
+    if (LOWLAT_ALGORITHMS != *algorithm && bytes > module->enough_bytes[*algorithm]) {
+        coll_lowlat_grow(module, *algorithm, bytes);
+        *algorithm = choose(module, reduction, bytes);
+    }
+    return LOWLAT_ALGORITHMS == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASONS;
 }
 
 /*
@@ -68,24 +97,6 @@ static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_
         describe_missing(task, missing, sizeof missing);
     }
     return arc_module_break(&module->base, status, missing);
-}
-
-/*
- * The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down.
- * A function of the program gets whole vectors; that is one-shot of one block.
- */
-static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
-                              size_t bytes)
-{
-    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
-
-    if (OPAL_LIKELY(!reduction->packed || LOWLAT_ALGORITHMS == algorithm)) {
-        return algorithm;
-    }
-    return bytes <=
-                   lowlat_min(module->group.block_bytes, module->max_arena_bytes / LOWLAT_MIN_SLOTS)
-               ? LOWLAT_ALGORITHM_ONESHOT
-               : LOWLAT_ALGORITHMS;
 }
 
 static inline int run(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
@@ -153,17 +164,13 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
             verdict = ARC_REASON_TOO_LARGE;
         }
     }
-    if (OPAL_UNLIKELY(ARC_PHASE_READY != module->base.phase)) {
+    if (OPAL_UNLIKELY(
+            ARC_PHASE_READY != module->base.phase ||
+            (ARC_REASONS == verdict && task.span_bytes > module->enough_bytes[algorithm]))) {
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
-        verdict = prepare(module, verdict, algorithm, task.span_bytes);
-    }
-    if (OPAL_UNLIKELY(ARC_REASONS == verdict &&
-                      task.span_bytes > module->enough_bytes[algorithm])) {
-        coll_lowlat_grow(module, algorithm, task.span_bytes);
-        algorithm = choose(module, &reduction, task.span_bytes);
-        verdict = LOWLAT_ALGORITHMS == algorithm ? ARC_REASON_TOO_LARGE : ARC_REASONS;
+        verdict = settle(module, verdict, &reduction, task.span_bytes, &algorithm);
     }
     if (OPAL_UNLIKELY(ARC_REASONS != verdict)) {
         return pass(module, verdict, send, receive, count, type, op);

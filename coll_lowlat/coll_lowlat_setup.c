@@ -85,10 +85,25 @@ static void use_share(lowlat_module_t *module, const lowlat_share_t *share)
     }
 }
 
-/* How far are the cores, and what follows from it; every rank for itself. */
-static const char *choose_wait(lowlat_module_t *module, bool shared)
+/*
+ * Does every rank have a core of its own?  Decides how to wait and which rules count,
+ * for all ranks alike.
+ */
+static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *cores)
+{
+    uint64_t own = !cores_are_shared(module, cores);
+    arc_status_t status = arc_module_min(&module->base, &own, 1);
+
+    module->group.cores_shared = !own;
+    lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &module->group);
+    return status;
+}
+
+/* How to wait, and how far the cores are; every rank for itself. */
+static const char *choose_wait(lowlat_module_t *module)
 {
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    const bool shared = module->group.cores_shared;
 
     module->wait.progress = mca_compat_progress;
     module->wait.spins = (unsigned) (shared ? config->spins_shared_cores : config->spins);
@@ -157,7 +172,11 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         return;
     }
     use_share(module, &share);
-    const char *distance = choose_wait(module, cores_are_shared(module, &cores));
+    if (ARC_OK != look_at_cores(module, &cores)) {
+        coll_lowlat_teardown(module);
+        return;
+    }
+    const char *distance = choose_wait(module);
     base->phase = ARC_PHASE_READY;
     log_ready(module, distance);
 }

@@ -96,6 +96,7 @@ typedef struct lowlat_segment {
 typedef struct lowlat_group {
     unsigned rank;
     unsigned ranks;
+    bool cores_shared;          /* some ranks have no core of their own; the same on all ranks */
     size_t arena_bytes;         /* of each half */
     size_t block_bytes;         /* staging unit of one-shot */
     size_t chunk_bytes;         /* of two-shot: this much of the vector at a time */

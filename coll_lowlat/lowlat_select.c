@@ -38,24 +38,27 @@ const arc_param_t lowlat_params[] = {
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
 
 /*
- * The rules: the first row counts whose numbers of ranks and bytes are not below
- * those of the call.  Within a number of ranks, max_bytes increases.  Where they
- * come from: docs/algorithms.md, "Which algorithm when".
+ * The rules: the first row counts that is for a group of this kind, and whose
+ * numbers of ranks and bytes are not below those of the call.  Where they come
+ * from: docs/algorithms.md, "Which algorithm when".
  */
 static const struct {
+    bool cores_shared;
     unsigned max_ranks;
     size_t max_bytes;
     unsigned algorithm;
 } rules[] = {
     /* clang-format off */
-    {2,        128 << 10, LOWLAT_ALGORITHM_ONESHOT},
-    {2,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
-    {4,        16 << 10,  LOWLAT_ALGORITHM_ONESHOT},
-    {4,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
-    {8,        8 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {8,        SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
-    {UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    {false, 2,        SIZE_MAX,  LOWLAT_ALGORITHM_ONESHOT},
+    {false, 4,        4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {false, 8,        1 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {false, UINT_MAX, 256,       LOWLAT_ALGORITHM_ONESHOT},
+    {false, UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    {true,  2,        SIZE_MAX,  LOWLAT_ALGORITHM_ONESHOT},
+    {true,  4,        32 << 10,  LOWLAT_ALGORITHM_ONESHOT},
+    {true,  8,        8 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {true,  UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
+    {true,  UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
     /* clang-format on */
 };
 
@@ -85,7 +88,8 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
         return;
     }
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
-        if (group->ranks > rules[i].max_ranks ||
+        if (rules[i].cores_shared != group->cores_shared || rules[i].max_ranks < group->ranks ||
+            (map->entries > 0 && rules[i].max_bytes <= map->entry[map->entries - 1].max_bytes) ||
             (config->reproducible && !lowlat_algorithms[rules[i].algorithm].in_rank_order)) {
             continue;
         }
