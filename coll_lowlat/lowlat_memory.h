@@ -102,6 +102,12 @@ static inline void lowlat_prefetch_other_half(const lowlat_task_t *task, size_t 
     }
 }
 
+/* The same for a flag of ours. */
+static inline void lowlat_prefetch_flag(const lowlat_task_t *task, lowlat_flag_t flag)
+{
+    arc_cpu_prefetch_for_write(&task->group->segment[task->group->rank]->flag[flag].value);
+}
+
 static inline lowlat_line_t *lowlat_line(const lowlat_task_t *task, unsigned rank, unsigned slot)
 {
     return &task->group->segment[rank]->line[task->half][slot];
