@@ -1,0 +1,167 @@
+#!/bin/sh
+# The test cluster is what it promises: nodes that Open MPI takes for hosts of their own, links of
+# the given rate, right sums over them, and nothing left behind. Needs root.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../mpi/mpi_run.sh"
+mpi_setup
+
+cluster=$(dirname "$0")/cluster
+# The cluster's state goes there: this test meets no other cluster.
+TMPDIR=$mpi_scratch
+export TMPDIR
+state=$mpi_scratch/arc-cluster-arc
+trap '"$cluster" down 2>/dev/null; rm -rf "$mpi_scratch"' EXIT
+gbit_1_least=850 gbit_1_most=1000 # Mbit/s of data
+
+# cluster_start SECONDS ARGUMENTS OF RUN ...: as mpi_start
+cluster_start() {
+    mpi_seconds=$1
+    shift
+    # shellcheck disable=SC2086
+    "$cluster" run --timeout "$mpi_seconds" "$@" \
+        >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+}
+
+# cluster_check LABEL SECONDS ARGUMENTS OF RUN ...: a program that prints TAP
+cluster_check() {
+    label=$1
+    shift
+    cluster_start "$@"
+    mpi_report "$label"
+}
+
+# says TEXT DESCRIPTION: the last run printed these lines, in any order, and ended well.
+says() {
+    sort "$mpi_scratch/out" >"$mpi_scratch/sorted"
+    test "$mpi_status" -eq 0 && printf '%s\n' "$1" | cmp -s - "$mpi_scratch/sorted"
+    mpi_result $? "$2"
+    cmp -s "$mpi_scratch/sorted" /dev/null || mpi_show "$mpi_scratch/sorted"
+    mpi_show "$mpi_scratch/err"
+}
+
+# What a cluster could leave in the machine. Only ours: others may come and go meanwhile.
+remains() {
+    ls -d "$state" 2>/dev/null
+    cat /proc/[0-9]*/mountinfo 2>/dev/null | grep -F "$state"
+    for inode in $net_inodes; do
+        find /proc/[0-9]*/ns/net -maxdepth 0 -lname "net:\[$inode\]" 2>/dev/null
+    done
+    ip -o link | grep -wE 'port[0-9]+|switch'
+    ip netns list | grep -w arc
+}
+
+# down_leaves_nothing DESCRIPTION
+down_leaves_nothing() {
+    net_inodes=
+    for pin in "$state"/*/net; do
+        net_inodes="$net_inodes $(stat -L -c %i "$pin")"
+    done
+    remains >"$mpi_scratch/before"
+    "$cluster" down
+    down_status=$?
+    remains >"$mpi_scratch/after"
+    test $down_status -eq 0 && test -s "$mpi_scratch/before" && ! test -s "$mpi_scratch/after"
+    mpi_result $? "$1"
+    mpi_show "$mpi_scratch/after"
+}
+
+"$cluster" up 3 none 2>"$mpi_scratch/err"
+case $? in
+0) ;;
+77) mpi_skip_all "$(cat "$mpi_scratch/err")" ;;
+*)
+    echo "Bail out! $(cat "$mpi_scratch/err")"
+    exit 1
+    ;;
+esac
+
+! "$cluster" up 2 2>"$mpi_scratch/err" && grep -q 'arc is up' "$mpi_scratch/err"
+mpi_result $? "up is refused where the cluster is up"
+
+cluster_start 30 --ppn 2,1,1 "$mpi_bin/cluster_probe"
+says "rank 0 on arc0 shares memory with 1
+rank 1 on arc0 shares memory with 1
+rank 2 on arc1 shares memory with 0
+rank 3 on arc2 shares memory with 0" "uneven nodes: host names and locality"
+cluster_start 30 -n 5 --map-by node "$mpi_bin/cluster_probe"
+says "rank 0 on arc0 shares memory with 1
+rank 1 on arc1 shares memory with 1
+rank 2 on arc2 shares memory with 0
+rank 3 on arc0 shares memory with 1
+rank 4 on arc1 shares memory with 1" "ranks placed cyclically"
+
+# shellcheck disable=SC2016
+cluster_start 30 --ppn 1 sh -c '
+    touch "/dev/shm/$(hostname)"
+    sleep 1
+    echo /dev/shm/* /sys/class/net/*'
+says "/dev/shm/arc0 /sys/class/net/eth0 /sys/class/net/lo
+/dev/shm/arc1 /sys/class/net/eth0 /sys/class/net/lo
+/dev/shm/arc2 /sys/class/net/eth0 /sys/class/net/lo" "each node has its own /dev/shm and devices"
+
+test "$("$cluster" enter arc1 sh -c 'hostname; pwd')" = "arc1
+$PWD"
+mpi_result $? "a command runs on one node"
+
+if mpi_have_plugin; then
+    # shellcheck disable=SC2016
+    cluster_start 30 --ppn 1 sh -c 'for component in lowlat quant; do
+        ompi_info --param coll $component --level 9 --parsable |
+            grep -q "coll_${component}_priority:value" && echo "$(hostname) $component"
+    done'
+    says "arc0 lowlat
+arc0 quant
+arc1 lowlat
+arc1 quant
+arc2 lowlat
+arc2 quant" "Open MPI finds the components on all nodes"
+    OMPI_MCA_coll_quant_enable=1
+    export OMPI_MCA_coll_quant_enable
+    cluster_start 30 --ppn 1 printenv OMPI_MCA_coll_quant_enable
+    says "1
+1
+1" "parameters in the environment reach all nodes"
+    cluster_check "3 nodes, quant" 60 --ppn 2,1,1 "$mpi_bin/quantized" -n 100000
+    unset OMPI_MCA_coll_quant_enable
+fi
+cluster_check "3 nodes" 60 --ppn 2,1,1 "$mpi_bin/matrix" -l 1000
+cluster_start 60 --ppn 1 "$mpi_bin/arc_allreduce" -c -m 4:1048576 -i 5 -x 1
+test $mpi_status -eq 0
+mpi_result $? "3 nodes: right sums up to 1 MiB"
+mpi_show "$mpi_scratch/err"
+
+cluster_start 2 --ppn 1 sleep 100
+test $mpi_status -eq 124 && "$cluster" status | grep -q '^3 processes'
+mpi_result $? "the time limit ends what runs in the nodes"
+
+"$cluster" enter arc2 sh -c 'sleep 1000 & echo $!' >"$mpi_scratch/sleeper"
+down_leaves_nothing "down leaves nothing"
+# A zombie has no command line.
+! grep -q sleep "/proc/$(cat "$mpi_scratch/sleeper")/cmdline" 2>/dev/null
+mpi_result $? "down ends processes that others started in a node"
+"$cluster" down
+mpi_result $? "down where nothing is up"
+
+"$cluster" up 100 1gbit >/dev/null 2>&1 &
+up_pid=$!
+until [ -f "$state/arc1/holder" ]; do
+    kill -0 $up_pid 2>/dev/null || break
+    sleep 0.05
+done
+kill -KILL $up_pid
+wait $up_pid 2>/dev/null
+! "$cluster" status 2>/dev/null
+mpi_result $? "a cluster whose making was killed is not up"
+down_leaves_nothing "down cleans up behind a killed up"
+
+"$cluster" up 2 1gbit
+cluster_start 60 --ppn 1 "$mpi_bin/cluster_probe" 1048576 20
+awk -v least=$gbit_1_least -v most=$gbit_1_most '
+    /^stream/ { good = $2 >= least && $2 <= most }
+    END { exit !good }' "$mpi_scratch/out"
+mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
+mpi_show "$mpi_scratch/out"
+down_leaves_nothing "down leaves nothing of a cluster with a rate"
+mpi_done
