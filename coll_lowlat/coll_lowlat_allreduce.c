@@ -12,21 +12,32 @@
 #include "mca_half.h"
 
 /*
- * The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down.
- * A function of the program gets whole vectors; that is one-shot of one block.
+ * The algorithm for reductions that not all algorithms are for.  A function of the program
+ * gets whole vectors: one-shot of one block.  What rounds once is added in one go.
  */
-static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
-                              size_t bytes)
+static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *module,
+                                                         const arc_reduction_t *reduction,
+                                                         size_t bytes, unsigned algorithm)
 {
-    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
-
-    if (OPAL_LIKELY(!reduction->packed || LOWLAT_ALGORITHMS == algorithm)) {
-        return algorithm;
+    if (!reduction->packed) {
+        return lowlat_algorithms[algorithm].in_rank_order ? algorithm : LOWLAT_ALGORITHM_TWOSHOT;
     }
     return bytes <=
                    lowlat_min(module->group.block_bytes, module->max_arena_bytes / LOWLAT_MIN_SLOTS)
                ? LOWLAT_ALGORITHM_ONESHOT
                : LOWLAT_ALGORITHMS;
+}
+
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down. */
+static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                              size_t bytes)
+{
+    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
+    const bool special = reduction->packed || reduction->reducer.rounds_once;
+
+    return OPAL_LIKELY(!special || LOWLAT_ALGORITHMS == algorithm)
+               ? algorithm
+               : choose_special(module, reduction, bytes, algorithm);
 }
 
 /*
@@ -48,6 +59,10 @@ static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *modu
     if (ARC_PHASE_FRESH == base->phase) {
         arc_module_agree(base, arc_param_hash(lowlat_params, lowlat_params_count,
                                               &mca_coll_lowlat_component.config));
+        if (ARC_PHASE_DECLINED == base->phase) {
+            /* Perhaps not all ranks take them for floats: then nobody must. */
+            module->uint16 = ARC_TYPE_UINT16;
+        }
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
         coll_lowlat_setup(module, *algorithm, bytes);
@@ -136,6 +151,7 @@ static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t 
     arc_module_t *base = &module->base;
 
     if (mca_half_is(module->uint16, op, type)) {
+        arc_module_count_pass(base, reason, count, type, op);
         return mca_half_allreduce(module->uint16, send, receive, count, base->comm,
                                   base->below_allreduce, base->below_module);
     }

@@ -85,6 +85,15 @@ static void use_share(lowlat_module_t *module, const lowlat_share_t *share)
     }
 }
 
+/* The selection, for the memory that there may be once it is needed. */
+static void compile_map(lowlat_module_t *module)
+{
+    lowlat_group_t group = module->group;
+
+    group.arena_bytes = module->max_arena_bytes;
+    lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &group);
+}
+
 /*
  * Does every rank have a core of its own?  Decides how to wait and which rules count,
  * for all ranks alike.
@@ -95,7 +104,7 @@ static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *core
     arc_status_t status = arc_module_min(&module->base, &own, 1);
 
     module->group.cores_shared = !own;
-    lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &module->group);
+    compile_map(module);
     return status;
 }
 
@@ -189,7 +198,7 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
     if (ARC_OK != lowlat_share_make(&share, module, arena_for(module, algorithm, bytes), &cores)) {
         /* The same on all ranks.  The algorithms work with what there is, or decline. */
         module->max_arena_bytes = module->group.arena_bytes;
-        lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &module->group);
+        compile_map(module);
         share = module->share;
         use_share(module, &share);
         if (0 == module->group.rank) {
@@ -202,6 +211,10 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
     /* All ranks have come here: nobody reads the old segments any more. */
     lowlat_share_release(&module->share);
     use_share(module, &share);
+    if (0 == module->group.rank) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "grows to %zu bytes of shared memory a rank",
+                       module->share.counted_bytes);
+    }
 }
 
 void coll_lowlat_teardown(lowlat_module_t *module)

@@ -90,7 +90,22 @@ static void setup(quant_module_t *module)
     }
 }
 
-/* Agree at the first call, set up at the first eligible one; ARC_REASONS when ready. */
+/* The first call. */
+static __attribute__((noinline, cold)) void agree(quant_module_t *module)
+{
+    arc_module_t *base = &module->base;
+    /* What the info key chose is part of the configuration. */
+    const uint64_t chosen = 2 * (uint64_t) module->format + module->active;
+
+    arc_module_agree(base, chosen ^ arc_param_hash(quant_params, quant_params_count,
+                                                   &mca_coll_quant_component.settings));
+    if (ARC_PHASE_DECLINED == base->phase) {
+        /* Perhaps not all ranks take them for floats: then nobody must. */
+        module->uint16 = ARC_TYPE_UINT16;
+    }
+}
+
+/* Set up at the first eligible call; ARC_REASONS when ready. */
 static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *module,
                                                             arc_reason_t verdict)
 {
@@ -98,12 +113,6 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *modu
 
     if (base->nested) {
         return ARC_REASON_NESTED;
-    }
-    if (ARC_PHASE_FRESH == base->phase) {
-        /* What the info key chose is part of the configuration. */
-        const uint64_t chosen = 2 * (uint64_t) module->format + module->active;
-        arc_module_agree(base, chosen ^ arc_param_hash(quant_params, quant_params_count,
-                                                       &mca_coll_quant_component.settings));
     }
     if (ARC_PHASE_AGREED == base->phase && !module->active && ARC_TYPE_UINT16 == module->uint16) {
         /* Nobody wants it here.  Until the key is set, calls go below directly. */
@@ -155,6 +164,9 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
                          mca_coll_base_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
+    if (ARC_PHASE_FRESH == module->base.phase && !module->base.nested) {
+        agree(module);
+    }
     if (mca_half_is(module->uint16, op, type)) {
         /* Once more, with floats; also if they are then passed down. */
         return mca_half_allreduce(module->uint16, send, receive, count, comm, coll_quant_allreduce,

@@ -221,16 +221,21 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
 {
     ptrdiff_t gap_bytes = 0;
     const size_t vector_bytes = round_up(count * reduction->reducer.stride_bytes);
-    const size_t typed_bytes =
-        round_up((size_t) opal_datatype_span(&reduction->type->super, count, &gap_bytes));
+    const size_t span_bytes =
+        (size_t) opal_datatype_span(&reduction->type->super, count, &gap_bytes);
+    const size_t shift_bytes = (size_t) gap_bytes % SCRATCH_ALIGN_BYTES;
+    const size_t typed_bytes = round_up(shift_bytes + span_bytes);
 
     reduction->memory = malloc(vector_bytes + 2 * typed_bytes + SCRATCH_ALIGN_BYTES);
     if (NULL == reduction->memory) {
         return ARC_ERR_NO_MEMORY;
     }
     reduction->vector = (unsigned char *) round_up((size_t) (uintptr_t) reduction->memory);
-    /* The data begin `gap` behind the address that MPI takes as that of an element. */
-    reduction->typed[0] = reduction->vector + vector_bytes - gap_bytes;
+    /*
+     * The data begin `gap` behind the address that MPI takes as that of an element.  That address
+     * is the one to be aligned; where it is not far away, what is in between is ours, too.
+     */
+    reduction->typed[0] = reduction->vector + vector_bytes + shift_bytes - gap_bytes;
     reduction->typed[1] = reduction->typed[0] + typed_bytes;
     store(reduction, (void *) in, reduction->vector, 0, count);
     return ARC_OK;

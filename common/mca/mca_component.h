@@ -97,7 +97,11 @@ int arc_module_install(arc_module_t *module);
  */
 void arc_module_uninstall(arc_module_t *module);
 
-/* Give the call to the component below and count why. */
+/* Count, and say if the user wants to know, that a call goes to the component below. */
+void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
+                           struct ompi_datatype_t *type, struct ompi_op_t *op);
+
+/* Count, and give the call to the component below. */
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op);
 

@@ -32,8 +32,8 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
                 mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
 }
 
-int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
-                    int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
+void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
+                           struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
     size_t type_bytes = 0;
 
@@ -43,6 +43,12 @@ int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send,
         arc_module_log(module, ARC_LOG_CALL, "%d of %s with %s passed down: %s", count, type->name,
                        op->o_name, arc_reason_text(reason));
     }
+}
+
+int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
+                    int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    arc_module_count_pass(module, reason, count, type, op);
     return module->below_allreduce(send, receive, count, type, op, module->comm,
                                    module->below_module);
 }

@@ -69,13 +69,16 @@ static void count_sysv_segments(footprint_t *footprint)
     FILE *file = fopen("/proc/sysvipc/shm", "r");
     char line[LINE_BYTES];
     long creator;
+    long bytes;
 
     if (file == NULL) {
         return; /* a kernel without System V IPC has no segments to leak */
     }
     while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%*s %*s %*s %*s %ld", &creator) == 1 && creator == (long) getpid()) {
+        if (sscanf(line, "%*s %*s %*s %ld %ld", &bytes, &creator) == 2 &&
+            creator == (long) getpid()) {
             footprint->sysv_segments++;
+            footprint->sysv_bytes += bytes;
         }
     }
     fclose(file);

@@ -14,6 +14,7 @@ typedef struct footprint {
     long mappings;      /* lines of /proc/self/maps */
     long shared_files;  /* of them, files in /dev/shm */
     long sysv_segments; /* System V segments that this process made */
+    long sysv_bytes;    /* ... all of them */
 } footprint_t;
 
 /** Take the counts now. Aborts the job when /proc is not there. */

@@ -9,6 +9,8 @@
  * own in matrix_special.c.
  *
  *   -l N   leave out counts above N (elements); for runs with many ranks
+ *   -t     thinned: predefined types on world only, and counts around the smallest block, chunk
+ *          and memory that coll_lowlat can be set to; for many algorithms with many ranks
  *   -b     only NaN, byte by byte
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -26,6 +28,7 @@ enum {
     COUNTS_MAX = 48,
     MIXED_COUNT = 70000,
     LARGEST_COUNT = 300001,
+    THIN_LARGEST_COUNT = 20011,
     STAGGER_ELEMS = 61, /* a prime: successive calls reduce different stretches of the vectors */
 };
 
@@ -33,6 +36,10 @@ static const size_t small_counts[] = {0, 1, 2, 3, 5, 7, 8, 13, 14, 15, 1023, 102
 
 /* Sizes at which an implementation may change its way: an inline message, a page, a segment. */
 static const size_t boundary_bytes[] = {56, 4096, 8192, 65536};
+
+/* The same for the smallest values of block_bytes, chunk_bytes, and slots times that. */
+static const size_t thin_bytes[] = {56, 256, 4096, 12288};
+static const size_t thin_counts[] = {0, 1, 997};
 
 /** An ascending list of element counts without repetitions. */
 typedef struct counts {
@@ -56,6 +63,20 @@ static void counts_add(counts_t *counts, size_t value)
     counts->used++;
 }
 
+static void counts_around(counts_t *counts, size_t elems)
+{
+    counts_add(counts, elems > 0 ? elems - 1 : 0);
+    counts_add(counts, elems);
+    counts_add(counts, elems + 1);
+}
+
+static void counts_limit(counts_t *counts, size_t limit)
+{
+    while (counts->used > 0 && counts->values[counts->used - 1] > limit) {
+        counts->used--;
+    }
+}
+
 /* Counts for one type, up to `limit`; `large` adds the counts that cost time. */
 static void counts_for(counts_t *counts, const type_row_t *type, bool large, size_t limit)
 {
@@ -64,19 +85,34 @@ static void counts_for(counts_t *counts, const type_row_t *type, bool large, siz
         counts_add(counts, small_counts[i]);
     }
     for (size_t i = 0; i < sizeof boundary_bytes / sizeof boundary_bytes[0]; i++) {
-        size_t elems = boundary_bytes[i] / type->extent_bytes;
-
-        counts_add(counts, elems > 0 ? elems - 1 : 0);
-        counts_add(counts, elems);
-        counts_add(counts, elems + 1);
+        counts_around(counts, boundary_bytes[i] / type->extent_bytes);
     }
     if (large) {
         counts_add(counts, MIXED_COUNT);
         counts_add(counts, LARGEST_COUNT);
     }
-    while (counts->used > 0 && counts->values[counts->used - 1] > limit) {
-        counts->used--;
+    counts_limit(counts, limit);
+}
+
+/* Counts for one type in a thinned run: `ranks` decides which of them have empty parts. */
+static void counts_for_thin(counts_t *counts, const type_row_t *type, bool large, size_t limit)
+{
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    counts->used = 0;
+    for (size_t i = 0; i < sizeof thin_counts / sizeof thin_counts[0]; i++) {
+        counts_add(counts, thin_counts[i]);
     }
+    counts_around(counts, (size_t) ranks);
+    counts_around(counts, thin_bytes[0] / type->extent_bytes);
+    for (size_t i = 1; large && i < sizeof thin_bytes / sizeof thin_bytes[0]; i++) {
+        counts_around(counts, thin_bytes[i] / type->extent_bytes);
+    }
+    if (large && type->broad) {
+        counts_add(counts, THIN_LARGEST_COUNT);
+    }
+    counts_limit(counts, limit);
 }
 
 /* All counts of one type and operation on world, out of place and in place. */
@@ -109,7 +145,7 @@ static void check_world_op(const type_row_t *type, op_id_t op, const counts_t *c
     oracle_fini(&oracle);
 }
 
-static void check_world_type(const type_row_t *type, size_t limit)
+static void check_world_type(const type_row_t *type, size_t limit, bool thin)
 {
     char ops[128] = "";
     counts_t counts;
@@ -123,7 +159,11 @@ static void check_world_type(const type_row_t *type, size_t limit)
     for (unsigned op = 0; op < OP_COUNT; op++) {
         if (type->ops & (1u << op)) {
             /* The largest counts once per type: how bytes are moved does not depend on the op. */
-            counts_for(&counts, type, type->broad && first_op, limit);
+            if (thin) {
+                counts_for_thin(&counts, type, first_op, limit);
+            } else {
+                counts_for(&counts, type, type->broad && first_op, limit);
+            }
             first_op = false;
             check_world_op(type, (op_id_t) op, &counts);
             strncat(ops, " ", sizeof ops - strlen(ops) - 1);
@@ -140,16 +180,19 @@ int main(int argc, char **argv)
 {
     size_t limit = LARGEST_COUNT;
     bool only_nan = false;
+    bool thin = false;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "l:b")) != -1) {
+    while ((option = getopt(argc, argv, "l:bt")) != -1) {
         if (option == 'l') {
             limit = strtoul(optarg, NULL, 10);
         } else if (option == 'b') {
             only_nan = true;
+        } else if (option == 't') {
+            thin = true;
         } else {
-            fprintf(stderr, "usage: matrix [-l largest_count] [-b]\n");
+            fprintf(stderr, "usage: matrix [-l largest_count] [-b | -t]\n");
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
@@ -158,8 +201,10 @@ int main(int argc, char **argv)
         matrix_check_nan();
     } else {
         for (size_t row = 0; row < type_table_rows; row++) {
-            check_world_type(&type_table[row], limit);
+            check_world_type(&type_table[row], limit, thin);
         }
+    }
+    if (!only_nan && !thin) {
         matrix_check_communicators();
         matrix_check_user_ops();
         matrix_check_derived_types();

@@ -204,6 +204,29 @@ mpi_report() {
     fi
 }
 
+# mpi_judge LABEL: the sums of the last run; what it said goes to $mpi_scratch/said.
+mpi_judge() {
+    cp "$mpi_scratch/err" "$mpi_scratch/said"
+    [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err" # to speak is what these runs are asked for
+    mpi_report "$1"
+}
+
+# mpi_says LABEL TEXT TIMES: the last run said TEXT on so many lines
+mpi_says() {
+    test "$(cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -c -- "$2")" -eq "$3"
+    mpi_said=$?
+    mpi_result $mpi_said "$1"
+    [ $mpi_said -eq 0 ] || mpi_show "$mpi_scratch/said"
+}
+
+# mpi_serves LABEL YES: the report of the last run shows calls that were served (1) or none (0)
+mpi_serves() {
+    mpi_says "$1: there is one report" "MPI_Allreduce calls of rank 0" 1
+    cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    test $? -eq $((1 - $2))
+    mpi_result $? "$1: $([ "$2" = 1 ] && echo some || echo no) calls are served"
+}
+
 # mpi_run LABEL RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...
 mpi_run() {
     mpi_label=$1

@@ -13,6 +13,7 @@
  * Cost of the oracle: results are known in closed form, so checking is one pass.
  *
  *   -n N   calls (default 10000)    -s N   seed (default 1)
+ *   -x N   vectors of up to 2^N elements (default and at most 18)
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -48,6 +49,7 @@ typedef struct stress {
     int rank;
     int ranks;
     uint64_t seed;
+    unsigned largest_log2;
     uint32_t *send;
     uint32_t *receive;
     unsigned char *message_out;
@@ -65,7 +67,8 @@ static uint64_t common_bits(const stress_t *stress, uint64_t call, unsigned what
 static size_t pick_count(const stress_t *stress, uint64_t call)
 {
     uint64_t bits = common_bits(stress, call, 0);
-    unsigned top = bits % LARGE_ONE_IN == 0 ? LARGEST_LOG2 : SMALL_LOG2;
+    unsigned usual = stress->largest_log2 < SMALL_LOG2 ? stress->largest_log2 : SMALL_LOG2;
+    unsigned top = bits % LARGE_ONE_IN == 0 ? stress->largest_log2 : usual;
     unsigned log2 = (unsigned) (bits >> 8) % (top + 1);
     size_t power = (size_t) 1 << log2;
 
@@ -223,16 +226,18 @@ static void run(stress_t *stress, uint64_t calls)
 
 int main(int argc, char **argv)
 {
-    stress_t stress = {.seed = 1};
+    stress_t stress = {.seed = 1, .largest_log2 = LARGEST_LOG2};
     uint64_t calls = 10000;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:s:")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:x:")) != -1) {
         if (option == 'n') {
             calls = strtoull(optarg, NULL, 10);
         } else if (option == 's') {
             stress.seed = strtoull(optarg, NULL, 10);
+        } else if (option == 'x' && atoi(optarg) <= LARGEST_LOG2) {
+            stress.largest_log2 = (unsigned) atoi(optarg);
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }

@@ -26,6 +26,19 @@ if mpi_have_plugin; then
     for algorithm in $(mpi_algorithms lowlat); do
         mpi_run "np=2 NaN $algorithm" 2 60 "--mca coll_lowlat_algorithm $algorithm" matrix -b
     done
+    # Many pieces and empty parts; fewer counts than above, but for all numbers of ranks.
+    small="--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k \
+        --mca coll_lowlat_slots 3"
+    for algorithm in $(mpi_algorithms lowlat); do
+        for ranks in 5 6 9; do
+            mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm $small" matrix -t
+        done
+        for ranks in 16 17; do
+            mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm $small" matrix -t -l 100
+        done
+    done
     mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
     mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
 fi

@@ -11,7 +11,6 @@ mpi_start_each 30 "" true true
 [ "$mpi_status" -eq 0 ] || mpi_skip_all "mpirun cannot start a command for each rank"
 agree=$mpi_bin/agree
 differs="parameters are not the same on all ranks; set"
-served='served  .* [1-9][0-9]* *[1-9][0-9]*$'
 
 # start_odd RANK "MCA ARGUMENTS" COMMAND: two ranks, of which RANK runs COMMAND instead of agree.
 start_odd() {
@@ -21,76 +20,53 @@ start_odd() {
     esac
 }
 
-# judge LABEL: the sums of the last run; what it said goes to $mpi_scratch/said.
-judge() {
-    cp "$mpi_scratch/err" "$mpi_scratch/said"
-    [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err" # to speak is what these runs are asked for
-    mpi_report "$1"
-}
-
-# says LABEL TEXT TIMES: the last run said TEXT on so many lines
-says() {
-    test "$(cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -c -- "$2")" -eq "$3"
-    mpi_says=$?
-    mpi_result $mpi_says "$1"
-    [ $mpi_says -eq 0 ] || mpi_show "$mpi_scratch/said"
-}
-
-# serves LABEL YES: the report of the last run shows calls that were served (1) or none (0)
-serves() {
-    says "$1: there is one report" "MPI_Allreduce calls of rank 0" 1
-    cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -q "$served"
-    test $? -eq $((1 - $2))
-    mpi_result $? "$1: $([ "$2" = 1 ] && echo some || echo no) calls are served"
-}
-
 check_parameters() {
     mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_max_bytes=64 $agree -c 0" "$agree -c 0" \
         "$agree -c 0"
-    judge "lowlat: a limit on rank 0 only"
-    says "lowlat: a limit on rank 0 only: one warning" "coll_lowlat: .*$differs" 1
+    mpi_judge "lowlat: a limit on rank 0 only"
+    mpi_says "lowlat: a limit on rank 0 only: one warning" "coll_lowlat: .*$differs" 1
     for rank in 0 1; do
         start_odd $rank "" "env OMPI_MCA_coll_lowlat_algorithm=twoshot $agree -c 0"
-        judge "lowlat: an algorithm on rank $rank only"
-        says "lowlat: an algorithm on rank $rank only: one warning" "coll_lowlat: .*$differs" 1
+        mpi_judge "lowlat: an algorithm on rank $rank only"
+        mpi_says "lowlat: an algorithm on rank $rank only: one warning" "coll_lowlat: .*$differs" 1
         start_odd $rank "" "env OMPI_MCA_coll_quant_enable=1 $agree -c 0"
-        judge "quant: enabled on rank $rank only"
-        says "quant: enabled on rank $rank only: one warning" "coll_quant: .*$differs" 1
+        mpi_judge "quant: enabled on rank $rank only"
+        mpi_says "quant: enabled on rank $rank only: one warning" "coll_quant: .*$differs" 1
     done
     mpi_start_each 60 "" "$agree -k int8" "$agree -k fp32"
-    judge "quant: another format on each rank"
-    says "quant: another format on each rank: one warning" "coll_quant: .*$differs" 1
+    mpi_judge "quant: another format on each rank"
+    mpi_says "quant: another format on each rank: one warning" "coll_quant: .*$differs" 1
     mpi_start_each 60 "" "$agree -k off" "$agree -k int8"
-    judge "quant: off on one rank, on on the other"
-    says "quant: off on one rank, on on the other: one warning" "coll_quant: .*$differs" 1
+    mpi_judge "quant: off on one rank, on on the other"
+    mpi_says "quant: off on one rank, on on the other: one warning" "coll_quant: .*$differs" 1
 }
 
 # Settings that change nothing another rank could see may differ.
 check_local_parameters() {
     mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_report=1 $agree" "$agree"
-    judge "lowlat: a report on rank 0 only"
-    serves "lowlat: a report on rank 0 only" 1
+    mpi_judge "lowlat: a report on rank 0 only"
+    mpi_serves "lowlat: a report on rank 0 only" 1
     mpi_start_each 60 "--mca coll_lowlat_report 1" "$agree" \
         "env OMPI_MCA_coll_lowlat_verbose=0 OMPI_MCA_coll_lowlat_timeout=50
          OMPI_MCA_coll_lowlat_spins=3 OMPI_MCA_coll_lowlat_spins_shared_cores=2 $agree"
-    judge "lowlat: other words, patience and spins on rank 1"
-    serves "lowlat: other words, patience and spins on rank 1" 1
+    mpi_judge "lowlat: other words, patience and spins on rank 1"
+    mpi_serves "lowlat: other words, patience and spins on rank 1" 1
     mpi_start_each 60 "--mca coll_quant_report 1 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" "env OMPI_MCA_coll_quant_verbose=0 OMPI_MCA_coll_quant_timeout=50
          OMPI_MCA_coll_quant_spins=3 OMPI_MCA_coll_quant_isa=scalar $agree"
-    judge "quant: other words, patience, spins and kernels on rank 1"
-    serves "quant: other words, patience, spins and kernels on rank 1" 1
+    mpi_judge "quant: other words, patience, spins and kernels on rank 1"
+    mpi_serves "quant: other words, patience, spins and kernels on rank 1" 1
 }
 
 check_many_communicators() {
     mpi_start 3 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_communicators 2" agree -c 6
-    judge "two communicators of seven may have memory"
-    serves "two communicators of seven may have memory" 1
-    says "two communicators of seven may have memory: the others say why" \
+    mpi_judge "two communicators of seven may have memory"
+    mpi_serves "two communicators of seven may have memory" 1
+    mpi_says "two communicators of seven may have memory: the others say why" \
         'passed  too many communicators have shared memory already .* [1-9][0-9]* ' 1
     mpi_start 2 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_communicators 7" agree -c 6
-    judge "seven communicators of seven may have memory"
-    says "seven communicators of seven may have memory: none is left out" \
+    mpi_judge "seven communicators of seven may have memory"
+    mpi_says "seven communicators of seven may have memory: none is left out" \
         'passed  too many communicators' 0
 }
 
@@ -101,9 +77,9 @@ check_namespaces() {
     if unshare -i true 2>/dev/null; then
         for rank in 0 1; do
             start_odd $rank "$plain" "unshare -i $agree -c 0"
-            judge "no common System V memory with rank $rank"
-            serves "no common System V memory with rank $rank" 1
-            says "no common System V memory with rank $rank: posix memory is used" \
+            mpi_judge "no common System V memory with rank $rank"
+            mpi_serves "no common System V memory with rank $rank" 1
+            mpi_says "no common System V memory with rank $rank: posix memory is used" \
                 'communicator 0 .*posix memory' 1
         done
     else
@@ -112,10 +88,10 @@ check_namespaces() {
     if unshare -ipf --mount-proc true 2>/dev/null; then
         for rank in 0 1; do
             start_odd $rank "$plain" "unshare -ipf --mount-proc $agree -c 0"
-            judge "no common memory with rank $rank"
-            says "no common memory with rank $rank: said once" \
+            mpi_judge "no common memory with rank $rank"
+            mpi_says "no common memory with rank $rank: said once" \
                 'not used: no memory that all ranks can map' 1
-            serves "no common memory with rank $rank" 0
+            mpi_serves "no common memory with rank $rank" 0
         done
     else
         mpi_skip "no common memory" "no right to unshare -ipf --mount-proc"
@@ -128,9 +104,9 @@ check_no_ucx() {
     bogus="env LD_LIBRARY_PATH=$mpi_scratch/bogus${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     for rank in 0 1; do
         start_odd $rank "--mca pml ob1 --mca coll_lowlat_report 1" "$bogus $agree -c 0"
-        judge "UCX cannot be loaded on rank $rank"
-        says "UCX cannot be loaded on rank $rank: not a word about it" "coll_lowlat: comm" 0
-        serves "UCX cannot be loaded on rank $rank" 0
+        mpi_judge "UCX cannot be loaded on rank $rank"
+        mpi_says "UCX cannot be loaded on rank $rank: not a word about it" "coll_lowlat: comm" 0
+        mpi_serves "UCX cannot be loaded on rank $rank" 0
     done
 }
 

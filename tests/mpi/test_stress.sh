@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ten thousand calls that change from one to the next; stress.c says how.
+# Ten to a hundred thousand calls that change from one to the next; stress.c says how.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -11,6 +11,18 @@ done
 if mpi_have_plugin; then
     for algorithm in $(mpi_algorithms lowlat); do
         mpi_run "np=4 $algorithm" 4 120 "--mca coll_lowlat_algorithm $algorithm" stress -s 21
+    done
+    small="--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k \
+        --mca coll_lowlat_slots 3"
+    for ranks in 2 3 4; do
+        mpi_run "np=$ranks small pieces" "$ranks" 120 "$small" stress -s 24 -n 100000 -x 12
+    done
+    # No more than three pieces fit into the memory: waiting for room is the rule.
+    tight="--mca coll_lowlat_block_bytes 4k --mca coll_lowlat_chunk_bytes 4k \
+        --mca coll_lowlat_slots 3"
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_run "np=5 $algorithm in tight memory" 5 120 \
+            "$tight --mca coll_lowlat_algorithm $algorithm" stress -s 25 -n 8000 -x 14
     done
     # Blocks so small that every larger message is many of them.
     mpi_run "np=3 small blocks" 3 120 \

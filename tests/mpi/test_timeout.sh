@@ -7,15 +7,25 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
+away_seconds=5
+
 # check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS
 check_late() {
-    mpi_start "$2" 40 "$4" late -r "$3" -n "$5"
+    mpi_start "$2" 40 "$4" late -r "$3" -n "$5" -w $away_seconds
     cp "$mpi_scratch/err" "$mpi_scratch/messages"
     : >"$mpi_scratch/err" # messages are what this test asks for
     mpi_report "$1"
     grep -Eq "rank[s]?( [0-9]+)*,? $3\\b" "$mpi_scratch/messages"
     mpi_result $? "$1: stderr names rank $3"
     mpi_show "$mpi_scratch/messages"
+}
+
+# check_only LABEL RANKS MISSING: all others said in the last check_late that they wait for the
+# missing rank and for nobody else.
+check_only() {
+    test "$(grep -c "MPI_Allreduce failed: .*; waiting for rank $3\. " "$mpi_scratch/messages")" \
+        -eq $(($2 - 1))
+    mpi_result $? "$1: every rank names rank $3 and no other"
 }
 
 # check_neighbours LABEL RANKS MISSING: each message of the last check_late names a neighbour in the
@@ -40,7 +50,14 @@ limit="--mca coll_lowlat_timeout 2"
 check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
 check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
 for algorithm in $(mpi_algorithms lowlat); do
-    check_late "lowlat $algorithm, np=2" 2 1 "$limit --mca coll_lowlat_algorithm $algorithm" 8
+    forced="$limit --mca coll_lowlat_algorithm $algorithm"
+    away_seconds=4
+    # Not each of the others exchanges data with the missing one.
+    check_late "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
+    check_only "lowlat $algorithm, 8 elements, np=4" 4 2
+    check_late "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
+    check_only "lowlat $algorithm, 5000 elements, np=5" 5 1
+    away_seconds=5
 done
 check_late "quant, np=2" 2 1 "--mca coll_quant_enable 1 --mca coll_quant_timeout 2" 300000
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"

@@ -1,0 +1,222 @@
+/*
+ * MPI_SUM of MPI_UINT16_T, when the user said that these are 16-bit floats, and
+ * when not. The numbers are multiples of a unit whose exact sum fits into a
+ * 32-bit float, so that only the last rounding shows, whoever adds in which order:
+ *
+ *   result = nearest 16-bit float of the exact sum
+ *
+ * Rounding after every addition gives something else for many of them; that is
+ * checked, too. Whatever MPI_SUM of MPI_UINT16_T means, other operations and
+ * other types of 16 bits are integers.
+ *
+ *   -f TYPE   none (default), bf16 or fp16
+ *   -l N      leave out vectors above N elements
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "half_oracle.h"
+#include "harness.h"
+
+enum {
+    LARGEST = 300007,
+    SEED = 71,
+    RANGE_BITS = 7, /* between the exponents of the largest and the smallest number */
+    EXTREME_EVERY = 101,
+};
+
+/* 28 are 56 bytes; 128 and 2048 fill the smallest block and chunk. */
+static const int counts[] = {0,    1,    2,    7,    27,    28,    29,    127,   128,    129,
+                             1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
+
+static int world_rank;
+static int world_ranks;
+static uint16_t *send;
+static uint16_t *receive;
+
+/** What a call should do with 16 bits. */
+typedef struct meaning {
+    const char *name;
+    MPI_Datatype type;
+    MPI_Op op;
+    uint16_t (*part)(int rank, int i);
+    uint16_t (*result)(int i);
+} meaning_t;
+
+static const half_format_t *half;
+
+/* Every so often the largest number there is, from all ranks: the sum is infinite. */
+static uint16_t half_part(int rank, int i)
+{
+    const uint64_t bits = draw_bits(SEED, (unsigned) rank, (uint64_t) i);
+    const int exponent = half->bias + (int) ((bits >> 32) % (RANGE_BITS + 1));
+    const int fraction = (int) (bits & (unsigned) ((1 << half->fraction_bits) - 1));
+    const uint16_t sign = bits >> 63 ? 0x8000 : 0;
+
+    if (i % EXTREME_EVERY == EXTREME_EVERY - 1) {
+        return (uint16_t) ((half->top_exponent << half->fraction_bits) - 1);
+    }
+    return (uint16_t) (sign | exponent << half->fraction_bits | fraction);
+}
+
+static uint16_t half_sum(int i)
+{
+    double sum = 0;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        sum += half_number(half, half_part(rank, i));
+    }
+    return half_round(half, sum);
+}
+
+/* Small enough for the sum not to overflow, which Open MPI's own functions for it do not expect. */
+static uint16_t integer_part(int rank, int i)
+{
+    const uint64_t bits = draw_bits(SEED + 1, (unsigned) rank, (uint64_t) i);
+
+    return (uint16_t) (bits % (uint64_t) (INT16_MAX / world_ranks));
+}
+
+static uint16_t integer_sum(int i)
+{
+    uint16_t sum = 0;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        sum = (uint16_t) (sum + integer_part(rank, i));
+    }
+    return sum;
+}
+
+static uint16_t integer_max(int i)
+{
+    uint16_t max = 0;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        max = integer_part(rank, i) > max ? integer_part(rank, i) : max;
+    }
+    return max;
+}
+
+static uint16_t integer_and(int i)
+{
+    uint16_t all = UINT16_MAX;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        all &= integer_part(rank, i);
+    }
+    return all;
+}
+
+static uint16_t integer_product(int i)
+{
+    uint16_t product = 1;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        product = (uint16_t) (product * (unsigned) integer_part(rank, i));
+    }
+    return product;
+}
+
+static void check_call(const meaning_t *meaning, int count, bool in_place)
+{
+    uint16_t *in = in_place ? receive : send;
+
+    for (int i = 0; i < count; i++) {
+        in[i] = meaning->part(world_rank, i);
+    }
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, meaning->type, meaning->op,
+                  MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        const uint16_t expected = meaning->result(i);
+
+        tap_check(receive[i] == expected, "%d elements%s, element %d: 0x%04x instead of 0x%04x",
+                  count, in_place ? " in place" : "", i, receive[i], expected);
+        tap_check(in_place || send[i] == meaning->part(world_rank, i),
+                  "%d elements, element %d: send buffer changed", count, i);
+    }
+}
+
+static void check(const meaning_t *meaning, int largest)
+{
+    int reached = 0;
+
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0] && counts[c] <= largest; c++) {
+        check_call(meaning, counts[c], false);
+        check_call(meaning, counts[c], true);
+        reached = counts[c];
+    }
+    tap_case("%s, 0 to %d elements", meaning->name, reached);
+}
+
+/* The drawn numbers can tell one rounding from many. */
+static void check_numbers(void)
+{
+    enum { SAMPLE = 1000 };
+    int differ = 0;
+
+    for (int i = 0; i < SAMPLE; i++) {
+        uint16_t sum = half_part(0, i);
+
+        for (int rank = 1; rank < world_ranks; rank++) {
+            sum = half_round(half, half_number(half, sum) + half_number(half, half_part(rank, i)));
+        }
+        differ += sum != half_sum(i);
+    }
+    tap_check(differ > 0 || world_ranks < 3, "no sum shows how often it was rounded");
+    tap_case("rounding at every addition would change %d of %d sums", differ, SAMPLE);
+}
+
+int main(int argc, char **argv)
+{
+    static const meaning_t sum = {"MPI_UINT16_T: 16-bit floats, rounded once", MPI_UINT16_T,
+                                  MPI_SUM, half_part, half_sum};
+    static const meaning_t integers[] = {
+        {"sum of MPI_UNSIGNED_SHORT: integers", MPI_UNSIGNED_SHORT, MPI_SUM, integer_part,
+         integer_sum},
+        {"sum of MPI_INT16_T: integers", MPI_INT16_T, MPI_SUM, integer_part, integer_sum},
+        {"maximum of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_MAX, integer_part, integer_max},
+        {"bits of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_BAND, integer_part, integer_and},
+        {"product of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_PROD, integer_part,
+         integer_product},
+    };
+    static const meaning_t integer = {"sum of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_SUM,
+                                      integer_part, integer_sum};
+    int largest = LARGEST;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "f:l:")) != -1) {
+        if (option == 'f') {
+            half = half_by_name(optarg);
+        } else if (option == 'l') {
+            largest = atoi(optarg);
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    send = must_alloc(LARGEST * sizeof *send);
+    receive = must_alloc(LARGEST * sizeof *receive);
+    if (half != NULL) {
+        check_numbers();
+        check(&sum, largest);
+    } else {
+        check(&integer, largest);
+    }
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
+        check(&integers[i], largest < LARGEST / 4 ? largest : LARGEST / 4);
+    }
+    free(send);
+    free(receive);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

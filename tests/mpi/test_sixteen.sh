@@ -1,0 +1,62 @@
+#!/bin/sh
+# Sums of 16-bit floats in MPI_UINT16_T, by each way that they can take (sixteen.c); integers where
+# nobody asked for floats, or not all ranks did.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+lowlat="--mca coll_lowlat_report 1 --mca coll_lowlat_uint16_as"
+exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_report 1"
+sixteen=$mpi_bin/sixteen
+
+# check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
+check_passed() {
+    mpi_says "$1: longer vectors are passed down" 'passed  message is larger.* [1-9][0-9]* ' 1
+}
+
+for type in bf16 fp16; do
+    for ranks in 2 5; do
+        mpi_start "$ranks" 60 "$lowlat $type" sixteen -f $type
+        mpi_judge "np=$ranks $type"
+        mpi_says "np=$ranks $type: no vector is passed down" 'passed  message' 0
+    done
+    mpi_start 3 60 "$lowlat $type --mca coll_lowlat_max_bytes 16" sixteen -f $type
+    mpi_judge "np=3 $type passed down"
+    check_passed "np=3 $type passed down"
+    for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
+        mpi_start 4 60 "$exact $stages --mca coll_quant_uint16_as $type" sixteen -f $type
+        mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
+        mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1
+    done
+done
+# Both know; coll_quant takes the long ones only.
+mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
+    --mca coll_quant_min_bytes 100k --mca coll_quant_uint16_as fp16 --mca coll_lowlat_uint16_as fp16" \
+    sixteen -f fp16
+mpi_run "np=3 coll_quant is not enabled" 3 60 "--mca coll_quant_uint16_as bf16" \
+    sixteen -f bf16
+mpi_run "np=3 none" 3 60 "" sixteen
+mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
+mpi_judge "np=2 a value that there is not"
+mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
+
+# Debian 13's mpirun crashes when it is given more than one command.
+mpi_start_each 30 "" true true
+if [ "$mpi_status" -eq 0 ]; then
+    for component in lowlat quant; do
+        odd="env OMPI_MCA_coll_${component}_uint16_as=bf16 $sixteen"
+        mpi_start_each 30 "" "$odd" "$sixteen"
+        mpi_judge "coll_$component: floats on rank 0 only"
+        mpi_says "coll_$component: floats on rank 0 only: one warning" \
+            "coll_$component: .*parameters are not the same on all ranks; set" 1
+        mpi_start_each 30 "" "$sixteen" "$sixteen" "$odd"
+        mpi_judge "coll_$component: floats on rank 2 only"
+        mpi_says "coll_$component: floats on rank 2 only: one warning" \
+            "coll_$component: .*parameters are not the same on all ranks; set" 1
+    done
+else
+    mpi_skip "floats on one rank only" "mpirun cannot start a command for each rank"
+fi
+mpi_done

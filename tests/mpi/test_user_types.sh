@@ -1,0 +1,43 @@
+#!/bin/sh
+# Operations of the program on awkward types (user_types.c): served by coll_lowlat up to block_bytes,
+# passed down above, right in both ways.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+mpi_run_without_plugin "np=4 without" 4 60 "" user_types
+if ! mpi_have_plugin; then
+    mpi_done
+    exit
+fi
+
+# check_served LABEL RANKS "MCA ARGUMENTS" BYTES: all of it is served.
+check_served() {
+    mpi_start "$2" 60 "--mca coll_lowlat_report 1 $3" user_types -s -b "$4"
+    mpi_judge "$1"
+    mpi_says "$1: nothing is passed down" 'passed  ' 0
+    mpi_reductions=$(sed -n 's/^# reductions: //p' "$mpi_scratch/out")
+    # Open MPI may have calls of its own.
+    awk -v least="$mpi_reductions" '/served  oneshot/ { calls = $3 } END { exit calls < least }' \
+        "$mpi_scratch/said"
+    mpi_result $? "$1: $mpi_reductions reductions are served by oneshot"
+}
+
+for ranks in 2 4 5; do
+    check_served "np=$ranks up to 32 KiB" "$ranks" "" 32768
+done
+check_served "np=3 butterfly" 3 "--mca coll_lowlat_algorithm butterfly" 32768
+check_served "np=4 small blocks" 4 \
+    "--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k --mca coll_lowlat_slots 3" 256
+for ranks in 2 3; do
+    mpi_start "$ranks" 60 "--mca coll_lowlat_report 1" user_types
+    mpi_judge "np=$ranks any length"
+    mpi_serves "np=$ranks any length" 1
+    mpi_says "np=$ranks any length: some are passed down" 'passed  message is larger.* [1-9][0-9]* ' 1
+done
+# The block does not fit into the memory that there is.
+mpi_start 3 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_memory 300k" user_types
+mpi_judge "np=3 no memory to grow"
+mpi_says "np=3 no memory to grow: some are passed down" 'passed  message is larger.* [1-9][0-9]* ' 1
+mpi_done

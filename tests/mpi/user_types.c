@@ -1,0 +1,391 @@
+/*
+ * Operations of the program on types that are awkward in memory. An element is
+ * an affine map x -> m x + s modulo a prime, two small integers that every kind
+ * of field can hold; the operation is composition, associative and not commutative:
+ *
+ *   (m, s) after (m', s')  =  (m m', m s' + s)
+ *
+ * or, declared commutative, the sum of both. Where the fields are, and of which
+ * kind, is a table; ranks with even and odd numbers may have them in different
+ * places, as long as kinds and order are the same.
+ *
+ *   -b N   leave out vectors of more than N bytes of data
+ *   -s     all calls are served by coll_lowlat, which promises more than MPI: the function gets
+ *          whole vectors, aligned like the program's, in memory that it may scribble on
+ *
+ * Prints the number of reductions that it did.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+enum {
+    PRIME = 251,
+    FIELDS = 2,
+    SEED = 81,
+    GAP_VALUE = 0x6B,
+    EXTENT_MAX = 64,
+    LARGEST = 20011,
+    STRICTEST_BYTES = 8, /* of the kinds but long double, which x86-64 reads from anywhere */
+};
+
+static const int counts[] = {1, 2, 3, 7, 14, 100, 500, 2730, LARGEST};
+
+/** What a field can be. */
+typedef enum kind { SHORT, INT, FLOAT, DOUBLE, LONG_DOUBLE, WORD, KINDS } kind_t;
+
+static const struct {
+    MPI_Datatype type;
+    size_t bytes;
+} kinds[KINDS] = {
+    [SHORT] = {MPI_SHORT, sizeof(short)},    [INT] = {MPI_INT, sizeof(int)},
+    [FLOAT] = {MPI_FLOAT, sizeof(float)},    [DOUBLE] = {MPI_DOUBLE, sizeof(double)},
+    [WORD] = {MPI_INT64_T, sizeof(int64_t)}, [LONG_DOUBLE] = {MPI_LONG_DOUBLE, sizeof(long double)},
+};
+
+/** Where the fields are, in bytes from the address given to MPI. */
+typedef struct place {
+    int at[FIELDS];
+    int lower_bound;
+    int extent;
+} place_t;
+
+/** One type. */
+typedef struct row {
+    const char *name;
+    MPI_Datatype pair; /* predefined; else a struct of the kinds is made */
+    kind_t kinds[FIELDS];
+    place_t even;
+    place_t odd;
+} row_t;
+
+typedef struct pair_ld {
+    long double value;
+    int index;
+} pair_ld_t;
+
+/* clang-format off */
+static const row_t rows[] = {
+    {"without gaps", MPI_DATATYPE_NULL, {INT, INT}, {{0, 4}, 0, 8}, {{0, 4}, 0, 8}},
+    {"gap in the middle and behind", MPI_DATATYPE_NULL, {INT, DOUBLE},
+     {{0, 8}, 0, 24}, {{0, 8}, 0, 24}},
+    {"fields in reversed order", MPI_DATATYPE_NULL, {DOUBLE, SHORT},
+     {{8, 2}, 0, 16}, {{8, 2}, 0, 16}},
+    {"begins behind its address", MPI_DATATYPE_NULL, {INT, WORD}, {{4, 8}, 0, 16}, {{4, 8}, 0, 16}},
+    {"begins far behind its address", MPI_DATATYPE_NULL, {FLOAT, DOUBLE},
+     {{20, 24}, 0, 48}, {{20, 24}, 0, 48}},
+    {"negative lower bound", MPI_DATATYPE_NULL, {INT, INT}, {{0, 8}, -8, 24}, {{0, 8}, -8, 24}},
+    {"begins before its address", MPI_DATATYPE_NULL, {INT, WORD},
+     {{-12, -8}, -16, 24}, {{-12, -8}, -16, 24}},
+    {"elsewhere on every other rank", MPI_DATATYPE_NULL, {WORD, INT},
+     {{0, 8}, 0, 16}, {{16, 4}, 0, 40}},
+    {"without gaps on every other rank", MPI_DATATYPE_NULL, {SHORT, SHORT},
+     {{6, 2}, -2, 10}, {{0, 2}, 0, 4}},
+    {"MPI_SHORT_INT",  MPI_SHORT_INT,  {SHORT, INT},  {{0, 4}, 0, 8},  {{0, 4}, 0, 8}},
+    {"MPI_DOUBLE_INT", MPI_DOUBLE_INT, {DOUBLE, INT}, {{0, 8}, 0, 16}, {{0, 8}, 0, 16}},
+    {"MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, {LONG_DOUBLE, INT},
+     {{0, offsetof(pair_ld_t, index)}, 0, sizeof(pair_ld_t)},
+     {{0, offsetof(pair_ld_t, index)}, 0, sizeof(pair_ld_t)}},
+};
+/* clang-format on */
+
+/* An operation gets no argument of ours; it learns about its elements here, and reports here. */
+static const row_t *current_row;
+static const place_t *current_place;
+static int current_count;
+static int parts_of_vectors;
+static int misaligned_vectors;
+static bool served;
+
+static int world_rank;
+static int world_ranks;
+
+static int get(const unsigned char *element, int field)
+{
+    const unsigned char *at = element + current_place->at[field];
+    short as_short;
+    int as_int;
+    float as_float;
+    double as_double;
+    long double as_long_double;
+    int64_t as_word;
+
+    switch (current_row->kinds[field]) {
+    case SHORT:
+        memcpy(&as_short, at, sizeof as_short);
+        return as_short;
+    case INT:
+        memcpy(&as_int, at, sizeof as_int);
+        return as_int;
+    case FLOAT:
+        memcpy(&as_float, at, sizeof as_float);
+        return (int) as_float;
+    case DOUBLE:
+        memcpy(&as_double, at, sizeof as_double);
+        return (int) as_double;
+    case LONG_DOUBLE:
+        memcpy(&as_long_double, at, sizeof as_long_double);
+        return (int) as_long_double;
+    default:
+        memcpy(&as_word, at, sizeof as_word);
+        return (int) as_word;
+    }
+}
+
+static void put(unsigned char *element, int field, int value)
+{
+    unsigned char *at = element + current_place->at[field];
+    const short as_short = (short) value;
+    const float as_float = (float) value;
+    const double as_double = value;
+    const int64_t as_word = value;
+    union {
+        long double value;
+        unsigned char bytes[sizeof(long double)];
+    } as_long_double;
+
+    switch (current_row->kinds[field]) {
+    case SHORT:
+        memcpy(at, &as_short, sizeof as_short);
+        break;
+    case INT:
+        memcpy(at, &value, sizeof value);
+        break;
+    case FLOAT:
+        memcpy(at, &as_float, sizeof as_float);
+        break;
+    case DOUBLE:
+        memcpy(at, &as_double, sizeof as_double);
+        break;
+    case LONG_DOUBLE:
+        memset(&as_long_double, GAP_VALUE, sizeof as_long_double);
+        as_long_double.value = value;
+        memcpy(at, as_long_double.bytes, sizeof as_long_double);
+        break;
+    default:
+        memcpy(at, &as_word, sizeof as_word);
+        break;
+    }
+}
+
+/** The value of an element. */
+typedef struct affine {
+    int m;
+    int s;
+} affine_t;
+
+static affine_t compose(affine_t a, affine_t b)
+{
+    return (affine_t){a.m * b.m % PRIME, (a.m * b.s + a.s) % PRIME};
+}
+
+static affine_t add(affine_t a, affine_t b)
+{
+    return (affine_t){(a.m + b.m) % PRIME, (a.s + b.s) % PRIME};
+}
+
+static affine_t drawn(int rank, int i)
+{
+    const uint64_t bits = draw_bits(SEED, (unsigned) rank, (uint64_t) i);
+
+    return (affine_t){1 + (int) (bits % (PRIME - 1)), (int) ((bits >> 32) % PRIME)};
+}
+
+static affine_t load(const unsigned char *element)
+{
+    return (affine_t){get(element, 0), get(element, 1)};
+}
+
+static void store(unsigned char *element, affine_t value)
+{
+    put(element, 0, value.m);
+    put(element, 1, value.s);
+}
+
+static void apply(void *in, void *inout, int count, affine_t (*operation)(affine_t, affine_t))
+{
+    unsigned char *a = in;
+    unsigned char *b = inout;
+
+    parts_of_vectors += count != current_count;
+    misaligned_vectors +=
+        (uintptr_t) in % STRICTEST_BYTES != 0 || (uintptr_t) inout % STRICTEST_BYTES != 0;
+    for (int i = 0; i < count; i++) {
+        store(b, operation(load(a), load(b)));
+        if (served) {
+            store(a, (affine_t){-1, -1});
+        }
+        a += current_place->extent;
+        b += current_place->extent;
+    }
+}
+
+static void compose_op(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    apply(in, inout, *count, compose);
+}
+
+static void add_op(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    apply(in, inout, *count, add);
+}
+
+static MPI_Datatype make_type(const row_t *row, const place_t *place)
+{
+    const int lengths[FIELDS] = {1, 1};
+    const MPI_Aint at[FIELDS] = {place->at[0], place->at[1]};
+    const MPI_Datatype types[FIELDS] = {kinds[row->kinds[0]].type, kinds[row->kinds[1]].type};
+    MPI_Datatype fields;
+    MPI_Datatype type;
+
+    MPI_Type_create_struct(FIELDS, lengths, at, types, &fields);
+    MPI_Type_create_resized(fields, place->lower_bound, place->extent, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&fields);
+    return type;
+}
+
+/* A buffer, and the address of element 0 in it: fields may lie before that. */
+static unsigned char *first_element(unsigned char *buffer)
+{
+    return buffer + EXTENT_MAX;
+}
+
+static size_t buffer_bytes(int count)
+{
+    return (size_t) (count + 2) * EXTENT_MAX;
+}
+
+static void fill(unsigned char *buffer, int count, int rank)
+{
+    memset(buffer, GAP_VALUE, buffer_bytes(count));
+    for (int i = 0; i < count; i++) {
+        store(first_element(buffer) + (ptrdiff_t) i * current_place->extent, drawn(rank, i));
+    }
+}
+
+/* Results in their places, and all else as it was. */
+static void check_result(unsigned char *out, int count, affine_t (*operation)(affine_t, affine_t))
+{
+    for (int i = 0; i < count; i++) {
+        unsigned char *element = first_element(out) + (ptrdiff_t) i * current_place->extent;
+        affine_t expected = drawn(0, i);
+        const affine_t got = load(element);
+
+        for (int rank = 1; rank < world_ranks; rank++) {
+            expected = operation(expected, drawn(rank, i));
+        }
+        tap_check(got.m == expected.m && got.s == expected.s,
+                  "count %d: element %d is (%d, %d) instead of (%d, %d)", count, i, got.m, got.s,
+                  expected.m, expected.s);
+        for (int field = 0; field < FIELDS; field++) {
+            memset(element + current_place->at[field], GAP_VALUE,
+                   kinds[current_row->kinds[field]].bytes);
+        }
+    }
+    for (size_t i = 0; i < buffer_bytes(count); i++) {
+        if (out[i] != GAP_VALUE) {
+            tap_fail("count %d: wrote into a gap, byte %td of the vector", count,
+                     out + i - first_element(out));
+            return;
+        }
+    }
+}
+
+/* Returns how many reductions it did. */
+static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
+{
+    const place_t *place = world_rank % 2 == 0 ? &row->even : &row->odd;
+    affine_t (*operation)(affine_t, affine_t) = commutes ? add : compose;
+    MPI_Datatype type = row->pair != MPI_DATATYPE_NULL ? row->pair : make_type(row, place);
+    const size_t data_bytes = kinds[row->kinds[0]].bytes + kinds[row->kinds[1]].bytes;
+    unsigned char *send = must_alloc(buffer_bytes(LARGEST));
+    unsigned char *receive = must_alloc(buffer_bytes(LARGEST));
+    unsigned char *again = must_alloc(buffer_bytes(LARGEST));
+    int reductions = 0;
+    MPI_Op op;
+
+    current_row = row;
+    current_place = place;
+    parts_of_vectors = 0;
+    misaligned_vectors = 0;
+    MPI_Op_create(commutes ? add_op : compose_op, commutes, &op);
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        for (int in_place = 0; in_place < 2 && (size_t) counts[c] * data_bytes <= largest_bytes;
+             in_place++) {
+            current_count = counts[c];
+            fill(send, counts[c], world_rank);
+            fill(receive, counts[c], in_place ? world_rank : world_ranks);
+            MPI_Allreduce(in_place ? MPI_IN_PLACE : first_element(send), first_element(receive),
+                          counts[c], type, op, MPI_COMM_WORLD);
+            reductions++;
+            check_result(receive, counts[c], operation);
+            fill(again, counts[c], world_rank);
+            tap_check(memcmp(send, again, buffer_bytes(counts[c])) == 0,
+                      "count %d: send buffer changed", counts[c]);
+        }
+    }
+    tap_check(!served || parts_of_vectors == 0, "%d calls with parts of vectors", parts_of_vectors);
+    tap_check(!served || misaligned_vectors == 0, "%d calls with misaligned vectors",
+              misaligned_vectors);
+    tap_case("%s, %s", row->name, commutes ? "commutative" : "not commutative");
+    MPI_Op_free(&op);
+    if (row->pair == MPI_DATATYPE_NULL) {
+        MPI_Type_free(&type);
+    }
+    free(send);
+    free(receive);
+    free(again);
+    return reductions;
+}
+
+/*
+ * Where not, Open MPI 4.1 itself writes outside of its memory when it sends long vectors of a
+ * commutative operation around a ring.
+ */
+static bool begins_at_address(const row_t *row)
+{
+    const int even = row->even.at[0] < row->even.at[1] ? row->even.at[0] : row->even.at[1];
+    const int odd = row->odd.at[0] < row->odd.at[1] ? row->odd.at[0] : row->odd.at[1];
+
+    return even == 0 && odd == 0;
+}
+
+int main(int argc, char **argv)
+{
+    size_t largest_bytes = SIZE_MAX;
+    int reductions = 0;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "b:s")) != -1) {
+        if (option == 'b') {
+            largest_bytes = strtoul(optarg, NULL, 10);
+        } else if (option == 's') {
+            served = true;
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        reductions += check_row(&rows[r], false, largest_bytes);
+        if (served || begins_at_address(&rows[r])) {
+            reductions += check_row(&rows[r], true, largest_bytes);
+        }
+    }
+    tap_note("reductions: %d", reductions);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
