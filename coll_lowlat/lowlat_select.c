@@ -49,12 +49,12 @@ static const struct {
     unsigned algorithm;
 } rules[] = {
     /* clang-format off */
-    {false, 2,        SIZE_MAX,  LOWLAT_ALGORITHM_ONESHOT},
+    {false, 2,        512 << 10, LOWLAT_ALGORITHM_ONESHOT},
     {false, 4,        4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
     {false, 8,        1 << 10,   LOWLAT_ALGORITHM_ONESHOT},
     {false, UINT_MAX, 256,       LOWLAT_ALGORITHM_ONESHOT},
     {false, UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
-    {true,  2,        SIZE_MAX,  LOWLAT_ALGORITHM_ONESHOT},
+    {true,  2,        512 << 10, LOWLAT_ALGORITHM_ONESHOT},
     {true,  4,        32 << 10,  LOWLAT_ALGORITHM_ONESHOT},
     {true,  8,        8 << 10,   LOWLAT_ALGORITHM_ONESHOT},
     {true,  UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_ONESHOT},

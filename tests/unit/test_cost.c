@@ -154,9 +154,9 @@ static void job_ring_half(job_t *job, unsigned members, unsigned stride, double 
 static void job_doubling(job_t *job, unsigned members, unsigned stride, step_t step)
 {
     unsigned core = 1;
-    unsigned fold[MOST_RANKS];
-    unsigned unfold[MOST_RANKS];
-    unsigned partner[MOST_RANKS];
+    unsigned fold[MOST_RANKS] = {0};
+    unsigned unfold[MOST_RANKS] = {0};
+    unsigned partner[MOST_RANKS] = {0};
 
     while (2 * core <= members) {
         core *= 2;

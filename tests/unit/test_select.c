@@ -55,10 +55,8 @@ static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
         const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
         assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, 1));
         assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, 56));
-        /* Between two ranks two-shot moves as much as one-shot. */
-        const unsigned long_one = 2 == ranks ? LOWLAT_ALGORITHM_ONESHOT : LOWLAT_ALGORITHM_TWOSHOT;
-        assert_int_equal(long_one, lowlat_map_lookup(&map, (size_t) 1 << 24));
-        assert_int_equal(long_one, lowlat_map_lookup(&map, SIZE_MAX));
+        assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, (size_t) 1 << 24));
+        assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, SIZE_MAX));
     }
 }
 
