@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "coll_quant.h"
+#include "quant_pipeline.h"
 #include "float_env.h"
 #include "mca_half.h"
 
@@ -61,7 +62,9 @@ static void setup(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
     const size_t align = QUANT_MEMORY_ALIGN_BYTES;
-    const size_t bytes = module->algo->memory_bytes(&module->config) + align - 1;
+    const size_t bytes =
+        quant_pipeline_memory_bytes(module->algo, &module->config, module->stream.base.ranks) +
+        align - 1;
 
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
@@ -77,7 +80,8 @@ static void setup(quant_module_t *module)
         return;
     }
     const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
-    module->task = module->algo->init(&module->config, &module->stream.base, (void *) aligned);
+    module->task =
+        quant_pipeline_init(module->algo, &module->config, &module->stream.base, (void *) aligned);
     base->phase = ARC_PHASE_READY;
     if (0 == ompi_comm_rank(base->comm)) {
         arc_module_log(
@@ -154,7 +158,7 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, arc_stat
                 used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
             }
         }
-        module->algo->abort(module->task);
+        quant_pipeline_abort(module->task);
     }
     return arc_module_break(&module->base, status, missing);
 }
@@ -192,7 +196,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         .sequence = ++module->sequence,
     };
     sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
-    module->algo->start(module->task, &operation);
+    quant_pipeline_start(module->task, &operation);
     arc_status_t status = arc_wait_run(&module->wait, &task.task);
     return ARC_OK == status ? MPI_SUCCESS : fail(module, status);
 }

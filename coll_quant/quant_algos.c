@@ -4,19 +4,10 @@
 #include <string.h>
 
 #include "quant_algos.h"
-#include "quant_ring.h"
 
 static const quant_algo_t algos[] = {
-#define X(_prefix, _name, _description)           \
-    {                                             \
-        .name = _name,                            \
-        .description = _description,              \
-        .memory_bytes = _prefix##_memory_bytes,   \
-        .init = _prefix##_init,                   \
-        .start = _prefix##_start,                 \
-        .abort = _prefix##_abort,                 \
-        .reduce_growth = _prefix##_reduce_growth, \
-    },
+#define X(_name, _description) \
+    {.name = #_name, .description = _description, .tree = &quant_##_name},
     QUANT_ALGO_TABLE(X)
 #undef X
 };

@@ -1,10 +1,9 @@
 /*
- * What an allreduce algorithm is: one row of a table.
+ * What an algorithm is: one row of a table, and a tree (quant_tree.h), which the
+ * pipeline (quant_pipeline.h) runs.
  *
- * To add one: a file quant_<name>.c (and in Makefile.am) with these functions,
- * and a row in QUANT_ALGO_TABLE.  An algorithm allocates nothing: init() places its state and
- * buffers in memory of the caller, once per communicator; start() and the
- * progress of the task are the path of a call.
+ * To add one: a file quant_<name>.c (and in Makefile.am) with the tree
+ * `quant_<name>`, and a row in QUANT_ALGO_TABLE.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -12,8 +11,8 @@
 #define QUANT_ALGOS_H
 
 #include "quant_format.h"
-#include "stream.h"
-#include "task.h"
+#include "quant_tree.h"
+#include "status.h"
 
 enum {
     /* A tile of 8 rows already pays 10 bits per element; one of 256 rows fills 64 KiB of cache. */
@@ -23,11 +22,11 @@ enum {
     /* 64 MiB of floats per message: far above what any network needs to be busy. */
     QUANT_SEGMENT_ELEMS_MAX = 1 << 24,
 
-    /* See quant_ring.h for the smallest; more than 64 messages in flight hide nothing more. */
+    /* See quant_pipeline.h for the smallest; more than 64 messages in flight hide nothing more. */
     QUANT_DEPTH_MIN = 3,
     QUANT_DEPTH_MAX = 64,
 
-    /* Alignment of the memory of an algorithm: one cache line. */
+    /* Alignment of the memory of a pipeline: one cache line. */
     QUANT_MEMORY_ALIGN_BYTES = 64,
 };
 
@@ -45,7 +44,7 @@ typedef struct quant_config {
     const quant_format_t *gather_format; /* results */
     unsigned block_rows;                 /* rows of a tile */
     size_t segment_elems;                /* of a full message; a multiple of 64 * block_rows */
-    unsigned depth;                      /* message buffers of one rank */
+    unsigned depth; /* how many segments are under way, and so the message buffers */
 } quant_config_t;
 
 /* ARC_ERR_INVALID if a value is outside the limits above. */
@@ -60,31 +59,24 @@ typedef struct quant_operation {
 } quant_operation_t;
 
 /* clang-format off */
-/* X(prefix of its functions, name, description): the only list of algorithms. */
+/* X(name, description): the only list of algorithms; the first one is the default. */
 #define QUANT_ALGO_TABLE(X) \
-    X(quant_ring, "full_loop", "one ring, partial sums quantized again at every rank")
+    X(full_loop, "one ring, partial sums quantized again at every rank") \
+    X(dual_loop, "two rings in opposite directions, half of the vector each") \
+    X(semi_loop, "partial sums travel half a ring from both sides, totals back") \
+    X(direct, "every part is sent straight to the rank that adds it, totals straight back") \
+    X(recursive_halving, "distances of powers of two, partial sums along binomial trees")
 /* clang-format on */
 
 typedef struct quant_algo {
     const char *name;
     const char *description;
-
-    /* Of one rank; the config is valid. */
-    size_t (*memory_bytes)(const quant_config_t *config);
-
-    /* `memory` is aligned to QUANT_MEMORY_ALIGN_BYTES; config's formats and kernels, the stream
-     * and the memory outlive the task.  The task is part of the memory: nothing to free. */
-    arc_task_t *(*init)(const quant_config_t *config, arc_stream_t *stream, void *memory);
-
-    /* Make the task ready for a call; its progress does the work.  The task before is complete. */
-    void (*start)(arc_task_t *task, const quant_operation_t *operation);
-
-    /* Give all started messages up: after a time limit.  After an error it has been done. */
-    void (*abort)(arc_task_t *task);
-
-    /* Quantizations of the reduce-scatter, each weighted with its number of contributions. */
-    double (*reduce_growth)(unsigned ranks);
+    const quant_tree_t *tree;
 } quant_algo_t;
+
+#define X(_name, _description) extern const quant_tree_t quant_##_name;
+QUANT_ALGO_TABLE(X)
+#undef X
 
 /* NULL: there is no such algorithm. */
 const quant_algo_t *quant_algo_by_name(const char *name);

@@ -36,5 +36,5 @@ double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, u
 {
     double reduce = quant_error_coefficient(config->reduce_format, config->block_rows);
     double gather = quant_error_coefficient(config->gather_format, config->block_rows);
-    return (reduce * algo->reduce_growth(ranks) + gather * ranks) * variance;
+    return (reduce * quant_tree_reduce_growth(algo->tree, ranks) + gather * ranks) * variance;
 }

@@ -16,7 +16,8 @@
  *
  *   MSE = (c_reduce R(N) + c_gather N) v
  *
- * with R(N) the row of the algorithm: N (N - 1)/2 for the full loop.
+ * with R(N) the sum of the depths of the nodes of the algorithm's tree
+ * (quant_tree.h): an edge quantizes a sum of all contributions below it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

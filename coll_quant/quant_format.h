@@ -42,7 +42,7 @@ typedef struct quant_format {
     void (*decode)(const quant_kernels_t *kernels, const void *payload, size_t elems,
                    unsigned block_rows, float *out);
 
-    /* sum = decoded + x, rounded once per element. */
+    /* sum = decoded + x, rounded once per element.  `sum` may be `x`. */
     void (*decode_add)(const quant_kernels_t *kernels, const void *payload, const float *x,
                        size_t elems, unsigned block_rows, float *sum);
 } quant_format_t;

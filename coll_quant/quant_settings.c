@@ -15,7 +15,7 @@ const char *const quant_format_choices[] = {
     NULL,
 };
 const char *const quant_algorithm_choices[] = {
-#define X(_prefix, _name, _description) _name,
+#define X(_name, _description) #_name,
     QUANT_ALGO_TABLE(X)
 #undef X
     NULL,

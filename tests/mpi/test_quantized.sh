@@ -12,6 +12,26 @@ for ranks in 2 3 4 5; do
     mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -n 1048576
     mpi_run "np=$ranks info key" "$ranks" 60 "" quantized -k
 done
+# Every algorithm: the smallest sizes of job, each with another cut of the messages.
+for algorithm in $(mpi_algorithms quant); do
+    mpi_cut=
+    for ranks in 2 3 4 5; do
+        mpi_run "$algorithm np=$ranks $mpi_cut" "$ranks" 120 \
+            "$on --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm" -n 524288
+        case $ranks in
+        2) mpi_cut="--mca coll_quant_depth 3" ;;
+        3) mpi_cut="--mca coll_quant_segment_bytes 16k --mca coll_quant_depth 5" ;;
+        4) mpi_cut="--mca coll_quant_depth 64" ;;
+        esac
+    done
+done
+# Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
+for algorithm in $(mpi_algorithms quant); do
+    mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
+        --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
+        --mca coll_quant_depth 3 --mca coll_quant_algorithm $algorithm" \
+        quantized -a "$algorithm" -n 524288
+done
 # Parameters about how messages are cut must not change the error.
 mpi_run "np=4 small segments" 4 120 \
     "$on --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 3" quantized -n 1048576

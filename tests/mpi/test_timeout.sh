@@ -59,11 +59,14 @@ for algorithm in $(mpi_algorithms lowlat); do
     check_only "lowlat $algorithm, 5000 elements, np=5" 5 1
     away_seconds=5
 done
-check_late "quant, np=2" 2 1 "--mca coll_quant_enable 1 --mca coll_quant_timeout 2" 300000
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
+check_late "quant, np=2" 2 1 "$quant 2" 300000
 for missing in 0 2; do
     check_late "quant, np=4, rank $missing missing" 4 $missing "$quant 2" 300000
     check_neighbours "quant, np=4, rank $missing missing" 4 $missing
+done
+for algorithm in $(mpi_algorithms quant); do
+    check_late "quant $algorithm, np=3" 3 1 "$quant 2 --mca coll_quant_algorithm $algorithm" 300000
 done
 # Small messages over TCP: a long sum in little memory.
 mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \

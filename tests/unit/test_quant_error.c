@@ -56,19 +56,59 @@ static void an_exact_format_has_no_error(void **state)
     assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
 }
 
-static void the_full_loop_quantizes_n_times_n_plus_1_half_contributions(void **state)
+static double growth_of_loop(unsigned ranks)
 {
-    const quant_config_t both = {
-        .reduce_format = &quant_format_int8, .gather_format = &quant_format_int8, .block_rows = 64};
-    const quant_algo_t *ring = quant_algo_by_name("full_loop");
-    const double c = quant_error_coefficient(&quant_format_int8, 64);
+    return 0.5 * ranks * (ranks - 1.0);
+}
+
+static double growth_of_semi_loop(unsigned ranks)
+{
+    return 0 == ranks % 2 ? 0.25 * ranks * ranks : 0.25 * (ranks - 1.0) * (ranks + 1.0);
+}
+
+static double growth_of_direct(unsigned ranks)
+{
+    return ranks - 1.0;
+}
+
+/* All bits set in the numbers below; (N/2) log2 N for powers of two. */
+static double growth_of_halving(unsigned ranks)
+{
+    double bits = 0;
+
+    for (unsigned number = 1; number < ranks; ++number) {
+        bits += __builtin_popcount(number);
+    }
+    return bits;
+}
+
+static void growth_is_the_closed_form_of_the_algorithm(void **state)
+{
+    static const struct {
+        const char *name;
+        double (*growth)(unsigned ranks);
+        double of_8;
+        double of_16;
+    } rows[] = {
+        {"full_loop", growth_of_loop, 28, 120},           {"dual_loop", growth_of_loop, 28, 120},
+        {"semi_loop", growth_of_semi_loop, 16, 64},       {"direct", growth_of_direct, 7, 15},
+        {"recursive_halving", growth_of_halving, 12, 32},
+    };
+    size_t algos = 0;
 
     (void) state;
-    assert_non_null(ring);
-    assert_close(3 * c, quant_error_mse(ring, &both, 2, 1), 1e-12);
-    assert_close(36 * c, quant_error_mse(ring, &both, 8, 1), 1e-12);
-    assert_close(36 * c * 4, quant_error_mse(ring, &both, 8, 4), 1e-12);
-    assert_close(136 * c, quant_error_mse(ring, &both, 16, 1), 1e-12);
+    for (; NULL != quant_algo_at(algos); ++algos) {
+    }
+    assert_int_equal(algos, sizeof(rows) / sizeof(rows[0]));
+    for (size_t i = 0; i < algos; ++i) {
+        const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
+        assert_non_null(algo);
+        assert_true(rows[i].of_8 == quant_tree_reduce_growth(algo->tree, 8));
+        assert_true(rows[i].of_16 == quant_tree_reduce_growth(algo->tree, 16));
+        for (unsigned ranks = 1; ranks <= 65; ++ranks) {
+            assert_true(rows[i].growth(ranks) == quant_tree_reduce_growth(algo->tree, ranks));
+        }
+    }
 }
 
 static void the_stages_add_up(void **state)
@@ -83,6 +123,7 @@ static void the_stages_add_up(void **state)
     (void) state;
     assert_close(28 * c, quant_error_mse(ring, &reduce, 8, 1), 1e-12);
     assert_close(8 * c, quant_error_mse(ring, &gather, 8, 1), 1e-12);
+    assert_close(8 * c * 4, quant_error_mse(ring, &gather, 8, 4), 1e-12);
 }
 
 static void algorithms_are_found_by_name(void **state)
@@ -100,7 +141,7 @@ int main(void)
         cmocka_unit_test(coefficients_of_int8_are_those_of_the_table),
         cmocka_unit_test(coefficient_agrees_with_drawn_blocks),
         cmocka_unit_test(an_exact_format_has_no_error),
-        cmocka_unit_test(the_full_loop_quantizes_n_times_n_plus_1_half_contributions),
+        cmocka_unit_test(growth_is_the_closed_form_of_the_algorithm),
         cmocka_unit_test(the_stages_add_up),
         cmocka_unit_test(algorithms_are_found_by_name),
     };

@@ -4,27 +4,35 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef RING_JOB_H
-#define RING_JOB_H
+#ifndef QUANT_JOB_H
+#define QUANT_JOB_H
 
-#include "quant_algos.h"
+#include "quant_pipeline.h"
 #include "sim_stream.h"
 
-enum { JOB_RANKS_MAX = 17 };
+enum {
+    JOB_RANKS_MAX = 17,
+    JOB_NAME_BYTES = 128,
+#define X(_name, _description) +1
+    JOB_ALGOS = 0 QUANT_ALGO_TABLE(X),
+#undef X
+};
 
-typedef struct ring_job {
+typedef struct quant_job {
+    const quant_algo_t *algo;
     unsigned ranks;
     size_t count;
     bool in_place;
     quant_config_t config; /* kernels: NULL: those of `isa`; else these, on all ranks */
     arc_isa_t isa;
     bool mixed_isa;             /* odd ranks use the scalar kernels instead */
+    bool first_is_absent;       /* rank 0 does nothing */
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
     float *const *inputs; /* [rank][element] */
-} ring_job_t;
+} quant_job_t;
 
-typedef struct ring_outcome {
+typedef struct quant_outcome {
     bool finished;  /* within the budget of steps */
     bool ok;        /* every rank reports ARC_OK */
     bool identical; /* the result has the same bits on all ranks */
@@ -36,31 +44,40 @@ typedef struct ring_outcome {
     bool waits[JOB_RANKS_MAX][JOB_RANKS_MAX];
     unsigned accused; /* how many of these are true */
     arc_status_t statuses[JOB_RANKS_MAX];
-} ring_outcome_t;
+} quant_outcome_t;
 
 /* The config of most tests: int8 both ways, 64 rows, one tile per message, smallest depth. */
-quant_config_t ring_job_config(void);
+quant_config_t quant_job_config(void);
 
 /*
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
  * `result`: the `count` elements of the last one on rank 0.
  */
-ring_outcome_t ring_job_run(const ring_job_t *job, unsigned calls, float *result);
+quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *result);
 
 /* All as it has to be after a run without faults. */
-bool ring_outcome_is_clean(const ring_outcome_t *outcome);
+bool quant_outcome_is_clean(const quant_outcome_t *outcome);
 
 /* Standard normal inputs, the same for the same seed. */
-float **ring_inputs_new(unsigned ranks, size_t count, uint64_t seed);
-void ring_inputs_free(float **inputs, unsigned ranks);
+float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed);
+void quant_inputs_free(float **inputs, unsigned ranks);
+
+/*
+ * Make each of `count` tests one of `algo`, which becomes its initial state: its name in front of
+ * theirs, in `names`.  Returns the end of `out`.
+ */
+struct CMUnitTest;
+struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnitTest *tests,
+                                   size_t count, char names[][JOB_NAME_BYTES],
+                                   struct CMUnitTest *out);
 
 /* Sums in double precision. */
-void ring_oracle_sum(const ring_job_t *job, double *sum);
+void quant_oracle_sum(const quant_job_t *job, double *sum);
 
-/* Per element, a bound of |result - sum| that no allreduce by this ring may exceed. */
-void ring_oracle_bound(const ring_job_t *job, double *bound);
+/* Per element, a bound of |result - sum| that no allreduce by this algorithm may exceed. */
+void quant_oracle_bound(const quant_job_t *job, double *bound);
 
-/* The float sum in ring order: what a ring without quantization must return, bit for bit. */
-void ring_oracle_chain(const ring_job_t *job, float *sum);
+/* The float sum in the order of the algorithm: what it must return without quantization. */
+void quant_oracle_float_sum(const quant_job_t *job, float *sum);
 
 #endif

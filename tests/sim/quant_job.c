@@ -1,10 +1,14 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
-#include "ring_job.h"
+#include "quant_job.h"
 
 enum {
     /* Thirty times what the longest job of the tests needs (28330 steps). */
@@ -15,7 +19,7 @@ enum {
 /* One rank: a task that makes its calls back to back, so that ranks are in different calls. */
 typedef struct member {
     arc_task_t series; /* first: the task is the member */
-    const ring_job_t *job;
+    const quant_job_t *job;
     unsigned rank;
     unsigned call;
     unsigned calls;
@@ -27,7 +31,7 @@ typedef struct member {
     arc_task_t *task;
 } member_t;
 
-quant_config_t ring_job_config(void)
+quant_config_t quant_job_config(void)
 {
     return (quant_config_t){
         .reduce_format = &quant_format_int8,
@@ -38,10 +42,9 @@ quant_config_t ring_job_config(void)
     };
 }
 
-static void member_init(member_t *member, const ring_job_t *job, sim_network_t *network,
+static void member_init(member_t *member, const quant_job_t *job, sim_network_t *network,
                         unsigned rank)
 {
-    const quant_algo_t *algo = quant_algo_by_name("full_loop");
     const bool scalar = job->mixed_isa && 1 == rank % 2;
     const size_t bytes = job->count * sizeof(float);
 
@@ -53,16 +56,17 @@ static void member_init(member_t *member, const ring_job_t *job, sim_network_t *
     if (NULL == member->config.kernels) {
         member->config.kernels = &member->kernels;
     }
-    member->memory = test_buffer_new(algo->memory_bytes(&member->config), 0);
+    member->memory =
+        test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
     member->send = test_buffer_new(bytes, sizeof(float) * (rank % 3));
     member->recv = test_buffer_new(bytes, sizeof(float) * (rank % 5));
-    member->task =
-        algo->init(&member->config, sim_network_stream(network, rank), member->memory.data);
+    member->task = quant_pipeline_init(job->algo, &member->config,
+                                       sim_network_stream(network, rank), member->memory.data);
 }
 
 static void member_start(member_t *member)
 {
-    const ring_job_t *job = member->job;
+    const quant_job_t *job = member->job;
     test_buffer_t *source = job->in_place ? &member->recv : &member->send;
 
     test_buffer_poison(&member->recv);
@@ -74,12 +78,15 @@ static void member_start(member_t *member)
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
     };
-    quant_algo_by_name("full_loop")->start(member->task, &operation);
+    quant_pipeline_start(member->task, &operation);
 }
 
 static arc_status_t series_progress(arc_task_t *task)
 {
     member_t *member = (member_t *) task;
+    if (member->job->first_is_absent && 0 == member->rank) {
+        return ARC_IN_PROGRESS;
+    }
     arc_status_t status = member->task->ops->progress(member->task);
 
     if (ARC_OK == status && ++member->call < member->calls) {
@@ -102,7 +109,7 @@ static const arc_task_ops_t series_ops = {
 
 static bool member_intact(const member_t *member)
 {
-    const ring_job_t *job = member->job;
+    const quant_job_t *job = member->job;
 
     return test_buffer_intact(&member->memory) && test_buffer_intact(&member->send) &&
            test_buffer_intact(&member->recv) &&
@@ -117,7 +124,7 @@ static void member_fini(member_t *member)
     test_buffer_free(&member->recv);
 }
 
-static void judge(ring_outcome_t *outcome, const member_t *members, const ring_job_t *job)
+static void judge(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
 {
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         const member_t *member = &members[rank];
@@ -131,17 +138,17 @@ static void judge(ring_outcome_t *outcome, const member_t *members, const ring_j
             outcome->accused += outcome->waits[rank][peer];
         }
         if (ARC_IN_PROGRESS == outcome->statuses[rank]) {
-            quant_algo_by_name("full_loop")->abort(member->task);
+            quant_pipeline_abort(member->task);
         }
     }
 }
 
-ring_outcome_t ring_job_run(const ring_job_t *job, unsigned calls, float *result)
+quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *result)
 {
     sim_network_t *network = sim_network_new(job->ranks, &job->network);
     member_t members[JOB_RANKS_MAX];
     arc_task_t *tasks[JOB_RANKS_MAX];
-    ring_outcome_t outcome = {.finished = true, .ok = true, .identical = true, .intact = true};
+    quant_outcome_t outcome = {.finished = true, .ok = true, .identical = true, .intact = true};
 
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         member_init(&members[rank], job, network, rank);
@@ -163,13 +170,13 @@ ring_outcome_t ring_job_run(const ring_job_t *job, unsigned calls, float *result
     return outcome;
 }
 
-bool ring_outcome_is_clean(const ring_outcome_t *outcome)
+bool quant_outcome_is_clean(const quant_outcome_t *outcome)
 {
     return outcome->finished && outcome->ok && outcome->identical && outcome->intact &&
            0 == outcome->outstanding && 0 == outcome->accused;
 }
 
-float **ring_inputs_new(unsigned ranks, size_t count, uint64_t seed)
+float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
 {
     float **inputs = test_alloc(ranks * sizeof(*inputs));
 
@@ -183,10 +190,23 @@ float **ring_inputs_new(unsigned ranks, size_t count, uint64_t seed)
     return inputs;
 }
 
-void ring_inputs_free(float **inputs, unsigned ranks)
+void quant_inputs_free(float **inputs, unsigned ranks)
 {
     for (unsigned rank = 0; rank < ranks; ++rank) {
         free(inputs[rank]);
     }
     free(inputs);
+}
+
+struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnitTest *tests,
+                                   size_t count, char names[][JOB_NAME_BYTES],
+                                   struct CMUnitTest *out)
+{
+    for (size_t i = 0; i < count; ++i, ++out) {
+        (void) snprintf(names[i], JOB_NAME_BYTES, "%s: %s", algo->name, tests[i].name);
+        *out = tests[i];
+        out->name = names[i];
+        out->initial_state = (void *) (uintptr_t) algo;
+    }
+    return out;
 }

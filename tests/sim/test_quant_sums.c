@@ -1,5 +1,5 @@
 /*
- * What the full-loop ring promises, under random schedules of the network:
+ * What every algorithm of coll_quant promises, under random schedules of the network:
  * equal bits everywhere, an error below the bound, independence of depth, place
  * and instruction set, exact non-finite values, and the predicted mean error.
  *
@@ -16,10 +16,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "quant_error.h"
-#include "ring_job.h"
+#include "quant_job.h"
 
-enum { SEED = 20261120, NAME_BYTES = 64, BUSY_DELAY = 12, BUSY_EAGER = 2 };
+enum { SEED = 20261120, BUSY_DELAY = 12, BUSY_EAGER = 2 };
 
 static const unsigned rank_cases[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17};
 
@@ -68,30 +67,33 @@ enum {
 };
 
 typedef struct grid_case {
-    char name[NAME_BYTES];
+    char name[JOB_NAME_BYTES];
+    const quant_algo_t *algo;
     unsigned ranks;
     size_t count;
 } grid_case_t;
 
-static ring_job_t busy_job(unsigned ranks, size_t count, float *const *inputs)
+static quant_job_t busy_job(const quant_algo_t *algo, unsigned ranks, size_t count,
+                            float *const *inputs)
 {
-    return (ring_job_t){
+    return (quant_job_t){
+        .algo = algo,
         .ranks = ranks,
         .count = count,
-        .config = ring_job_config(),
+        .config = quant_job_config(),
         .isa = ARC_ISA_AVX512,
         .network = {.seed = SEED, .delay_max = BUSY_DELAY, .eager_max = BUSY_EAGER},
         .inputs = inputs,
     };
 }
 
-static void assert_within_bound(const ring_job_t *job, const float *result)
+static void assert_within_bound(const quant_job_t *job, const float *result)
 {
     double *sum = test_alloc(job->count * sizeof(double));
     double *bound = test_alloc(job->count * sizeof(double));
 
-    ring_oracle_sum(job, sum);
-    ring_oracle_bound(job, bound);
+    quant_oracle_sum(job, sum);
+    quant_oracle_bound(job, bound);
     for (size_t i = 0; i < job->count; ++i) {
         if (!(fabs((double) result[i] - sum[i]) <= bound[i])) {
             fail_msg("element %zu: %.9g, sum %.9g, bound %.3g", i, (double) result[i], sum[i],
@@ -105,13 +107,13 @@ static void assert_within_bound(const ring_job_t *job, const float *result)
 static void sums_are_equal_everywhere_and_within_the_bound(void **state)
 {
     const grid_case_t *grid = *state;
-    float **inputs = ring_inputs_new(grid->ranks, grid->count, SEED);
+    float **inputs = quant_inputs_new(grid->ranks, grid->count, SEED);
     float *result = test_alloc(grid->count * sizeof(float));
     float *first = test_alloc(grid->count * sizeof(float));
     unsigned first_block_rows = 0;
 
     for (unsigned v = 0; v < VARIANTS; ++v) {
-        ring_job_t job = busy_job(grid->ranks, grid->count, inputs);
+        quant_job_t job = busy_job(grid->algo, grid->ranks, grid->count, inputs);
         job.config.block_rows = variants[v].block_rows;
         job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
         job.config.depth = variants[v].depth;
@@ -119,8 +121,8 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
         job.mixed_isa = variants[v].mixed_isa;
         job.network.eager_max = variants[v].eager_max;
         job.network.seed = SEED + v;
-        ring_outcome_t outcome = ring_job_run(&job, 1, result);
-        assert_true(ring_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        assert_true(quant_outcome_is_clean(&outcome));
         if (first_block_rows == variants[v].block_rows) {
             assert_memory_equal(first, result, grid->count * sizeof(float));
             continue;
@@ -131,23 +133,22 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
     }
     free(first);
     free(result);
-    ring_inputs_free(inputs, grid->ranks);
+    quant_inputs_free(inputs, grid->ranks);
 }
 
 static void results_repeat_from_run_to_run_and_call_to_call(void **state)
 {
     enum { RANKS = 5, COUNT = 30011, RUNS = 6, CALLS = 4 };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     float *first = test_alloc(COUNT * sizeof(float));
 
-    (void) state;
     for (unsigned run = 0; run < RUNS; ++run) {
-        ring_job_t job = busy_job(RANKS, COUNT, inputs);
+        quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
         job.network.seed = SEED + run;
         job.in_place = 1 == run % 2;
-        ring_outcome_t outcome = ring_job_run(&job, 0 == run ? 1 : CALLS, result);
-        assert_true(ring_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_run(&job, 0 == run ? 1 : CALLS, result);
+        assert_true(quant_outcome_is_clean(&outcome));
         if (0 == run) {
             memcpy(first, result, COUNT * sizeof(float));
         }
@@ -155,48 +156,46 @@ static void results_repeat_from_run_to_run_and_call_to_call(void **state)
     }
     free(first);
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
 static void segments_of_many_tiles_and_large_vectors_work(void **state)
 {
     enum { RANKS = 4, COUNT = 700001, BLOCK_ROWS = 16, TILES = 5 };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
 
-    (void) state;
     job.config.block_rows = BLOCK_ROWS;
     job.config.segment_elems = (size_t) TILES * BLOCK_ROWS * QUANT_LANES;
     job.config.depth = 8;
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     assert_within_bound(&job, result);
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
 /* 127 * k has the scale k, a bf16 number: nothing is ever rounded. */
 static void multiples_of_127_are_exact(void **state)
 {
     enum { RANKS = 9, COUNT = 9001 };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
 
-    (void) state;
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
             inputs[rank][i] = -127.0f * 0x1p10f;
         }
     }
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(RANKS * -127.0f * 0x1p10f == result[i]);
     }
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
 /* A constant is the largest value of its lane: only the rounding of the scale is left. */
@@ -204,45 +203,43 @@ static void constants_are_off_by_the_rounding_of_scales_only(void **state)
 {
     enum { RANKS = 8, COUNT = 70000 };
     const float value = 0.7310586f;
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
 
-    (void) state;
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
             inputs[rank][i] = value;
         }
     }
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(result[0] == result[i]);
         assert_true(fabsf(result[i] - RANKS * value) <=
                     value * 0x1p-8f * (RANKS * (RANKS + 1) / 2.0f) * 1.05f);
     }
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
-static void fp32_on_both_stages_is_the_float_sum_in_ring_order(void **state)
+static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(void **state)
 {
     enum { RANKS = 7, COUNT = 40009 };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     float *chain = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
 
-    (void) state;
     job.config.reduce_format = &quant_format_fp32;
     job.config.gather_format = &quant_format_fp32;
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
-    ring_oracle_chain(&job, chain);
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    quant_oracle_float_sum(&job, chain);
     assert_memory_equal(chain, result, COUNT * sizeof(float));
     free(chain);
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
 /* Calls of the spied kernel; one per tile that is encoded. */
@@ -259,76 +256,20 @@ static bool count_tiles(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT
 static void each_contribution_is_encoded_once_and_no_total_again(void **state)
 {
     enum { RANKS = 6, TILES = 24, COUNT = TILES * 64 * QUANT_LANES };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
     quant_kernels_t spy = quant_kernels_scalar;
 
-    (void) state;
     spy.int8_scales = count_tiles;
     job.config.kernels = &spy;
     tiles_encoded = 0;
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     /* Per tile: the first partial sum, RANKS - 2 more, and the total. */
     assert_int_equal(TILES * RANKS, tiles_encoded);
     free(result);
-    ring_inputs_free(inputs, RANKS);
-}
-
-static double measured_mse(const ring_job_t *job)
-{
-    float *result = test_alloc(job->count * sizeof(float));
-    double *sum = test_alloc(job->count * sizeof(double));
-    double squares = 0;
-
-    ring_outcome_t outcome = ring_job_run(job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
-    ring_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
-    }
-    free(sum);
-    free(result);
-    return squares / (double) job->count;
-}
-
-static const struct stage_case {
-    const char *name;
-    const quant_format_t *reduce;
-    const quant_format_t *gather;
-    double mse_of_8; /* published for 8 ranks and blocks of 64; 0: none */
-} stage_cases[] = {
-    {"mean_error_is_as_predicted_for_both_stages", &quant_format_int8, &quant_format_int8,
-     1.276e-3},
-    {"mean_error_is_as_predicted_for_reduce_only", &quant_format_int8, &quant_format_fp32, 9.91e-4},
-    {"mean_error_is_as_predicted_for_gather_only", &quant_format_fp32, &quant_format_int8, 2.84e-4},
-};
-
-enum { STAGE_CASES = sizeof(stage_cases) / sizeof(stage_cases[0]) };
-
-static void mean_error_is_as_predicted(void **state)
-{
-    static const unsigned ranks[] = {2, 3, 4, 5, 8, 9, 13, 16};
-    const struct stage_case *stages = *state;
-    const double tolerance = 0.05;
-
-    for (unsigned i = 0; i < sizeof(ranks) / sizeof(ranks[0]); ++i) {
-        const size_t tile = 64 * QUANT_LANES;
-        const size_t count = (64 + ranks[i] - 1) / ranks[i] * ranks[i] * tile;
-        float **inputs = ring_inputs_new(ranks[i], count, SEED + i);
-        ring_job_t job = busy_job(ranks[i], count, inputs);
-        job.config.reduce_format = stages->reduce;
-        job.config.gather_format = stages->gather;
-        double measured = measured_mse(&job);
-        double predicted = quant_error_mse(quant_algo_at(0), &job.config, ranks[i], 1);
-        printf("# %2u ranks: mse %.4e, predicted %.4e\n", ranks[i], measured, predicted);
-        assert_true(fabs(measured / predicted - 1) < tolerance);
-        if (8 == ranks[i]) {
-            assert_true(fabs(measured / stages->mse_of_8 - 1) < tolerance);
-        }
-        ring_inputs_free(inputs, ranks[i]);
-    }
+    quant_inputs_free(inputs, RANKS);
 }
 
 /* What stands in one element of one or two ranks, and what its sum has to be. */
@@ -349,13 +290,12 @@ static const struct special {
 static void non_finite_values_stay_where_they_are(void **state)
 {
     enum { RANKS = 6, COUNT = 60001, SPECIALS = sizeof(specials) / sizeof(specials[0]) };
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
     test_random_t random = test_random_of(SEED, 7);
     size_t places[SPECIALS];
 
-    (void) state;
     job.mixed_isa = true;
     for (unsigned s = 0; s < SPECIALS; ++s) {
         places[s] = s * (COUNT / SPECIALS) + test_random_below(&random, COUNT / SPECIALS);
@@ -366,8 +306,8 @@ static void non_finite_values_stay_where_they_are(void **state)
         inputs[rank][places[s]] = specials[s].one;
         inputs[(rank + 1 + s) % RANKS][places[s]] += specials[s].other;
     }
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     for (unsigned s = 0; s < SPECIALS; ++s) {
         float got = result[places[s]];
         assert_true(isnan(specials[s].sum) ? isnan(got) : specials[s].sum == got);
@@ -378,18 +318,17 @@ static void non_finite_values_stay_where_they_are(void **state)
     }
     assert_within_bound(&job, result);
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
 static void huge_and_tiny_values_keep_the_bound(void **state)
 {
     enum { RANKS = 4, COUNT = 20000 };
     static const float extremes[] = {1.6e38f, -1e30f, 1e-40f, -FLT_MIN, 1e-37f, -0.0f};
-    float **inputs = ring_inputs_new(RANKS, COUNT, SEED);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    ring_job_t job = busy_job(RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
 
-    (void) state;
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
             /* Whole lanes of one magnitude: otherwise the largest hides the others. */
@@ -397,21 +336,23 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
             inputs[rank][i] = (float) ((rank + i / 64) % 3) / (2 * RANKS) * extremes[kind];
         }
     }
-    ring_outcome_t outcome = ring_job_run(&job, 1, result);
-    assert_true(ring_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
     assert_within_bound(&job, result);
     free(result);
-    ring_inputs_free(inputs, RANKS);
+    quant_inputs_free(inputs, RANKS);
 }
 
-static void fill_grid(grid_case_t *grid, struct CMUnitTest *tests)
+static struct CMUnitTest *fill_grid(const quant_algo_t *algo, grid_case_t *grid,
+                                    struct CMUnitTest *tests)
 {
     for (unsigned r = 0; r < RANK_CASES; ++r) {
         for (unsigned c = 0; c < COUNT_CASES; ++c, ++grid, ++tests) {
+            grid->algo = algo;
             grid->ranks = rank_cases[r];
             grid->count = count_cases[c].per_rank * rank_cases[r] + (size_t) count_cases[c].plus;
-            (void) snprintf(grid->name, sizeof(grid->name), "sums_of_%u_ranks_%s_elements",
-                            grid->ranks, count_cases[c].name);
+            (void) snprintf(grid->name, sizeof(grid->name), "%s_of_%u_ranks_%s_elements",
+                            algo->name, grid->ranks, count_cases[c].name);
             *tests = (struct CMUnitTest){
                 .name = grid->name,
                 .test_func = sums_are_equal_everywhere_and_within_the_bound,
@@ -419,6 +360,7 @@ static void fill_grid(grid_case_t *grid, struct CMUnitTest *tests)
             };
         }
     }
+    return tests;
 }
 
 int main(void)
@@ -428,24 +370,21 @@ int main(void)
         cmocka_unit_test(segments_of_many_tiles_and_large_vectors_work),
         cmocka_unit_test(multiples_of_127_are_exact),
         cmocka_unit_test(constants_are_off_by_the_rounding_of_scales_only),
-        cmocka_unit_test(fp32_on_both_stages_is_the_float_sum_in_ring_order),
+        cmocka_unit_test(fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm),
         cmocka_unit_test(each_contribution_is_encoded_once_and_no_total_again),
         cmocka_unit_test(non_finite_values_stay_where_they_are),
         cmocka_unit_test(huge_and_tiny_values_keep_the_bound),
     };
     enum { OTHERS = sizeof(others) / sizeof(others[0]) };
-    static grid_case_t grid[GRID];
-    static struct CMUnitTest tests[GRID + OTHERS + STAGE_CASES];
+    static grid_case_t grid[JOB_ALGOS][GRID];
+    static char names[JOB_ALGOS][OTHERS][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS * (GRID + OTHERS)];
+    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
-    fill_grid(grid, tests);
-    memcpy(tests + GRID, others, sizeof(others));
-    for (unsigned s = 0; s < STAGE_CASES; ++s) {
-        tests[GRID + OTHERS + s] = (struct CMUnitTest){
-            .name = stage_cases[s].name,
-            .test_func = mean_error_is_as_predicted,
-            .initial_state = (void *) (uintptr_t) &stage_cases[s],
-        };
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        next = fill_grid(quant_algo_at(a), grid[a], next);
+        next = quant_job_tests(quant_algo_at(a), others, OTHERS, names[a], next);
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

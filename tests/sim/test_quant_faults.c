@@ -1,5 +1,5 @@
 /*
- * What the ring does when the network or a peer fails: the right status on the
+ * What every algorithm does when the network or a peer fails: the right status on the
  * rank that notices, no request left behind, no hang, no write out of bounds.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -14,15 +14,15 @@
 #include <cmocka.h>
 
 #include "quant_wire.h"
-#include "ring_job.h"
+#include "quant_job.h"
 
-/* Three groups of two segments per shard at depth 5: all parts of the ring are passed. */
+/* Three groups of two segments per shard at depth 5: all parts of the pipeline are passed. */
 enum { SEED = 1234567, RANKS = 4, SEGMENT = 8 * QUANT_LANES, COUNT = 6 * RANKS * SEGMENT - 77 };
 
 typedef struct fixture {
     float **inputs;
     float *result;
-    ring_job_t job;
+    quant_job_t job;
 } fixture_t;
 
 static int setup(void **state)
@@ -30,13 +30,14 @@ static int setup(void **state)
     fixture_t *fixture = test_alloc(sizeof(*fixture));
 
     *fixture = (fixture_t){
-        .inputs = ring_inputs_new(RANKS, COUNT, SEED),
+        .inputs = quant_inputs_new(RANKS, COUNT, SEED),
         .result = test_alloc(COUNT * sizeof(float)),
     };
-    fixture->job = (ring_job_t){
+    fixture->job = (quant_job_t){
+        .algo = *state,
         .ranks = RANKS,
         .count = COUNT,
-        .config = ring_job_config(),
+        .config = quant_job_config(),
         .isa = ARC_ISA_AVX512,
         .network = {.seed = SEED, .delay_max = 5, .eager_max = 1},
         .inputs = fixture->inputs,
@@ -52,13 +53,13 @@ static int teardown(void **state)
 {
     fixture_t *fixture = *state;
 
-    ring_inputs_free(fixture->inputs, RANKS);
+    quant_inputs_free(fixture->inputs, RANKS);
     free(fixture->result);
     free(fixture);
     return 0;
 }
 
-static unsigned ranks_with(const ring_outcome_t *outcome, arc_status_t status)
+static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
 {
     unsigned count = 0;
 
@@ -70,7 +71,7 @@ static unsigned ranks_with(const ring_outcome_t *outcome, arc_status_t status)
 
 /* After a fault: all ended, nothing is left, and nobody reports anything but `status` or its echo.
  */
-static void assert_failed_with(const ring_outcome_t *outcome, arc_status_t status)
+static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
 {
     unsigned first = ranks_with(outcome, status);
     unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
@@ -91,9 +92,9 @@ static void every_failing_operation_of_the_network_is_reported(void **state)
     for (;; ++k) {
         fixture->job.network.fail_at = k;
         fixture->job.network.seed = SEED + k % 3;
-        ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+        quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
         if (!outcome.fault_happened) {
-            assert_true(ring_outcome_is_clean(&outcome));
+            assert_true(quant_outcome_is_clean(&outcome));
             break;
         }
         assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
@@ -112,7 +113,7 @@ static void every_changed_byte_of_a_header_is_noticed(void **state)
         for (size_t byte = 0; byte < sizeof(quant_wire_header_t); ++byte) {
             fixture->job.network.garble_at = messages[m];
             fixture->job.network.garble_byte = byte;
-            ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+            quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
             assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
         }
     }
@@ -127,7 +128,7 @@ static void every_short_message_is_noticed(void **state)
         for (uint64_t message = 1; message <= 144; message += 11) {
             fixture->job.network.garble_at = message;
             fixture->job.network.garble_cut = cuts[c];
-            ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+            quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
             assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
         }
     }
@@ -138,7 +139,7 @@ static void a_peer_in_another_call_is_noticed(void **state)
     fixture_t *fixture = *state;
 
     fixture->job.odd_sequence_skew = 1;
-    ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+    quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
     assert_true(outcome.finished);
     assert_false(outcome.ok);
     assert_true(ranks_with(&outcome, ARC_ERR_PROTOCOL) >= 1);
@@ -147,7 +148,7 @@ static void a_peer_in_another_call_is_noticed(void **state)
 }
 
 /*
- * A vector of one element has one message per step, so a lost one stops the ring: the caller's
+ * A vector of one element has one message per step, so a lost one stops the full loop: the caller's
  * time limit passes, it asks for whom each rank waits, and gives up.
  */
 static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **state)
@@ -157,7 +158,7 @@ static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **sta
     fixture->job.count = 1;
     fixture->job.network.garble_at = 1;
     fixture->job.network.garble_discard = true;
-    ring_outcome_t outcome = ring_job_run(&fixture->job, 1, fixture->result);
+    quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
     assert_false(outcome.finished);
     assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -170,10 +171,37 @@ static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **sta
     assert_int_equal(0, outcome.outstanding);
 }
 
+/*
+ * Rank 0 never comes.  The others do what they can and then wait; somebody waits for rank 0, and
+ * each for somebody.
+ */
+static void a_late_rank_is_named(void **state)
+{
+    fixture_t *fixture = *state;
+    unsigned name_it = 0;
+
+    fixture->job.first_is_absent = true;
+    quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
+    assert_false(outcome.finished);
+    assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    for (unsigned rank = 1; rank < RANKS; ++rank) {
+        unsigned names = 0;
+        for (unsigned peer = 0; peer < RANKS; ++peer) {
+            names += outcome.waits[rank][peer];
+        }
+        assert_true(names >= 1);
+        assert_false(outcome.waits[rank][rank]);
+        name_it += outcome.waits[rank][0];
+    }
+    assert_true(name_it >= 1);
+    assert_int_equal(0, outcome.outstanding);
+    assert_true(outcome.intact);
+}
+
 static void a_config_outside_the_limits_is_refused(void **state)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    quant_config_t good = ring_job_config();
+    quant_config_t good = quant_job_config();
     good.kernels = &kernels;
     const size_t tile = (size_t) good.block_rows * QUANT_LANES;
     quant_config_t bad[10];
@@ -200,16 +228,31 @@ static void a_config_outside_the_limits_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    static const struct CMUnitTest of_each[] = {
 #define FAULT_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
         FAULT_TEST(every_failing_operation_of_the_network_is_reported),
         FAULT_TEST(every_changed_byte_of_a_header_is_noticed),
         FAULT_TEST(every_short_message_is_noticed),
         FAULT_TEST(a_peer_in_another_call_is_noticed),
+        FAULT_TEST(a_late_rank_is_named),
+    };
+    static const struct CMUnitTest of_the_full_loop[] = {
         FAULT_TEST(a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted),
         cmocka_unit_test(a_config_outside_the_limits_is_refused),
     };
+    enum {
+        EACH = sizeof(of_each) / sizeof(of_each[0]),
+        FULL_LOOP = sizeof(of_the_full_loop) / sizeof(of_the_full_loop[0]),
+    };
+    static char names[JOB_ALGOS + 1][EACH][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS * EACH + FULL_LOOP];
+    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        next = quant_job_tests(quant_algo_at(a), of_each, EACH, names[a], next);
+    }
+    (void) quant_job_tests(quant_algo_by_name("full_loop"), of_the_full_loop, FULL_LOOP,
+                           names[JOB_ALGOS], next);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

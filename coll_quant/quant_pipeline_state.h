@@ -1,0 +1,100 @@
+/*
+ * The state of the pipeline: for quant_pipeline.c, which runs it, and
+ * quant_pipeline_setup.c, which makes it ready.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_PIPELINE_STATE_H
+#define QUANT_PIPELINE_STATE_H
+
+#include "quant_layout.h"
+#include "quant_pipeline.h"
+#include "quant_schedule.h"
+
+/* A message buffer. */
+typedef struct slot {
+    uint8_t *message;
+    size_t bytes;                 /* of a kept message */
+    arc_stream_request_t receive; /* while it receives */
+    unsigned users;               /* sends to come or under way, and the decoder */
+    bool kept;
+} slot_t;
+
+typedef struct sending {
+    arc_stream_request_t request;
+    unsigned peer;
+    slot_t *slot;
+} sending_t;
+
+/* What a rank has of one shard and one segment of the window. */
+typedef struct cell {
+    float *sum;   /* of its subtree, as far as received */
+    slot_t *kept; /* the coded total, as long as it has to be sent on */
+} cell_t;
+
+/* How much of what a rank of `ranks` needs; equal on all ranks. */
+typedef struct plan {
+    unsigned rounds;
+    unsigned shards;
+    unsigned window; /* segments of a shard that travel together, at most */
+    unsigned flight; /* A: slots that receive, and slots that send, at a time */
+    unsigned kept;   /* H */
+    unsigned slots;
+    unsigned sums;
+} plan_t;
+
+typedef struct quant_pipeline {
+    arc_task_t task; /* first: the task is the pipeline */
+    quant_config_t config;
+    arc_stream_t *stream;
+    plan_t plan;
+
+    quant_operation_t operation;
+    quant_layout_t layout;
+    arc_status_t status;
+
+    unsigned window;       /* of this call */
+    uint64_t end;          /* messages, the empty ones included */
+    uint64_t send_next;    /* the next one to send */
+    uint64_t receive_next; /* the next one to act on */
+    uint64_t start_next;   /* the next one to start to receive */
+
+    unsigned receiving_head; /* of the queue */
+    unsigned receiving;
+    unsigned coded; /* slots with an encoded sum or own part under way */
+    unsigned kept;
+    unsigned sendings;
+    unsigned free_slots;
+    unsigned free_sums;
+
+    quant_round_t *round;   /* [rounds] */
+    cell_t *cell;           /* [shards][window] */
+    slot_t *slot;           /* [slots] */
+    sending_t *sending;     /* [slots] */
+    sending_t **sending_at; /* [slots], of them the first `sendings` are under way */
+    slot_t **receiving_at;  /* [flight], a queue in order */
+    slot_t **free_slot;     /* [slots], a stack: what was used last is in the cache */
+    float **free_sum;       /* [sums], a stack */
+    float *sums;            /* [sums][segment_elems] */
+} quant_pipeline_t;
+
+extern const arc_task_ops_t quant_pipeline_ops;
+
+/* Message number `index` in the order of a rank. */
+typedef struct place {
+    unsigned round;
+    unsigned lane; /* of the window */
+    size_t segment;
+} place_t;
+
+place_t quant_pipeline_place(const quant_pipeline_t *pipe, uint64_t index);
+
+/* What the rank sends, and what it receives, in a place. */
+quant_span_t quant_pipeline_sent(const quant_pipeline_t *pipe, const place_t *place);
+quant_span_t quant_pipeline_received(const quant_pipeline_t *pipe, const place_t *place);
+
+/* The first message from `index` on that is not empty, of those of one of the functions above. */
+uint64_t quant_pipeline_skip(const quant_pipeline_t *pipe, uint64_t index,
+                             quant_span_t (*span_at)(const quant_pipeline_t *, const place_t *));
+
+#endif

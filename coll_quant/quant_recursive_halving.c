@@ -1,0 +1,51 @@
+/*
+ * Recursive halving and doubling: partial sums travel distances of N/2, N/4, ... 1,
+ * totals 1, 2, ... N/2; any N.
+ *
+ * The tree is binomial: the parent of a node lacks its highest bit.  8 ranks,
+ * nodes as distances from the owner o, who is 0:
+ *
+ *   4 --> 0    5 --> 1    6 --> 2    7 --> 3      over 4 ranks, half of the vector
+ *   2 --> 0    3 --> 1                            over 2 ranks, a quarter
+ *   1 --> 0                                       over 1 rank, an eighth
+ *
+ * and the total the other way.  A rank is every node, of another shard each; seen
+ * from it, it first sends the sums of N/2 shards over N/2 ranks and receives N/2,
+ * then N/4, and so on: recursive halving, then doubling, on the circle of ranks
+ * instead of on the bits of the rank.  So ranks need not be a power of two, no
+ * neighbours are folded in first, and no byte is sent more than in a ring.  Other
+ * N than powers of two just lack the nodes from N on.
+ *
+ *   cost      2 ceil(log2 N) latencies, the same bytes per rank as a ring
+ *   error     G = (N/2) log2 N + N for powers of two; in general the sum of the bits
+ *             that are set in 1 .. N - 1, plus N
+ *   deadlock  none, see quant_pipeline.h; up to N/2 nodes are open
+ *   memory    so a rank keeps N/2 sums and totals: half of the vector, like every
+ *             recursive halving, but of one window of segments only
+ *   use       many ranks and vectors that are not long: few latencies, few peers
+ *
+ * Source: recursive halving and doubling (Rabenseifner's allreduce); on a circle
+ * as in the allgather of Bruck and others.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "quant_algos.h"
+
+static unsigned parent(unsigned ranks, unsigned node)
+{
+    unsigned highest = 1;
+
+    (void) ranks;
+    while (highest <= node / 2) {
+        highest *= 2;
+    }
+    return node - highest;
+}
+
+const quant_tree_t quant_recursive_halving = {
+    .parent = parent,
+    .offset = quant_tree_in_order,
+    .directions = 1,
+};

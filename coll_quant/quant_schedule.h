@@ -1,0 +1,49 @@
+/*
+ * A tree as seen by one rank: whom it sends what, and from whom it receives what,
+ * in which round.
+ *
+ * Rounds 0 .. R - 1, R = 2 (N - 1) per direction; the first half reduces, the
+ * second gathers.  In every round each rank sends one message and receives one:
+ *
+ *   round             node that sends (reduce) or receives (gather)
+ *   0    .. N - 2     N - 1, N - 2, ... 1
+ *   N - 1 .. 2N - 3   1, 2, ... N - 1
+ *
+ * With two directions, round t becomes rounds 2t (forward) and 2t + 1 (backward).
+ * What a rank sends in a round follows only from what it received in earlier
+ * rounds, because parents have smaller numbers than their children.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_SCHEDULE_H
+#define QUANT_SCHEDULE_H
+
+#include <stdbool.h>
+
+#include "quant_tree.h"
+
+enum { QUANT_AFTER_NOTHING = -1 };
+
+typedef struct quant_round {
+    unsigned send_peer;
+    unsigned send_shard;
+    int send_after; /* the round whose receive completes what is sent; QUANT_AFTER_NOTHING */
+
+    unsigned receive_peer;
+    unsigned receive_shard;
+    bool opens;        /* reduce: the first child; the own part goes in with it */
+    bool totals;       /* reduce: the last child of the root; the sum is the total */
+    unsigned forwards; /* of the total that this receive makes or brings: how often it is sent */
+} quant_round_t;
+
+/* Shards of the vector: rank r owns shard r + 1 (modulo N), in each direction. */
+unsigned quant_schedule_shards(const quant_tree_t *tree, unsigned ranks);
+
+/* R; 0 for one rank. */
+unsigned quant_schedule_rounds(const quant_tree_t *tree, unsigned ranks);
+
+/* What `rank` does in round `index`. */
+quant_round_t quant_schedule_round(const quant_tree_t *tree, unsigned ranks, unsigned rank,
+                                   unsigned index);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * Oracles of the algorithms: written from docs/format.md and docs/algorithms.md,
+ * without a line of the code that they judge.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "quant_job.h"
+
+enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
+
+/*
+ * Who adds what, of one shard: ranks by their distance `d` before the owner, the
+ * owner has 0.  A rank adds to its own part the sums of its children, in this order.
+ */
+typedef struct model {
+    const char *name;
+    unsigned halves; /* 2: the second half of the vector is its mirror image */
+    unsigned (*children)(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX]);
+} model_t;
+
+static unsigned children_of_loop(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    child[0] = d + 1;
+    return d + 1 < ranks;
+}
+
+/* Up to half of the ranks come from the left, the others from the right, which the owner adds
+ * first. */
+static unsigned children_of_semi_loop(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    const unsigned left_end = ranks / 2;
+    unsigned count = 0;
+
+    if ((0 == d || d > left_end + 1) && (0 == d ? ranks : d) - 1 > left_end) {
+        child[count++] = (0 == d ? ranks : d) - 1;
+    }
+    if (d < left_end) {
+        child[count++] = d + 1;
+    }
+    return count;
+}
+
+static unsigned children_of_direct(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    unsigned count = 0;
+
+    for (unsigned other = ranks - 1; 0 == d && other > 0; --other) {
+        child[count++] = other;
+    }
+    return count;
+}
+
+static unsigned children_of_halving(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    unsigned count = 0;
+
+    for (unsigned distance = 64; distance > d; distance /= 2) {
+        if (d + distance < ranks) {
+            child[count++] = d + distance;
+        }
+    }
+    return count;
+}
+
+static const model_t *model_of(const quant_job_t *job)
+{
+    static const model_t models[] = {
+        {"full_loop", 1, children_of_loop},
+        {"dual_loop", 2, children_of_loop},
+        {"semi_loop", 1, children_of_semi_loop},
+        {"direct", 1, children_of_direct},
+        {"recursive_halving", 1, children_of_halving},
+    };
+
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
+        if (0 == strcmp(models[i].name, job->algo->name)) {
+            return &models[i];
+        }
+    }
+    fprintf(stderr, "quant_oracle: no model of %s\n", job->algo->name);
+    abort();
+}
+
+/* The shard to which 64-element row `row` belongs, and where that shard begins. */
+static unsigned shard_of_row(const quant_job_t *job, size_t row, size_t *first_row)
+{
+    const size_t rows = (job->count + 63) / 64;
+    const unsigned shards = job->ranks * model_of(job)->halves;
+    size_t begin = 0;
+
+    for (unsigned shard = 0;; ++shard) {
+        size_t length = rows / shards + (shard < rows % shards);
+        if (row < begin + length) {
+            *first_row = begin;
+            return shard;
+        }
+        begin += length;
+    }
+}
+
+/* The rank at distance `d` of the owner of `shard`, which is the rank before shard. */
+static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
+{
+    const unsigned owner = shard + job->ranks - 1;
+    return (shard < job->ranks ? owner - d : owner + d) % job->ranks;
+}
+
+void quant_oracle_sum(const quant_job_t *job, double *sum)
+{
+    for (size_t i = 0; i < job->count; ++i) {
+        sum[i] = 0;
+        for (unsigned rank = 0; rank < job->ranks; ++rank) {
+            sum[i] += (double) job->inputs[rank][i];
+        }
+    }
+}
+
+static float float_sum(const quant_job_t *job, unsigned shard, unsigned d, size_t i)
+{
+    unsigned child[CHILDREN_MAX];
+    const unsigned children = model_of(job)->children(job->ranks, d, child);
+    volatile float sum = job->inputs[rank_at(job, shard, d)][i];
+
+    for (unsigned c = 0; c < children; ++c) {
+        sum = sum + float_sum(job, shard, child[c], i);
+    }
+    return sum;
+}
+
+void quant_oracle_float_sum(const quant_job_t *job, float *sum)
+{
+    for (size_t i = 0; i < job->count; ++i) {
+        size_t first_row = 0;
+        sum[i] = float_sum(job, shard_of_row(job, i / 64, &first_row), 0, i);
+    }
+}
+
+/* One quantization of values of at most `largest`: half a step, the step rounded to 8 bits. */
+static double quantization_bound(const quant_format_t *format, double largest)
+{
+    if (&quant_format_fp32 == format) {
+        return 0;
+    }
+    double scale = fmax(largest / 127 * (1 + 0x1p-8) * (1 + 0x1p-22), 0x1p-118);
+    return scale * (0.5 + 0x1p-16);
+}
+
+static double largest_of(const double *values, size_t count)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        largest = fmax(largest, fabs(values[i]));
+    }
+    return largest;
+}
+
+/* The exact sum of the lane first, first + 64, ... at distance d, and how far off it may be. */
+static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, size_t first,
+                            size_t end, double sum[ROWS_MAX])
+{
+    const size_t rows = (end - first + 63) / 64;
+    unsigned child[CHILDREN_MAX];
+    const unsigned children = model_of(job)->children(job->ranks, d, child);
+    double bound = 0;
+
+    for (size_t row = 0; row < rows; ++row) {
+        sum[row] = (double) job->inputs[rank_at(job, shard, d)][first + row * 64];
+    }
+    for (unsigned c = 0; c < children; ++c) {
+        double part[ROWS_MAX];
+        double off = subtree_bound(job, shard, child[c], first, end, part);
+        bound += off + quantization_bound(job->config.reduce_format, largest_of(part, rows) + off);
+        for (size_t row = 0; row < rows; ++row) {
+            sum[row] += part[row];
+        }
+        bound += (largest_of(sum, rows) + bound) * 0x1p-24; /* the addition */
+    }
+    return bound;
+}
+
+/* The bound of the elements first, first + 64, ... before `end`: they share their scales. */
+static double lane_bound(const quant_job_t *job, unsigned shard, size_t first, size_t end)
+{
+    double sum[ROWS_MAX];
+    double bound = subtree_bound(job, shard, 0, first, end, sum);
+    const size_t rows = (end - first + 63) / 64;
+
+    return bound + quantization_bound(job->config.gather_format, largest_of(sum, rows) + bound);
+}
+
+void quant_oracle_bound(const quant_job_t *job, double *bound)
+{
+    const size_t segment_rows = job->config.segment_elems / 64;
+    const size_t rows = (job->count + 63) / 64;
+
+    if (1 == job->ranks) {
+        for (size_t i = 0; i < job->count; ++i) {
+            bound[i] = 0;
+        }
+        return;
+    }
+    for (size_t row = 0; row < rows;) {
+        size_t shard_row = 0;
+        size_t dummy = 0;
+        unsigned shard = shard_of_row(job, row, &shard_row);
+        size_t in_segment = (row - shard_row) % segment_rows;
+        size_t tile_end = row + 1;
+        /* A tile ends after block_rows rows, at the end of its segment or of its shard. */
+        while (tile_end < rows && 0 != (in_segment + tile_end - row) % job->config.block_rows &&
+               shard == shard_of_row(job, tile_end, &dummy)) {
+            ++tile_end;
+        }
+        size_t end = tile_end * 64 < job->count ? tile_end * 64 : job->count;
+        for (size_t i = row * 64; i < end; ++i) {
+            bound[i] = i < row * 64 + 64 ? lane_bound(job, shard, i, end) : bound[i - 64];
+        }
+        row = tile_end;
+    }
+}

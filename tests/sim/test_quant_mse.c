@@ -1,0 +1,136 @@
+/*
+ * The mean squared error of every algorithm on normally distributed data is what
+ * theory says, for each of the stages and for both.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+
+enum { SEED = 20261120 };
+
+static double measured_mse(const quant_job_t *job)
+{
+    float *result = test_alloc(job->count * sizeof(float));
+    double *sum = test_alloc(job->count * sizeof(double));
+    double squares = 0;
+
+    quant_outcome_t outcome = quant_job_run(job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
+    }
+    free(sum);
+    free(result);
+    return squares / (double) job->count;
+}
+
+typedef struct stage_case {
+    char name[JOB_NAME_BYTES];
+    const quant_algo_t *algo;
+    unsigned stages; /* index into stages_of */
+} stage_case_t;
+
+static const struct stages {
+    const char *name;
+    const quant_format_t *reduce;
+    const quant_format_t *gather;
+} stages_of[] = {
+    {"both_stages", &quant_format_int8, &quant_format_int8},
+    {"reduce_only", &quant_format_int8, &quant_format_fp32},
+    {"gather_only", &quant_format_fp32, &quant_format_int8},
+};
+
+enum { STAGES = sizeof(stages_of) / sizeof(stages_of[0]) };
+
+/* For 8 ranks and blocks of 64, of the error of the rows above: published, or by another program.
+ */
+static const struct known {
+    const char *algo;
+    double mse_of_8[STAGES];
+} known_errors[] = {
+    {"full_loop", {1.276e-3, 9.91e-4, 2.84e-4}},        {"dual_loop", {1.276e-3, 9.91e-4, 2.84e-4}},
+    {"semi_loop", {8.47e-4, 5.64e-4, 2.84e-4}},         {"direct", {5.28e-4, 2.48e-4, 2.84e-4}},
+    {"recursive_halving", {7.08e-4, 4.24e-4, 2.84e-4}},
+};
+
+static double known_error(const stage_case_t *stages)
+{
+    for (size_t i = 0; i < sizeof(known_errors) / sizeof(known_errors[0]); ++i) {
+        if (0 == strcmp(known_errors[i].algo, stages->algo->name)) {
+            return known_errors[i].mse_of_8[stages->stages];
+        }
+    }
+    fail_msg("no known error of %s", stages->algo->name);
+    return 0;
+}
+
+static void mean_error_is_as_predicted(void **state)
+{
+    static const unsigned ranks[] = {2, 3, 4, 5, 7, 8, 16};
+    const stage_case_t *stages = *state;
+    const double tolerance = 0.05;
+
+    for (unsigned i = 0; i < sizeof(ranks) / sizeof(ranks[0]); ++i) {
+        const size_t tile = 64 * QUANT_LANES;
+        const size_t shards = 2 * (size_t) ranks[i];
+        const size_t count = (64 + shards - 1) / shards * shards * tile;
+        float **inputs = quant_inputs_new(ranks[i], count, SEED + i);
+        quant_job_t job = {
+            .algo = stages->algo,
+            .ranks = ranks[i],
+            .count = count,
+            .config = quant_job_config(),
+            .isa = ARC_ISA_AVX512,
+            .network = {.seed = SEED},
+            .inputs = inputs,
+        };
+        job.config.reduce_format = stages_of[stages->stages].reduce;
+        job.config.gather_format = stages_of[stages->stages].gather;
+        double measured = measured_mse(&job);
+        double predicted = quant_error_mse(stages->algo, &job.config, ranks[i], 1);
+        printf("# %s, %2u ranks: mse %.4e, predicted %.4e, G measured %.3f\n", stages->name,
+               ranks[i], measured, predicted,
+               measured / quant_error_coefficient(&quant_format_int8, 64));
+        assert_true(fabs(measured / predicted - 1) < tolerance);
+        if (8 == ranks[i]) {
+            assert_true(fabs(measured / known_error(stages) - 1) < tolerance);
+        }
+        quant_inputs_free(inputs, ranks[i]);
+    }
+}
+
+int main(void)
+{
+    static stage_case_t stages[JOB_ALGOS][STAGES];
+    static struct CMUnitTest tests[JOB_ALGOS * STAGES];
+    struct CMUnitTest *next = tests;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        for (unsigned s = 0; s < STAGES; ++s, ++next) {
+            stage_case_t *stage = &stages[a][s];
+            stage->algo = quant_algo_at(a);
+            stage->stages = s;
+            (void) snprintf(stage->name, sizeof(stage->name), "mean_error_of_%s_%s",
+                            stage->algo->name, stages_of[s].name);
+            *next = (struct CMUnitTest){
+                .name = stage->name,
+                .test_func = mean_error_is_as_predicted,
+                .initial_state = stage,
+            };
+        }
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
