@@ -13,11 +13,12 @@
 static inline void overwrite(quant_kernels_t *to, const quant_kernels_t *from)
 {
     OVERWRITE(to, from, absmax);
-    OVERWRITE(to, from, int8_scales);
-    OVERWRITE(to, from, int8_encode);
-    OVERWRITE(to, from, int8_decode);
-    OVERWRITE(to, from, int8_decode_add);
-    OVERWRITE(to, from, add);
+    OVERWRITE(to, from, scales);
+    for (unsigned i = 0; i < QUANT_CODES; ++i) {
+        OVERWRITE(&to->code[i], &from->code[i], encode);
+        OVERWRITE(&to->code[i], &from->code[i], decode);
+        OVERWRITE(&to->code[i], &from->code[i], decode_add);
+    }
 }
 
 quant_kernels_t quant_kernels_select(arc_isa_t isa)

@@ -1,13 +1,27 @@
 /*
  * Vector kernels of the codecs: loops over whole rows of 64 lanes.
  *
- * A kernel sees neither tails, tiles nor messages; the formats
- * (quant_format_*.c) cut those into whole rows and pad the last one.  So each
- * instruction set has only the loops that are worth its instructions, and the
- * scalar file is their specification: the others must return the same bits.
+ * A kernel sees neither tails, tiles nor messages; quant_tiles.c cuts those into
+ * whole rows and pads the last one.  All formats share the loops; they differ in
+ * how a number becomes a code (the `kind` of quant_format_table.h) and in the
+ * bits of a code.  A row of 64 codes of b bits is 8 b bytes:
  *
- * To add an instruction set: one file quant_codec_<isa>.c that fills the
- * functions it has into a table, and one line in quant_codec.c.
+ *   b = 16, 32       the codes in the order of the lanes, little-endian
+ *   b < 16           planes of 8, 4 and 2 bits, the lowest bits of the codes first:
+ *
+ *   plane of 8 bits  64 bytes   byte j: lane j
+ *   plane of 4 bits  32 bytes   byte j: lanes j | j + 32
+ *   plane of 2 bits  16 bytes   byte j: lanes j | j + 16 | j + 32 | j + 48
+ *                                       low bits first
+ *
+ * So int6 is 4 + 2, int10 is 8 + 2, int12 is 8 + 4.  Lanes that share a byte are
+ * far apart so that whole registers are combined, without a shuffle.
+ *
+ * The scalar file is the specification: the others must return the same bits.
+ * The vector loops exist once, in quant_codec_vector.h, on a dozen primitives of
+ * an instruction set.  To add one: a file quant_codec_<isa>.c with these, and one
+ * line in quant_codec.c.  To add a format: a row in quant_format_table.h; a new
+ * kind needs to_<kind>() and from_<kind>() twice.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -19,6 +33,7 @@
 #include <stdint.h>
 
 #include "cpu.h"
+#include "quant_format_table.h"
 
 static inline size_t quant_divide_up(size_t value, size_t by)
 {
@@ -35,40 +50,71 @@ static inline size_t quant_divide_up(size_t value, size_t by)
 #define QUANT_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* 64 lanes: one byte each is one cache line, four 512-bit registers of floats. */
-enum { QUANT_LANES = 64 };
+enum {
+    /* 64 lanes: one byte each is one cache line, four 512-bit registers of floats. */
+    QUANT_LANES = 64,
+    QUANT_ROW_BYTES_MAX = QUANT_LANES * sizeof(float), /* of any format */
+};
+
+/* QUANT_CODE_int8, ...: the index of a format in tables. */
+enum {
+#define X(_name, ...) QUANT_CODE_##_name,
+    QUANT_FORMAT_TABLE(X)
+#undef X
+        QUANT_CODES
+};
+
+/* Bytes of a row of 64 codes. */
+static inline size_t quant_row_bytes(unsigned bits)
+{
+    return (size_t) bits * QUANT_LANES / 8;
+}
+
+/* See the columns of quant_format_table.h. */
+typedef struct quant_range {
+    float divisor;
+    float scale_min;
+    uint32_t limit;
+} quant_range_t;
 
 /*
  * Rows are contiguous: lane l of row r is element 64 r + l.  No pointer needs
  * more than the natural alignment of its type; no kernel touches a byte outside
- * its rows.  Input and output do not overlap, except where said.
+ * its rows.  Input and output do not overlap, except where said.  Formats without
+ * scales look at neither `inverse` nor `scale`.
  */
+typedef struct quant_code_kernels {
+    /*
+     * The codes of x * inverse, rounded to nearest even.  `ahead` is what the next kernel will
+     * read, `rows` rows too: a hint, never read, fetched into the cache while this one computes.
+     */
+    void (*encode)(const float *x, size_t rows, const float inverse[QUANT_LANES], uint8_t *codes,
+                   const float *ahead);
+
+    /* out = code * scale, exact for what encode wrote. */
+    void (*decode)(const uint8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
+                   float *out);
+
+    /*
+     * sum = code * scale + x, rounded once, and absmax[l] = max(absmax[l], bits of |sum|).
+     * `sum` may be `x`.
+     */
+    void (*decode_add)(const uint8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
+                       const float *x, float *sum, uint32_t absmax[QUANT_LANES]);
+} quant_code_kernels_t;
+
 typedef struct quant_kernels {
     /* absmax[l] = max(absmax[l], bits of |x|): as integers, so that NaN and infinity win. */
     void (*absmax)(const float *x, size_t rows, uint32_t absmax[QUANT_LANES]);
 
     /*
      * From the bits of the largest magnitude of each lane, its scale (the upper half of a float)
-     * and the inverse of that scale.  False, and nothing usable is written, if a lane cannot be
-     * coded: it holds a NaN, an infinity or a magnitude of at least 2^127.
+     * and the inverse of that scale.  False, and nothing usable is written, if a lane is refused.
      */
-    bool (*int8_scales)(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT_LANES],
-                        float inverse[QUANT_LANES]);
+    bool (*scales)(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES]);
 
-    /* codes = x * inverse, rounded to nearest even; the caller's inverse keeps |code| <= 127. */
-    void (*int8_encode)(const float *x, size_t rows, const float inverse[QUANT_LANES],
-                        int8_t *codes);
-
-    /* out = code * scale, exact. */
-    void (*int8_decode)(const int8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
-                        float *out);
-
-    /* sum = code * scale + x, rounded once.  `sum` may be `x`. */
-    void (*int8_decode_add)(const int8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
-                            const float *x, float *sum);
-
-    /* sum = a + b for `count` elements, any number.  `sum` may be `a` or `b`. */
-    void (*add)(const float *a, const float *b, size_t count, float *sum);
+    quant_code_kernels_t code[QUANT_CODES];
 } quant_kernels_t;
 
 /* The kernels of `isa`; a function that `isa` lacks is the one of the next lower set. */

@@ -1,22 +1,25 @@
 /*
  * Scalar kernels: the specification of the codecs.
  *
- *   scale    RNE_bf16(absmax / 127), at least 2^-118
- *   code     RNE(x * (1 / scale)), a signed byte
- *   decoded  code * scale
+ *   scale    RNE_bf16(absmax / divisor), at least scale_min
+ *   code     of x * (1 / scale), rounded to nearest even
+ *   decoded  value of the code * scale
+ *
+ * and without a scale the code of x itself.
  *
  * Why every instruction set, rounding of products and flush-to-zero mode gives
- * the same decoded value: a code has 7 bits and a bf16 scale 8, so the product
- * is exact in the 24 bits of a float, and because the scale is at least 2^-118
- * it is never denormal.
+ * the same decoded value: a code has at most 15 bits besides its sign and a bf16
+ * scale 8, so the product is exact in the 24 bits of a float, and because of
+ * scale_min it is never denormal.
  *
- * Why no code leaves [-127, 127]: rounding absmax / 127 to 8 bits makes it
- * smaller by a factor of at least 1 / (1 + 2^-8), so |x / scale| <= 127.4961;
- * the roundings of the quotients and of the product add less than 2^-14, and
- * the sum is still below 127.5.
+ * Why no code is larger than the largest: rounding absmax / divisor to 8 bits
+ * makes it smaller by a factor of at least 1 / (1 + 2^-8), so |x / scale| is at
+ * most divisor (1 + 2^-8): 127.4961 for int8, 32766.5 for int16, 449.75 for e4m3
+ * (464 would be the first to round up).  The roundings of the quotients and of
+ * the product are two relative errors of 2^-24, far less than what is left.
  *
- * Why |x - decoded| <= scale (1/2 + 2^-16): the quotient that is rounded is off
- * by at most two relative errors of 2^-24 of at most 128.
+ * Why |x - decoded| <= scale (step/2 + |x/scale| 2^-23), with the step at x/scale:
+ * the quotient that is rounded is off by these two errors.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -27,39 +30,201 @@
 #include "quant_codec.h"
 
 #define ABS_BITS UINT32_C(0x7fffffff)
+#define EXPONENT_BITS UINT32_C(0x7f800000)
 
-/* 2^127: from here on 127 * scale could round past the largest float. */
-#define ABSMAX_LIMIT UINT32_C(0x7f000000)
-
-#define CODE_MAX 127.0f
-#define SCALE_MIN 0x1p-118f
+enum { EXPONENT_BIAS = 127, MANTISSA_BITS = 23 };
 
 /* Adding 1.5 * 2^23 leaves the integer nearest to a small float in the low bits. */
 #define ROUNDING 12582912.0f
 
-static uint32_t bits_of(float value)
+static inline uint32_t bits_of(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }
 
-static float float_of(uint32_t bits)
+static inline float float_of(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
 
-static float scale_of(uint16_t upper_half)
+static inline int32_t to_integer(float x)
 {
-    return float_of((uint32_t) upper_half << 16);
+    return (int32_t) (bits_of(x + ROUNDING) - bits_of(ROUNDING));
 }
 
-static uint16_t bf16_nearest_even(float value)
+static inline float from_integer(int32_t code)
 {
-    uint32_t bits = bits_of(value);
-    return (uint16_t) ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+    return (float) code;
+}
+
+static inline int32_t to_bf16(float x)
+{
+    uint32_t bits = bits_of(x);
+    return (int32_t) (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+static inline float from_bf16(int32_t code)
+{
+    return float_of((uint32_t) code << 16);
+}
+
+/*
+ * A small float: `mantissa` bits, normal from 2^least on, `bits` in all.  Adding the power of
+ * two whose last place is a step at x leaves x in steps in the low bits; steps below the
+ * exponent of x are counted by the exponent field itself.
+ */
+static inline int32_t to_minifloat(float x, unsigned bits, unsigned mantissa, int least)
+{
+    const unsigned dropped = MANTISSA_BITS - mantissa;
+    const uint32_t first_normal = (uint32_t) (EXPONENT_BIAS + least) << MANTISSA_BITS;
+    uint32_t magnitude = bits_of(x) & ABS_BITS;
+    uint32_t exponent = (magnitude > first_normal ? magnitude : first_normal) & EXPONENT_BITS;
+    uint32_t power = exponent + (dropped << MANTISSA_BITS);
+    uint32_t steps = bits_of(float_of(magnitude) + float_of(power)) - power;
+    uint32_t sign = (0 - (bits_of(x) >> 31)) << (bits - 1);
+
+    return (int32_t) (sign | (((exponent - first_normal) >> dropped) + steps));
+}
+
+/* The inverse: the difference of two floats of the same power of two, exact. */
+static inline float from_minifloat(int32_t code, unsigned bits, unsigned mantissa, int least)
+{
+    const unsigned dropped = MANTISSA_BITS - mantissa;
+    const uint32_t one = UINT32_C(1) << mantissa;
+    uint32_t sign = (uint32_t) code & ~ABS_BITS;
+    uint32_t magnitude = (uint32_t) code & ((UINT32_C(1) << (bits - 1)) - 1);
+    uint32_t field = (magnitude > one ? magnitude : one) & ~(one - 1);
+    uint32_t first = (uint32_t) (EXPONENT_BIAS + least - 1 + (int) dropped) << MANTISSA_BITS;
+    uint32_t power = first + (field << dropped);
+    float value = float_of(power + magnitude - field + one) - float_of(power);
+
+    return float_of(sign | bits_of(value));
+}
+
+static inline int32_t to_e4m3(float x)
+{
+    return to_minifloat(x, 8, 3, -6);
+}
+
+static inline float from_e4m3(int32_t code)
+{
+    return from_minifloat(code, 8, 3, -6);
+}
+
+static inline int32_t to_e5m2(float x)
+{
+    return to_minifloat(x, 8, 2, -14);
+}
+
+static inline float from_e5m2(int32_t code)
+{
+    return from_minifloat(code, 8, 2, -14);
+}
+
+static inline int32_t to_fp16(float x)
+{
+    return to_minifloat(x, 16, 10, -14);
+}
+
+static inline float from_fp16(int32_t code)
+{
+    return from_minifloat(code, 16, 10, -14);
+}
+
+static inline int32_t to_fp32(float x)
+{
+    return (int32_t) bits_of(x);
+}
+
+static inline float from_fp32(int32_t code)
+{
+    return float_of((uint32_t) code);
+}
+
+/* One plane of codes: `plane` bits of each from bit `done` on; returns where the next one goes. */
+static inline uint8_t *put_plane(const int32_t code[QUANT_LANES], unsigned plane, unsigned done,
+                                 uint8_t *row)
+{
+    const size_t bytes = quant_row_bytes(plane);
+
+    for (size_t j = 0; j < bytes; ++j) {
+        uint32_t byte = 0;
+        for (unsigned k = 0; k < 8 / plane; ++k) {
+            uint32_t field = (uint32_t) code[j + k * bytes] >> done;
+            byte |= (field & ((1U << plane) - 1)) << k * plane;
+        }
+        row[j] = (uint8_t) byte;
+    }
+    return row + bytes;
+}
+
+static inline void pack_row(const int32_t code[QUANT_LANES], unsigned bits, uint8_t *row)
+{
+    uint16_t half[QUANT_LANES];
+
+    if (32 == bits) {
+        memcpy(row, code, quant_row_bytes(32));
+        return;
+    }
+    if (16 == bits) {
+        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+            half[lane] = (uint16_t) code[lane];
+        }
+        memcpy(row, half, sizeof(half));
+        return;
+    }
+    row = 0 != (bits & 8) ? put_plane(code, 8, 0, row) : row;
+    row = 0 != (bits & 4) ? put_plane(code, 4, bits & 8, row) : row;
+    row = 0 != (bits & 2) ? put_plane(code, 2, bits & 12, row) : row;
+}
+
+static inline const uint8_t *take_plane(const uint8_t *row, unsigned plane, unsigned done,
+                                        uint32_t value[QUANT_LANES])
+{
+    const size_t bytes = quant_row_bytes(plane);
+
+    for (unsigned k = 0; k < 8 / plane; ++k) {
+        for (size_t j = 0; j < bytes; ++j) {
+            uint32_t field = ((uint32_t) row[j] >> k * plane & ((1U << plane) - 1)) << done;
+            value[j + k * bytes] = 0 == done ? field : value[j + k * bytes] | field;
+        }
+    }
+    return row + bytes;
+}
+
+/* The inverse of pack_row(); codes are signed. */
+static inline void unpack_row(const uint8_t *row, unsigned bits, int32_t code[QUANT_LANES])
+{
+    uint32_t value[QUANT_LANES];
+    int16_t half[QUANT_LANES];
+
+    if (32 == bits) {
+        memcpy(code, row, quant_row_bytes(32));
+        return;
+    }
+    if (16 == bits) {
+        memcpy(half, row, sizeof(half));
+        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+            code[lane] = half[lane];
+        }
+        return;
+    }
+    if (8 == bits) {
+        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+            code[lane] = (int8_t) row[lane];
+        }
+        return;
+    }
+    row = 0 != (bits & 8) ? take_plane(row, 8, 0, value) : row;
+    row = 0 != (bits & 4) ? take_plane(row, 4, bits & 8, value) : row;
+    row = 0 != (bits & 2) ? take_plane(row, 2, bits & 12, value) : row;
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+        code[lane] = (int32_t) (value[lane] << (32 - bits)) >> (32 - bits);
+    }
 }
 
 static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES])
@@ -72,66 +237,71 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     }
 }
 
-static bool int8_scales(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT_LANES],
-                        float inverse[QUANT_LANES])
+static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES])
 {
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        if (absmax[lane] >= ABSMAX_LIMIT) {
+        if (absmax[lane] >= range->limit) {
             return false;
         }
-        float step = float_of(absmax[lane]) / CODE_MAX;
-        scale[lane] = bf16_nearest_even(step > SCALE_MIN ? step : SCALE_MIN);
-        inverse[lane] = 1.0f / scale_of(scale[lane]);
+        float step = float_of(absmax[lane]) / range->divisor;
+        int32_t rounded = to_bf16(step > range->scale_min ? step : range->scale_min);
+        scale[lane] = (uint16_t) rounded;
+        inverse[lane] = 1.0f / from_bf16(rounded);
     }
     return true;
 }
 
-static void int8_encode(const float *x, size_t rows, const float inverse[QUANT_LANES],
-                        int8_t *codes)
-{
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-            float quotient = x[row * QUANT_LANES + lane] * inverse[lane];
-            codes[row * QUANT_LANES + lane] =
-                (int8_t) (int32_t) (bits_of(quotient + ROUNDING) - bits_of(ROUNDING));
-        }
+/* The loops of one format; `_scaled` and `_bits` are constants, so nothing is left of the tests. */
+#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                       \
+    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES],     \
+                               uint8_t *codes, const float *ahead)                                \
+    {                                                                                             \
+        (void) ahead;                                                                             \
+        for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {                               \
+            int32_t code[QUANT_LANES];                                                            \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
+                code[lane] = to_##_kind(_scaled ? x[lane] * inverse[lane] : x[lane]);             \
+            }                                                                                     \
+            pack_row(code, _bits, codes + row * quant_row_bytes(_bits));                          \
+        }                                                                                         \
+    }                                                                                             \
+    static void decode_##_name(const uint8_t *codes, size_t rows,                                 \
+                               const uint16_t scale[QUANT_LANES], float *out)                     \
+    {                                                                                             \
+        for (size_t row = 0; row < rows; ++row, out += QUANT_LANES) {                             \
+            int32_t code[QUANT_LANES];                                                            \
+            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                        \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
+                float value = from_##_kind(code[lane]);                                           \
+                out[lane] = _scaled ? value * from_bf16(scale[lane]) : value;                     \
+            }                                                                                     \
+        }                                                                                         \
+    }                                                                                             \
+    static void decode_add_##_name(const uint8_t *codes, size_t rows,                             \
+                                   const uint16_t scale[QUANT_LANES], const float *x, float *sum, \
+                                   uint32_t absmax[QUANT_LANES])                                  \
+    {                                                                                             \
+        for (size_t row = 0; row < rows; ++row) {                                                 \
+            int32_t code[QUANT_LANES];                                                            \
+            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                        \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
+                size_t i = row * QUANT_LANES + lane;                                              \
+                float value = from_##_kind(code[lane]);                                           \
+                sum[i] = (_scaled ? value * from_bf16(scale[lane]) : value) + x[i];               \
+            }                                                                                     \
+        }                                                                                         \
+        lane_absmax(sum, rows, absmax);                                                           \
     }
-}
-
-static void int8_decode(const int8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
-                        float *out)
-{
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-            size_t i = row * QUANT_LANES + lane;
-            out[i] = (float) codes[i] * scale_of(scale[lane]);
-        }
-    }
-}
-
-static void int8_decode_add(const int8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
-                            const float *x, float *sum)
-{
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-            size_t i = row * QUANT_LANES + lane;
-            sum[i] = (float) codes[i] * scale_of(scale[lane]) + x[i];
-        }
-    }
-}
-
-static void add(const float *a, const float *b, size_t count, float *sum)
-{
-    for (size_t i = 0; i < count; ++i) {
-        sum[i] = a[i] + b[i];
-    }
-}
+QUANT_FORMAT_TABLE(DEFINE_CODE)
 
 const quant_kernels_t quant_kernels_scalar = {
     .absmax = lane_absmax,
-    .int8_scales = int8_scales,
-    .int8_encode = int8_encode,
-    .int8_decode = int8_decode,
-    .int8_decode_add = int8_decode_add,
-    .add = add,
+    .scales = scales,
+    .code =
+        {
+#define X(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
+            QUANT_FORMAT_TABLE(X)
+#undef X
+        },
 };

@@ -5,30 +5,59 @@
 
 #include "quant_error.h"
 
-/* E[M^2] of `block` standard normals, by the midpoint rule. */
-static double largest_square(unsigned block)
-{
-    /* Beyond 12 sigma even 2^32 normals have nothing; 1e4 steps give seven digits. */
-    const double end = 12.0;
-    const unsigned steps = 10000;
-    const double width = end / steps;
-    double integral = 0;
+/* Beyond 12 sigma even 2^32 normals have nothing. */
+static const double end = 12.0;
 
-    for (unsigned i = 0; i < steps; ++i) {
-        double m = (i + 0.5) * width;
-        integral += 2 * m * (1 - pow(erf(m * M_SQRT1_2), block)) * width;
+/* Probability that a standard normal is within [-m, m]. */
+static double within(double m)
+{
+    return erf(m * M_SQRT1_2);
+}
+
+/*
+ * The mean square error of normals known to be within [-m, m], in codes of that scale: in each
+ * power of two a twelfth of the square of a step, weighted with what falls there.
+ */
+static double noise(const quant_format_t *format, double scale, double m)
+{
+    int exponent = 0;
+    double squares = 0;
+    double upper = m;
+
+    (void) frexp(m / scale, &exponent);
+    while (upper > 0) {
+        --exponent;
+        double step = ldexp(1.0, exponent - (int) format->mantissa);
+        const bool even = step <= (double) format->step;
+        double lower = even ? 0 : ldexp(scale, exponent);
+        step = scale * (even ? (double) format->step : step);
+        squares += step * step / 12 * (within(upper) - within(lower));
+        upper = lower;
     }
-    return integral;
+    return squares / within(m);
 }
 
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
 {
-    if (0 == format->code_max) {
+    const unsigned steps = 2000; /* gives six digits */
+    const double width = end / steps;
+    double integral = 0;
+
+    if (quant_format_is_exact(format)) {
         return 0;
     }
-    double code_max = format->code_max;
-    double inexact = (block_rows - 1.0) / block_rows;
-    return inexact * largest_square(block_rows) / (12 * code_max * code_max);
+    if (!format->scaled) {
+        return noise(format, 1, end);
+    }
+    for (unsigned i = 0; i < steps; ++i) {
+        double m = (i + 0.5) * width;
+        double probability =
+            pow(within((i + 1) * width), block_rows) - pow(within(i * width), block_rows);
+        integral += probability * noise(format, m / (double) format->range.divisor, m);
+    }
+    /* Where the divisor is the largest code, one value of each block has no error. */
+    const bool leaves_room = (double) format->range.divisor < ldexp(2, (int) format->mantissa) - 1;
+    return leaves_room ? integral : (block_rows - 1.0) / block_rows * integral;
 }
 
 double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,

@@ -4,12 +4,18 @@
  * For elements of variance v, independent, normally distributed, rounding one
  * block of B values to codes of -q .. q adds an error of variance c v,
  *
- *   c = (B - 1)/B  E[M^2] / (12 q^2),     M the largest magnitude of B normals,
- *   E[M^2] = integral over m > 0 of 2 m (1 - P(|x| < m)^B)
+ *   c = (B - 1)/B  E[M^2] / (12 q^2),     M the largest magnitude of B normals
  *
  * because the step is M/q and all but the largest value are off by a uniform
  * part of a step.  The largest one is off by less; the rounding of the scale to
- * bf16, which this neglects, adds about one percent.
+ * bf16, which this neglects, adds about one percent at 8 bits.
+ *
+ * Codes that are floats themselves have a step for every power of two: c is then
+ *
+ *   c = (B - 1)/B  E[ sum over k of step_k^2/12 P(x in the k-th power of two | |x| < M) ]
+ *
+ * with steps proportional to M, and for bf16 and fp16, which have no scale, the
+ * same sum for M without bound.  It holds for v = 1 and changes little with v.
  *
  * Errors of different quantizations add up; the sum of k contributions has
  * variance k v.  An allreduce of N ranks therefore has

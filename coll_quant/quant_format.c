@@ -5,8 +5,22 @@
 
 #include "quant_format.h"
 
+#define X(_name, _id, _bits, _kind, _scaled, _divisor, _scale_min, _limit, _mantissa, _step) \
+    const quant_format_t quant_format_##_name = {                                            \
+        .name = #_name,                                                                      \
+        .wire_id = _id,                                                                      \
+        .bits = _bits,                                                                       \
+        .code = QUANT_CODE_##_name,                                                          \
+        .scaled = _scaled,                                                                   \
+        .range = {.divisor = _divisor, .scale_min = _scale_min, .limit = _limit},            \
+        .mantissa = _mantissa,                                                               \
+        .step = _step,                                                                       \
+    };
+QUANT_FORMAT_TABLE(X)
+#undef X
+
 static const quant_format_t *const formats[] = {
-#define X(_name) &quant_format_##_name,
+#define X(_name, ...) &quant_format_##_name,
     QUANT_FORMAT_TABLE(X)
 #undef X
         NULL,

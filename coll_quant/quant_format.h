@@ -1,12 +1,14 @@
 /*
- * Number formats on the wire: one row of a table each.
+ * Number formats on the wire, and the coded form of a segment of the vector.
  *
- *   int8   a signed byte per element, one bf16 scale per lane of a tile
- *   fp32   the floats themselves: exact; also what a segment that int8 cannot
- *          carry (NaN, infinity, magnitudes from 2^127) is sent in
+ *   int8, int4, ...     a signed integer per element and a bf16 scale for every lane of a tile
+ *   fp8_e4m3, fp8_e5m2  a float of eight bits per element, scaled alike
+ *   bf16, fp16          rounded to two bytes, no scales
+ *   fp32                the floats themselves: exact; also what a segment that its format
+ *                       cannot carry (NaN, infinity, magnitudes from 2^127) is sent in
  *
- * A segment of the vector is cut into rows of 64 elements and tiles of
- * `block_rows` rows; the last row and the last tile may be short:
+ * A segment is cut into rows of 64 elements and tiles of `block_rows` rows; the
+ * last row and the last tile may be short:
  *
  *            lane 0   lane 1  ...  lane 63
  *   row 0    x[0]     x[1]         x[63]
@@ -14,8 +16,13 @@
  *   ...
  *   scale    s[0]     s[1]         s[63]      one per lane, taken down the rows
  *
- * To add a format: its loops in quant_codec_<isa>.c, its tile walk in
- * quant_format_<name>.c (and in Makefile.am), and one row in QUANT_FORMAT_TABLE.
+ *   payload  | scales of tile 0 | scales of tile 1 | ... | row 0 | row 1 | row 2 | ...
+ *              64 x 2 bytes, or none                       64 codes each
+ *
+ * Only whole rows are on the wire, but for fp32: lanes behind the end of the
+ * vector are coded as zeros.
+ *
+ * To add a format, see quant_codec.h.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -24,31 +31,20 @@
 
 #include "quant_codec.h"
 
-/* X(name): the only list of formats; the first one is the default. */
-#define QUANT_FORMAT_TABLE(X) X(int8) X(fp32)
-
+/* One row of quant_format_table.h; the columns are explained there. */
 typedef struct quant_format {
     const char *name;
-    uint8_t wire_id;   /* in the message header; never reused for something else */
-    unsigned code_max; /* largest code, of which the error follows; 0: exact */
-
-    /* Bytes of the coded form of `elems` elements. */
-    size_t (*payload_bytes)(size_t elems, unsigned block_rows);
-
-    /* False: this format cannot carry these values, and `payload` holds nothing usable. */
-    bool (*encode)(const quant_kernels_t *kernels, const float *in, size_t elems,
-                   unsigned block_rows, void *payload);
-
-    void (*decode)(const quant_kernels_t *kernels, const void *payload, size_t elems,
-                   unsigned block_rows, float *out);
-
-    /* sum = decoded + x, rounded once per element.  `sum` may be `x`. */
-    void (*decode_add)(const quant_kernels_t *kernels, const void *payload, const float *x,
-                       size_t elems, unsigned block_rows, float *sum);
+    uint8_t wire_id;
+    unsigned bits;
+    unsigned code; /* QUANT_CODE_...: its kernels */
+    bool scaled;
+    quant_range_t range;
+    unsigned mantissa;
+    float step; /* 0: exact */
 } quant_format_t;
 
-/* `payload` is aligned to 4 bytes; only `elems` elements and payload_bytes() bytes are touched. */
-#define X(_name) extern const quant_format_t quant_format_##_name;
+/* quant_format_int8, ... */
+#define X(_name, ...) extern const quant_format_t quant_format_##_name;
 QUANT_FORMAT_TABLE(X)
 #undef X
 
@@ -58,5 +54,42 @@ const quant_format_t *quant_format_by_id(uint8_t wire_id);
 
 /* The i-th format, NULL after the last: for lists and tests. */
 const quant_format_t *quant_format_at(size_t index);
+
+static inline bool quant_format_is_exact(const quant_format_t *format)
+{
+    return !(format->step > 0);
+}
+
+/* ---- the coded form: only `elems` elements and quant_payload_bytes() bytes are touched ---- */
+
+/* Bytes of the coded form of `elems` elements. */
+size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows);
+
+/* False: this format cannot carry these values, and `payload` holds nothing usable. */
+bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
+                          const float *in, size_t elems, unsigned block_rows, void *payload);
+
+void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *kernels,
+                          const void *payload, size_t elems, unsigned block_rows, float *out);
+
+/* sum = decoded + x, rounded once per element.  `sum` may be `x`. */
+void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_t *kernels,
+                              const void *payload, const float *x, size_t elems,
+                              unsigned block_rows, float *sum);
+
+/* Elements of the scratch memory of quant_payload_hop(): one tile. */
+static inline size_t quant_tile_elems(unsigned block_rows)
+{
+    return (size_t) block_rows * QUANT_LANES;
+}
+
+/*
+ * decode_add and encode in one: what a partial sum goes through at a rank.  The sums live in
+ * `tile`, quant_tile_elems() floats that stay in the cache, one tile at a time.  `out` does not
+ * overlap `payload`.  False: `format` cannot carry the sums, and `out` holds nothing usable.
+ */
+bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
+                       const quant_kernels_t *kernels, const void *payload, const float *x,
+                       size_t elems, unsigned block_rows, float *tile, void *out);
 
 #endif

@@ -168,14 +168,53 @@ static ARC_MUST_CHECK arc_status_t pass_total(quant_pipeline_t *pipe, slot_t *sl
         status = send_ready(pipe);
     }
     if (ARC_OK == status) {
-        format->decode(pipe->config.kernels, quant_wire_payload(slot->message), span->elems,
-                       pipe->config.block_rows, pipe->operation.recv + span->begin);
+        quant_payload_decode(format, pipe->config.kernels, quant_wire_payload(slot->message),
+                             span->elems, pipe->config.block_rows,
+                             pipe->operation.recv + span->begin);
     }
     release(pipe, slot);
     return status;
 }
 
-/* A partial sum has arrived: add it; what becomes a total is encoded in its slot. */
+/* Is the sum that this receive completes the next message, and can it be sent now? */
+static bool can_pass_sum(const quant_pipeline_t *pipe, const place_t *place)
+{
+    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.slots ||
+        pipe->coded == pipe->plan.flight) {
+        return false;
+    }
+    const place_t next = quant_pipeline_place(pipe, pipe->send_next);
+    return is_reduce(pipe, next.round) && next.segment == place->segment &&
+           pipe->round[next.round].send_after == (int) place->round;
+}
+
+/* Replace the received message of the slot by that of `segment` with the sum of it and `x`. */
+static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment_t *segment,
+                  const quant_format_t *from, const float *x)
+{
+    uint8_t *received = slot->message;
+    const size_t bytes =
+        quant_wire_hop(segment, pipe->config.kernels, from, received, x, pipe->tile, pipe->spare);
+    slot->message = pipe->spare;
+    pipe->spare = received;
+    return bytes;
+}
+
+/* The slot has the sum of the subtree. */
+static ARC_MUST_CHECK arc_status_t pass_sum(quant_pipeline_t *pipe, slot_t *slot, size_t bytes)
+{
+    const place_t place = quant_pipeline_place(pipe, pipe->send_next);
+
+    slot->kept = false;
+    slot->users = 1;
+    ++pipe->coded;
+    return start_send(pipe, slot, bytes, pipe->round[place.round].send_peer);
+}
+
+/*
+ * A partial sum has arrived: add it.  What becomes a total, or can be sent at once, goes straight
+ * into a message; other sums are kept.
+ */
 static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *slot, size_t bytes,
                                                const place_t *place, const quant_span_t *span)
 {
@@ -190,20 +229,23 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
         return status;
     }
     cell_t *cell = cell_of(pipe, round->receive_shard, place->lane);
+    const float *x = round->opens ? pipe->operation.send + span->begin : cell->sum;
+    if (round->totals || can_pass_sum(pipe, place)) {
+        const quant_wire_segment_t next = segment_of(pipe, !round->totals, span);
+        bytes = hop(pipe, slot, &next, format, x);
+        if (!round->opens) {
+            pipe->free_sum[pipe->free_sums++] = cell->sum;
+        }
+        return round->totals ? pass_total(pipe, slot, bytes, place, span)
+                             : pass_sum(pipe, slot, bytes);
+    }
     if (round->opens) {
         cell->sum = pipe->free_sum[--pipe->free_sums];
     }
-    format->decode_add(config->kernels, quant_wire_payload(slot->message),
-                       round->opens ? pipe->operation.send + span->begin : cell->sum, span->elems,
-                       config->block_rows, cell->sum);
-    if (!round->totals) {
-        pipe->free_slot[pipe->free_slots++] = slot;
-        return ARC_OK;
-    }
-    const quant_wire_segment_t total = segment_of(pipe, false, span);
-    bytes = quant_wire_pack(&total, config->kernels, cell->sum, slot->message);
-    pipe->free_sum[pipe->free_sums++] = cell->sum;
-    return pass_total(pipe, slot, bytes, place, span);
+    quant_payload_decode_add(format, config->kernels, quant_wire_payload(slot->message), x,
+                             span->elems, config->block_rows, cell->sum);
+    pipe->free_slot[pipe->free_slots++] = slot;
+    return ARC_OK;
 }
 
 /* Is there room for what the next receive makes? */
@@ -211,7 +253,7 @@ static bool can_act(const quant_pipeline_t *pipe)
 {
     const quant_round_t *round = &pipe->round[quant_pipeline_place(pipe, pipe->receive_next).round];
 
-    return (!round->opens || 0 != pipe->free_sums) &&
+    return (!round->opens || round->totals || 0 != pipe->free_sums) &&
            (0 == round->forwards || pipe->kept < pipe->plan.kept);
 }
 

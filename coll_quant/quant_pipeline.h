@@ -21,11 +21,13 @@
  *
  * Buffers.  Slots of one message each, in one of four states:
  *
- *   free --> receiving (at most A) --> free, or kept (at most H) --> free
- *        \-> sending   (at most A) --> free
+ *   free --> receiving (at most A) --> free, sending, or kept (at most H)
+ *        \-> sending   (at most A) --> free             kept --> free
  *
- * and H sums of one segment of floats.  With L the most open nodes of the
- * tree (quant_tree.h) and D the depth of the configuration,
+ * H sums of one segment of floats, and one spare message.  A total, or a sum that is the next
+ * message and can be sent now, is not kept as a sum: it goes, tile by tile, from the received
+ * message to the spare one, which changes places with that of the slot.  With L the most open nodes
+ * of the tree (quant_tree.h) and D the depth of the configuration,
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
  *
@@ -39,9 +41,7 @@
  *      keep a total or to open a sum.  What is kept or open when a rank acts on x
  *      before m belongs to a message not yet sent, or not yet delivered, so to one
  *      from m on, after x: it is open at x in the sense of quant_tree.h for one of W
- *      segments, at most W L with the new one.  (A root with one child opens and ends
- *      its sum at once: in the last round of its direction that reduces, where no
- *      other sum of this segment and direction is open.)
+ *      segments, at most W L with the new one.
  *   2. The sender has m ready, by 1 and because a schedule sends only what earlier
  *      rounds completed.  It sends in order, so none of its sends is under way.  If m
  *      has to be encoded a slot is free: at most A receive, H are kept.

@@ -18,6 +18,8 @@ typedef enum part {
     PART_FREE_SLOT,
     PART_FREE_SUM,
     PART_SUMS,
+    PART_TILE,
+    PART_SPARE,
     PART_MESSAGES,
     PARTS,
 } part_t;
@@ -104,6 +106,8 @@ static void lay_out(const plan_t *plan, const quant_config_t *config, size_t beg
         [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
         [PART_FREE_SUM] = plan->sums * sizeof(float *),
         [PART_SUMS] = plan->sums * config->segment_elems * sizeof(float),
+        [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
+        [PART_SPARE] = message_bytes(config),
         [PART_MESSAGES] = plan->slots * message_bytes(config),
     };
 
@@ -146,6 +150,8 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
     pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
     pipe->free_sum = (float **) (base + begin[PART_FREE_SUM]);
     pipe->sums = (float *) (base + begin[PART_SUMS]);
+    pipe->tile = (float *) (base + begin[PART_TILE]);
+    pipe->spare = base + begin[PART_SPARE];
     for (unsigned i = 0; i < plan.slots; ++i) {
         pipe->slot[i].message = base + begin[PART_MESSAGES] + i * message_bytes(config);
     }

@@ -9,7 +9,7 @@
 
 /* clang-format off */
 const char *const quant_format_choices[] = {
-#define X(_name) #_name,
+#define X(_name, ...) #_name,
     QUANT_FORMAT_TABLE(X)
 #undef X
     NULL,

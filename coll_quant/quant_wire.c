@@ -7,7 +7,7 @@
 
 static size_t message_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
-    return sizeof(quant_wire_header_t) + format->payload_bytes(elems, block_rows);
+    return sizeof(quant_wire_header_t) + quant_payload_bytes(format, elems, block_rows);
 }
 
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows)
@@ -17,17 +17,8 @@ size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned
     return coded > escaped ? coded : escaped;
 }
 
-size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const float *in, void *message)
+static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *format, void *message)
 {
-    const quant_format_t *format = segment->format;
-    void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
-
-    if (!format->encode(kernels, in, segment->elements, segment->block_rows, payload)) {
-        format = &quant_format_fp32;
-        (void) format->encode(kernels, in, segment->elements, segment->block_rows, payload);
-    }
-
     const quant_wire_header_t header = {
         .magic = QUANT_WIRE_MAGIC,
         .version = QUANT_WIRE_VERSION,
@@ -37,6 +28,38 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_
     };
     memcpy(message, &header, sizeof(header));
     return message_bytes(format, segment->elements, segment->block_rows);
+}
+
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                       const float *in, void *message)
+{
+    const quant_format_t *format = segment->format;
+    void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
+
+    if (!quant_payload_encode(format, kernels, in, segment->elements, segment->block_rows,
+                              payload)) {
+        format = &quant_format_fp32;
+        memcpy(payload, in, segment->elements * sizeof(float));
+    }
+    return seal(segment, format, message);
+}
+
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                      const quant_format_t *from, const void *received, const float *x, float *tile,
+                      void *message)
+{
+    const quant_format_t *format = segment->format;
+    const void *in = quant_wire_payload(received);
+    void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
+
+    if (quant_format_is_exact(format) ||
+        !quant_payload_hop(from, format, kernels, in, x, segment->elements, segment->block_rows,
+                           tile, payload)) {
+        format = &quant_format_fp32;
+        quant_payload_decode_add(from, kernels, in, x, segment->elements, segment->block_rows,
+                                 payload);
+    }
+    return seal(segment, format, message);
 }
 
 arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,

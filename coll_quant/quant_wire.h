@@ -4,7 +4,7 @@
  *   byte  0       2         3        4          8          12         16
  *         | magic | version | format | sequence | elements | reserved | payload ...
  *
- * All fields are little-endian.  The payload is what the format's encode()
+ * All fields are little-endian.  The payload is what quant_payload_encode()
  * writes (quant_format.h); its length follows from format and elements, so a
  * receiver knows every length in advance and checks it.
  *
@@ -56,6 +56,15 @@ size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned
 /* Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes. */
 size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                        const float *in, void *message);
+
+/*
+ * Add `x` to the values of a received message, which quant_wire_check() found to be in format
+ * `from`, and write the message of `segment` with the sums to `message` (aligned to 4 bytes,
+ * another one than `received`); returns its bytes.  `tile`: quant_tile_elems() floats of scratch.
+ */
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                      const quant_format_t *from, const void *received, const float *x, float *tile,
+                      void *message);
 
 /*
  * Is this a message of `segment`?  On success *format is the one it is in;

@@ -1,6 +1,7 @@
 /*
  * Speed of the codecs: GB/s of fp32 data, per format and instruction set, for a
- * block that stays in the second-level cache.
+ * block that stays in the second-level cache, or of a size that is given; and of
+ * memcpy() on the same block.
  *
  * Each figure is the median and, in brackets, the 99th percentile of the time of
  * SAMPLES calls, turned into a rate.  Run it pinned, on an otherwise idle core.
@@ -11,53 +12,67 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "quant_format.h"
+#include "quant_wire.h"
 #include "testlib.h"
 
 enum {
-    BLOCK_BYTES = 256 * 1024, /* with output and codes still below 1 MiB */
-    ELEMS = BLOCK_BYTES / sizeof(float),
+    BLOCK_KIB = 256, /* with output and codes still below 1 MiB */
+    BLOCK_KIB_MAX = 1 << 20,
     BLOCK_ROWS = 64,
+    ALIGN_BYTES = 64, /* a malloc() of 16 bytes alignment loses up to a third: loads cross lines */
     SAMPLES = 2000,
     WARM_UP = 200,
 };
 
 typedef struct work {
     const quant_format_t *format;
+    size_t elems;
     quant_kernels_t kernels;
     float *in;
     float *out;
-    void *payload;
+    float *tile;
+    void *message;
+    void *payload; /* of the message */
+    void *next;    /* message */
 } work_t;
 
 typedef void (*step_fn_t)(const work_t *work);
 
 static void encode(const work_t *work)
 {
-    if (!work->format->encode(&work->kernels, work->in, ELEMS, BLOCK_ROWS, work->payload)) {
+    if (!quant_payload_encode(work->format, &work->kernels, work->in, work->elems, BLOCK_ROWS,
+                              work->payload)) {
         abort();
     }
 }
 
 static void decode(const work_t *work)
 {
-    work->format->decode(&work->kernels, work->payload, ELEMS, BLOCK_ROWS, work->out);
+    quant_payload_decode(work->format, &work->kernels, work->payload, work->elems, BLOCK_ROWS,
+                         work->out);
 }
 
 static void decode_add(const work_t *work)
 {
-    work->format->decode_add(&work->kernels, work->payload, work->in, ELEMS, BLOCK_ROWS, work->out);
+    quant_payload_decode_add(work->format, &work->kernels, work->payload, work->in, work->elems,
+                             BLOCK_ROWS, work->out);
 }
 
 /* What a rank of the ring does with a partial sum: decode, add the own part, encode again. */
 static void hop(const work_t *work)
 {
-    decode_add(work);
-    if (!work->format->encode(&work->kernels, work->out, ELEMS, BLOCK_ROWS, work->payload)) {
-        abort();
-    }
+    const quant_wire_segment_t segment = {
+        .format = work->format, .block_rows = BLOCK_ROWS, .elements = (uint32_t) work->elems};
+    (void) quant_wire_hop(&segment, &work->kernels, work->format, work->message, work->in,
+                          work->tile, work->next);
+}
+
+static void copy(const work_t *work)
+{
+    memcpy(work->out, work->in, work->elems * sizeof(float));
 }
 
 static const struct step {
@@ -86,53 +101,85 @@ static void measure(const work_t *work, const struct step *step)
         step->run(work);
     }
     for (unsigned i = 0; i < SAMPLES; ++i) {
-        encode(work); /* a hop adds up: start it from the same codes, outside the time */
         double start = now_seconds();
         step->run(work);
         seconds[i] = now_seconds() - start;
     }
     qsort(seconds, SAMPLES, sizeof(seconds[0]), ascending);
-    printf("  %7.1f (%6.1f)", BLOCK_BYTES / seconds[SAMPLES / 2] * 1e-9,
-           BLOCK_BYTES / seconds[SAMPLES * 99 / 100] * 1e-9);
+    const double bytes = (double) (work->elems * sizeof(float));
+    printf("  %7.1f (%6.1f)", bytes / seconds[SAMPLES / 2] * 1e-9,
+           bytes / seconds[SAMPLES * 99 / 100] * 1e-9);
 }
 
-static void measure_row(const quant_format_t *format, arc_isa_t isa)
+static void *aligned(size_t bytes)
 {
+    void *memory = aligned_alloc(ALIGN_BYTES, quant_divide_up(bytes, ALIGN_BYTES) * ALIGN_BYTES);
+    if (NULL == memory) {
+        abort();
+    }
+    return memory;
+}
+
+/* Under the name of a format all its steps, under that of memcpy a copy, to compare with. */
+static void measure_row(const quant_format_t *format, arc_isa_t isa, size_t elems)
+{
+    static const struct step copy_step = {"memcpy", copy};
+    const size_t bytes = elems * sizeof(float);
+    const quant_format_t *coded = NULL == format ? &quant_format_fp32 : format;
+    const size_t message_bytes = quant_wire_bytes_max(coded, elems, BLOCK_ROWS);
     test_random_t random = test_random_of(1, 1);
     work_t work = {
-        .format = format,
+        .format = coded,
+        .elems = elems,
         .kernels = quant_kernels_select(isa),
-        .in = test_alloc(BLOCK_BYTES),
-        .out = test_alloc(BLOCK_BYTES),
-        .payload = test_alloc(format->payload_bytes(ELEMS, BLOCK_ROWS)),
+        .in = aligned(bytes),
+        .out = aligned(bytes),
+        .tile = aligned(quant_tile_elems(BLOCK_ROWS) * sizeof(float)),
+        .message = aligned(message_bytes),
+        .next = aligned(message_bytes),
     };
 
-    for (size_t i = 0; i < ELEMS; ++i) {
+    work.payload = (uint8_t *) work.message + sizeof(quant_wire_header_t);
+    for (size_t i = 0; i < elems; ++i) {
         work.in[i] = (float) test_random_normal(&random);
     }
-    printf("%-6s %-7s", format->name, arc_isa_name(isa));
-    for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
+    printf("%-8s %-7s", NULL == format ? copy_step.name : format->name,
+           NULL == format ? "libc" : arc_isa_name(isa));
+    if (NULL == format) {
+        measure(&work, &copy_step);
+    }
+    for (size_t s = 0; NULL != format && s < sizeof(steps) / sizeof(steps[0]); ++s) {
         measure(&work, &steps[s]);
     }
     printf("\n");
     free(work.in);
     free(work.out);
-    free(work.payload);
+    free(work.tile);
+    free(work.message);
+    free(work.next);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    printf("GB/s of fp32, median (p99 of the time) of %d calls on %d KiB, %d rows per tile\n",
-           SAMPLES, BLOCK_BYTES / 1024, BLOCK_ROWS);
-    printf("%-14s", "");
+    const long kib = argc > 1 ? strtol(argv[1], NULL, 10) : BLOCK_KIB;
+
+    if (argc > 2 || kib < 1 || kib > BLOCK_KIB_MAX) {
+        fprintf(stderr, "usage: bench_codec [KiB of floats]\n");
+        return EXIT_FAILURE;
+    }
+    const size_t elems = (size_t) kib * 1024 / sizeof(float);
+    printf("GB/s of fp32, median (p99 of the time) of %d calls on %ld KiB, %d rows per tile\n",
+           SAMPLES, kib, BLOCK_ROWS);
+    printf("%-16s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
         printf("  %16s", steps[s].name);
     }
     printf("\n");
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-            measure_row(quant_format_at(f), (arc_isa_t) isa);
+            measure_row(quant_format_at(f), (arc_isa_t) isa, elems);
         }
     }
-    return 0;
+    measure_row(NULL, ARC_ISA_SCALAR, elems);
+    return EXIT_SUCCESS;
 }

@@ -32,6 +32,20 @@ for algorithm in $(mpi_algorithms quant); do
         --mca coll_quant_depth 3 --mca coll_quant_algorithm $algorithm" \
         quantized -a "$algorithm" -n 524288
 done
+# Every format by its error: c of docs/format.md.
+while read -r format c; do
+    mpi_run "np=3 $format" 3 60 "$on --mca coll_quant_format $format" quantized -n 1048576 -c "$c"
+done <<'END'
+int4 1.158e-2
+int6 5.90e-4
+int10 2.224e-6
+int12 1.386e-7
+int16 5.41e-10
+fp8_e4m3 6.29e-4
+fp8_e5m2 2.51e-3
+bf16 2.75e-6
+fp16 4.31e-8
+END
 # Parameters about how messages are cut must not change the error.
 mpi_run "np=4 small segments" 4 120 \
     "$on --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 3" quantized -n 1048576

@@ -142,14 +142,24 @@ void quant_oracle_float_sum(const quant_job_t *job, float *sum)
     }
 }
 
-/* One quantization of values of at most `largest`: half a step, the step rounded to 8 bits. */
+/* One quantization of values up to `largest`: half a step there, the scale rounded to 8 bits. */
 static double quantization_bound(const quant_format_t *format, double largest)
 {
-    if (&quant_format_fp32 == format) {
+    double scale = 1;
+    int exponent = 0;
+
+    if (quant_format_is_exact(format)) {
         return 0;
     }
-    double scale = fmax(largest / 127 * (1 + 0x1p-8) * (1 + 0x1p-22), 0x1p-118);
-    return scale * (0.5 + 0x1p-16);
+    if (format->scaled) {
+        scale = fmax(largest / (double) format->range.divisor * (1 + 0x1p-8) * (1 + 0x1p-22),
+                     (double) format->range.scale_min);
+    }
+    /* The scale may also be smaller by 2^-8, so the largest quotient is larger. */
+    double quotient = largest / scale * (1 + 0x1p-7);
+    (void) frexp(quotient, &exponent);
+    double step = fmax((double) format->step, ldexp(1, exponent - 1 - (int) format->mantissa));
+    return scale * (step / 2 + quotient * 0x1p-23);
 }
 
 static double largest_of(const double *values, size_t count)

@@ -245,11 +245,11 @@ static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(v
 /* Calls of the spied kernel; one per tile that is encoded. */
 static unsigned tiles_encoded;
 
-static bool count_tiles(const uint32_t absmax[QUANT_LANES], uint16_t scale[QUANT_LANES],
-                        float inverse[QUANT_LANES])
+static bool count_tiles(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                        uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES])
 {
     ++tiles_encoded;
-    return quant_kernels_scalar.int8_scales(absmax, scale, inverse);
+    return quant_kernels_scalar.scales(absmax, range, scale, inverse);
 }
 
 /* Encoding again what was decoded happens to give the same bytes: only counting shows it. */
@@ -261,7 +261,7 @@ static void each_contribution_is_encoded_once_and_no_total_again(void **state)
     quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
     quant_kernels_t spy = quant_kernels_scalar;
 
-    spy.int8_scales = count_tiles;
+    spy.scales = count_tiles;
     job.config.kernels = &spy;
     tiles_encoded = 0;
     quant_outcome_t outcome = quant_job_run(&job, 1, result);

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,13 +15,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "quant_error.h"
 #include "quant_wire.h"
 #include "testlib.h"
+#include "trip.h"
 
 enum { NAME_BYTES = 64, TILE = 64 * QUANT_LANES, SEED = 4711, MISALIGNED = 4 };
 
-static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512};
 static const unsigned block_rows_cases[] = {8, 64, 100, 256};
 
 /* Lengths 1 .. 130 are added to these. */
@@ -38,7 +36,7 @@ static void fill_normal(test_random_t *random, float *x, size_t count)
     }
 }
 
-/* All exponents that int8 carries, denormals too. */
+/* All exponents that scaled formats carry, denormals too. */
 static void fill_any_exponent(test_random_t *random, float *x, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -84,6 +82,18 @@ static void fill_ties(test_random_t *random, float *x, size_t count)
     }
 }
 
+/* What fp16 carries, and just does not. */
+static void fill_half_range(test_random_t *random, float *x, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        double power = ldexp(1, (int) test_random_below(random, 44) - 28);
+        x[i] = (float) ((2 * test_random_unit(random) - 1) * power);
+    }
+    if (0 == test_random_below(random, 4)) {
+        x[count - 1] = 0 == count % 2 ? 65520.0f : nextafterf(65520.0f, 0);
+    }
+}
+
 static const struct data_case {
     const char *name;
     fill_fn_t fill;
@@ -91,12 +101,11 @@ static const struct data_case {
     {"normal", fill_normal},     {"any_exponent", fill_any_exponent},
     {"zero", fill_zero},         {"one_hot", fill_one_hot},
     {"denormal", fill_denormal}, {"near_the_smallest_scale", fill_near_the_smallest_scale},
-    {"ties", fill_ties},
+    {"ties", fill_ties},         {"half_range", fill_half_range},
 };
 
 enum {
     DATA_CASES = sizeof(data_cases) / sizeof(data_cases[0]),
-    ISAS = sizeof(isas) / sizeof(isas[0]),
     BLOCK_CASES = sizeof(block_rows_cases) / sizeof(block_rows_cases[0]),
     AROUND = sizeof(around_tiles) / sizeof(around_tiles[0]),
     LENGTHS = 130 + AROUND,
@@ -107,54 +116,23 @@ static size_t length_at(size_t index)
     return index < 130 ? index + 1 : around_tiles[index - 130];
 }
 
-/* What one instruction set makes of `x`: coded, decoded, decoded and added to `x`. */
-typedef struct trip {
-    bool codable;
-    test_buffer_t payload;
-    test_buffer_t decoded;
-    test_buffer_t sum;
-} trip_t;
-
-static trip_t trip_new(const quant_format_t *format, arc_isa_t isa, const float *x, size_t count,
-                       unsigned block_rows)
-{
-    const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(isa));
-    trip_t trip = {
-        .payload = test_buffer_new(format->payload_bytes(count, block_rows), MISALIGNED),
-        .decoded = test_buffer_new(count * sizeof(float), 2 * MISALIGNED),
-        .sum = test_buffer_new(count * sizeof(float), 3 * MISALIGNED),
-    };
-
-    trip.codable = format->encode(&kernels, x, count, block_rows, trip.payload.data);
-    if (trip.codable) {
-        format->decode(&kernels, trip.payload.data, count, block_rows, (float *) trip.decoded.data);
-        format->decode_add(&kernels, trip.payload.data, x, count, block_rows,
-                           (float *) trip.sum.data);
-    }
-    assert_true(test_buffer_intact(&trip.payload));
-    assert_true(test_buffer_intact(&trip.decoded));
-    assert_true(test_buffer_intact(&trip.sum));
-    return trip;
-}
-
-static void trip_free(trip_t *trip)
-{
-    test_buffer_free(&trip->payload);
-    test_buffer_free(&trip->decoded);
-    test_buffer_free(&trip->sum);
-}
-
 static void assert_same_trip(const trip_t *expected, const trip_t *trip)
 {
     assert_int_equal(expected->codable, trip->codable);
-    assert_memory_equal(expected->payload.data, trip->payload.data, trip->payload.bytes);
-    assert_memory_equal(expected->decoded.data, trip->decoded.data, trip->decoded.bytes);
-    assert_memory_equal(expected->sum.data, trip->sum.data, trip->sum.bytes);
+    if (expected->codable) {
+        assert_memory_equal(expected->payload.data, trip->payload.data, trip->payload.bytes);
+        assert_memory_equal(expected->decoded.data, trip->decoded.data, trip->decoded.bytes);
+        assert_memory_equal(expected->sum.data, trip->sum.data, trip->sum.bytes);
+    }
 }
 
 /* Scale of element i, read from the payload as docs/format.md says. */
-static double scale_in(const trip_t *trip, size_t i, unsigned block_rows)
+static double scale_in(const quant_format_t *format, const trip_t *trip, size_t i,
+                       unsigned block_rows)
 {
+    if (!format->scaled) {
+        return 1;
+    }
     size_t tile = i / ((size_t) block_rows * 64);
     const unsigned char *bytes = trip->payload.data + tile * 128 + i % 64 * 2;
     uint32_t bits = (uint32_t) bytes[0] << 16 | (uint32_t) bytes[1] << 24;
@@ -163,197 +141,173 @@ static double scale_in(const trip_t *trip, size_t i, unsigned block_rows)
     return (double) scale;
 }
 
-static void assert_within_half_a_step(const trip_t *trip, const float *x, size_t count,
-                                      unsigned block_rows)
+/* Half a step at x / scale, and the two roundings before it. */
+static double bound_of(const quant_format_t *format, double scale, double x)
 {
-    const float *decoded = (const float *) trip->decoded.data;
+    double quotient = fabs(x) / scale;
+    double step = (double) format->step;
+    int exponent = 0;
+
+    (void) frexp(quotient, &exponent);
+    step = fmax(step, ldexp(1, exponent - 1 - (int) format->mantissa));
+    return scale * (step / 2 + (format->scaled ? quotient * 0x1.0001p-23 : 0));
+}
+
+static void assert_within_half_a_step(const quant_format_t *format, const trip_t *trip,
+                                      const float *x, size_t count, unsigned block_rows)
+{
+    const float *decoded = trip_decoded(trip);
     const float *sum = (const float *) trip->sum.data;
 
     for (size_t i = 0; i < count; ++i) {
-        double step = scale_in(trip, i, block_rows);
-        assert_true(fabs((double) decoded[i] - (double) x[i]) <= step * (0.5 + 0x1p-16));
-        assert_true(step >= 0x1p-118);
+        double scale = scale_in(format, trip, i, block_rows);
+        double error = fabs((double) decoded[i] - (double) x[i]);
+        assert_true(quant_format_is_exact(format)
+                        ? 0 == error
+                        : error <= bound_of(format, scale, (double) x[i]));
+        assert_true(scale >= (double) format->range.scale_min);
         volatile float rounded = decoded[i] + x[i];
         assert_true(rounded == sum[i]);
     }
 }
 
 /* Padding of the last row is coded as zero, so equal values have equal messages. */
-static void assert_padding_is_zero(const trip_t *trip, size_t count)
+static void assert_padding_is_zero(const quant_format_t *format, const trip_t *trip, size_t count,
+                                   unsigned block_rows)
 {
-    for (size_t pad = 0; pad < (64 - count % 64) % 64; ++pad) {
-        assert_int_equal(0, trip->payload.data[trip->payload.bytes - 1 - pad]);
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    const size_t whole = quant_divide_up(count, QUANT_LANES) * QUANT_LANES;
+    const float zero = 0;
+
+    if (quant_format_is_exact(format)) {
+        assert_int_equal(count * sizeof(float), trip->payload.bytes);
+        return;
     }
+    float *decoded = test_alloc(whole * sizeof(float));
+    quant_payload_decode(format, &kernels, trip->payload.data, whole, block_rows, decoded);
+    for (size_t i = count; i < whole; ++i) {
+        assert_memory_equal(&zero, &decoded[i], sizeof(zero));
+    }
+    free(decoded);
 }
 
-/* Encoding what was decoded gives the same bytes: the largest code is 127, or the scale the least.
- */
-static void assert_repeatable(const trip_t *trip, size_t count, unsigned block_rows)
+/* Where the largest magnitude is always the largest code, or its scale the least. */
+static bool is_repeatable(const quant_format_t *format)
 {
-    trip_t again = trip_new(&quant_format_int8, ARC_ISA_SCALAR, (const float *) trip->decoded.data,
-                            count, block_rows);
+    return format != &quant_format_int10 && format != &quant_format_int12 &&
+           format != &quant_format_int16;
+}
+
+/* Encoding what was decoded gives the same bytes. */
+static void assert_repeatable(const quant_format_t *format, const trip_t *trip, size_t count,
+                              unsigned block_rows)
+{
+    trip_t again = trip_new(format, ARC_ISA_SCALAR, trip_decoded(trip), count, block_rows);
 
     assert_true(again.codable);
     assert_memory_equal(trip->payload.data, again.payload.data, again.payload.bytes);
     trip_free(&again);
 }
 
+/* The first magnitudes that docs/format.md says are refused. */
+static bool is_codable(const quant_format_t *format, const float *x, size_t count)
+{
+    double limit = format->scaled ? 0x1p127 : INFINITY;
+    limit = &quant_format_bf16 == format ? 0x1.ffp127 : limit;
+    limit = &quant_format_fp16 == format ? 65520 : limit;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (!quant_format_is_exact(format) && !(fabs((double) x[i]) < limit)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_vector(const quant_format_t *format, const float *x, size_t count,
+                         unsigned block_rows)
+{
+    trip_t scalar = trip_new(format, ARC_ISA_SCALAR, x, count, block_rows);
+
+    assert_int_equal(is_codable(format, x, count), scalar.codable);
+    if (scalar.codable) {
+        assert_within_half_a_step(format, &scalar, x, count, block_rows);
+        assert_padding_is_zero(format, &scalar, count, block_rows);
+        if (is_repeatable(format)) {
+            assert_repeatable(format, &scalar, count, block_rows);
+        }
+    }
+    for (size_t i = 1; i < TRIP_ISAS; ++i) {
+        trip_t trip = trip_new(format, trip_isas[i], x, count, block_rows);
+        assert_same_trip(&scalar, &trip);
+        trip_free(&trip);
+    }
+    trip_free(&scalar);
+}
+
+/* One row of the table of formats on one kind of data: a test of its own. */
+typedef struct codec_case {
+    const quant_format_t *format;
+    const struct data_case *data;
+    char name[NAME_BYTES];
+} codec_case_t;
+
 static void all_sets_agree_and_keep_the_bound(void **state)
 {
-    const struct data_case *data = *state;
-    test_random_t random = test_random_start(SEED);
+    const codec_case_t *test = *state;
+    test_random_t random = test_random_of(SEED, 0);
 
     for (size_t n = 0; n < LENGTHS; ++n) {
         size_t count = length_at(n);
         test_buffer_t input = test_buffer_new(count * sizeof(float), MISALIGNED);
         float *x = (float *) input.data;
-        data->fill(&random, x, count);
-        for (size_t b = 0; b < BLOCK_CASES; ++b) {
-            trip_t scalar =
-                trip_new(&quant_format_int8, ARC_ISA_SCALAR, x, count, block_rows_cases[b]);
-            assert_true(scalar.codable);
-            assert_within_half_a_step(&scalar, x, count, block_rows_cases[b]);
-            assert_padding_is_zero(&scalar, count);
-            assert_repeatable(&scalar, count, block_rows_cases[b]);
-            for (size_t i = 1; i < ISAS; ++i) {
-                trip_t trip = trip_new(&quant_format_int8, isas[i], x, count, block_rows_cases[b]);
-                assert_same_trip(&scalar, &trip);
-                trip_free(&trip);
-            }
-            trip_free(&scalar);
-        }
+        test->data->fill(&random, x, count);
+        /* Each length with one number of rows: over the lengths, every pair of kinds occurs. */
+        check_vector(test->format, x, count, block_rows_cases[n % BLOCK_CASES]);
         assert_true(test_buffer_intact(&input));
         test_buffer_free(&input);
     }
 }
 
-static void fp32_is_exact_on_all_sets(void **state)
+/* Any format may follow any other: partial sums in one, totals in another, escapes in fp32. */
+static void a_hop_is_a_sum_and_an_encoding(void **state)
 {
-    test_random_t random = test_random_start(SEED);
+    static const size_t counts[] = {1, 63, 64, 65, 513, 1500, TILE + 100};
+    const quant_format_t *format = *state;
+    test_random_t random = test_random_of(SEED, 1);
+    float *x = test_alloc((TILE + 100) * sizeof(float));
+    float *own = test_alloc((TILE + 100) * sizeof(float));
+    float *sum = test_alloc((TILE + 100) * sizeof(float));
 
-    (void) state;
-    for (size_t n = 0; n < LENGTHS; ++n) {
-        size_t count = length_at(n);
-        float *x = test_alloc(count * sizeof(float));
-        fill_any_exponent(&random, x, count);
-        x[count / 2] = INFINITY;
-        for (size_t i = 0; i < ISAS; ++i) {
-            trip_t trip = trip_new(&quant_format_fp32, isas[i], x, count, 8);
-            assert_true(trip.codable);
-            assert_memory_equal(x, trip.decoded.data, trip.decoded.bytes);
-            for (size_t k = 0; k < count; ++k) {
-                assert_true(x[k] + x[k] == ((const float *) trip.sum.data)[k]);
+    for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); ++n) {
+        const size_t count = counts[n];
+        const unsigned rows = block_rows_cases[n % BLOCK_CASES];
+        fill_normal(&random, x, count);
+        fill_normal(&random, own, count);
+        for (size_t f = 0; NULL != quant_format_at(f); ++f) {
+            const quant_format_t *from = quant_format_at(f);
+            trip_t in = trip_new(from, ARC_ISA_SCALAR, x, count, rows);
+            for (size_t i = 0; i < TRIP_ISAS; ++i) {
+                const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
+                float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
+                test_buffer_t out =
+                    test_buffer_new(quant_payload_bytes(format, count, rows), MISALIGNED);
+                assert_true(quant_payload_hop(from, format, &kernels, in.payload.data, own, count,
+                                              rows, tile, out.data));
+                quant_payload_decode_add(from, &kernels, in.payload.data, own, count, rows, sum);
+                trip_t expected = trip_new(format, ARC_ISA_SCALAR, sum, count, rows);
+                assert_memory_equal(expected.payload.data, out.data, out.bytes);
+                assert_true(test_buffer_intact(&out));
+                trip_free(&expected);
+                test_buffer_free(&out);
+                free(tile);
             }
-            trip_free(&trip);
-        }
-        free(x);
-    }
-}
-
-static void any_value_that_cannot_be_coded_is_noticed_wherever_it_is(void **state)
-{
-    static const float values[] = {NAN, -NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 0x1p127f};
-    static const size_t counts[] = {1, 64, 130, 5000};
-    test_random_t random = test_random_start(SEED);
-    float *x = test_alloc(5000 * sizeof(float));
-
-    (void) state;
-    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
-        fill_normal(&random, x, counts[c]);
-        for (unsigned draw = 0; draw < 200; ++draw) {
-            size_t place = test_random_below(&random, counts[c]);
-            place = 0 == draw ? counts[c] - 1 : place;
-            float before = x[place];
-            x[place] = values[draw % (sizeof(values) / sizeof(values[0]))];
-            for (size_t i = 0; i < ISAS; ++i) {
-                trip_t trip = trip_new(&quant_format_int8, isas[i], x, counts[c], 8);
-                assert_false(trip.codable);
-                trip_free(&trip);
-            }
-            x[place] = before;
+            trip_free(&in);
         }
     }
     free(x);
-}
-
-static void the_largest_codable_value_is_coded(void **state)
-{
-    float x[QUANT_LANES] = {0};
-
-    (void) state;
-    x[5] = nextafterf(0x1p127f, 0);
-    for (size_t i = 0; i < ISAS; ++i) {
-        trip_t trip = trip_new(&quant_format_int8, isas[i], x, QUANT_LANES, 8);
-        assert_true(trip.codable);
-        assert_within_half_a_step(&trip, x, QUANT_LANES, 8);
-        trip_free(&trip);
-    }
-}
-
-static void ties_go_to_the_even_code(void **state)
-{
-    static const struct {
-        float value;
-        signed char code;
-    } ties[] = {{0.5f, 0},   {1.5f, 2},     {2.5f, 2},     {-0.5f, 0},     {-1.5f, -2},
-                {-2.5f, -2}, {125.5f, 126}, {126.5f, 126}, {-126.5f, -126}};
-    enum { TIES = sizeof(ties) / sizeof(ties[0]) };
-    float x[2 * QUANT_LANES];
-
-    (void) state;
-    for (unsigned i = 0; i < QUANT_LANES; ++i) {
-        x[i] = 127.0f;
-        x[QUANT_LANES + i] = ties[i % TIES].value;
-    }
-    for (size_t i = 0; i < ISAS; ++i) {
-        trip_t trip = trip_new(&quant_format_int8, isas[i], x, 2 * QUANT_LANES, 8);
-        for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {
-            assert_int_equal(ties[lane % TIES].code,
-                             (signed char) trip.payload.data[128 + 64 + lane]);
-        }
-        trip_free(&trip);
-    }
-}
-
-/* For every 8th float between two powers of two: the whole range of roundings of a scale. */
-static void no_code_leaves_127(void **state)
-{
-    const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
-    float x[QUANT_LANES];
-    unsigned char payload[128 + QUANT_LANES];
-
-    (void) state;
-    for (uint32_t mantissa = 0; mantissa < 1 << 23; mantissa += 8 * QUANT_LANES) {
-        for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
-            uint32_t bits = 0x3f800000 + mantissa + 8 * lane;
-            memcpy(&x[lane], &bits, sizeof(bits));
-        }
-        assert_true(quant_format_int8.encode(&kernels, x, QUANT_LANES, 8, payload));
-        for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {
-            assert_int_equal(127, (signed char) payload[128 + lane]);
-        }
-    }
-}
-
-static void mean_error_is_that_of_blocks_of_64(void **state)
-{
-    enum { TILES = 128, COUNT = TILES * TILE };
-    test_random_t random = test_random_start(SEED);
-    float *x = test_alloc(COUNT * sizeof(float));
-    double squares = 0;
-
-    (void) state;
-    fill_normal(&random, x, COUNT);
-    trip_t trip = trip_new(&quant_format_int8, ARC_ISA_AVX512, x, COUNT, 64);
-    for (size_t i = 0; i < COUNT; ++i) {
-        double error = (double) ((const float *) trip.decoded.data)[i] - (double) x[i];
-        squares += error * error;
-    }
-    printf("# c(int8, 64) measured %.4e\n", squares / COUNT);
-    assert_true(fabs(squares / COUNT / 3.56e-5 - 1) < 0.03);
-    assert_true(fabs(squares / COUNT / quant_error_coefficient(&quant_format_int8, 64) - 1) < 0.03);
-    trip_free(&trip);
-    free(x);
+    free(own);
+    free(sum);
 }
 
 /* The worked example of docs/format.md. */
@@ -370,8 +324,8 @@ static void the_documented_example_has_the_documented_bytes(void **state)
     x[65] = 0.5f;
 
     (void) state;
-    for (size_t i = 0; i < ISAS; ++i) {
-        const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(isas[i]));
+    for (size_t i = 0; i < TRIP_ISAS; ++i) {
+        const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
         const quant_wire_segment_t segment = {
             .format = &quant_format_int8, .block_rows = 64, .sequence = 7, .elements = ELEMS};
         unsigned char message[16 + ELEMS * sizeof(float)];
@@ -383,6 +337,67 @@ static void the_documented_example_has_the_documented_bytes(void **state)
         }
         assert_memory_equal(row_0, message + ROWS_AT, sizeof(row_0));
         assert_memory_equal(row_1, message + ROWS_AT + 64, sizeof(row_1));
+    }
+}
+
+/* The same segment in the other formats: scales and the beginning of row 0, plane by plane. */
+static const struct documented_row {
+    const quant_format_t *format;
+    unsigned char scales[8]; /* of the first four lanes */
+    size_t second;           /* where the second plane begins; 0: there is none */
+    unsigned char row[8];    /* four codes; with two planes, four bytes of each */
+} documented_rows[] = {
+    {&quant_format_int4, {0x12, 0x3e, 0x92, 0x3e, 0x30, 0x3d, 0x91, 0x41}, 0, {7, 9, 7, 7}},
+    {&quant_format_int6,
+     {0x04, 0x3d, 0x84, 0x3d, 0x1f, 0x3c, 0x83, 0x40},
+     32,
+     {0x0f, 0x01, 0x0f, 0x0f, 1, 2, 1, 1}},
+    {&quant_format_int10,
+     {0x01, 0x3b, 0x81, 0x3b, 0x1b, 0x3a, 0x7f, 0x3e},
+     64,
+     {0xfc, 0x04, 0xfb, 0xfe, 1, 2, 1, 1}},
+    {&quant_format_int12,
+     {0x01, 0x3a, 0x81, 0x3a, 0x1a, 0x39, 0x7f, 0x3d},
+     64,
+     {0xf0, 0x10, 0xfb, 0xf8, 7, 8, 7, 7}},
+    {&quant_format_int16,
+     {0x01, 0x38, 0x81, 0x38, 0x1a, 0x37, 0x7f, 0x3b},
+     0,
+     {0x02, 0x7f, 0xfe, 0x80, 0xab, 0x7f, 0x80, 0x7f}},
+    {&quant_format_fp8_e4m3,
+     {0x12, 0x3b, 0x92, 0x3b, 0x30, 0x3a, 0x91, 0x3e},
+     0,
+     {0x7e, 0xfe, 0x7e, 0x7e}},
+    {&quant_format_fp8_e5m2,
+     {0x92, 0x37, 0x12, 0x38, 0xb0, 0x36, 0x11, 0x3b},
+     0,
+     {0x7b, 0xfb, 0x7b, 0x7b}},
+    {&quant_format_bf16, {0}, 0, {0x80, 0x3f, 0x00, 0xc0, 0x9a, 0x3e, 0xfe, 0x42}},
+    {&quant_format_fp16, {0}, 0, {0x00, 0x3c, 0x00, 0xc0, 0xcd, 0x34, 0xf0, 0x57}},
+};
+
+static void the_documented_rows_have_the_documented_bytes(void **state)
+{
+    enum { ELEMS = 66 };
+    float x[ELEMS] = {1.0f, -2.0f, 0.3f, 127.0f};
+    x[64] = 0.25f;
+    x[65] = 0.5f;
+
+    (void) state;
+    for (size_t r = 0; r < sizeof(documented_rows) / sizeof(documented_rows[0]); ++r) {
+        const struct documented_row *row = &documented_rows[r];
+        const size_t at = row->format->scaled ? 128 : 0;
+        for (size_t i = 0; i < TRIP_ISAS; ++i) {
+            trip_t trip = trip_new(row->format, trip_isas[i], x, ELEMS, 64);
+            assert_int_equal(at + 2 * 8 * row->format->bits, trip.payload.bytes);
+            if (row->format->scaled) {
+                assert_memory_equal(row->scales, trip.payload.data, 8);
+            }
+            assert_memory_equal(row->row, trip.payload.data + at, 4);
+            assert_memory_equal(row->row + 4,
+                                trip.payload.data + at + (0 == row->second ? 4 : row->second), 4);
+            trip_free(&trip);
+        }
     }
 }
 
@@ -402,28 +417,36 @@ static void formats_are_found_by_name_and_by_id(void **state)
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(fp32_is_exact_on_all_sets),
-        cmocka_unit_test(any_value_that_cannot_be_coded_is_noticed_wherever_it_is),
-        cmocka_unit_test(the_largest_codable_value_is_coded),
-        cmocka_unit_test(ties_go_to_the_even_code),
-        cmocka_unit_test(no_code_leaves_127),
-        cmocka_unit_test(mean_error_is_that_of_blocks_of_64),
         cmocka_unit_test(the_documented_example_has_the_documented_bytes),
+        cmocka_unit_test(the_documented_rows_have_the_documented_bytes),
         cmocka_unit_test(formats_are_found_by_name_and_by_id),
     };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]) };
-    static char names[DATA_CASES][NAME_BYTES];
-    struct CMUnitTest tests[DATA_CASES + OTHERS];
+    enum { OTHERS = sizeof(others) / sizeof(others[0]), GRID = QUANT_CODES * DATA_CASES };
+    static codec_case_t grid[GRID];
+    static char hop_names[QUANT_CODES][NAME_BYTES];
+    static struct CMUnitTest tests[GRID + QUANT_CODES + OTHERS];
 
-    for (unsigned i = 0; i < DATA_CASES; ++i) {
-        (void) snprintf(names[i], sizeof(names[i]), "all_sets_agree_on_%s", data_cases[i].name);
+    for (unsigned i = 0; i < GRID; ++i) {
+        grid[i].format = quant_format_at(i / DATA_CASES);
+        grid[i].data = &data_cases[i % DATA_CASES];
+        (void) snprintf(grid[i].name, NAME_BYTES, "%s_all_sets_agree_on_%s", grid[i].format->name,
+                        grid[i].data->name);
         tests[i] = (struct CMUnitTest){
-            .name = names[i],
+            .name = grid[i].name,
             .test_func = all_sets_agree_and_keep_the_bound,
-            .initial_state = (void *) (uintptr_t) &data_cases[i],
+            .initial_state = &grid[i],
         };
     }
-    memcpy(tests + DATA_CASES, others, sizeof(others));
-    printf("# best instruction set %s\n", arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
+    for (unsigned f = 0; f < QUANT_CODES; ++f) {
+        (void) snprintf(hop_names[f], NAME_BYTES, "a_hop_to_%s_is_a_sum_and_an_encoding",
+                        quant_format_at(f)->name);
+        tests[GRID + f] = (struct CMUnitTest){
+            .name = hop_names[f],
+            .test_func = a_hop_is_a_sum_and_an_encoding,
+            .initial_state = (void *) (uintptr_t) quant_format_at(f),
+        };
+    }
+    memcpy(tests + GRID + QUANT_CODES, others, sizeof(others));
+    printf("# seed %d, best instruction set %s\n", SEED, arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,60 @@ static void every_other_length_is_refused(void **state)
     }
 }
 
+/* What a hop makes of `message`, with the same values added, in the format of `next`. */
+static size_t hop(const message_t *message, const quant_wire_segment_t *next, unsigned char *sent)
+{
+    float tile[BLOCK_ROWS * QUANT_LANES];
+    const quant_format_t *format = NULL;
+
+    assert_int_equal(ARC_OK,
+                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
+    return quant_wire_hop(next, &message->kernels, format, message->bytes, message->values, tile,
+                          sent);
+}
+
+static void a_hop_packs_the_sum(void **state)
+{
+    const message_t *message = *state;
+    const quant_kernels_t *kernels = &message->kernels;
+    float sum[ELEMS];
+
+    quant_payload_decode_add(&quant_format_int8, kernels, quant_wire_payload(message->bytes),
+                             message->values, ELEMS, BLOCK_ROWS, sum);
+    for (size_t f = 0; NULL != quant_format_at(f); ++f) {
+        quant_wire_segment_t next = message->segment;
+        next.format = quant_format_at(f);
+        const size_t most = quant_wire_bytes_max(next.format, ELEMS, BLOCK_ROWS);
+        unsigned char *sent = test_alloc(most);
+        unsigned char *packed = test_alloc(most);
+        size_t bytes = quant_wire_pack(&next, kernels, sum, packed);
+        assert_int_equal(bytes, hop(message, &next, sent));
+        assert_memory_equal(packed, sent, bytes);
+        free(packed);
+        free(sent);
+    }
+}
+
+/* The last tile is the one that cannot be coded: those before it have already been written. */
+static void a_hop_whose_sum_cannot_be_coded_is_escaped(void **state)
+{
+    message_t *message = *state;
+    unsigned char *sent = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
+    const quant_format_t *format = NULL;
+    float sum[ELEMS];
+
+    message->values[ELEMS - 1] = INFINITY;
+    quant_payload_decode_add(&quant_format_int8, &message->kernels,
+                             quant_wire_payload(message->bytes), message->values, ELEMS, BLOCK_ROWS,
+                             sum);
+    size_t bytes = hop(message, &message->segment, sent);
+    assert_int_equal(ARC_OK, quant_wire_check(&message->segment, sent, bytes, &format));
+    assert_ptr_equal(&quant_format_fp32, format);
+    assert_true(isinf(sum[ELEMS - 1]));
+    assert_memory_equal(sum, quant_wire_payload(sent), sizeof(sum));
+    free(sent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +207,8 @@ int main(void)
         WIRE_TEST(another_segment_is_refused),
         WIRE_TEST(every_bit_of_the_header_counts),
         WIRE_TEST(every_other_length_is_refused),
+        WIRE_TEST(a_hop_packs_the_sum),
+        WIRE_TEST(a_hop_whose_sum_cannot_be_coded_is_escaped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

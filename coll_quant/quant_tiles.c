@@ -1,0 +1,216 @@
+/*
+ * The walk over the tiles of a segment, and its tail: the same for all formats.
+ *
+ * The kernels know whole rows only.  The last row, if it is short, goes through
+ * rows of our own, so that nothing behind the caller's last element is touched.
+ *
+ * Cost of encoding: one pass to find the largest magnitudes and one to code,
+ * both over a tile that stays in the first-level cache (16 KiB for 64 rows).
+ * A hop finds them while it adds, so that it is two passes, too.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "quant_format.h"
+
+enum { SCALES_BYTES = QUANT_LANES * sizeof(uint16_t) };
+
+/* Where one tile begins, and how much there is of it. */
+typedef struct tile {
+    size_t first;      /* element */
+    size_t rows;       /* whole rows */
+    size_t tail;       /* elements in one more row that is not whole; 0: there is none */
+    size_t scales;     /* offset in the payload, bytes */
+    size_t codes;      /* offset in the payload, bytes */
+    size_t tail_codes; /* offset in the payload, bytes */
+    size_t tail_bytes; /* of the last row on the wire */
+} tile_t;
+
+/* What goes with the codes of a tile: its scales, or none. */
+typedef struct scales {
+    uint16_t scale[QUANT_LANES];
+    float inverse[QUANT_LANES];
+} scales_t;
+
+static size_t tiles_of(size_t elems, unsigned block_rows)
+{
+    return quant_divide_up(elems, quant_tile_elems(block_rows));
+}
+
+static size_t scales_bytes(const quant_format_t *format)
+{
+    return format->scaled ? SCALES_BYTES : 0;
+}
+
+/* An exact format pads nothing: its payload is the elements. */
+static size_t codes_bytes(const quant_format_t *format, size_t elems)
+{
+    return quant_format_is_exact(format)
+               ? elems * format->bits / 8
+               : quant_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
+}
+
+size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
+{
+    return tiles_of(elems, block_rows) * scales_bytes(format) + codes_bytes(format, elems);
+}
+
+static tile_t tile_at(const quant_format_t *format, size_t index, size_t elems, unsigned block_rows)
+{
+    const size_t first = index * quant_tile_elems(block_rows);
+    const size_t left = elems - first;
+    const size_t here = left < quant_tile_elems(block_rows) ? left : quant_tile_elems(block_rows);
+    const size_t codes =
+        tiles_of(elems, block_rows) * scales_bytes(format) + codes_bytes(format, first);
+    const size_t rows = here / QUANT_LANES;
+
+    return (tile_t){
+        .first = first,
+        .rows = rows,
+        .tail = here % QUANT_LANES,
+        .scales = index * scales_bytes(format),
+        .codes = codes,
+        .tail_codes = codes + rows * quant_row_bytes(format->bits),
+        .tail_bytes = codes_bytes(format, here % QUANT_LANES),
+    };
+}
+
+/* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
+static const float *next_tile(const tile_t *tile, const float *x, size_t elems)
+{
+    const size_t next = tile->first + tile->rows * QUANT_LANES + tile->tail;
+    return x + (next < elems ? next : tile->first);
+}
+
+/* Scales and codes of a tile whose largest magnitudes are known; `last` is its padded tail. */
+static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
+                      const tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
+                      const float *last, uint8_t *payload, const float *ahead)
+{
+    const quant_code_kernels_t *code = &kernels->code[format->code];
+    scales_t scales;
+
+    if (!kernels->scales(absmax, &format->range, scales.scale, scales.inverse)) {
+        return false;
+    }
+    memcpy(payload + tile->scales, scales.scale, scales_bytes(format));
+    code->encode(x, tile->rows, scales.inverse, payload + tile->codes, ahead);
+    if (0 != tile->tail) {
+        uint8_t row[QUANT_ROW_BYTES_MAX];
+        code->encode(last, 1, scales.inverse, row, last);
+        memcpy(payload + tile->tail_codes, row, tile->tail_bytes);
+    }
+    return true;
+}
+
+static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
+                        const tile_t *tile, const float *in, uint8_t *payload, const float *ahead)
+{
+    const float *x = in + tile->first;
+    float padded[QUANT_LANES] = {0};
+    uint32_t absmax[QUANT_LANES] = {0};
+
+    if (0 != tile->tail) {
+        memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+    }
+    kernels->absmax(x, tile->rows, absmax);
+    kernels->absmax(padded, 1, absmax);
+    return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead);
+}
+
+bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
+                          const float *in, size_t elems, unsigned block_rows, void *payload)
+{
+    if (quant_format_is_exact(format)) {
+        memcpy(payload, in, elems * sizeof(float));
+        return true;
+    }
+    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
+        tile_t tile = tile_at(format, i, elems, block_rows);
+        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *kernels,
+                          const void *payload, size_t elems, unsigned block_rows, float *out)
+{
+    const quant_code_kernels_t *code = &kernels->code[format->code];
+    const uint8_t *bytes = payload;
+
+    if (quant_format_is_exact(format)) {
+        memcpy(out, payload, elems * sizeof(float));
+        return;
+    }
+    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
+        tile_t tile = tile_at(format, i, elems, block_rows);
+        uint16_t scale[QUANT_LANES];
+
+        memcpy(scale, bytes + tile.scales, scales_bytes(format));
+        code->decode(bytes + tile.codes, tile.rows, scale, out + tile.first);
+        if (0 != tile.tail) {
+            uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
+            float padded[QUANT_LANES];
+            memcpy(row, bytes + tile.tail_codes, tile.tail_bytes);
+            code->decode(row, 1, scale, padded);
+            memcpy(out + tile.first + tile.rows * QUANT_LANES, padded, tile.tail * sizeof(float));
+        }
+    }
+}
+
+/* `last` is the padded sum of the tail. */
+static void add_tile(const quant_format_t *format, const quant_kernels_t *kernels,
+                     const tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                     float *last, uint32_t absmax[QUANT_LANES])
+{
+    const quant_code_kernels_t *code = &kernels->code[format->code];
+    uint16_t scale[QUANT_LANES];
+
+    memcpy(scale, payload + tile->scales, scales_bytes(format));
+    code->decode_add(payload + tile->codes, tile->rows, scale, x + tile->first, sum, absmax);
+    if (0 != tile->tail) {
+        uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
+        float padded[QUANT_LANES] = {0};
+        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
+        memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+        code->decode_add(row, 1, scale, padded, last, absmax);
+    }
+}
+
+void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_t *kernels,
+                              const void *payload, const float *x, size_t elems,
+                              unsigned block_rows, float *sum)
+{
+    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
+        tile_t tile = tile_at(format, i, elems, block_rows);
+        uint32_t absmax[QUANT_LANES] = {0}; /* the kernel finds it, nobody needs it */
+        float last[QUANT_LANES];
+
+        add_tile(format, kernels, &tile, payload, x, sum + tile.first, last, absmax);
+        memcpy(sum + tile.first + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
+    }
+}
+
+bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
+                       const quant_kernels_t *kernels, const void *payload, const float *x,
+                       size_t elems, unsigned block_rows, float *tile, void *out)
+{
+    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
+        tile_t in = tile_at(from, i, elems, block_rows);
+        tile_t coded = tile_at(format, i, elems, block_rows);
+        uint32_t absmax[QUANT_LANES] = {0};
+        float *last = tile + in.rows * QUANT_LANES;
+
+        add_tile(from, kernels, &in, payload, x, tile, last, absmax);
+        if (!code_tile(format, kernels, &coded, absmax, tile, last, out,
+                       next_tile(&in, x, elems))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,64 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "fuzz.h"
+
+/* As a message from the network: only one that passes the check is decoded. */
+static void decode_message(const fuzz_input_t *input)
+{
+    const quant_wire_segment_t segment = {
+        .format = input->format,
+        .block_rows = input->block_rows,
+        .elements = (uint32_t) input->elems,
+    };
+    const quant_format_t *found = NULL;
+    uint8_t *message = fuzz_alloc_filled(input, input->rest_bytes);
+
+    if (ARC_OK == quant_wire_check(&segment, message, input->rest_bytes, &found)) {
+        float *out = fuzz_alloc(input->elems * sizeof(float));
+        quant_payload_decode(found, &input->kernels, quant_wire_payload(message), input->elems,
+                             input->block_rows, out);
+        free(out);
+    }
+    free(message);
+}
+
+/* As the payload of a message whose header was right. */
+static void decode_payload(const fuzz_input_t *input)
+{
+    const size_t floats_bytes = input->elems * sizeof(float);
+    const quant_wire_segment_t next = {
+        .format = input->next,
+        .block_rows = input->block_rows,
+        .elements = (uint32_t) input->elems,
+    };
+    const quant_format_t *found = NULL;
+    const size_t received_bytes =
+        sizeof(quant_wire_header_t) +
+        quant_payload_bytes(input->format, input->elems, input->block_rows);
+    uint8_t *received = fuzz_alloc_filled(input, received_bytes);
+    uint8_t *sent = fuzz_alloc(quant_wire_bytes_max(input->next, input->elems, input->block_rows));
+    float *x = fuzz_alloc_filled(input, floats_bytes);
+    float *tile = fuzz_alloc(quant_tile_elems(input->block_rows) * sizeof(float));
+
+    size_t bytes = quant_wire_hop(&next, &input->kernels, input->format, received, x, tile, sent);
+    FUZZ_REQUIRE(ARC_OK == quant_wire_check(&next, sent, bytes, &found));
+    FUZZ_REQUIRE(found == input->next || quant_format_is_exact(found));
+    quant_payload_decode(input->format, &input->kernels, quant_wire_payload(received), input->elems,
+                         input->block_rows, x);
+    free(tile);
+    free(x);
+    free(sent);
+    free(received);
+}
+
+int fuzz_decode(const uint8_t *data, size_t bytes)
+{
+    fuzz_input_t input;
+
+    if (fuzz_input_parse(data, bytes, &input)) {
+        decode_message(&input);
+        decode_payload(&input);
+    }
+    return 0;
+}

@@ -1,0 +1,253 @@
+/*
+ * What single numbers become in each format: every code, every tie between two
+ * codes, the values that are refused, the mean error.
+ *
+ * The expected values come from trip_magnitude(): the definition of the grid of
+ * a format, not the code under test.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "trip.h"
+
+enum { NAME_BYTES = 64, SEED = 4711, BLOCK_ROWS = 8, ROWS = 4 };
+
+/* Largest finite magnitude of the formats without scales: the last code before infinity. */
+static double largest_of(const quant_format_t *format)
+{
+    static const double bf16_max = 0x1.fep127;
+    static const double fp16_max = 65504;
+
+    if (format->scaled) {
+        return (double) format->range.divisor;
+    }
+    return &quant_format_bf16 == format ? bf16_max : fp16_max;
+}
+
+/* Rows 1 .. of `x` are coded at a scale of 1, for row 0 holds the divisor in each lane. */
+static void assert_decoded(const quant_format_t *format, float x[ROWS * QUANT_LANES],
+                           const float expected[ROWS * QUANT_LANES])
+{
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+        x[lane] = format->range.divisor;
+    }
+    for (size_t i = 0; i < TRIP_ISAS; ++i) {
+        trip_t trip = trip_new(format, trip_isas[i], x, ROWS * QUANT_LANES, BLOCK_ROWS);
+        assert_true(trip.codable);
+        for (size_t k = QUANT_LANES; k < ROWS * QUANT_LANES; ++k) {
+            assert_true(expected[k] == trip_decoded(&trip)[k]);
+        }
+        trip_free(&trip);
+    }
+}
+
+/* The k-th and the next code: itself, and around the middle between them. */
+static void probe(const quant_format_t *format, unsigned k, double sign, float *x, float *expected)
+{
+    const float here = (float) (sign * trip_magnitude(format, k));
+    const float next = (float) (sign * trip_magnitude(format, k + 1));
+    const float middle = (float) (((double) here + (double) next) / 2);
+    const struct {
+        float x;
+        float expected;
+    } cases[] = {
+        {here, here},
+        {middle, 0 == k % 2 ? here : next},
+        {nextafterf(middle, here), here},
+        {nextafterf(middle, next), next},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        x[i] = cases[i].x;
+        expected[i] = cases[i].expected;
+    }
+}
+
+static void every_code_and_every_tie_is_rounded_to_even(void **state)
+{
+    enum { PROBES = 4, ALL = ROWS * QUANT_LANES };
+    const quant_format_t *format = *state;
+    float x[ALL];
+    float expected[ALL] = {0};
+    size_t used = QUANT_LANES;
+
+    for (unsigned k = 0; trip_magnitude(format, k) < largest_of(format); ++k) {
+        for (double sign = -1; sign <= 1; sign += 2) {
+            probe(format, k, sign, x + used, expected + used);
+            used += PROBES;
+            if (ALL == used) {
+                assert_decoded(format, x, expected);
+                used = QUANT_LANES;
+            }
+        }
+    }
+    for (size_t i = used; i < ALL; ++i) {
+        x[i] = 0;
+        expected[i] = 0;
+    }
+    assert_decoded(format, x, expected);
+}
+
+/* For floats all over a power of two: the whole range of roundings of a scale. */
+static void the_largest_magnitude_keeps_the_largest_code(void **state)
+{
+    enum { STRIDE = 16 };
+    const quant_format_t *format = *state;
+    const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
+    const double code_max = ldexp(1, (int) format->bits - 1) - 1;
+    float x[QUANT_LANES];
+    float decoded[QUANT_LANES];
+    uint16_t scales[QUANT_LANES];
+    unsigned char payload[sizeof(scales) + QUANT_ROW_BYTES_MAX];
+
+    for (uint32_t mantissa = 0; mantissa < 1 << 23; mantissa += STRIDE * QUANT_LANES) {
+        for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
+            uint32_t bits = 0x3f800000 + mantissa + STRIDE * lane;
+            memcpy(&x[lane], &bits, sizeof(bits));
+        }
+        assert_true(quant_payload_encode(format, &kernels, x, QUANT_LANES, BLOCK_ROWS, payload));
+        quant_payload_decode(format, &kernels, payload, QUANT_LANES, BLOCK_ROWS, decoded);
+        memcpy(scales, payload, sizeof(scales));
+        for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {
+            uint32_t bits = (uint32_t) scales[lane] << 16;
+            float scale;
+            memcpy(&scale, &bits, sizeof(scale));
+            double code = (double) decoded[lane] / (double) scale;
+            if (QUANT_CODE_fp8_e4m3 == format->code || QUANT_CODE_fp8_e5m2 == format->code) {
+                assert_true((double) format->range.divisor == code);
+            } else {
+                /* A scale is off by up to 2^-8: no further from the largest code than that. */
+                assert_true(code <= code_max && code >= code_max * (1 - 0x1.1p-7));
+                assert_true(code_max > 127 || code_max == code);
+            }
+        }
+    }
+}
+
+static void what_cannot_be_coded_is_noticed_wherever_it_is(void **state)
+{
+    static const size_t counts[] = {1, 64, 130, 5000};
+    const quant_format_t *format = *state;
+    const float first_refused = format->scaled                 ? 0x1p127f
+                                : &quant_format_bf16 == format ? 0x1.ffp127f
+                                                               : 65520.0f;
+    const float values[] = {NAN, -NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, first_refused};
+    test_random_t random = test_random_of(SEED, 2);
+    float *x = test_alloc(5000 * sizeof(float));
+
+    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
+        for (size_t i = 0; i < counts[c]; ++i) {
+            x[i] = (float) test_random_normal(&random);
+        }
+        for (unsigned draw = 0; draw < 70; ++draw) {
+            size_t place = 0 == draw ? counts[c] - 1 : test_random_below(&random, counts[c]);
+            float before = x[place];
+            x[place] = values[draw % (sizeof(values) / sizeof(values[0]))];
+            for (size_t i = 0; i < TRIP_ISAS; ++i) {
+                trip_t trip = trip_new(format, trip_isas[i], x, counts[c], BLOCK_ROWS);
+                assert_int_equal(quant_format_is_exact(format), trip.codable);
+                trip_free(&trip);
+            }
+            x[place] = before;
+        }
+        x[counts[c] / 2] = nextafterf(first_refused, 0);
+        trip_t trip = trip_new(format, ARC_ISA_SCALAR, x, counts[c], BLOCK_ROWS);
+        assert_true(trip.codable);
+        trip_free(&trip);
+    }
+    free(x);
+}
+
+static void fp32_carries_infinities(void **state)
+{
+    const float x[3] = {INFINITY, -INFINITY, FLT_MAX};
+
+    (void) state;
+    for (size_t i = 0; i < TRIP_ISAS; ++i) {
+        trip_t trip = trip_new(&quant_format_fp32, trip_isas[i], x, 3, BLOCK_ROWS);
+        assert_true(trip.codable);
+        assert_memory_equal(x, trip.payload.data, sizeof(x));
+        assert_memory_equal(x, trip.decoded.data, sizeof(x));
+        trip_free(&trip);
+    }
+}
+
+/* c of docs/format.md for tiles of 64 rows, as the scale of bf16 makes it; measured and predicted.
+ */
+static void the_mean_error_is_the_predicted_one(void **state)
+{
+    enum { TILES = 64, COUNT = TILES * 64 * QUANT_LANES };
+    const quant_format_t *format = *state;
+    const double predicted = quant_error_coefficient(format, 64);
+    test_random_t random = test_random_of(SEED, 3);
+    float *x = test_alloc(COUNT * sizeof(float));
+    double squares = 0;
+
+    for (size_t i = 0; i < COUNT; ++i) {
+        x[i] = (float) test_random_normal(&random);
+    }
+    trip_t trip = trip_new(format, ARC_ISA_AVX512, x, COUNT, 64);
+    for (size_t i = 0; i < COUNT; ++i) {
+        double error = (double) trip_decoded(&trip)[i] - (double) x[i];
+        squares += error * error;
+    }
+    printf("# c(%s, 64): measured %.4e, predicted %.4e\n", format->name, squares / COUNT,
+           predicted);
+    assert_true(quant_format_is_exact(format) ? 0 == squares && 0 == predicted
+                                              : fabs(squares / COUNT / predicted - 1) < 0.02);
+    trip_free(&trip);
+    free(x);
+}
+
+static const struct format_test {
+    const char *name;
+    CMUnitTestFunction function;
+    bool exact_too;
+    bool unscaled_too;
+} format_tests[] = {
+    {"every_code_and_every_tie_is_rounded_to_even", every_code_and_every_tie_is_rounded_to_even,
+     false, true},
+    {"the_largest_magnitude_keeps_the_largest_code", the_largest_magnitude_keeps_the_largest_code,
+     false, false},
+    {"what_cannot_be_coded_is_noticed_wherever_it_is",
+     what_cannot_be_coded_is_noticed_wherever_it_is, true, true},
+    {"the_mean_error_is_the_predicted_one", the_mean_error_is_the_predicted_one, true, true},
+};
+
+int main(void)
+{
+    enum { KINDS = sizeof(format_tests) / sizeof(format_tests[0]), MOST = KINDS * QUANT_CODES };
+    static char names[MOST][2 * NAME_BYTES];
+    static struct CMUnitTest tests[MOST + 1] = {cmocka_unit_test(fp32_carries_infinities)};
+    size_t count = 1;
+
+    printf("# seed %d\n", SEED);
+    for (unsigned i = 0; i < MOST; ++i) {
+        const struct format_test *test = &format_tests[i % KINDS];
+        const quant_format_t *format = quant_format_at(i / KINDS);
+        if ((quant_format_is_exact(format) && !test->exact_too) ||
+            (!format->scaled && !test->unscaled_too)) {
+            continue;
+        }
+        (void) snprintf(names[count - 1], sizeof(names[0]), "%s_%s", format->name, test->name);
+        tests[count] = (struct CMUnitTest){
+            .name = names[count - 1],
+            .test_func = test->function,
+            .initial_state = (void *) (uintptr_t) format,
+        };
+        ++count;
+    }
+    return _cmocka_run_group_tests("formats", tests, count, NULL, NULL);
+}
