@@ -28,6 +28,9 @@ AC_DEFUN([ARC_OPTIONS], [
             [AC_MSG_ERROR([--enable-sanitizers: $CC cannot link with $ARC_SANITIZE; install the \
 compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-rt-14-dev for clang)])])
         AS_VAR_APPEND([ARC_CFLAGS], [" $ARC_SANITIZE -g"])
+        # clang: a loop with checks in it is not vectorized, which is no reason to warn.
+        AX_CHECK_COMPILE_FLAG([-Wpass-failed],
+            [AS_VAR_APPEND([ARC_CFLAGS], [" -Wno-pass-failed"])], [], [-Werror])
         AS_VAR_APPEND([LDFLAGS], [" $ARC_SANITIZE"])
     ])
     AC_SUBST([ARC_CFLAGS])
