@@ -7,9 +7,12 @@
 #define COLL_LOWLAT_H
 
 #include "coll_lowlat_memory.h"
+#include "lowlat_net.h"
 #include "lowlat_select.h"
+#include "lowlat_topology.h"
 #include "mca_bridge.h"
 #include "mca_component.h"
+#include "mca_stream.h"
 #include "wait.h"
 
 enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
@@ -31,7 +34,11 @@ typedef struct lowlat_module {
     arc_module_t base;
     const arc_reduce_table_t *kernels;
     arc_type_t uint16; /* what sums of MPI_UINT16_T are */
-    lowlat_group_t group;
+    lowlat_topology_t topology;
+    lowlat_group_t group; /* our node */
+    lowlat_net_t net;     /* the others */
+    mca_stream_t stream[LOWLAT_EXCHANGES];
+    unsigned char *scratch; /* of the exchanges */
     lowlat_map_t map;
     arc_wait_t wait;
     lowlat_share_t share;

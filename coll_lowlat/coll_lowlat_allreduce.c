@@ -8,24 +8,36 @@
 #include <stdio.h>
 
 #include "coll_lowlat.h"
+#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "mca_half.h"
 
 /*
  * The algorithm for reductions that not all algorithms are for.  A function of the program
- * gets whole vectors: one-shot of one block.  What rounds once is added in one go.
+ * gets whole vectors: one block of one-shot, or one chunk with one owner in each node.
+ * What rounds once is added in one go, or in as few as there can be.
  */
 static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *module,
                                                          const arc_reduction_t *reduction,
                                                          size_t bytes, unsigned algorithm)
 {
+    const lowlat_net_t *net = module->group.net;
+    const size_t arena_limit = module->max_arena_bytes / LOWLAT_MIN_SLOTS;
+
     if (!reduction->packed) {
-        return lowlat_algorithms[algorithm].in_rank_order ? algorithm : LOWLAT_ALGORITHM_TWOSHOT;
+        return lowlat_algorithms[algorithm].reproducible ? algorithm
+               : NULL == net                             ? LOWLAT_ALGORITHM_TWOSHOT
+                                                         : LOWLAT_ALGORITHM_DOUBLING;
     }
-    return bytes <=
-                   lowlat_min(module->group.block_bytes, module->max_arena_bytes / LOWLAT_MIN_SLOTS)
-               ? LOWLAT_ALGORITHM_ONESHOT
-               : LOWLAT_ALGORITHMS;
+    if (NULL == net) {
+        return bytes <= lowlat_min(module->group.block_bytes, arena_limit)
+                   ? LOWLAT_ALGORITHM_ONESHOT
+                   : LOWLAT_ALGORITHMS;
+    }
+    const size_t limit = lowlat_min(arena_limit, lowlat_min(net->leader_bytes, net->chunk_bytes));
+    const bool may_reorder = ompi_op_is_commute(reduction->op);
+    return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
+                                                                        : LOWLAT_ALGORITHMS;
 }
 
 /* The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down. */
@@ -82,21 +94,31 @@ static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *modu
 }
 
 /*
- * "; waiting for rank 3, 5": those that have not made the call; if all have, those
- * that are stuck in it.
+ * "; waiting for rank 3, 5": those of our node that have not made the call; if all have,
+ * the one on another node that a message is awaited from; if there is none, those of
+ * our node that are stuck in the call.
  */
-static void describe_missing(const lowlat_task_t *task, char *text, size_t text_bytes)
+static void describe_missing(const lowlat_module_t *module, const lowlat_task_t *task, char *text,
+                             size_t text_bytes)
 {
+    const lowlat_topology_t *topology = &module->topology;
+    const lowlat_net_t *net = task->group->net;
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
     const char *separator = " ";
     bool absent = false;
 
-    for (unsigned rank = 0; rank < task->group->ranks; ++rank) {
-        absent = absent || lowlat_is_absent(task, rank);
+    for (unsigned i = 0; i < topology->local_ranks; ++i) {
+        absent = absent || lowlat_is_absent(task, i);
     }
-    for (unsigned rank = 0; rank < task->group->ranks && used < text_bytes; ++rank) {
-        if (absent ? lowlat_is_absent(task, rank) : task->task.ops->waits_for(&task->task, rank)) {
-            used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
+    if (!absent && NULL != net && lowlat_hierarchical_awaits(task) < net->nodes) {
+        (void) snprintf(text + used, text_bytes - used, " %u",
+                        net->peer[lowlat_hierarchical_awaits(task)]);
+        return;
+    }
+    for (unsigned i = 0; i < topology->local_ranks && used < text_bytes; ++i) {
+        if (absent ? lowlat_is_absent(task, i) : task->task.ops->waits_for(&task->task, i)) {
+            used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator,
+                                      topology->members[i]);
             separator = ", ";
         }
     }
@@ -109,7 +131,10 @@ static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_
     char missing[TEXT_BYTES] = "";
 
     if (ARC_ERR_TIMEOUT == status) {
-        describe_missing(task, missing, sizeof missing);
+        describe_missing(module, task, missing, sizeof missing);
+        if (NULL != task->group->net) {
+            lowlat_hierarchical_abort(task);
+        }
     }
     return arc_module_break(&module->base, status, missing);
 }
@@ -167,7 +192,6 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     lowlat_task_t task;
     unsigned algorithm = LOWLAT_ALGORITHMS;
     arc_reason_t verdict = ARC_REASON_EMPTY;
-    (void) comm;
 
     if (OPAL_LIKELY(count > 0)) {
         verdict = mca_bridge_reduction(module->kernels, module->uint16, op, type, &reduction);
@@ -190,6 +214,12 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     }
     if (OPAL_UNLIKELY(ARC_REASONS != verdict)) {
         return pass(module, verdict, send, receive, count, type, op);
+    }
+
+    if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->uint16, op, type))) {
+        /* Between nodes as floats, or every exchange would round. */
+        return mca_half_allreduce(module->uint16, send, receive, count, comm, coll_lowlat_allreduce,
+                                  base);
     }
 
     arc_tally_count(&module->base.tally.served[algorithm], task.span_bytes);

@@ -9,7 +9,7 @@
 #include "coll_lowlat.h"
 
 static const char *const algorithm_names[] = {
-#define X(_id, _prefix, _name, _in_order, _description) _name,
+#define X(_id, _prefix, _name, ...) _name,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
@@ -90,17 +90,28 @@ static int lowlat_close(void)
     return arc_component_close(&component->base);
 }
 
+/* Say so if the algorithm chosen for one kind of communicator contradicts another setting. */
+static void complain_of(const lowlat_config_t *config, bool several_nodes)
+{
+    const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
+    const bool chosen =
+        LOWLAT_ALGORITHM_AUTO != choice && !(several_nodes && LOWLAT_NODES_NONE == choice);
+
+    if (chosen && LOWLAT_ALGORITHMS == lowlat_forced(config, several_nodes)) {
+        opal_output(0,
+                    "coll_lowlat: coll_lowlat_%s %s is ignored: its sums depend on the length of "
+                    "the message, and coll_lowlat_reproducible is set",
+                    several_nodes ? "nodes_algorithm" : "algorithm",
+                    algorithm_names[(several_nodes ? (int) LOWLAT_NODES_FIRST : 0) + choice - 1]);
+    }
+}
+
 /* Settings that contradict each other. */
 static void complain(const lowlat_component_t *component)
 {
-    const lowlat_config_t *config = &component->config;
-
-    if (component->base.first_process && config->verbose >= ARC_LOG_WARN &&
-        LOWLAT_ALGORITHM_AUTO != config->algorithm && !lowlat_is_forced(config)) {
-        opal_output(0,
-                    "coll_lowlat: coll_lowlat_algorithm %s is ignored: its sums depend on the "
-                    "length of the message, and coll_lowlat_reproducible is set",
-                    algorithm_names[config->algorithm - 1]);
+    if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
+        complain_of(&component->config, false);
+        complain_of(&component->config, true);
     }
 }
 
@@ -126,6 +137,7 @@ static void lowlat_enabled(arc_module_t *base)
 
     module->kernels = arc_reduce_table(arc_cpu_isa((arc_isa_t) config->isa));
     module->uint16 = arc_uint16_type(config->uint16_as);
+    /* As if all were on one node; the set-up looks. */
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);
     module->group.block_bytes = config->block_bytes;
@@ -139,6 +151,9 @@ static void module_construct(lowlat_module_t *module)
 {
     memset(&module->group, 0, sizeof module->group);
     memset(&module->share, 0, sizeof module->share);
+    memset(&module->topology, 0, sizeof module->topology);
+    memset(&module->net, 0, sizeof module->net);
+    module->scratch = NULL;
     module->counted = false;
 }
 

@@ -100,25 +100,27 @@ static void offer_segment(lowlat_share_t *share, const ucx_domain_t *domain, car
     card->ok = 1;
 }
 
-/* Step 3.  True if every segment is mapped and is the one it should be. */
-static bool attach_peers(lowlat_share_t *share, unsigned own_rank, const ucx_domain_t *domain,
-                         const card_t *cards)
+/* Step 3.  True if every segment of our node is mapped and is the one it should be. */
+static bool attach_peers(lowlat_share_t *share, const lowlat_topology_t *topology,
+                         const ucx_domain_t *domain, const card_t *cards)
 {
-    for (unsigned rank = 0; rank < share->ranks; ++rank) {
-        if (!cards[rank].ok) {
+    /* All first, our own too: without a domain nothing can be attached. */
+    for (unsigned i = 0; i < share->ranks; ++i) {
+        if (!cards[topology->members[i]].ok) {
             return false;
         }
     }
-    for (unsigned rank = 0; rank < share->ranks; ++rank) {
-        if (rank == own_rank) {
-            share->segment[rank] = ucx_segment_base(&share->own);
+    for (unsigned i = 0; i < share->ranks; ++i) {
+        const card_t *card = &cards[topology->members[i]];
+        if (i == topology->local_rank) {
+            share->segment[i] = ucx_segment_base(&share->own);
             continue;
         }
-        if (ARC_OK != ucx_mapping_attach(&share->mapping[rank], domain, &cards[rank].key)) {
+        if (ARC_OK != ucx_mapping_attach(&share->mapping[i], domain, &card->key)) {
             return false;
         }
-        share->segment[rank] = share->mapping[rank].base;
-        if (cards[rank].identity != share->segment[rank]->identity) {
+        share->segment[i] = share->mapping[i].base;
+        if (card->identity != share->segment[i]->identity) {
             return false;
         }
     }
@@ -138,8 +140,7 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, c
                                                 (int) sizeof own, &ompi_mpi_byte.dt, comm,
                                                 comm->c_coll->coll_allgather_module);
     module->base.nested = false;
-    uint64_t ok =
-        OMPI_SUCCESS == gathered && attach_peers(share, module->group.rank, domain, cards);
+    uint64_t ok = OMPI_SUCCESS == gathered && attach_peers(share, &module->topology, domain, cards);
     arc_status_t status = arc_module_min(&module->base, &ok, 1);
     if (ARC_OK == status && ok) {
         return ARC_OK;
@@ -166,8 +167,8 @@ static arc_status_t try_domains(lowlat_share_t *share, lowlat_module_t *module, 
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,
                                size_t arena_bytes, cpu_set_t *cores)
 {
-    const unsigned ranks = module->group.ranks;
-    card_t *cards = calloc(ranks, sizeof *cards);
+    const unsigned ranks = module->topology.local_ranks;
+    card_t *cards = calloc((size_t) ompi_comm_size(module->base.comm), sizeof *cards);
     lowlat_share_t made = {.ranks = ranks,
                            .arena_bytes = arena_bytes,
                            .mapping = calloc(ranks, sizeof *made.mapping),
@@ -180,8 +181,8 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
         status = ok ? try_domains(&made, module, cards) : ARC_UNSUPPORTED;
     }
     CPU_ZERO(cores);
-    for (unsigned rank = 0; ARC_OK == status && rank < ranks; ++rank) {
-        CPU_OR(cores, cores, &cards[rank].cores);
+    for (unsigned i = 0; ARC_OK == status && i < ranks; ++i) {
+        CPU_OR(cores, cores, &cards[module->topology.members[i]].cores);
     }
     free(cards);
     if (ARC_OK == status) {

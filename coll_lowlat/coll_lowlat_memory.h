@@ -14,7 +14,7 @@
 
 struct lowlat_module;
 
-/* One segment per rank.  Zero-initialised: none. */
+/* One segment per rank of a node.  Zero-initialised: none. */
 typedef struct lowlat_share {
     unsigned ranks;
     size_t arena_bytes;
@@ -29,7 +29,8 @@ typedef struct lowlat_share {
  * Share segments with arenas of `arena_bytes`.  All ranks take part and all come
  * to the same end: ARC_OK, or ARC_UNSUPPORTED (no memory that all can map, or
  * the limit of some rank is reached), or an error of the component below; then
- * `share` is as before.  *cores: the cores that the ranks may run on.
+ * `share` is as before.  *cores: the cores that
+ * the ranks of our node may run on.
  */
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,
                                size_t arena_bytes, cpu_set_t *cores) ARC_MUST_CHECK;

@@ -131,7 +131,7 @@ static void log_ready(const lowlat_module_t *module, const char *cores)
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
 
-    if (0 == module->group.rank) {
+    if (0 == ompi_comm_rank(module->base.comm)) {
         lowlat_map_describe(&module->map, text, sizeof text);
         arc_module_log(
             &module->base, ARC_LOG_CHOICE, "%s; %s memory, %zu bytes a rank, %s kernels, %s", text,
@@ -140,17 +140,103 @@ static void log_ready(const lowlat_module_t *module, const char *cores)
     }
 }
 
+/* The node of every rank, as a number that all ranks of the node find: its lowest rank. */
+static uint32_t node_id(const lowlat_module_t *module)
+{
+    struct ompi_communicator_t *comm = module->base.comm;
+    const uint32_t declared = (uint32_t) mca_coll_lowlat_component.config.ranks_per_node;
+    const uint32_t self = (uint32_t) ompi_comm_rank(comm);
+    uint32_t rank = 0;
+
+    if (declared > 0) {
+        return self / declared;
+    }
+    while (rank < self &&
+           !OPAL_PROC_ON_LOCAL_NODE(
+               ompi_group_peer_lookup(comm->c_local_group, (int) rank)->super.proc_flags)) {
+        ++rank;
+    }
+    return rank;
+}
+
+/* Find out which ranks are on which node.  All ranks take part. */
+static arc_status_t look_at_nodes(lowlat_module_t *module)
+{
+    struct ompi_communicator_t *comm = module->base.comm;
+    const unsigned ranks = (unsigned) ompi_comm_size(comm);
+    uint32_t own = node_id(module);
+    uint32_t *node_of = calloc(ranks, sizeof *node_of);
+    uint64_t ok = NULL != node_of;
+
+    arc_status_t status = arc_module_min(&module->base, &ok, 1);
+    if (ARC_OK == status && ok) {
+        module->base.nested = true;
+        if (OMPI_SUCCESS != comm->c_coll->coll_allgather(&own, (int) sizeof own, &ompi_mpi_byte.dt,
+                                                         node_of, (int) sizeof own,
+                                                         &ompi_mpi_byte.dt, comm,
+                                                         comm->c_coll->coll_allgather_module)) {
+            status = ARC_ERR_TRANSPORT;
+        }
+        module->base.nested = false;
+    }
+    if (ARC_OK == status) {
+        status = ok ? lowlat_topology_make(&module->topology, node_of, ranks,
+                                           (unsigned) ompi_comm_rank(comm))
+                    : ARC_ERR_NO_MEMORY;
+    }
+    free(node_of);
+    return status;
+}
+
+/* The streams and buffers of the exchanges. */
+static bool make_net(lowlat_module_t *module)
+{
+    static const int tags[LOWLAT_EXCHANGES] = {
+        MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
+        MCA_COLL_BASE_TAG_REDUCE};
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_net_t *net = &module->net;
+
+    /* Functions of the program may count on the alignment of their vectors. */
+    const size_t scratch_bytes =
+        lowlat_round_up(config->nodes_chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+
+    module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
+    *net = (lowlat_net_t){
+        .nodes = module->topology.nodes,
+        .node = module->topology.node,
+        .owners = module->topology.owners,
+        .peer = module->topology.peers,
+        .chunk_bytes = config->nodes_chunk_bytes,
+        .leader_bytes = config->leader_bytes,
+    };
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
+        net->exchange[i].stream = &module->stream[i].base;
+        net->exchange[i].scratch = module->scratch + i * scratch_bytes;
+    }
+    module->group.net = net;
+    return NULL != module->scratch;
+}
+
 /* What this rank needs before it can take part.  The reason if something is missing. */
 static arc_reason_t make_ready(lowlat_module_t *module)
 {
-    if (ompi_group_have_remote_peers(module->base.comm->c_local_group)) {
+    lowlat_group_t *group = &module->group;
+    const lowlat_topology_t *topology = &module->topology;
+
+    group->rank = topology->local_rank;
+    group->ranks = topology->local_ranks;
+    if (topology->nodes > 1 &&
+        LOWLAT_NODES_NONE == mca_coll_lowlat_component.config.nodes_algorithm) {
         return ARC_REASON_NOT_ONE_NODE;
     }
     if (!communicator_enter(module)) {
         return ARC_REASON_TOO_MANY;
     }
-    module->group.parts = calloc(module->group.ranks, sizeof *module->group.parts);
-    return NULL != module->group.parts ? ARC_REASONS : ARC_REASON_NO_SETUP;
+    group->parts = calloc(group->ranks, sizeof *group->parts);
+    return NULL != group->parts && (1 == topology->nodes || make_net(module)) ? ARC_REASONS
+                                                                              : ARC_REASON_NO_SETUP;
 }
 
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
@@ -160,7 +246,10 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     cpu_set_t cores;
 
     base->phase = ARC_PHASE_DECLINED;
-    base->declined = make_ready(module);
+    base->declined = ARC_REASON_NO_SETUP;
+    if (ARC_OK == look_at_nodes(module)) {
+        base->declined = make_ready(module);
+    }
     uint64_t ok = ARC_REASONS == base->declined;
     if (ok) {
         base->declined = ARC_REASON_NO_SETUP;
@@ -170,7 +259,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         return;
     }
     if (ARC_OK != lowlat_share_make(&share, module, arena_for(module, algorithm, bytes), &cores)) {
-        if (0 == module->group.rank) {
+        if (0 == ompi_comm_rank(base->comm)) {
             arc_module_log(base, ARC_LOG_CHOICE,
                            "not used: no memory that all ranks can map, or coll_lowlat_max_memory "
                            "is reached%s%s",
@@ -201,7 +290,7 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
         compile_map(module);
         share = module->share;
         use_share(module, &share);
-        if (0 == module->group.rank) {
+        if (0 == ompi_comm_rank(module->base.comm)) {
             arc_module_log(&module->base, ARC_LOG_CHOICE,
                            "stays at %zu bytes of shared memory a rank: no more for all ranks",
                            module->share.counted_bytes);
@@ -219,9 +308,16 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 
 void coll_lowlat_teardown(lowlat_module_t *module)
 {
-    lowlat_share_release(&module->share);
+    /* A broken module's buffers may still belong to a send that cannot be taken back. */
+    if (ARC_PHASE_BROKEN != module->base.phase || NULL == module->group.net) {
+        lowlat_share_release(&module->share);
+        free(module->scratch);
+    }
+    module->scratch = NULL;
     free(module->group.parts);
     module->group.parts = NULL;
     module->group.segment = NULL;
+    module->group.net = NULL;
+    lowlat_topology_free(&module->topology);
     communicator_leave(module);
 }

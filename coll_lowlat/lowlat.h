@@ -92,7 +92,7 @@ typedef struct lowlat_segment {
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
 
-/* A group of ranks that map each other's segments. */
+/* A group of ranks that map each other's segments: those of a node. */
 typedef struct lowlat_group {
     unsigned rank;
     unsigned ranks;
@@ -105,6 +105,7 @@ typedef struct lowlat_group {
     uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */
     const void **parts;         /* [ranks] scratch of an operation: the operands of a reduction */
+    struct lowlat_net *net;     /* the other nodes (lowlat_net.h); NULL: there are none */
 } lowlat_group_t;
 
 /* Bytes of a segment with two arenas of `arena_bytes` each. */
@@ -134,6 +135,8 @@ typedef struct lowlat_task {
     size_t staged;       /* ... pieces readable by others */
     size_t reduced;      /* ... pieces reduced */
     size_t gathered;     /* ... pieces complete in `out` */
+    unsigned owners;     /* ... ranks that reduce a part of each */
+    size_t exchanged;    /* ... pieces summed over the nodes */
     const void *partial; /* butterflies: the vector summed so far: `in`, then `out` */
     unsigned step;       /* ... exchanges completed */
     unsigned posted;     /* ... pieces made readable */
@@ -143,8 +146,10 @@ typedef struct lowlat_task {
 typedef struct lowlat_algorithm {
     const char *name;
     const char *description;
-    /* Every element is the sum of all parts in rank order, from the left, whatever n and P. */
-    bool in_rank_order;
+    /* An element of the result depends on nothing but that element of all parts. */
+    bool reproducible;
+    /* Not for functions and operations that are not commutative: the order is not kept. */
+    bool changes_order;
     /* The longest message it can carry in this group. */
     size_t (*max_bytes)(const lowlat_group_t *group);
     /*

@@ -163,7 +163,7 @@ static void take(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer
 static arc_status_t butterfly_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned n = 0;
 
     while (place.is_extra || task->step < 2 * place.steps) {
@@ -189,7 +189,7 @@ static arc_status_t butterfly_progress(arc_task_t *base)
 static bool butterfly_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned n = 0;
     const unsigned peer = awaited(task, &place, &n);
 
@@ -205,7 +205,7 @@ void lowlat_butterfly_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = butterfly_progress,
                                        .waits_for = butterfly_waits_for};
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
 
     task->partial = task->in;
     task->step = 0;

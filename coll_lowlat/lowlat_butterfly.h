@@ -50,17 +50,17 @@ static inline unsigned lowlat_steps(unsigned ranks)
     return steps;
 }
 
-static inline lowlat_place_t lowlat_place(const lowlat_group_t *group)
+static inline lowlat_place_t lowlat_place(unsigned rank, unsigned ranks)
 {
-    const unsigned steps = lowlat_steps(group->ranks);
-    const unsigned extras = group->ranks - (1u << steps);
-    const bool paired = group->rank < 2 * extras;
+    const unsigned steps = lowlat_steps(ranks);
+    const unsigned extras = ranks - (1u << steps);
+    const bool paired = rank < 2 * extras;
     return (lowlat_place_t){
         .steps = steps,
         .extras = extras,
-        .position = paired ? group->rank / 2 : group->rank - extras,
-        .is_extra = paired && group->rank % 2,
-        .is_proxy = paired && !(group->rank % 2),
+        .position = paired ? rank / 2 : rank - extras,
+        .is_extra = paired && rank % 2,
+        .is_proxy = paired && !(rank % 2),
     };
 }
 

@@ -89,7 +89,7 @@ static void add(lowlat_task_t *task, const void *peers, bool peer_is_left)
 static arc_status_t half_butterfly_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned slot = 0;
 
     while (place.is_extra || task->step < place.steps) {
@@ -117,7 +117,7 @@ static arc_status_t half_butterfly_progress(arc_task_t *base)
 static bool half_butterfly_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned slot = 0;
     const unsigned peer = awaited(task, &place, &slot);
 
@@ -133,7 +133,7 @@ void lowlat_half_butterfly_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = half_butterfly_progress,
                                        .waits_for = half_butterfly_waits_for};
-    const lowlat_place_t place = lowlat_place(task->group);
+    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
 
     task->partial = task->in;
     task->step = 0;

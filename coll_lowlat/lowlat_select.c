@@ -5,26 +5,26 @@
 
 #include "cpu.h"
 #include "lowlat_butterfly.h"
+#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
+#include "lowlat_net.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_select.h"
 #include "lowlat_twoshot.h"
 
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
-#define X(_id, _prefix, _name, _in_order, _description) \
-    {_name, _description, _in_order, _prefix##_max_bytes, _prefix##_start},
+#define X(_id, _prefix, _name, _reproducible, _changes_order, _description) \
+    {_name, _description, _reproducible, _changes_order, _prefix##_max_bytes, _prefix##_start},
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
 
 /* clang-format off */
-static const char *const lowlat_algorithm_choices[] = {
-    "auto",
-#define X(_id, _prefix, _name, _in_order, _description) _name,
-    LOWLAT_ALGORITHM_TABLE(X)
+#define X(_id, _prefix, _name, ...) _name,
+static const char *const lowlat_algorithm_choices[] = {"auto", LOWLAT_NODE_TABLE(X) NULL};
+static const char *const lowlat_nodes_algorithm_choices[] = {
+    "auto", LOWLAT_NODES_TABLE(X) "none", NULL};
 #undef X
-    NULL,
-};
 /* clang-format on */
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
@@ -62,16 +62,47 @@ static const struct {
     /* clang-format on */
 };
 
-bool lowlat_is_forced(const lowlat_config_t *config)
+/* The same for several nodes, by the number of nodes. */
+static const struct {
+    unsigned max_nodes;
+    size_t max_bytes;
+    unsigned algorithm;
+} nodes_rules[] = {
+    /* clang-format off */
+    {2,        SIZE_MAX,  LOWLAT_ALGORITHM_DOUBLING},
+    {UINT_MAX, 64 << 10,  LOWLAT_ALGORITHM_DOUBLING},
+    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_RING},
+    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_DOUBLING}, /* where the ring must not */
+    /* clang-format on */
+};
+
+unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes)
 {
-    return LOWLAT_ALGORITHM_AUTO != config->algorithm &&
-           (!config->reproducible || lowlat_algorithms[config->algorithm - 1].in_rank_order);
+    const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
+
+    if (LOWLAT_ALGORITHM_AUTO == choice || (several_nodes && LOWLAT_NODES_NONE == choice)) {
+        return LOWLAT_ALGORITHMS;
+    }
+    const unsigned algorithm =
+        (unsigned) choice - 1 + (several_nodes ? (unsigned) LOWLAT_NODES_FIRST : 0);
+    return config->reproducible && !lowlat_algorithms[algorithm].reproducible ? LOWLAT_ALGORITHMS
+                                                                              : algorithm;
 }
 
-static void map_add(lowlat_map_t *map, unsigned algorithm, size_t max_bytes)
+/* Add an entry, unless earlier ones leave it nothing.  False: it takes all that is left. */
+static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned algorithm,
+                    size_t max_bytes, size_t limit_bytes)
 {
-    map->entry[map->entries] = (lowlat_map_entry_t){algorithm, max_bytes};
-    map->entries += 1;
+    const size_t before = map->entries > 0 ? map->entry[map->entries - 1].max_bytes : 0;
+
+    if (max_bytes > before &&
+        (!config->reproducible || lowlat_algorithms[algorithm].reproducible)) {
+        map->entry[map->entries] =
+            (lowlat_map_entry_t){algorithm, lowlat_min(limit_bytes, max_bytes)};
+        map->entries += 1;
+        return max_bytes < limit_bytes;
+    }
+    return true;
 }
 
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group)
@@ -79,23 +110,28 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
     /* Reproducible means by this component, whatever the length. */
     const bool no_limit = config->reproducible || 0 == config->max_bytes;
     const size_t limit_bytes = no_limit ? SIZE_MAX : config->max_bytes;
+    const bool several_nodes = NULL != group->net;
+    bool more = true;
 
     map->entries = 0;
-    if (lowlat_is_forced(config)) {
-        const unsigned algorithm = (unsigned) config->algorithm - 1;
-        map_add(map, algorithm,
-                lowlat_min(limit_bytes, lowlat_algorithms[algorithm].max_bytes(group)));
+    if (several_nodes && LOWLAT_NODES_NONE == config->nodes_algorithm) {
         return;
     }
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
-        if (rules[i].cores_shared != group->cores_shared || rules[i].max_ranks < group->ranks ||
-            (map->entries > 0 && rules[i].max_bytes <= map->entry[map->entries - 1].max_bytes) ||
-            (config->reproducible && !lowlat_algorithms[rules[i].algorithm].in_rank_order)) {
-            continue;
+    const unsigned forced = lowlat_forced(config, several_nodes);
+    if (LOWLAT_ALGORITHMS != forced) {
+        (void) map_add(map, config, forced, lowlat_algorithms[forced].max_bytes(group),
+                       limit_bytes);
+    } else if (several_nodes) {
+        for (size_t i = 0; more && i < sizeof nodes_rules / sizeof nodes_rules[0]; ++i) {
+            more = nodes_rules[i].max_nodes < group->net->nodes ||
+                   map_add(map, config, nodes_rules[i].algorithm, nodes_rules[i].max_bytes,
+                           limit_bytes);
         }
-        map_add(map, rules[i].algorithm, lowlat_min(limit_bytes, rules[i].max_bytes));
-        if (limit_bytes <= rules[i].max_bytes) {
-            return;
+    } else {
+        for (size_t i = 0; more && i < sizeof rules / sizeof rules[0]; ++i) {
+            more = rules[i].cores_shared != group->cores_shared ||
+                   rules[i].max_ranks < group->ranks ||
+                   map_add(map, config, rules[i].algorithm, rules[i].max_bytes, limit_bytes);
         }
     }
 }

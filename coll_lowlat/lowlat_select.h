@@ -13,29 +13,48 @@
 #include "param.h"
 
 /* clang-format off */
-/* X(identifier, prefix of its functions, name, sums in rank order, description): the only list. */
-#define LOWLAT_ALGORITHM_TABLE(X)                                                               \
-    X(ONESHOT, lowlat_oneshot, "oneshot", true,                                                 \
+/*
+ * The only lists of algorithms, for communicators on one node and for those on several:
+ * X(identifier, prefix of its functions, name, reproducible, changes the order, description).
+ * Reproducible on one node: every element is summed in rank order, from the left.
+ */
+#define LOWLAT_NODE_TABLE(X)                                                                    \
+    X(ONESHOT, lowlat_oneshot, "oneshot", true, false,                                          \
       "every rank reads and sums everything; up to 56 bytes data and flag share a cache line")  \
-    X(TWOSHOT, lowlat_twoshot, "twoshot", true,                                                 \
+    X(TWOSHOT, lowlat_twoshot, "twoshot", true, false,                                          \
       "direct reduce-scatter and allgather in pipelined chunks")                                \
-    X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false,                           \
+    X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false, false,                    \
       "recursive doubling: log2 P exchanges of everything")                                     \
-    X(BUTTERFLY, lowlat_butterfly, "butterfly", false,                                          \
+    X(BUTTERFLY, lowlat_butterfly, "butterfly", false, false,                                   \
       "recursive halving and doubling: 2 log2 P exchanges of ever smaller parts")
+#define LOWLAT_NODES_TABLE(X)                                                                   \
+    X(DOUBLING, lowlat_doubling, "doubling", true, false,                                       \
+      "reduce-scatter in the node, recursive doubling between nodes, allgather in the node")    \
+    X(RING, lowlat_ring, "ring", false, true,                                                   \
+      "reduce-scatter in the node, ring between nodes, allgather in the node")
+#define LOWLAT_ALGORITHM_TABLE(X) LOWLAT_NODE_TABLE(X) LOWLAT_NODES_TABLE(X)
 /* clang-format on */
 
 /* An algorithm's number is its identity in tallies and rules. */
 enum {
-#define X(_id, _prefix, _name, _in_order, _description) LOWLAT_ALGORITHM_##_id,
+#define X(_id, ...) LOWLAT_ALGORITHM_##_id,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
         LOWLAT_ALGORITHMS
 };
 extern const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS];
 
-/* The value of the parameter `algorithm`: auto, or 1 + the number of one. */
+/*
+ * The values of the parameters `algorithm` and `nodes_algorithm`: auto, or 1 + the place
+ * in its table; nodes_algorithm also has none.
+ */
 enum { LOWLAT_ALGORITHM_AUTO = 0 };
+#define X(...) +1
+enum {
+    LOWLAT_NODES_FIRST = LOWLAT_ALGORITHM_DOUBLING,
+    LOWLAT_NODES_NONE = 1 LOWLAT_NODES_TABLE(X),
+};
+#undef X
 
 /* The value of the parameter `shared_memory`: auto, or 1 + the number of one. */
 enum { LOWLAT_MEMORY_AUTO = 0 };
@@ -57,8 +76,11 @@ typedef struct lowlat_map {
     lowlat_map_entry_t entry[LOWLAT_MAP_ENTRIES];
 } lowlat_map_t;
 
-/* Does the user's choice of an algorithm count?  Not if it contradicts `reproducible`. */
-bool lowlat_is_forced(const lowlat_config_t *config);
+/*
+ * The algorithm that the user chose for this kind of group; LOWLAT_ALGORITHMS if that is
+ * auto or none, or contradicts `reproducible`.
+ */
+unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
 
 /* Compile the selection for a group. */
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group);

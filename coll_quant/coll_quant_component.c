@@ -218,7 +218,7 @@ static void quant_enabled(arc_module_t *base)
     if (mca_compat_info_get(base->comm, info_key, value, sizeof value)) {
         (void) take_wish(module, value);
     }
-    mca_stream_init(&module->stream, base->comm);
+    mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->wait.progress = mca_compat_progress;
     module->wait.spins = (unsigned) settings->spins;
     module->wait.timeout_seconds = settings->timeout;

@@ -1,9 +1,9 @@
 /*
  * stream.h over Open MPI's point-to-point layer.
  *
- * The tag is that of Open MPI's own allreduce: a communicator runs one blocking
- * collective at a time, and every message of ours is received before we return,
- * so the component below can use it too.
+ * The tags are those of Open MPI's own blocking collectives: a communicator runs one of
+ * them at a time, and every message of ours is received before we return, so the
+ * components below can use them too.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -17,9 +17,9 @@ static arc_status_t stream_send(arc_stream_t *base, unsigned peer, const void *b
     mca_stream_t *stream = (mca_stream_t *) base;
     ompi_request_t *started = NULL;
 
-    if (OMPI_SUCCESS != MCA_PML_CALL(isend(buffer, bytes, &ompi_mpi_byte.dt, (int) peer,
-                                           MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
-                                           stream->comm, &started))) {
+    if (OMPI_SUCCESS !=
+        MCA_PML_CALL(isend(buffer, bytes, &ompi_mpi_byte.dt, (int) peer, stream->tag,
+                           MCA_PML_BASE_SEND_STANDARD, stream->comm, &started))) {
         return ARC_ERR_TRANSPORT;
     }
     request->handle = started;
@@ -33,7 +33,7 @@ static arc_status_t stream_receive(arc_stream_t *base, unsigned peer, void *buff
     ompi_request_t *started = NULL;
 
     if (OMPI_SUCCESS != MCA_PML_CALL(irecv(buffer, capacity_bytes, &ompi_mpi_byte.dt, (int) peer,
-                                           MCA_COLL_BASE_TAG_ALLREDUCE, stream->comm, &started))) {
+                                           stream->tag, stream->comm, &started))) {
         return ARC_ERR_TRANSPORT;
     }
     request->handle = started;
@@ -70,7 +70,7 @@ static void stream_abort(arc_stream_t *base, arc_stream_request_t *request)
     }
 }
 
-void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm)
+void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm, int tag)
 {
     static const arc_stream_ops_t ops = {
         .send = stream_send,
@@ -82,4 +82,5 @@ void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm)
     stream->base.rank = (unsigned) ompi_comm_rank(comm);
     stream->base.ranks = (unsigned) ompi_comm_size(comm);
     stream->comm = comm;
+    stream->tag = tag;
 }

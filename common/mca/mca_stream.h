@@ -12,8 +12,10 @@
 typedef struct mca_stream {
     arc_stream_t base; /* first: what the algorithms see */
     struct ompi_communicator_t *comm;
+    int tag;
 } mca_stream_t;
 
-void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm);
+/* Messages of one tag do not match those of another; `tag` is one of Open MPI's for collectives. */
+void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm, int tag);
 
 #endif

@@ -64,6 +64,10 @@ mpi_setup() {
             exit 1
         fi
     done
+    if [ -z "$(mpi_algorithms lowlat nodes_algorithm)" ]; then
+        echo "Bail out! no list of algorithms in the help of coll_lowlat_nodes_algorithm"
+        exit 1
+    fi
 }
 
 # True when the tests run with our components.
@@ -76,13 +80,13 @@ mpi_parameters() {
     ompi_info --param coll "$1" --level 9 --parsable 2>/dev/null
 }
 
-# The algorithms that parameter coll_<component>_algorithm accepts, one per line, without auto: from
-# the end of its help, "Allowed: one of auto, a, b."
+# The algorithms that parameter coll_<component>_algorithm, or _$2, accepts, one per line, without
+# auto and none: from the end of its help, "Allowed: one of auto, a, b."
 mpi_algorithms() {
     mpi_have_plugin || return 0
     mpi_parameters "$1" |
-        sed -n "s/.*:coll_$1_algorithm:help:.*Allowed: one of \([^.]*\).*/\1/p" |
-        tr -d ' ' | tr ',' '\n' | grep -vx auto
+        sed -n "s/.*:coll_$1_${2:-algorithm}:help:.*Allowed: one of \([^.]*\).*/\1/p" |
+        tr -d ' ' | tr ',' '\n' | grep -vx -e auto -e none
 }
 
 # mpi_start RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...: leaves stdout in $mpi_scratch/out, stderr in

@@ -11,6 +11,7 @@ for ranks in 2 3 4 8; do
     mpi_run "np=$ranks" "$ranks" 120 "" lifecycle
 done
 if mpi_have_plugin; then
+    mpi_run "np=4, 2 on a node" 4 120 "--mca coll_lowlat_ranks_per_node 2" lifecycle
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
 fi
 mpi_nothing_left

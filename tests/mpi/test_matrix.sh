@@ -39,6 +39,27 @@ if mpi_have_plugin; then
                 "--mca coll_lowlat_algorithm $algorithm $small" matrix -t -l 100
         done
     done
+    # Declared nodes: ranks that could share memory and do not.
+    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+        while read -r ranks per_node limit options; do
+            mpi_run "np=$ranks, $per_node on a node, $algorithm $options" "$ranks" 120 \
+                "--mca coll_lowlat_ranks_per_node $per_node \
+                --mca coll_lowlat_nodes_algorithm $algorithm $options" matrix -l "$limit"
+        done <<ROWS
+4 2 20000
+8 2 1100
+8 1 1100
+9 3 1100
+5 2 1100 --mca coll_lowlat_leader_bytes 0 --mca coll_lowlat_nodes_chunk_bytes 5000
+ROWS
+        mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
+            --mca coll_lowlat_nodes_algorithm $algorithm" matrix -b
+        for type in bf16 fp16; do
+            mpi_run "np=6, 2 on a node, $type $algorithm" 6 60 \
+                "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_uint16_as $type \
+                --mca coll_lowlat_nodes_algorithm $algorithm" sixteen -f $type -l 2000
+        done
+    done
     mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
     mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
 fi

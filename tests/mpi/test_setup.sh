@@ -41,6 +41,19 @@ check_parameters() {
     mpi_says "quant: off on one rank, on on the other: one warning" "coll_quant: .*$differs" 1
 }
 
+check_contradictions() {
+    mpi_start 4 60 "--mca coll_lowlat_reproducible 1 --mca coll_lowlat_ranks_per_node 2 \
+        --mca coll_lowlat_algorithm butterfly --mca coll_lowlat_nodes_algorithm ring \
+        --mca coll_lowlat_report 1" "$agree"
+    judge "lowlat: algorithms that are not reproducible"
+    says "lowlat: algorithms that are not reproducible: a warning for one node" \
+        'coll_lowlat_algorithm butterfly is ignored' 1
+    says "lowlat: algorithms that are not reproducible: a warning for several" \
+        'coll_lowlat_nodes_algorithm ring is ignored' 1
+    says "lowlat: algorithms that are not reproducible: doubling instead" \
+        'served  doubling .* [1-9][0-9]* *[1-9][0-9]*$' 1
+}
+
 # Settings that change nothing another rank could see may differ.
 check_local_parameters() {
     mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_report=1 $agree" "$agree"
@@ -112,6 +125,7 @@ check_no_ucx() {
 
 mpi_note_shared_memory
 check_parameters
+check_contradictions
 check_local_parameters
 check_many_communicators
 check_namespaces

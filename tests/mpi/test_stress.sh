@@ -24,6 +24,13 @@ if mpi_have_plugin; then
         mpi_run "np=5 $algorithm in tight memory" 5 120 \
             "$tight --mca coll_lowlat_algorithm $algorithm" stress -s 25 -n 8000 -x 14
     done
+    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+        nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+        mpi_run "np=4, 2 on a node, $algorithm" 4 120 "$nodes" stress -s 24
+        mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 100000 -s 25
+        mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes \
+            --mca coll_lowlat_leader_bytes 64 --mca coll_lowlat_nodes_chunk_bytes 4096" stress -s 26
+    done
     # Blocks so small that every larger message is many of them.
     mpi_run "np=3 small blocks" 3 120 \
         "--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_max_bytes 1m" stress -s 22

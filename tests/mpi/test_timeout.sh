@@ -46,7 +46,19 @@ check_neighbours() {
     mpi_show "$mpi_scratch/messages"
 }
 
+# check_far ARGUMENTS OF check_late: a rank of another node, too, names the missing one.
+check_far() {
+    check_late "$@"
+    sed -n "s/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for rank $3\..*/\1/p" \
+        "$mpi_scratch/messages" |
+        awk -v missing="$3" '
+            int($1 / 2) != int(missing / 2) { far = 1 }
+            END { exit !far }'
+    mpi_result $? "$1: a rank of the other node names rank $3"
+}
+
 limit="--mca coll_lowlat_timeout 2"
+mpi_note_shared_memory
 check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
 check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
 for algorithm in $(mpi_algorithms lowlat); do
@@ -59,6 +71,14 @@ for algorithm in $(mpi_algorithms lowlat); do
     check_only "lowlat $algorithm, 5000 elements, np=5" 5 1
     away_seconds=5
 done
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    nodes="$limit --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+    check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
+    check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
+    check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
+done
+mpi_nothing_left
+mpi_result $? "nothing of these jobs is left in shared memory"
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
 check_late "quant, np=2" 2 1 "$quant 2" 300000
 for missing in 0 2; do

@@ -272,8 +272,8 @@ static void deliver(sim_network_t *network, operation_t *send, operation_t *rece
     finish_send(network, send);
 }
 
-/* Let time pass: deliver what can be delivered on one random link. */
-static void pass(sim_network_t *network)
+/* Deliver what can be delivered on one random link. */
+void sim_network_pass(sim_network_t *network)
 {
     size_t links = (size_t) network->ranks * network->ranks;
     size_t first = test_random_below(&network->random, links);
@@ -355,6 +355,11 @@ bool sim_network_fault_happened(const sim_network_t *network)
     return network->fault_happened;
 }
 
+void sim_network_down(sim_network_t *network)
+{
+    network->down = true;
+}
+
 bool sim_network_run(sim_network_t *network, arc_task_t *const *tasks, arc_status_t *statuses,
                      uint64_t steps)
 {
@@ -366,14 +371,14 @@ bool sim_network_run(sim_network_t *network, arc_task_t *const *tasks, arc_statu
     for (uint64_t step = 0; step < steps && 0 != unfinished; ++step) {
         unsigned rank = (unsigned) test_random_below(&network->random, network->ranks);
 
-        pass(network);
+        sim_network_pass(network);
         if (ARC_IN_PROGRESS != statuses[rank]) {
             continue;
         }
         statuses[rank] = tasks[rank]->ops->progress(tasks[rank]);
         unfinished -= ARC_IN_PROGRESS != statuses[rank];
         if (ARC_OK != statuses[rank] && ARC_IN_PROGRESS != statuses[rank]) {
-            network->down = true;
+            sim_network_down(network);
         }
     }
     return 0 == unfinished;

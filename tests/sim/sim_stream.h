@@ -47,6 +47,12 @@ size_t sim_network_outstanding(const sim_network_t *network);
 uint64_t sim_network_delivered(const sim_network_t *network);
 bool sim_network_fault_happened(const sim_network_t *network);
 
+/* Let time pass: one message may arrive. */
+void sim_network_pass(sim_network_t *network);
+
+/* From now on every call fails. */
+void sim_network_down(sim_network_t *network);
+
 /*
  * Run tasks[rank] of all ranks to their ends in random order, for at most
  * `steps` calls of progress; statuses[rank] is the status of each at the end.

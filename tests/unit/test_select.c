@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lowlat_net.h"
 #include "lowlat_select.h"
 #include "quant_settings.h"
 
@@ -77,7 +78,7 @@ static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
 static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
 {
     (void) state;
-    for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
+    for (unsigned algorithm = 0; algorithm < LOWLAT_NODES_FIRST; ++algorithm) {
         const lowlat_group_t group = group_of(8);
         const size_t carries = lowlat_algorithms[algorithm].max_bytes(&group);
         const lowlat_map_t map = map_of(8, (lowlat_config_t){.algorithm = 1 + (int) algorithm});
@@ -94,7 +95,7 @@ static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
 static void max_bytes_bounds_every_algorithm(void **state)
 {
     (void) state;
-    for (int choice = 0; choice <= LOWLAT_ALGORITHMS; ++choice) {
+    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
         const lowlat_map_t map =
             map_of(2, (lowlat_config_t){.algorithm = choice, .max_bytes = MAX_BYTES});
         assert_true(LOWLAT_ALGORITHMS != lowlat_map_lookup(&map, MAX_BYTES));
@@ -102,10 +103,10 @@ static void max_bytes_bounds_every_algorithm(void **state)
     }
 }
 
-static void reproducible_takes_every_length_in_rank_order(void **state)
+static void reproducible_takes_every_length_reproducible(void **state)
 {
     (void) state;
-    for (int choice = 0; choice <= LOWLAT_ALGORITHMS; ++choice) {
+    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
         for (unsigned ranks = 2; ranks <= 100; ++ranks) {
             const lowlat_map_t map = map_of(
                 ranks,
@@ -113,8 +114,85 @@ static void reproducible_takes_every_length_in_rank_order(void **state)
             for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
                 const unsigned algorithm = lowlat_map_lookup(&map, bytes);
                 assert_true(algorithm < LOWLAT_ALGORITHMS);
-                assert_true(lowlat_algorithms[algorithm].in_rank_order);
+                assert_true(lowlat_algorithms[algorithm].reproducible);
             }
+        }
+    }
+}
+
+/* ---- several nodes ---- */
+
+static lowlat_map_t nodes_map_of(unsigned nodes, lowlat_config_t config)
+{
+    lowlat_net_t net = {.nodes = nodes, .owners = 1};
+    const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
+    lowlat_map_t map;
+
+    lowlat_map_init(&map, &config, &group);
+    return map;
+}
+
+static void nodes_get_an_algorithm_of_theirs_for_every_length(void **state)
+{
+    (void) state;
+    /* What was chosen for one node does not matter. */
+    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
+        for (unsigned nodes = 2; nodes <= 100; ++nodes) {
+            const lowlat_map_t map = nodes_map_of(nodes, (lowlat_config_t){.algorithm = choice});
+            assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 1));
+            /* Between two nodes the ring sends as much, in more steps. */
+            assert_int_equal(2 == nodes ? LOWLAT_ALGORITHM_DOUBLING : LOWLAT_ALGORITHM_RING,
+                             lowlat_map_lookup(&map, SIZE_MAX));
+            for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
+                const unsigned algorithm = lowlat_map_lookup(&map, bytes);
+                assert_true(algorithm >= LOWLAT_NODES_FIRST && algorithm < LOWLAT_ALGORITHMS);
+            }
+        }
+    }
+}
+
+static void nodes_take_the_algorithm_that_is_forced(void **state)
+{
+    (void) state;
+    for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
+        const int choice = 1 + (int) (algorithm - LOWLAT_NODES_FIRST);
+        const lowlat_config_t config = {.nodes_algorithm = choice, .max_bytes = MAX_BYTES};
+        const lowlat_map_t map = nodes_map_of(3, config);
+
+        assert_int_equal(algorithm, lowlat_forced(&config, true));
+        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_forced(&config, false));
+        assert_int_equal(algorithm, lowlat_map_lookup(&map, 1));
+        assert_int_equal(algorithm, lowlat_map_lookup(&map, MAX_BYTES));
+        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, MAX_BYTES + 1));
+    }
+}
+
+static void none_passes_everything_down_between_nodes_only(void **state)
+{
+    const lowlat_config_t config = {.nodes_algorithm = LOWLAT_NODES_NONE, .reproducible = true};
+    const lowlat_map_t nodes = nodes_map_of(2, config);
+    const lowlat_map_t node = map_of(2, config);
+    (void) state;
+
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_forced(&config, true));
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&nodes, 1));
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&nodes, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&node, 1));
+}
+
+/* Also where the ring, whose order depends on the position, was asked for. */
+static void reproducible_takes_doubling_for_every_length_between_nodes(void **state)
+{
+    (void) state;
+    for (int choice = 0; choice < (int) LOWLAT_NODES_NONE; ++choice) {
+        for (unsigned nodes = 2; nodes <= 100; ++nodes) {
+            const lowlat_map_t map = nodes_map_of(
+                nodes, (lowlat_config_t){
+                           .nodes_algorithm = choice, .max_bytes = 16, .reproducible = true});
+            for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
+                assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, bytes));
+            }
+            assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, SIZE_MAX));
         }
     }
 }
@@ -227,9 +305,13 @@ int main(void)
                                         share_cores, own_cores),
         cmocka_unit_test(a_forced_algorithm_takes_all_that_it_can_carry),
         cmocka_unit_test(max_bytes_bounds_every_algorithm),
-        cmocka_unit_test(reproducible_takes_every_length_in_rank_order),
-        cmocka_unit_test_setup_teardown(reproducible_takes_every_length_in_rank_order, share_cores,
+        cmocka_unit_test(reproducible_takes_every_length_reproducible),
+        cmocka_unit_test_setup_teardown(reproducible_takes_every_length_reproducible, share_cores,
                                         own_cores),
+        cmocka_unit_test(nodes_get_an_algorithm_of_theirs_for_every_length),
+        cmocka_unit_test(nodes_take_the_algorithm_that_is_forced),
+        cmocka_unit_test(none_passes_everything_down_between_nodes_only),
+        cmocka_unit_test(reproducible_takes_doubling_for_every_length_between_nodes),
         cmocka_unit_test(a_selection_can_be_read),
         cmocka_unit_test(every_choice_of_format_and_algorithm_exists),
         cmocka_unit_test(settings_give_valid_configurations),

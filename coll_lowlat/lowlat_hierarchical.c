@@ -1,0 +1,198 @@
+/*
+ * Allreduce over N nodes of G ranks, in three phases that are pipelined by chunk;
+ * lowlat_parts.h has the first and the last, lowlat_net.h the second:
+ *
+ *   stage k, reduce k      the node's sum of its part, in the slot of each owner
+ *   exchange k             owner i of every node with owner i of the others
+ *   publish k, gather k    the result
+ *
+ *   cost   2 alpha_i + 2 (G-1)/G n beta_i + the exchange of n/G; see lowlat_net.h
+ *
+ * Up to E exchanges are under way while further chunks are staged and reduced.  Short
+ * messages have one owner in each node: one message instead of G.
+ *
+ * Whatever can be done is done, in no fixed order.  Why nobody waits for ever: take
+ * the least chunk c that some rank has not gathered.  All have gathered all before,
+ * so c can be staged everywhere (its slot is free), then reduced (an exchange is
+ * free: those of c-1 and before are over), and the exchanges of c have all partners
+ * started; a schedule has no circular wait when all its nodes run it.
+ *
+ * The theorem of the two halves (lowlat.h) holds across nodes: a rank completes only
+ * after the owners of its node had messages that depend on all ranks of the others.
+ * What is left of an operation is in a scratch of our own or in our half of the
+ * arena; messages of one exchange are in order, those of others have other streams.
+ *
+ * All ranks have the same bits: an owner's sum is copied within the node, and the
+ * owners of a part get the same one by the schedule.
+ *
+ * Source: S. Singhania et al., "Understanding and Improving Communication Performance
+ * in Multi-node LLM Inference", section 4, algorithm 1 (its NVRAR has the same phases).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "lowlat_hierarchical.h"
+#include "lowlat_memory.h"
+#include "lowlat_net.h"
+#include "lowlat_parts.h"
+
+static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
+{
+    return &task->group->net->exchange[chunk % LOWLAT_EXCHANGES];
+}
+
+/* Reduce the next chunk and begin to exchange our part of it. */
+static bool reduce_and_exchange(lowlat_task_t *task)
+{
+    const unsigned rank = task->group->rank;
+    const size_t chunk = task->reduced;
+    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+
+    if (!lowlat_parts_reduce(task)) {
+        return false;
+    }
+    if (part.end > part.first) {
+        lowlat_exchange_begin(exchange_of(task, chunk),
+                              lowlat_part_at(task, rank, chunk, part.first), part.end - part.first);
+    }
+    return true;
+}
+
+/* Drive all exchanges; publish those that are over, in order.  *moved: there was one. */
+static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t schedule, bool *moved)
+{
+    const lowlat_net_t *net = task->group->net;
+
+    for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {
+        lowlat_exchange_t *exchange = exchange_of(task, chunk);
+        if (NULL != exchange->vector) {
+            const unsigned step = exchange->step;
+            arc_status_t status = lowlat_exchange_progress(net, exchange, schedule, task->reducer);
+            task->task.steps += exchange->step - step;
+            if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+                return status;
+            }
+        }
+    }
+    while (task->exchanged < task->reduced && NULL == exchange_of(task, task->exchanged)->vector) {
+        lowlat_parts_publish(task, task->exchanged);
+        task->exchanged += 1;
+        task->task.steps += 1;
+        *moved = true;
+    }
+    return ARC_OK;
+}
+
+/* Each action begins its wait anew: others may have come between. */
+static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
+{
+    task->peer = 0;
+    return action(task);
+}
+
+static bool do_what_can_be_done(lowlat_task_t *task)
+{
+    bool moved = false;
+
+    if (task->staged < task->pieces && task->staged <= task->reduced + 1) {
+        moved = try_action(task, lowlat_parts_stage);
+    }
+    if (task->reduced < task->staged && task->reduced < task->exchanged + LOWLAT_EXCHANGES) {
+        moved = try_action(task, reduce_and_exchange) || moved;
+    }
+    if (task->gathered < task->exchanged) {
+        moved = try_action(task, lowlat_parts_gather) || moved;
+    }
+    return moved;
+}
+
+static arc_status_t progress(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
+{
+    for (;;) {
+        bool moved = false;
+        arc_status_t status = drive_exchanges(task, schedule, &moved);
+        if (ARC_OK != status) {
+            lowlat_hierarchical_abort(task);
+            return status;
+        }
+        moved = do_what_can_be_done(task) || moved;
+        if (task->gathered == task->pieces) {
+            return ARC_OK;
+        }
+        if (!moved) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+}
+
+static void start(lowlat_task_t *task, const arc_task_ops_t *ops)
+{
+    const lowlat_net_t *net = task->group->net;
+
+    lowlat_parts_begin(task, ops, net->chunk_bytes,
+                       task->span_bytes <= net->leader_bytes ? 1 : net->owners);
+    task->exchanged = 0;
+}
+
+static bool waits_for(const arc_task_t *base, unsigned rank)
+{
+    return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
+}
+
+unsigned lowlat_hierarchical_awaits(const lowlat_task_t *task)
+{
+    const lowlat_net_t *net = task->group->net;
+    unsigned node = net->nodes;
+
+    for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
+        node = lowlat_exchange_awaited(net, exchange_of(task, chunk));
+    }
+    return node;
+}
+
+void lowlat_hierarchical_abort(lowlat_task_t *task)
+{
+    lowlat_net_abort(task->group->net);
+}
+
+static size_t max_bytes(const lowlat_group_t *group)
+{
+    return NULL != group->net ? SIZE_MAX : 0;
+}
+
+/* ---- recursive doubling between the nodes ---- */
+
+static arc_status_t doubling_progress(arc_task_t *base)
+{
+    return progress((lowlat_task_t *) base, lowlat_schedule_doubling);
+}
+
+size_t lowlat_doubling_max_bytes(const lowlat_group_t *group)
+{
+    return max_bytes(group);
+}
+
+void lowlat_doubling_start(lowlat_task_t *task)
+{
+    static const arc_task_ops_t ops = {.progress = doubling_progress, .waits_for = waits_for};
+    start(task, &ops);
+}
+
+/* ---- ring between the nodes ---- */
+
+static arc_status_t ring_progress(arc_task_t *base)
+{
+    return progress((lowlat_task_t *) base, lowlat_schedule_ring);
+}
+
+size_t lowlat_ring_max_bytes(const lowlat_group_t *group)
+{
+    return max_bytes(group);
+}
+
+void lowlat_ring_start(lowlat_task_t *task)
+{
+    static const arc_task_ops_t ops = {.progress = ring_progress, .waits_for = waits_for};
+    start(task, &ops);
+}

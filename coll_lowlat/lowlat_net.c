@@ -1,0 +1,204 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lowlat_butterfly.h"
+#include "lowlat_memory.h"
+#include "lowlat_net.h"
+
+/* ---- schedules ---- */
+
+static lowlat_move_t move_nothing(void)
+{
+    return (lowlat_move_t){.to = 0};
+}
+
+bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                              size_t line_elems, lowlat_move_t *move)
+{
+    const lowlat_place_t place = lowlat_place(node, nodes);
+    (void) line_elems;
+
+    *move = move_nothing();
+    if (place.is_extra) {
+        /* Give, then get. */
+        move->to = node - 1;
+        move->from = node - 1;
+        move->send_end = 0 == step ? elems : 0;
+        move->receive_end = 1 == step ? elems : 0;
+        return step < 2;
+    }
+    if (place.is_proxy && 0 == step) {
+        move->from = node + 1;
+        move->receive_end = elems;
+        move->adds = true;
+        return true;
+    }
+    const unsigned exchange = step - place.is_proxy;
+    if (exchange < place.steps) {
+        move->to = lowlat_partner(&place, exchange);
+        move->send_end = elems;
+        move->from = move->to;
+        move->receive_end = elems;
+        move->adds = true;
+        move->peers_is_left = lowlat_is_upper(&place, exchange);
+        return true;
+    }
+    if (place.is_proxy && exchange == place.steps) {
+        move->to = node + 1;
+        move->send_end = elems;
+        return true;
+    }
+    return false;
+}
+
+/* The piece that starts with node `piece`, modulo N; `piece` >= 0 after N is added. */
+static void ring_piece(unsigned piece, unsigned nodes, size_t elems, size_t line_elems,
+                       size_t *first, size_t *end)
+{
+    const size_t piece_elems = lowlat_round_up(lowlat_divide_up(elems, nodes), line_elems);
+    *first = lowlat_min(elems, piece % nodes * piece_elems);
+    *end = lowlat_min(elems, *first + piece_elems);
+}
+
+bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                          size_t line_elems, lowlat_move_t *move)
+{
+    const unsigned half = nodes - 1; /* steps of either stage */
+
+    *move = move_nothing();
+    if (step >= 2 * half) {
+        return false;
+    }
+    move->to = (node + 1) % nodes;
+    move->from = (node + nodes - 1) % nodes;
+    move->adds = step < half;
+    move->peers_is_left = true;
+    /* Step s passes on what came in step s - 1; the allgather begins with the own total, node + 1.
+     */
+    ring_piece(node + 2 * nodes - step, nodes, elems, line_elems, &move->send_first,
+               &move->send_end);
+    ring_piece(node + 2 * nodes - step - 1, nodes, elems, line_elems, &move->receive_first,
+               &move->receive_end);
+    return true;
+}
+
+/* ---- exchanges ---- */
+
+void lowlat_exchange_begin(lowlat_exchange_t *exchange, unsigned char *vector, size_t elems)
+{
+    exchange->vector = vector;
+    exchange->elems = elems;
+    exchange->step = 0;
+    exchange->started = false;
+}
+
+/* Start the messages of the present move. */
+static arc_status_t start_messages(const lowlat_net_t *net, lowlat_exchange_t *exchange,
+                                   size_t stride_bytes)
+{
+    const lowlat_move_t *move = &exchange->move;
+    const arc_stream_ops_t *stream = exchange->stream->ops;
+    arc_status_t status = ARC_OK;
+
+    if (move->receive_end > move->receive_first) {
+        unsigned char *to =
+            move->adds ? exchange->scratch : exchange->vector + move->receive_first * stride_bytes;
+        status = stream->receive(exchange->stream, net->peer[move->from], to,
+                                 (move->receive_end - move->receive_first) * stride_bytes,
+                                 &exchange->receive);
+    }
+    if (ARC_OK == status && move->send_end > move->send_first) {
+        status = stream->send(exchange->stream, net->peer[move->to],
+                              exchange->vector + move->send_first * stride_bytes,
+                              (move->send_end - move->send_first) * stride_bytes, &exchange->send);
+    }
+    exchange->started = true;
+    return status;
+}
+
+/* Have the messages of the present move ended?  ARC_ERR_PROTOCOL: one has another length. */
+static arc_status_t test_messages(lowlat_exchange_t *exchange, size_t stride_bytes)
+{
+    const lowlat_move_t *move = &exchange->move;
+    const arc_stream_ops_t *stream = exchange->stream->ops;
+
+    if (NULL != exchange->receive.handle) {
+        arc_status_t status = stream->test(exchange->stream, &exchange->receive);
+        if (ARC_OK != status) {
+            return status;
+        }
+        if (exchange->receive.bytes != (move->receive_end - move->receive_first) * stride_bytes) {
+            return ARC_ERR_PROTOCOL;
+        }
+    }
+    return NULL != exchange->send.handle ? stream->test(exchange->stream, &exchange->send) : ARC_OK;
+}
+
+/* What came is in the scratch. */
+static void add_scratch(lowlat_exchange_t *exchange, const arc_reducer_t *reducer)
+{
+    const lowlat_move_t *move = &exchange->move;
+    unsigned char *own = exchange->vector + move->receive_first * reducer->stride_bytes;
+    const void *parts[] = {move->peers_is_left ? exchange->scratch : own,
+                           move->peers_is_left ? own : exchange->scratch};
+
+    if (move->receive_end > move->receive_first) {
+        reducer->reduce(parts, 2, own, move->receive_end - move->receive_first, reducer->context);
+    }
+}
+
+arc_status_t lowlat_exchange_progress(const lowlat_net_t *net, lowlat_exchange_t *exchange,
+                                      lowlat_schedule_fn_t schedule, const arc_reducer_t *reducer)
+{
+    const size_t stride_bytes = reducer->stride_bytes;
+    arc_status_t status = ARC_OK;
+
+    for (;;) {
+        if (!exchange->started) {
+            if (!schedule(net->node, net->nodes, exchange->step, exchange->elems,
+                          lowlat_line_elems(stride_bytes), &exchange->move)) {
+                exchange->vector = NULL;
+                return ARC_OK;
+            }
+            status = start_messages(net, exchange, stride_bytes);
+        }
+        if (ARC_OK == status) {
+            status = test_messages(exchange, stride_bytes);
+        }
+        if (ARC_OK != status) {
+            return status;
+        }
+        if (exchange->move.adds) {
+            add_scratch(exchange, reducer);
+        }
+        exchange->step += 1;
+        exchange->started = false;
+    }
+}
+
+unsigned lowlat_exchange_awaited(const lowlat_net_t *net, const lowlat_exchange_t *exchange)
+{
+    if (NULL == exchange->vector || !exchange->started) {
+        return net->nodes;
+    }
+    return NULL != exchange->receive.handle ? exchange->move.from
+           : NULL != exchange->send.handle  ? exchange->move.to
+                                            : net->nodes;
+}
+
+static void abort_message(lowlat_exchange_t *exchange, arc_stream_request_t *request)
+{
+    if (NULL != request->handle) {
+        exchange->stream->ops->abort(exchange->stream, request);
+    }
+}
+
+void lowlat_net_abort(lowlat_net_t *net)
+{
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        lowlat_exchange_t *exchange = &net->exchange[i];
+        abort_message(exchange, &exchange->send);
+        abort_message(exchange, &exchange->receive);
+        exchange->vector = NULL;
+    }
+}

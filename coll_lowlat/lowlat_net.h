@@ -1,0 +1,98 @@
+/*
+ * The nodes of a communicator, and the exchange of sums between them.
+ *
+ * Rank i of a node exchanges with rank i of every other node, for i below
+ * `owners`, the least number of ranks that a node has.  The nodes are numbered in
+ * the order of their lowest ranks.
+ *
+ * An exchange is an allreduce of one vector over the nodes, in steps: in each, a
+ * range of the vector goes to one node and a range comes from one, to be added or
+ * copied.  Which, is a *schedule*: a pure function of the node and the step.
+ *
+ * Several exchanges run at the same time, each over a stream of its own, so that
+ * the messages of one never match those of another.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_NET_H
+#define LOWLAT_NET_H
+
+#include "lowlat.h"
+#include "stream.h"
+
+enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
+
+/* One step of a schedule.  Ranges are elements [first, end) of the vector; empty: nothing. */
+typedef struct lowlat_move {
+    unsigned to; /* node */
+    size_t send_first;
+    size_t send_end;
+    unsigned from; /* node */
+    size_t receive_first;
+    size_t receive_end;
+    bool adds;          /* what comes is added, else it replaces */
+    bool peers_is_left; /* ... as the left operand */
+} lowlat_move_t;
+
+/*
+ * Step `step` of node `node` of `nodes` for a vector of `elems` elements, of which
+ * `line_elems` should stay together.  False: there is none, the exchange is over.
+ */
+typedef bool (*lowlat_schedule_fn_t)(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                                     size_t line_elems, lowlat_move_t *move);
+
+/*
+ * Recursive doubling: log2 N exchanges of everything, neighbours first, so that the
+ * order of the nodes is kept; the fold of lowlat_butterfly.h for other N.
+ *   cost  log2 N (alpha + n beta)
+ */
+bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                              size_t line_elems, lowlat_move_t *move);
+
+/*
+ * Ring: reduce-scatter, then allgather, in N pieces.  Every piece is summed around
+ * the ring from another node on.
+ *   cost  2 (N-1) alpha + 2 (N-1)/N n beta
+ */
+bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                          size_t line_elems, lowlat_move_t *move);
+
+/* An exchange under way. */
+typedef struct lowlat_exchange {
+    arc_stream_t *stream;
+    arc_stream_request_t send;
+    arc_stream_request_t receive;
+    unsigned char *scratch; /* for what is to be added: as long as the longest vector */
+    unsigned char *vector;  /* our sum, then that of all nodes; NULL: not under way */
+    size_t elems;
+    unsigned step;
+    bool started; /* the messages of `step` */
+    lowlat_move_t move;
+} lowlat_exchange_t;
+
+/* What a rank knows of the network. */
+typedef struct lowlat_net {
+    unsigned nodes;
+    unsigned node;        /* ours */
+    unsigned owners;      /* local ranks that exchange, on every node */
+    const unsigned *peer; /* [nodes] the streams' number of our counterpart; of an owner */
+    size_t chunk_bytes;   /* of the vector at a time */
+    size_t leader_bytes;  /* messages up to here have one owner in each node */
+    lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
+} lowlat_net_t;
+
+/* Begin to sum `vector` of `elems` > 0 elements over the nodes; `vector` is ours until the end. */
+void lowlat_exchange_begin(lowlat_exchange_t *exchange, unsigned char *vector, size_t elems);
+
+/* ARC_IN_PROGRESS, ARC_OK (then vector is NULL again), or an error of the stream. */
+arc_status_t lowlat_exchange_progress(const lowlat_net_t *net, lowlat_exchange_t *exchange,
+                                      lowlat_schedule_fn_t schedule,
+                                      const arc_reducer_t *reducer) ARC_MUST_CHECK;
+
+/* The node that a message is awaited from, or `nodes`. */
+unsigned lowlat_exchange_awaited(const lowlat_net_t *net, const lowlat_exchange_t *exchange);
+
+/* Give up all exchanges after an error. */
+void lowlat_net_abort(lowlat_net_t *net);
+
+#endif

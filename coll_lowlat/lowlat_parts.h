@@ -1,0 +1,57 @@
+/*
+ * Reduce-scatter and allgather within a group, in chunks: what two-shot and the
+ * hierarchical algorithm have in common.
+ *
+ * The vector is cut into chunks, the chunk into parts of whole cache lines, one for
+ * each of the first `owners` ranks.  The arena is a ring of slots of a chunk each;
+ * chunk k is in slot k mod `slots`, so that what moves stays in the caches:
+ *
+ *   stage k    copy the parts of the *others* into our slot         STAGED   k+1
+ *   reduce k   own part of all ranks -> our slot
+ *   publish k  what is in our slot is the result: -> `out`          REDUCED  k+1
+ *   gather k   copy every other owner's part from its slot -> `out` GATHERED k+1
+ *
+ * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of all
+ * peers, stage k for GATHERED >= k-S+1 of all peers: they have then read all of
+ * chunk k-S from our slot, and REDUCED came before that.
+ *
+ * In place: a rank overwrites a part of a chunk in `out` only after it has
+ * staged it (parts of others) or read it (its own).
+ *
+ * Ranks whose part is empty set and await the flags all the same (lowlat.h).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PARTS_H
+#define LOWLAT_PARTS_H
+
+#include "lowlat.h"
+
+/* Elements [first, end) of the vector. */
+typedef struct lowlat_range {
+    size_t first;
+    size_t end;
+} lowlat_range_t;
+
+/* Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts. */
+void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
+                        unsigned owners);
+
+/* The part of the vector's `chunk` that belongs to `rank`; empty for ranks >= owners. */
+lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank);
+
+/* Where an element of a chunk is in the arena of `rank`. */
+unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem);
+
+/* The actions, on the next chunk each.  False: what they wait for has not come. */
+bool lowlat_parts_stage(lowlat_task_t *task);
+bool lowlat_parts_reduce(lowlat_task_t *task);
+bool lowlat_parts_gather(lowlat_task_t *task);
+
+/* Cannot wait: `chunk` is the next one, and its part is complete. */
+void lowlat_parts_publish(lowlat_task_t *task, size_t chunk);
+
+/* Is `rank` behind in what the next actions wait for? */
+bool lowlat_parts_waits_for(const lowlat_task_t *task, unsigned rank);
+
+#endif

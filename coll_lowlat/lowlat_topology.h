@@ -1,0 +1,34 @@
+/*
+ * Which ranks of a communicator are on which node.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_TOPOLOGY_H
+#define LOWLAT_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/* A communicator as one of its ranks sees it.  Zero-initialised: not known yet. */
+typedef struct lowlat_topology {
+    unsigned nodes;
+    unsigned node;        /* ours; nodes are numbered in the order of their lowest ranks */
+    unsigned local_ranks; /* on our node */
+    unsigned local_rank;
+    unsigned owners;   /* the least number of ranks that a node has */
+    bool in_order;     /* the ranks of every node follow each other without a gap */
+    unsigned *members; /* [local_ranks] ranks on our node, ascending */
+    unsigned *peers;   /* [nodes] rank `local_rank` of every node, if it has so many */
+} lowlat_topology_t;
+
+/*
+ * From the node of every rank: node_of[r] is the same number for ranks of the same
+ * node, and another one for those of others.  ARC_ERR_NO_MEMORY: nothing is allocated.
+ */
+arc_status_t lowlat_topology_make(lowlat_topology_t *topology, const uint32_t *node_of,
+                                  unsigned ranks, unsigned rank) ARC_MUST_CHECK;
+void lowlat_topology_free(lowlat_topology_t *topology);
+
+#endif

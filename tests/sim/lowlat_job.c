@@ -1,0 +1,304 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_job.h"
+#include "lowlat_select.h"
+#include "reduce.h"
+
+/* ---- what is reduced ---- */
+
+/* A 2x2 matrix modulo 2^16 in a padded element: its product is associative and not commutative. */
+typedef struct matrix {
+    uint16_t m[4];
+    uint16_t padding[2];
+} matrix_t;
+
+static void multiply(matrix_t *left, const matrix_t *right)
+{
+    const uint16_t *l = left->m;
+    const uint16_t *r = right->m;
+    const uint16_t product[4] = {
+        (uint16_t) (l[0] * r[0] + l[1] * r[2]),
+        (uint16_t) (l[0] * r[1] + l[1] * r[3]),
+        (uint16_t) (l[2] * r[0] + l[3] * r[2]),
+        (uint16_t) (l[2] * r[1] + l[3] * r[3]),
+    };
+    memcpy(left->m, product, sizeof product);
+}
+
+static void reduce_matrices(const void *const *parts, unsigned n, void *out, size_t count,
+                            const void *context)
+{
+    matrix_t *o = out;
+    (void) context;
+
+    for (size_t i = 0; i < count; ++i) {
+        matrix_t product = ((const matrix_t *) parts[0])[i];
+        for (unsigned part = 1; part < n; ++part) {
+            multiply(&product, &((const matrix_t *) parts[part])[i]);
+        }
+        memcpy(o[i].m, product.m, sizeof product.m);
+    }
+}
+
+arc_reducer_t lowlat_job_reducer(unsigned kind)
+{
+    const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
+    const arc_reducer_t reducers[LOWLAT_JOB_REDUCERS] = {
+        {table->reduce[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4, false},
+        {table->reduce[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8, false},
+        {table->reduce[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1, false},
+        {reduce_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4]), false},
+    };
+    return reducers[kind];
+}
+
+/* ---- operations ---- */
+
+operation_t operation_draw(test_random_t *random, unsigned algorithm, unsigned reducers,
+                           unsigned ranks, size_t max_bytes)
+{
+    /* clang-format off */
+    static const size_t spans[] = {
+        1, 3, 4, 8, 24, 40, 55, 56, 57, 64, 100, 504, 511, 512, 513, 997, 1000, 1023, 1024, 1025,
+        1600, 2047, 2048, 2049, 4091, 8000, 8192, 8193, 9000, 9999, 16384, 24576};
+    /* clang-format on */
+    operation_t operation = {.algorithm = algorithm, .seed = test_random_bits(random)};
+
+    operation.reducer = lowlat_job_reducer((unsigned) test_random_below(random, reducers));
+    operation.in_place = 0 == test_random_below(random, 2);
+    size_t span = spans[test_random_below(random, sizeof spans / sizeof spans[0])];
+    if (0 == test_random_below(random, 4)) {
+        /* Counts around the number of ranks: parts and halves that are empty. */
+        span = operation.reducer.stride_bytes * (ranks + test_random_below(random, 3) - 1);
+    }
+    if (span > max_bytes) {
+        span = 1 + test_random_below(random, max_bytes);
+    }
+    operation.count = span / operation.reducer.stride_bytes;
+    if (0 == operation.count) {
+        operation.count = 1;
+    }
+    operation.span_bytes = arc_reducer_span_bytes(&operation.reducer, operation.count);
+    return operation;
+}
+
+/* The `rank`'s input: random bytes; doubles get random values that round. */
+static void fill(const operation_t *operation, unsigned rank, unsigned char *data)
+{
+    test_random_t random = test_random_of(operation->seed, rank);
+
+    if (sizeof(double) == operation->reducer.stride_bytes) {
+        for (size_t i = 0; i < operation->count; ++i) {
+            const double value = test_random_normal(&random);
+            memcpy(data + i * sizeof value, &value, sizeof value);
+        }
+        return;
+    }
+    for (size_t i = 0; i < operation->span_bytes; ++i) {
+        data[i] = (unsigned char) test_random_bits(&random);
+    }
+}
+
+static void add(const operation_t *operation, unsigned char *sum, const unsigned char *right)
+{
+    const void *parts[] = {sum, right};
+    operation->reducer.reduce(parts, 2, sum, operation->count, NULL);
+}
+
+void operation_sum(const operation_t *operation, const unsigned *member, unsigned ranks,
+                   unsigned char *sum)
+{
+    unsigned char *part = test_alloc(operation->span_bytes);
+
+    fill(operation, member[0], sum);
+    for (unsigned i = 1; i < ranks; ++i) {
+        fill(operation, member[i], part);
+        add(operation, sum, part);
+    }
+    free(part);
+}
+
+static void sum_node(const operation_t *operation, const placement_t *placement, unsigned node,
+                     unsigned char *sum)
+{
+    operation_sum(operation, placement->member[node], placement->size[node], sum);
+}
+
+/* `positions` neighbours from `position` on, a power of two; of the first `extras`, each a pair. */
+static void sum_positions(const operation_t *operation, const placement_t *placement,
+                          unsigned extras, unsigned position, unsigned positions,
+                          unsigned char *sum)
+{
+    unsigned char *upper = test_alloc(operation->span_bytes);
+
+    if (positions > 1) {
+        sum_positions(operation, placement, extras, position, positions / 2, sum);
+        sum_positions(operation, placement, extras, position + positions / 2, positions / 2, upper);
+        add(operation, sum, upper);
+    } else if (position < extras) {
+        sum_node(operation, placement, 2 * position, sum);
+        sum_node(operation, placement, 2 * position + 1, upper);
+        add(operation, sum, upper);
+    } else {
+        sum_node(operation, placement, position + extras, sum);
+    }
+    free(upper);
+}
+
+void operation_tree(const operation_t *operation, const placement_t *placement, unsigned char *sum)
+{
+    unsigned positions = 1;
+
+    while (2 * positions <= placement->nodes) {
+        positions *= 2;
+    }
+    sum_positions(operation, placement, placement->nodes - positions, 0, positions, sum);
+}
+
+void operation_round(const operation_t *operation, const placement_t *placement, unsigned first,
+                     unsigned char *sum)
+{
+    unsigned char *next = test_alloc(operation->span_bytes);
+
+    sum_node(operation, placement, first, sum);
+    for (unsigned i = 1; i < placement->nodes; ++i) {
+        sum_node(operation, placement, (first + i) % placement->nodes, next);
+        add(operation, sum, next);
+    }
+    free(next);
+}
+
+static bool equal(const operation_t *operation, const unsigned char *a, const unsigned char *b)
+{
+    const size_t stride = operation->reducer.stride_bytes;
+
+    for (size_t i = 0; i < operation->count; ++i) {
+        if (0 != memcmp(a + i * stride, b + i * stride, operation->reducer.last_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Are the bytes between elements what they were, when the output was not the input? */
+static bool padding_intact(const operation_t *operation, const unsigned char *out)
+{
+    const arc_reducer_t *reducer = &operation->reducer;
+
+    for (size_t i = 0; !operation->in_place && i + 1 < operation->count; ++i) {
+        for (size_t byte = reducer->last_bytes; byte < reducer->stride_bytes; ++byte) {
+            if (TEST_POISON != out[i * reducer->stride_bytes + byte]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- ranks ---- */
+
+void actor_start(actor_t *actor, const operation_t *operation)
+{
+    actor->out = test_buffer_new(operation->span_bytes, operation->reducer.stride_bytes % 8);
+    actor->in = test_buffer_new(operation->span_bytes, 0);
+    test_buffer_poison(&actor->out);
+    fill(operation, actor->rank, actor->in.data);
+    if (operation->in_place) {
+        memcpy(actor->out.data, actor->in.data, operation->span_bytes);
+    }
+    actor->task = (lowlat_task_t){
+        .group = &actor->group,
+        .reducer = &operation->reducer,
+        .in = operation->in_place ? actor->out.data : actor->in.data,
+        .out = actor->out.data,
+        .count = operation->count,
+        .span_bytes = operation->span_bytes,
+    };
+    lowlat_algorithms[operation->algorithm].start(&actor->task);
+    actor->running = true;
+}
+
+void actor_release(actor_t *actor)
+{
+    test_buffer_free(&actor->in);
+    test_buffer_free(&actor->out);
+    actor->running = false;
+}
+
+static void check_result(const actor_t *actor, const operation_t *operation, const job_t *job)
+{
+    unsigned char *expected = test_alloc(operation->span_bytes);
+
+    job->expect(operation, job->context, expected);
+    assert_true(equal(operation, expected, actor->out.data));
+    assert_true(padding_intact(operation, actor->out.data));
+    fill(operation, actor->rank, expected);
+    assert_memory_equal(expected, actor->in.data, operation->span_bytes);
+    free(expected);
+}
+
+/*
+ * Who moves next: mostly a favourite, who changes now and then, so that ranks
+ * run ahead and fall behind for long stretches.
+ */
+static unsigned pick(unsigned ranks, unsigned *favourite, test_random_t *random)
+{
+    if (0 == test_random_below(random, 200)) {
+        *favourite = (unsigned) test_random_below(random, ranks);
+    }
+    return 0 == test_random_below(random, 3) ? (unsigned) test_random_below(random, ranks)
+                                             : *favourite;
+}
+
+static bool is_over(const job_t *job, const actor_t *actor)
+{
+    return ARC_OK != actor->status || job->operations_count == actor->operation;
+}
+
+/* One call of progress. */
+static void move(job_t *job, actor_t *actor)
+{
+    const operation_t *operation = &job->operations[actor->operation];
+
+    if (!actor->running) {
+        actor_start(actor, operation);
+    }
+    arc_status_t status = actor->task.task.ops->progress(&actor->task.task);
+    if (ARC_IN_PROGRESS == status) {
+        return;
+    }
+    assert_true(test_buffer_intact(&actor->out));
+    assert_true(test_buffer_intact(&actor->in));
+    if (ARC_OK == status) {
+        check_result(actor, operation, job);
+    } else {
+        assert_non_null(job->on_error);
+        job->on_error(job->context);
+        actor->status = status;
+    }
+    actor_release(actor);
+    actor->operation += 1;
+}
+
+bool job_run(job_t *job, test_random_t *random, size_t steps)
+{
+    unsigned favourite = 0;
+    unsigned over = 0;
+
+    for (; over < job->ranks && steps > 0; --steps) {
+        job->happen(job->context);
+        actor_t *actor = &job->actors[pick(job->ranks, &favourite, random)];
+        if (!is_over(job, actor)) {
+            move(job, actor);
+            over += is_over(job, actor);
+        }
+    }
+    return over == job->ranks;
+}

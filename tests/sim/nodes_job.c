@@ -1,0 +1,217 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lowlat_memory.h"
+#include "lowlat_select.h"
+#include "nodes_job.h"
+
+static void require(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "nodes_job: %s\n", what);
+        abort();
+    }
+}
+
+/* ---- set-up ---- */
+
+/* Who is where: node_of[rank], and the same in `placement`. */
+static unsigned place(const nodes_options_t *options, placement_t *placement, uint32_t *node_of)
+{
+    unsigned wanted = 0;
+    unsigned rank = 0;
+
+    for (unsigned node = 0; node < options->nodes; ++node) {
+        wanted += options->size[node];
+    }
+    placement->nodes = options->nodes;
+    for (unsigned node = 0; rank < wanted; node = (node + 1) % options->nodes) {
+        while (placement->size[node] < options->size[node]) {
+            placement->member[node][placement->size[node]++] = rank;
+            node_of[rank++] = node;
+            if (options->cyclic) {
+                break;
+            }
+        }
+    }
+    return rank;
+}
+
+static void make_rank(sim_nodes_t *nodes, unsigned rank)
+{
+    const lowlat_topology_t *topology = &nodes->topology[rank];
+    lowlat_net_t *net = &nodes->net[rank];
+
+    *net = (lowlat_net_t){
+        .nodes = topology->nodes,
+        .node = topology->node,
+        .owners = topology->owners,
+        .peer = topology->peers,
+        .chunk_bytes = nodes->chunk_bytes,
+        .leader_bytes = NODES_LEADER_BYTES,
+    };
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        nodes->scratch[rank][i] = test_buffer_new(nodes->chunk_bytes, 0);
+        net->exchange[i].stream = sim_network_stream(nodes->network[i], rank);
+        net->exchange[i].scratch = nodes->scratch[rank][i].data;
+    }
+    nodes->actors[rank].rank = rank;
+    nodes->actors[rank].group =
+        sim_memory_group(nodes->memory[topology->node], topology->local_rank, nodes->chunk_bytes,
+                         nodes->chunk_bytes);
+    nodes->actors[rank].group.net = net;
+}
+
+sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
+{
+    sim_nodes_t *nodes = test_alloc(sizeof *nodes);
+    uint32_t node_of[LOWLAT_JOB_MAX_RANKS];
+
+    memset(nodes, 0, sizeof *nodes);
+    nodes->random = test_random_of(options->seed, 1);
+    nodes->chunk_bytes = options->chunk_bytes;
+    nodes->ranks = place(options, &nodes->placement, node_of);
+    for (unsigned node = 0; node < options->nodes; ++node) {
+        nodes->memory[node] =
+            sim_memory_new(options->size[node], NODES_ARENA_BYTES, options->seed + node);
+    }
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        const sim_options_t network = {.seed = options->seed + i,
+                                       .delay_max = 5,
+                                       .eager_max = 2,
+                                       .fail_at = i == options->faulty ? options->fail_at : 0};
+        nodes->network[i] = sim_network_new(nodes->ranks, &network);
+    }
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        lowlat_topology_t *topology = &nodes->topology[rank];
+        require(ARC_OK == lowlat_topology_make(topology, node_of, nodes->ranks, rank), "no memory");
+        require(rank == nodes->placement.member[topology->node][topology->local_rank],
+                "a topology that differs from the options");
+        make_rank(nodes, rank);
+    }
+    return nodes;
+}
+
+void sim_nodes_free(sim_nodes_t *nodes)
+{
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        lowlat_topology_free(&nodes->topology[rank]);
+        for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+            test_buffer_free(&nodes->scratch[rank][i]);
+        }
+    }
+    for (unsigned node = 0; node < nodes->placement.nodes; ++node) {
+        sim_memory_free(nodes->memory[node]);
+    }
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        sim_network_free(nodes->network[i]);
+    }
+    free(nodes);
+}
+
+/* ---- while it runs ---- */
+
+void sim_nodes_happen(void *context)
+{
+    sim_nodes_t *nodes = context;
+
+    sim_memory_deliver(nodes->memory[test_random_below(&nodes->random, nodes->placement.nodes)]);
+    sim_network_pass(nodes->network[test_random_below(&nodes->random, LOWLAT_EXCHANGES)]);
+}
+
+void sim_nodes_down(void *context)
+{
+    const sim_nodes_t *nodes = context;
+
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        sim_network_down(nodes->network[i]);
+    }
+}
+
+size_t sim_nodes_outstanding(const sim_nodes_t *nodes)
+{
+    size_t outstanding = 0;
+
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        outstanding += sim_network_outstanding(nodes->network[i]);
+    }
+    return outstanding;
+}
+
+bool sim_nodes_intact(const sim_nodes_t *nodes)
+{
+    bool intact = true;
+
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+            intact = intact && test_buffer_intact(&nodes->scratch[rank][i]);
+        }
+    }
+    return intact;
+}
+
+/* ---- what must come out ---- */
+
+/* How long the first `pieces` - 1 of equal pieces of `elems` are: whole lines. */
+static size_t cut(size_t elems, size_t pieces, size_t line_elems)
+{
+    const size_t piece = (elems + pieces - 1) / pieces;
+    return (piece + line_elems - 1) / line_elems * line_elems;
+}
+
+/* The node from which on the ring sums an element: the vector is cut into chunks, parts, pieces. */
+static unsigned ring_first(const operation_t *operation, const sim_nodes_t *nodes, size_t elem)
+{
+    const size_t stride = operation->reducer.stride_bytes;
+    const size_t line = 0 == 64 % stride ? 64 / stride : 1;
+    const size_t slot_bytes = NODES_ARENA_BYTES / LOWLAT_MIN_SLOTS;
+    const size_t most_bytes = nodes->chunk_bytes < slot_bytes ? nodes->chunk_bytes : slot_bytes;
+    const size_t most = most_bytes / (line * stride) * line;
+    unsigned owners = nodes->placement.size[0];
+    size_t chunk = operation->count;
+
+    for (unsigned node = 1; node < nodes->placement.nodes; ++node) {
+        owners = nodes->placement.size[node] < owners ? nodes->placement.size[node] : owners;
+    }
+    owners = operation->span_bytes <= NODES_LEADER_BYTES ? 1 : owners;
+    if (operation->count * stride > most_bytes) {
+        chunk = cut(operation->count, (operation->count + most - 1) / most, line);
+    }
+    const size_t before = elem / chunk * chunk;
+    const size_t elems = operation->count - before < chunk ? operation->count - before : chunk;
+    const size_t part = cut(elems, owners, line);
+    const size_t rest = elems - (elem - before) / part * part;
+    const size_t piece = cut(rest < part ? rest : part, nodes->placement.nodes, line);
+    return (unsigned) ((elem - before) % part / piece);
+}
+
+static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, unsigned char *sum)
+{
+    const size_t stride = operation->reducer.stride_bytes;
+    unsigned char *turn = test_alloc(operation->span_bytes);
+
+    for (unsigned first = 0; first < nodes->placement.nodes; ++first) {
+        operation_round(operation, &nodes->placement, first, turn);
+        for (size_t i = 0; i < operation->count; ++i) {
+            if (first == ring_first(operation, nodes, i)) {
+                memcpy(sum + i * stride, turn + i * stride, operation->reducer.last_bytes);
+            }
+        }
+    }
+    free(turn);
+}
+
+void sim_nodes_expect(const operation_t *operation, const void *context, unsigned char *sum)
+{
+    const sim_nodes_t *nodes = context;
+
+    if (LOWLAT_ALGORITHM_RING == operation->algorithm) {
+        expect_ring(operation, nodes, sum);
+    } else {
+        operation_tree(operation, &nodes->placement, sum);
+    }
+}

@@ -1,0 +1,265 @@
+/*
+ * What the algorithms for several nodes promise, under random schedules of ranks,
+ * memory and networks (nodes_job.h): sums in the promised order, the same bits on all
+ * ranks, whatever the placement of the ranks; and who is named when one is late.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_hierarchical.h"
+#include "lowlat_memory.h"
+#include "lowlat_select.h"
+#include "nodes_job.h"
+
+enum {
+    SEED = 20261121,
+    OPERATIONS = 40,
+    MAX_SPAN_BYTES = 6 * NODES_ARENA_BYTES,
+    STEPS_PER_OPERATION_AND_RANK = 100000,
+    NAME_BYTES = 96,
+    MIXED = LOWLAT_ALGORITHMS, /* a row's algorithm: another one for each operation */
+};
+
+/* One slot more than a pipeline needs; more slots than exchanges; a line no multiple of which. */
+static const size_t chunks_bytes[] = {1024, 256, 1000};
+
+static const nodes_options_t placements[] = {
+    {.nodes = 2, .size = {1, 1}},
+    {.nodes = 2, .size = {2, 2}},
+    {.nodes = 2, .size = {2, 2}, .cyclic = true},
+    {.nodes = 3, .size = {1, 1, 1}},
+    {.nodes = 3, .size = {2, 2, 2}},
+    {.nodes = 4, .size = {1, 1, 1, 1}},
+    {.nodes = 4, .size = {2, 2, 2, 2}},
+    {.nodes = 4, .size = {2, 2, 2, 2}, .cyclic = true},
+    {.nodes = 5, .size = {1, 1, 1, 1, 1}},
+    {.nodes = 3, .size = {3, 3, 3}},
+    {.nodes = 3, .size = {3, 3, 3}, .cyclic = true},
+    {.nodes = 3, .size = {3, 1, 2}},
+    {.nodes = 3, .size = {3, 1, 2}, .cyclic = true},
+    {.nodes = 2, .size = {5, 3}},
+};
+
+typedef struct row {
+    char name[NAME_BYTES];
+    nodes_options_t options;
+    unsigned algorithm;
+} row_t;
+
+static operation_t draw(const row_t *row, const sim_nodes_t *nodes, test_random_t *random)
+{
+    const unsigned kinds = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST;
+    const unsigned algorithm =
+        MIXED == row->algorithm ? LOWLAT_NODES_FIRST + (unsigned) test_random_below(random, kinds)
+                                : row->algorithm;
+    const bool keeps_order =
+        !lowlat_algorithms[algorithm].changes_order && nodes->topology[0].in_order;
+
+    return operation_draw(random, algorithm,
+                          keeps_order ? LOWLAT_JOB_REDUCERS : LOWLAT_JOB_MATRICES, nodes->ranks,
+                          MAX_SPAN_BYTES);
+}
+
+static void sums_in_its_order_under_any_schedule(void **state)
+{
+    const row_t *row = *state;
+    test_random_t random = test_random_start(row->options.seed);
+    sim_nodes_t *nodes = sim_nodes_new(&row->options);
+    operation_t operations[OPERATIONS];
+    job_t job = {.ranks = nodes->ranks,
+                 .actors = nodes->actors,
+                 .operations = operations,
+                 .operations_count = OPERATIONS,
+                 .happen = sim_nodes_happen,
+                 .expect = sim_nodes_expect,
+                 .context = nodes};
+
+    assert_int_equal(!row->options.cyclic, nodes->topology[0].in_order);
+    for (size_t i = 0; i < OPERATIONS; ++i) {
+        operations[i] = draw(row, nodes, &random);
+    }
+    assert_true(
+        job_run(&job, &random, (size_t) STEPS_PER_OPERATION_AND_RANK * OPERATIONS * nodes->ranks));
+    assert_int_equal(0, sim_nodes_outstanding(nodes));
+    assert_true(sim_nodes_intact(nodes));
+    sim_nodes_free(nodes);
+}
+
+/* ---- a rank that is late ---- */
+
+enum { LATE_NODE = 2, TURNS = 40000 };
+
+/* Run all but `late`; nobody can finish. */
+static void run_without(sim_nodes_t *nodes, unsigned late, const operation_t *operation)
+{
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        if (late != rank) {
+            actor_start(&nodes->actors[rank], operation);
+        }
+    }
+    for (unsigned turn = 0; turn < TURNS; ++turn) {
+        const unsigned rank = turn % nodes->ranks;
+        arc_task_t *task = &nodes->actors[rank].task.task;
+
+        sim_nodes_happen(nodes);
+        if (late != rank) {
+            assert_int_equal(ARC_IN_PROGRESS, task->ops->progress(task));
+        }
+    }
+}
+
+/* On the late rank's node all know who it is; on others somebody awaits that node, nobody its own.
+ */
+static void check_names(const sim_nodes_t *nodes, unsigned late)
+{
+    const unsigned late_local = nodes->topology[late].local_rank;
+    unsigned awaiting = 0;
+
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        const lowlat_topology_t *topology = &nodes->topology[rank];
+        const lowlat_task_t *task = &nodes->actors[rank].task;
+        unsigned waits = 0;
+
+        if (late == rank) {
+            continue;
+        }
+        const unsigned awaited = lowlat_hierarchical_awaits(task);
+        for (unsigned i = 0; i < topology->local_ranks; ++i) {
+            const bool is_late = LATE_NODE == topology->node && late_local == i;
+            assert_int_equal(is_late, lowlat_is_absent(task, i));
+            assert_true(!is_late || task->task.ops->waits_for(&task->task, i));
+            waits += task->task.ops->waits_for(&task->task, i);
+        }
+        assert_true(waits > 0 || awaited < topology->nodes);
+        assert_int_not_equal(topology->node, awaited);
+        assert_false(task->task.ops->waits_for(&task->task, topology->local_rank));
+        awaiting += LATE_NODE != topology->node && LATE_NODE == awaited;
+    }
+    assert_true(awaiting > 0);
+}
+
+static void names_the_node_that_is_late(void **state)
+{
+    static const size_t counts[] = {10, 200, 2000};
+    const row_t *row = *state;
+
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c) {
+        for (unsigned local = 0; local < row->options.size[LATE_NODE]; ++local) {
+            sim_nodes_t *nodes = sim_nodes_new(&row->options);
+            const unsigned late = nodes->placement.member[LATE_NODE][local];
+            const operation_t operation = {.algorithm = row->algorithm,
+                                           .reducer = lowlat_job_reducer(0),
+                                           .count = counts[c],
+                                           .span_bytes = 4 * counts[c],
+                                           .seed = SEED};
+
+            run_without(nodes, late, &operation);
+            check_names(nodes, late);
+            for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+                if (late != rank) {
+                    lowlat_hierarchical_abort(&nodes->actors[rank].task);
+                    assert_int_equal(nodes->placement.nodes,
+                                     lowlat_hierarchical_awaits(&nodes->actors[rank].task));
+                    actor_release(&nodes->actors[rank]);
+                }
+            }
+            assert_int_equal(0, sim_nodes_outstanding(nodes));
+            sim_nodes_free(nodes);
+        }
+    }
+}
+
+/* ---- vectors that must not be cut ---- */
+
+/* Functions of the program get whole vectors: those that fit into a chunk are one. */
+static void a_vector_that_fits_is_one_chunk(void **state)
+{
+    nodes_options_t options = {.nodes = 2, .size = {1, 1}, .chunk_bytes = 1000, .seed = SEED};
+    (void) state;
+
+    for (unsigned kind = 0; kind < LOWLAT_JOB_REDUCERS; ++kind) {
+        const arc_reducer_t reducer = lowlat_job_reducer(kind);
+        const size_t fits = options.chunk_bytes / reducer.stride_bytes;
+
+        for (size_t count = 1; count <= fits + 1; ++count) {
+            sim_nodes_t *nodes = sim_nodes_new(&options);
+            const operation_t operation = {.algorithm = LOWLAT_ALGORITHM_DOUBLING,
+                                           .reducer = reducer,
+                                           .count = count,
+                                           .span_bytes = arc_reducer_span_bytes(&reducer, count),
+                                           .seed = SEED};
+            actor_start(&nodes->actors[0], &operation);
+            assert_int_equal(count <= fits ? 1 : 2, nodes->actors[0].task.pieces);
+            actor_release(&nodes->actors[0]);
+            sim_nodes_free(nodes);
+        }
+    }
+}
+
+/* ---- the table of tests ---- */
+
+static const char *algorithm_name(unsigned algorithm)
+{
+    return MIXED == algorithm ? "mixed" : lowlat_algorithms[algorithm].name;
+}
+
+static void name_row(row_t *row, const char *test)
+{
+    const nodes_options_t *options = &row->options;
+    size_t used = (size_t) snprintf(row->name, sizeof row->name, "%s %s %zu ", test,
+                                    algorithm_name(row->algorithm), options->chunk_bytes);
+
+    for (unsigned node = 0; node < options->nodes && used < sizeof row->name; ++node) {
+        used += (size_t) snprintf(row->name + used, sizeof row->name - used, "%s%u",
+                                  node ? "+" : "", options->size[node]);
+    }
+    if (options->cyclic && used < sizeof row->name) {
+        (void) snprintf(row->name + used, sizeof row->name - used, " cyclic");
+    }
+}
+
+int main(void)
+{
+    enum {
+        PLACEMENTS = sizeof placements / sizeof placements[0],
+        CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
+        KINDS = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST + 1,
+        ROWS = (PLACEMENTS * CHUNKS + 2) * KINDS + 1,
+    };
+    static row_t rows[ROWS];
+    static struct CMUnitTest tests[ROWS];
+    size_t used = 0;
+
+    for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm <= MIXED; ++algorithm) {
+        for (size_t i = 0; i < PLACEMENTS * CHUNKS; ++i) {
+            row_t *row = &rows[used];
+            *row = (row_t){.options = placements[i / CHUNKS], .algorithm = algorithm};
+            row->options.chunk_bytes = chunks_bytes[i % CHUNKS];
+            row->options.seed = SEED + used;
+            name_row(row, "sums_in_its_order_under_any_schedule");
+            tests[used++] = (struct CMUnitTest){.name = row->name,
+                                                .test_func = sums_in_its_order_under_any_schedule,
+                                                .initial_state = row};
+        }
+        for (unsigned cyclic = 0; cyclic < 2 && MIXED != algorithm; ++cyclic) {
+            row_t *row = &rows[used];
+            *row = (row_t){.options = {.nodes = 4, .size = {2, 2, 3, 2}, .seed = SEED},
+                           .algorithm = algorithm};
+            row->options.cyclic = cyclic;
+            row->options.chunk_bytes = chunks_bytes[0];
+            name_row(row, "names_the_node_that_is_late");
+            tests[used++] = (struct CMUnitTest){
+                .name = row->name, .test_func = names_the_node_that_is_late, .initial_state = row};
+        }
+    }
+    tests[used++] = (struct CMUnitTest) cmocka_unit_test(a_vector_that_fits_is_one_chunk);
+    return _cmocka_run_group_tests("lowlat on simulated nodes", tests, used, NULL, NULL);
+}

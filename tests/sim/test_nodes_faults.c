@@ -1,0 +1,132 @@
+/*
+ * What the algorithms for several nodes do when a network fails: an error on the rank
+ * that notices, no request left behind, no hang, no write out of bounds.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_hierarchical.h"
+#include "lowlat_select.h"
+#include "nodes_job.h"
+
+enum {
+    SEED = 424242,
+    NODES = 3,
+    OWNERS = 2,
+    CHUNK_BYTES = NODES * OWNERS * LOWLAT_CACHE_LINE_BYTES, /* no piece of the ring is empty */
+    CHUNKS = 9,
+    STEPS = 2000000,
+    STEPS_AFTER_FAULT = 20000,
+};
+
+typedef struct outcome {
+    bool fault_happened;
+    bool finished;
+    unsigned failed; /* ranks with ARC_ERR_TRANSPORT */
+    unsigned other;  /* ... with another error */
+} outcome_t;
+
+/* All ranks that still run are given up, as at a time limit. */
+static void give_up(sim_nodes_t *nodes)
+{
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        if (nodes->actors[rank].running) {
+            lowlat_hierarchical_abort(&nodes->actors[rank].task);
+            assert_true(test_buffer_intact(&nodes->actors[rank].out));
+            actor_release(&nodes->actors[rank]);
+        }
+    }
+}
+
+static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at)
+{
+    const nodes_options_t options = {.nodes = NODES,
+                                     .size = {2, 3, 2},
+                                     .chunk_bytes = CHUNK_BYTES,
+                                     .seed = SEED + fail_at % 3,
+                                     .faulty = exchange,
+                                     .fail_at = fail_at};
+    const operation_t operation = {.algorithm = algorithm,
+                                   .reducer = lowlat_job_reducer(1),
+                                   .count = CHUNKS * CHUNK_BYTES / sizeof(double),
+                                   .span_bytes = CHUNKS * CHUNK_BYTES,
+                                   .seed = SEED};
+    sim_nodes_t *nodes = sim_nodes_new(&options);
+    test_random_t random = test_random_of(SEED, fail_at);
+    job_t job = {.ranks = nodes->ranks,
+                 .actors = nodes->actors,
+                 .operations = &operation,
+                 .operations_count = 1,
+                 .happen = sim_nodes_happen,
+                 .expect = sim_nodes_expect,
+                 .on_error = sim_nodes_down,
+                 .context = nodes};
+    outcome_t outcome = {.failed = 0};
+
+    /* Ranks that only wait for one that failed never end by themselves. */
+    outcome.finished = job_run(&job, &random, 0 == fail_at ? STEPS : STEPS_AFTER_FAULT);
+    give_up(nodes);
+    outcome.fault_happened = sim_network_fault_happened(nodes->network[exchange]);
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        const arc_status_t status = nodes->actors[rank].status;
+        outcome.failed += ARC_ERR_TRANSPORT == status;
+        outcome.other += ARC_ERR_TRANSPORT != status && ARC_OK != status;
+    }
+    assert_int_equal(0, sim_nodes_outstanding(nodes));
+    assert_true(sim_nodes_intact(nodes));
+    sim_nodes_free(nodes);
+    return outcome;
+}
+
+/* Starts and completions of messages in one exchange: chunks dealt to the exchanges in turn. */
+static uint64_t operations_of(unsigned algorithm, unsigned exchange)
+{
+    const uint64_t chunks =
+        CHUNKS / LOWLAT_EXCHANGES + (exchange < (unsigned) CHUNKS % LOWLAT_EXCHANGES);
+    /* Of three nodes doubling folds one: give, exchange both ways, get. */
+    const uint64_t ring = (uint64_t) 2 * (NODES - 1) * NODES;
+    const uint64_t messages = LOWLAT_ALGORITHM_RING == algorithm ? ring : 4;
+    /* A send, a receive and their two ends. */
+    return 4 * messages * chunks * OWNERS;
+}
+
+static void every_failing_operation_of_a_network_is_reported(void **state)
+{
+    const unsigned algorithm = *(const unsigned *) *state;
+
+    for (unsigned exchange = 0; exchange < LOWLAT_EXCHANGES; ++exchange) {
+        const outcome_t clean = run(algorithm, exchange, 0);
+        assert_true(clean.finished && 0 == clean.failed && 0 == clean.other);
+        uint64_t k = 1;
+        for (;; ++k) {
+            const outcome_t outcome = run(algorithm, exchange, k);
+            if (!outcome.fault_happened) {
+                assert_true(outcome.finished && 0 == outcome.failed);
+                break;
+            }
+            assert_true(outcome.failed >= 1);
+            assert_int_equal(0, outcome.other);
+        }
+        assert_int_equal(operations_of(algorithm, exchange) + 1, k);
+    }
+}
+
+int main(void)
+{
+    static unsigned algorithms[] = {LOWLAT_ALGORITHM_DOUBLING, LOWLAT_ALGORITHM_RING};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[0]),
+        cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[1]),
+    };
+
+    printf("# seed %d\n", SEED);
+    return cmocka_run_group_tests_name("faults between simulated nodes", tests, NULL, NULL);
+}

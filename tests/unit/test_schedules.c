@@ -1,0 +1,222 @@
+/*
+ * The schedules between nodes as such: every send has its receive, in the same order
+ * for each pair of nodes; nobody waits for ever even if a send ends only when it is
+ * received; and in the end every node has every element of every node, once.
+ *
+ * The numbers that are summed are sets of nodes.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_net.h"
+
+enum { MOST_NODES = 17, MOST_ELEMS = 600 };
+
+typedef struct node {
+    uint32_t set[MOST_ELEMS]; /* whose elements are in the sum */
+    uint32_t arrived[MOST_ELEMS];
+    unsigned step;
+    bool over;
+    bool sent;
+    bool received;
+    lowlat_move_t move;
+} node_t;
+
+typedef struct job {
+    lowlat_schedule_fn_t schedule;
+    bool keeps_order;
+    unsigned nodes;
+    size_t elems;
+    size_t line_elems;
+    node_t node[MOST_NODES];
+} job_t;
+
+static void begin_step(job_t *job, unsigned index)
+{
+    node_t *node = &job->node[index];
+
+    node->over =
+        !job->schedule(index, job->nodes, node->step, job->elems, job->line_elems, &node->move);
+    node->sent = node->over || node->move.send_end == node->move.send_first;
+    node->received = node->over || node->move.receive_end == node->move.receive_first;
+    if (!node->over) {
+        assert_true(node->move.send_first <= node->move.send_end);
+        assert_true(node->move.receive_first <= node->move.receive_end);
+        assert_true(node->move.send_end <= job->elems && node->move.receive_end <= job->elems);
+        assert_true(node->sent || (node->move.to < job->nodes && node->move.to != index));
+        assert_true(node->received || (node->move.from < job->nodes && node->move.from != index));
+    }
+}
+
+static unsigned least(uint32_t set)
+{
+    return (unsigned) __builtin_ctz(set);
+}
+
+static unsigned largest(uint32_t set)
+{
+    return 31 - (unsigned) __builtin_clz(set);
+}
+
+static void end_step(job_t *job, unsigned index)
+{
+    node_t *node = &job->node[index];
+
+    for (size_t i = node->move.receive_first; i < node->move.receive_end; ++i) {
+        const uint32_t peers = node->arrived[i];
+        if (!node->move.adds) {
+            node->set[i] = peers;
+            continue;
+        }
+        /* Once each, and on the side where it belongs. */
+        assert_int_equal(0, peers & node->set[i]);
+        if (job->keeps_order) {
+            assert_true(node->move.peers_is_left ? largest(peers) + 1 == least(node->set[i])
+                                                 : largest(node->set[i]) + 1 == least(peers));
+        }
+        node->set[i] |= peers;
+    }
+    node->step += 1;
+    begin_step(job, index);
+}
+
+/* What `index` sends now, if its target now awaits it. */
+static bool pass_message(job_t *job, unsigned index)
+{
+    node_t *from = &job->node[index];
+    node_t *to = &job->node[from->move.to];
+
+    if (from->sent || to->received || to->move.from != index) {
+        return false;
+    }
+    assert_int_equal(from->move.send_first, to->move.receive_first);
+    assert_int_equal(from->move.send_end, to->move.receive_end);
+    memcpy(&to->arrived[to->move.receive_first], &from->set[from->move.send_first],
+           (from->move.send_end - from->move.send_first) * sizeof from->set[0]);
+    from->sent = true;
+    to->received = true;
+    return true;
+}
+
+/* Synchronous messages until nothing moves.  Returns the most steps that a node took. */
+static unsigned run(job_t *job)
+{
+    bool moved = true;
+    unsigned steps = 0;
+
+    for (unsigned index = 0; index < job->nodes; ++index) {
+        job->node[index].step = 0;
+        for (size_t i = 0; i < job->elems; ++i) {
+            job->node[index].set[i] = UINT32_C(1) << index;
+        }
+        begin_step(job, index);
+    }
+    while (moved) {
+        moved = false;
+        for (unsigned index = 0; index < job->nodes; ++index) {
+            node_t *node = &job->node[index];
+            moved = pass_message(job, index) || moved;
+            if (!node->over && node->sent && node->received) {
+                end_step(job, index);
+                moved = true;
+            }
+        }
+    }
+    for (unsigned index = 0; index < job->nodes; ++index) {
+        steps = job->node[index].step > steps ? job->node[index].step : steps;
+    }
+    return steps;
+}
+
+static void assert_all_have_all(const job_t *job)
+{
+    for (unsigned index = 0; index < job->nodes; ++index) {
+        assert_true(job->node[index].over);
+        for (size_t i = 0; i < job->elems; ++i) {
+            assert_int_equal((UINT32_C(1) << job->nodes) - 1, job->node[index].set[i]);
+        }
+    }
+}
+
+static unsigned doubling_steps(unsigned nodes)
+{
+    unsigned exchanges = 0;
+
+    while (2u << exchanges <= nodes) {
+        ++exchanges;
+    }
+    /* The fold is one step before, and one behind. */
+    return exchanges + (nodes > 1u << exchanges ? 2 : 0);
+}
+
+static void check_schedule(lowlat_schedule_fn_t schedule, bool keeps_order, unsigned nodes,
+                           unsigned expected_steps)
+{
+    static const size_t lines_elems[] = {1, 8, 64};
+    static job_t job;
+    const size_t elems[] = {1, nodes - 1, nodes, nodes + 1, 64, 100, 16 * nodes + 3, MOST_ELEMS};
+
+    for (size_t e = 0; e < sizeof elems / sizeof elems[0]; ++e) {
+        for (size_t l = 0; l < sizeof lines_elems / sizeof lines_elems[0]; ++l) {
+            job.schedule = schedule;
+            job.keeps_order = keeps_order;
+            job.nodes = nodes;
+            job.elems = elems[e];
+            job.line_elems = lines_elems[l];
+            assert_int_equal(expected_steps, run(&job));
+            assert_all_have_all(&job);
+        }
+    }
+}
+
+static void doubling_sums_everything_once_and_in_order(void **state)
+{
+    (void) state;
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        check_schedule(lowlat_schedule_doubling, true, nodes, doubling_steps(nodes));
+    }
+}
+
+static void ring_sums_everything_once(void **state)
+{
+    (void) state;
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        check_schedule(lowlat_schedule_ring, false, nodes, 2 * (nodes - 1));
+    }
+}
+
+/* What the ring is for: each node sends 2 (N-1)/N of the vector. */
+static void ring_sends_each_node_an_equal_share(void **state)
+{
+    (void) state;
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        const size_t elems = (size_t) 8 * nodes;
+        for (unsigned node = 0; node < nodes; ++node) {
+            lowlat_move_t move;
+            size_t sent = 0;
+            for (unsigned step = 0; lowlat_schedule_ring(node, nodes, step, elems, 8, &move);
+                 ++step) {
+                sent += move.send_end - move.send_first;
+            }
+            assert_int_equal((size_t) 2 * (nodes - 1) * 8, sent);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubling_sums_everything_once_and_in_order),
+        cmocka_unit_test(ring_sums_everything_once),
+        cmocka_unit_test(ring_sends_each_node_an_equal_share),
+    };
+    return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
+}

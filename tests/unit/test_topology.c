@@ -1,0 +1,202 @@
+/*
+ * Which ranks are on which node: every rank finds the same nodes, itself among its
+ * members, and counterparts who find it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lowlat_topology.h"
+#include "testlib.h"
+
+enum { SEED = 20261122, MOST_RANKS = 64, RANDOM_CASES = 300 };
+
+typedef struct job {
+    unsigned ranks;
+    uint32_t node_of[MOST_RANKS]; /* any numbers */
+    lowlat_topology_t topology[MOST_RANKS];
+} job_t;
+
+static job_t job;
+
+static void make_all(void)
+{
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        assert_int_equal(ARC_OK,
+                         lowlat_topology_make(&job.topology[rank], job.node_of, job.ranks, rank));
+    }
+}
+
+static void free_all(void)
+{
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        lowlat_topology_free(&job.topology[rank]);
+        assert_null(job.topology[rank].members);
+        assert_null(job.topology[rank].peers);
+        lowlat_topology_free(&job.topology[rank]); /* harmless */
+    }
+}
+
+static unsigned ranks_of_node(uint32_t id)
+{
+    unsigned ranks = 0;
+
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        ranks += id == job.node_of[rank];
+    }
+    return ranks;
+}
+
+/* The ranks below `rank` that are on the same node. */
+static unsigned place_in_node(unsigned rank)
+{
+    unsigned before = 0;
+
+    for (unsigned r = 0; r < rank; ++r) {
+        before += job.node_of[r] == job.node_of[rank];
+    }
+    return before;
+}
+
+static void check_members(unsigned rank)
+{
+    const lowlat_topology_t *topology = &job.topology[rank];
+
+    assert_int_equal(ranks_of_node(job.node_of[rank]), topology->local_ranks);
+    assert_int_equal(place_in_node(rank), topology->local_rank);
+    assert_int_equal(rank, topology->members[topology->local_rank]);
+    for (unsigned i = 0; i < topology->local_ranks; ++i) {
+        const unsigned member = topology->members[i];
+        assert_true(0 == i || member > topology->members[i - 1]);
+        assert_int_equal(topology->node, job.topology[member].node);
+        assert_memory_equal(topology->members, job.topology[member].members,
+                            topology->local_ranks * sizeof topology->members[0]);
+    }
+}
+
+static void check_peers(unsigned rank)
+{
+    const lowlat_topology_t *topology = &job.topology[rank];
+
+    for (unsigned node = 0; topology->local_rank < topology->owners && node < topology->nodes;
+         ++node) {
+        const lowlat_topology_t *peers = &job.topology[topology->peers[node]];
+        assert_int_equal(node, peers->node);
+        assert_int_equal(topology->local_rank, peers->local_rank);
+        assert_int_equal(rank, peers->peers[topology->node]);
+    }
+}
+
+/* The nodes are numbered by their lowest ranks; nothing else differs from rank to rank. */
+static void check_nodes(void)
+{
+    unsigned nodes = 0;
+    unsigned owners = job.ranks;
+    bool in_order = true;
+
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        const unsigned size = ranks_of_node(job.node_of[rank]);
+        if (0 == place_in_node(rank)) {
+            assert_int_equal(nodes, job.topology[rank].node);
+            ++nodes;
+        } else {
+            in_order = in_order && job.node_of[rank] == job.node_of[rank - 1];
+        }
+        owners = size < owners ? size : owners;
+    }
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        assert_int_equal(nodes, job.topology[rank].nodes);
+        assert_int_equal(owners, job.topology[rank].owners);
+        assert_int_equal(in_order, job.topology[rank].in_order);
+    }
+}
+
+static void check_all(void)
+{
+    make_all();
+    check_nodes();
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        check_members(rank);
+        check_peers(rank);
+    }
+    free_all();
+}
+
+static void ranks_node_by_node(void **state)
+{
+    (void) state;
+    for (unsigned per_node = 1; per_node <= 9; ++per_node) {
+        for (job.ranks = 1; job.ranks <= MOST_RANKS; ++job.ranks) {
+            for (unsigned rank = 0; rank < job.ranks; ++rank) {
+                job.node_of[rank] = rank / per_node;
+            }
+            check_all();
+        }
+    }
+}
+
+static void ranks_dealt_to_the_nodes(void **state)
+{
+    (void) state;
+    for (unsigned nodes = 1; nodes <= 9; ++nodes) {
+        for (job.ranks = nodes; job.ranks <= MOST_RANKS; ++job.ranks) {
+            for (unsigned rank = 0; rank < job.ranks; ++rank) {
+                job.node_of[rank] = UINT32_MAX - rank % nodes;
+            }
+            check_all();
+        }
+    }
+}
+
+static void ranks_anywhere(void **state)
+{
+    test_random_t random = test_random_start(SEED);
+    (void) state;
+
+    for (unsigned i = 0; i < RANDOM_CASES; ++i) {
+        const uint64_t nodes = 1 + test_random_below(&random, 12);
+        job.ranks = 1 + (unsigned) test_random_below(&random, MOST_RANKS);
+        for (unsigned rank = 0; rank < job.ranks; ++rank) {
+            job.node_of[rank] = (uint32_t) (7919 * test_random_below(&random, nodes));
+        }
+        check_all();
+    }
+}
+
+/* By hand: ranks 0..6 on nodes b a b c a b b. */
+static void an_example(void **state)
+{
+    static const uint32_t node_of[] = {20, 10, 20, 30, 10, 20, 20};
+    static const unsigned members[] = {0, 2, 5, 6};
+    lowlat_topology_t topology;
+    (void) state;
+
+    assert_int_equal(ARC_OK, lowlat_topology_make(&topology, node_of, 7, 0));
+    assert_int_equal(3, topology.nodes);
+    assert_int_equal(0, topology.node);
+    assert_int_equal(4, topology.local_ranks);
+    assert_memory_equal(members, topology.members, sizeof members);
+    assert_int_equal(1, topology.owners);
+    assert_false(topology.in_order);
+    assert_int_equal(0, topology.peers[0]);
+    assert_int_equal(1, topology.peers[1]);
+    assert_int_equal(3, topology.peers[2]);
+    lowlat_topology_free(&topology);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_node_by_node),
+        cmocka_unit_test(ranks_dealt_to_the_nodes),
+        cmocka_unit_test(ranks_anywhere),
+        cmocka_unit_test(an_example),
+    };
+    return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
+}
