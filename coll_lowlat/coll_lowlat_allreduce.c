@@ -152,7 +152,7 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
 {
     void *receive = task->out;
 
-    /* Without memory the other ranks would wait for us, now or in the next call. */
+    /* The other ranks do not know: without this one they wait until their time limit, if any. */
     arc_status_t status = mca_bridge_pack(reduction, task->in, task->count);
     if (ARC_OK != status) {
         return arc_module_break(&module->base, status, "");

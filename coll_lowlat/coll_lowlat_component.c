@@ -142,7 +142,9 @@ static void lowlat_enabled(arc_module_t *base)
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);
     module->group.block_bytes = config->block_bytes;
     module->group.chunk_bytes = config->chunk_bytes;
-    module->max_arena_bytes = (size_t) config->slots * config->chunk_bytes;
+    /* Whole pages: the second arena begins where the first one ends. */
+    module->max_arena_bytes =
+        (size_t) config->slots * config->chunk_bytes / LOWLAT_PAGE_BYTES * LOWLAT_PAGE_BYTES;
     module->group.arena_bytes = module->max_arena_bytes;
     lowlat_map_init(&module->map, config, &module->group);
 }

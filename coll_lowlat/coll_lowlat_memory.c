@@ -178,7 +178,7 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
 
     arc_status_t status = arc_module_min(&module->base, &ok, 1);
     if (ARC_OK == status) {
-        status = ok ? try_domains(&made, module, cards) : ARC_UNSUPPORTED;
+        status = ok ? try_domains(&made, module, cards) : ARC_ERR_NO_MEMORY;
     }
     CPU_ZERO(cores);
     for (unsigned i = 0; ARC_OK == status && i < ranks; ++i) {

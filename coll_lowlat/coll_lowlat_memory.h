@@ -27,9 +27,9 @@ typedef struct lowlat_share {
 
 /*
  * Share segments with arenas of `arena_bytes`.  All ranks take part and all come
- * to the same end: ARC_OK, or ARC_UNSUPPORTED (no memory that all can map, or
- * the limit of some rank is reached), or an error of the component below; then
- * `share` is as before.  *cores: the cores that
+ * to the same end: ARC_OK, ARC_ERR_NO_MEMORY (the limit of some rank is reached: ask
+ * for less), ARC_UNSUPPORTED (no memory that all can map), or an error of the component below;
+ * then `share` is as before.  *cores: the cores that
  * the ranks of our node may run on.
  */
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,

@@ -75,9 +75,10 @@ static size_t arena_for(const lowlat_module_t *module, unsigned algorithm, size_
     return lowlat_min(arena_bytes, module->max_arena_bytes);
 }
 
-static void use_share(lowlat_module_t *module, const lowlat_share_t *share)
+static void use_share(lowlat_module_t *module)
 {
-    module->share = *share;
+    const lowlat_share_t *share = &module->share;
+
     module->group.segment = share->segment;
     module->group.arena_bytes = share->arena_bytes;
     for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
@@ -239,39 +240,73 @@ static arc_reason_t make_ready(lowlat_module_t *module)
                                                                               : ARC_REASON_NO_SETUP;
 }
 
+/*
+ * Share memory with arenas of `wish_bytes`, or of half of that, a quarter, ..., but of more
+ * than `floor_bytes`.  What was not granted is not asked for again.
+ */
+static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_t floor_bytes,
+                               cpu_set_t *cores)
+{
+    size_t arena_bytes = wish_bytes;
+    lowlat_share_t share;
+
+    arc_status_t status = lowlat_share_make(&share, module, arena_bytes, cores);
+    while (ARC_ERR_NO_MEMORY == status && arena_bytes / 2 > floor_bytes) {
+        arena_bytes /= 2;
+        status = lowlat_share_make(&share, module, arena_bytes, cores);
+    }
+    if (ARC_OK != status || arena_bytes < wish_bytes) {
+        module->max_arena_bytes = ARC_OK == status ? arena_bytes : module->group.arena_bytes;
+    }
+    if (ARC_OK == status) {
+        /* All ranks have come here: nobody reads the old segments any more. */
+        lowlat_share_release(&module->share);
+        module->share = share;
+    }
+    return status;
+}
+
+/* Nobody uses the component on this communicator.  That is said aloud where it breaks a promise. */
+static void decline(lowlat_module_t *module, arc_reason_t reason)
+{
+    const bool promised = mca_coll_lowlat_component.config.reproducible;
+
+    module->base.declined = reason;
+    if (0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(
+            &module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
+            ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
+                                            "coll_lowlat_max_memory is reached"
+                                          : arc_reason_text(reason),
+            mca_coll_lowlat_component.ucx_open ? "" : "; ", mca_coll_lowlat_component.why_no_ucx,
+            promised ? "; sums are not reproducible here" : "");
+    }
+    coll_lowlat_teardown(module);
+}
+
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
     arc_module_t *base = &module->base;
-    lowlat_share_t share;
+    arc_reason_t reason = ARC_REASON_NO_SETUP;
     cpu_set_t cores;
 
     base->phase = ARC_PHASE_DECLINED;
-    base->declined = ARC_REASON_NO_SETUP;
     if (ARC_OK == look_at_nodes(module)) {
-        base->declined = make_ready(module);
+        reason = make_ready(module);
     }
-    uint64_t ok = ARC_REASONS == base->declined;
-    if (ok) {
-        base->declined = ARC_REASON_NO_SETUP;
-    }
+    uint64_t ok = ARC_REASONS == reason;
     if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
-        coll_lowlat_teardown(module);
+        decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
-    if (ARC_OK != lowlat_share_make(&share, module, arena_for(module, algorithm, bytes), &cores)) {
-        if (0 == ompi_comm_rank(base->comm)) {
-            arc_module_log(base, ARC_LOG_CHOICE,
-                           "not used: no memory that all ranks can map, or coll_lowlat_max_memory "
-                           "is reached%s%s",
-                           mca_coll_lowlat_component.ucx_open ? "" : "; ",
-                           mca_coll_lowlat_component.why_no_ucx);
-        }
-        coll_lowlat_teardown(module);
+    if (ARC_OK != get_memory(module, arena_for(module, algorithm, bytes),
+                             LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
+        decline(module, ARC_REASON_NO_SETUP);
         return;
     }
-    use_share(module, &share);
+    use_share(module);
     if (ARC_OK != look_at_cores(module, &cores)) {
-        coll_lowlat_teardown(module);
+        decline(module, ARC_REASON_NO_SETUP);
         return;
     }
     const char *distance = choose_wait(module);
@@ -281,28 +316,17 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
-    lowlat_share_t share;
     cpu_set_t cores;
 
-    if (ARC_OK != lowlat_share_make(&share, module, arena_for(module, algorithm, bytes), &cores)) {
-        /* The same on all ranks.  The algorithms work with what there is, or decline. */
-        module->max_arena_bytes = module->group.arena_bytes;
-        compile_map(module);
-        share = module->share;
-        use_share(module, &share);
-        if (0 == ompi_comm_rank(module->base.comm)) {
-            arc_module_log(&module->base, ARC_LOG_CHOICE,
-                           "stays at %zu bytes of shared memory a rank: no more for all ranks",
-                           module->share.counted_bytes);
-        }
-        return;
-    }
-    /* All ranks have come here: nobody reads the old segments any more. */
-    lowlat_share_release(&module->share);
-    use_share(module, &share);
-    if (0 == module->group.rank) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "grows to %zu bytes of shared memory a rank",
-                       module->share.counted_bytes);
+    arc_status_t status =
+        get_memory(module, arena_for(module, algorithm, bytes), module->group.arena_bytes, &cores);
+    /* The same on all ranks.  The algorithms work with what there is, or decline. */
+    use_share(module);
+    compile_map(module);
+    if (0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
+                       ARC_OK == status ? "grows to" : "stays at", module->share.counted_bytes,
+                       ARC_OK == status ? "" : ": no more for all ranks");
     }
 }
 

@@ -63,11 +63,13 @@ enum {
     LOWLAT_HALVES = 2,
     LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
     LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
+    LOWLAT_MIN_CHUNK_BYTES = 4096,  /* the parameter's minimum */
     LOWLAT_MAX_ELEMENT_BYTES = 4096,
 };
 
-_Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES,
-               "a pipeline of single elements fits into the smallest arena");
+_Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES &&
+                   LOWLAT_MAX_ELEMENT_BYTES <= LOWLAT_MIN_CHUNK_BYTES,
+               "a pipeline of single elements fits into the smallest arenas");
 
 typedef enum lowlat_flag {
     LOWLAT_ENTERED,  /* the sequence number of the operation that the rank is in, or was */
@@ -100,7 +102,7 @@ typedef struct lowlat_group {
     size_t arena_bytes;         /* of each half */
     size_t block_bytes;         /* staging unit of one-shot */
     size_t chunk_bytes;         /* of two-shot: this much of the vector at a time */
-    size_t prefetch_bytes;      /* messages up to here fetch the other half while they wait */
+    size_t prefetch_bytes;      /* messages up to here prefetch for the next one */
     uint64_t sequence;          /* operations started so far; the same on all ranks */
     uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */

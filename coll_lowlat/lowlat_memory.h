@@ -97,6 +97,7 @@ static inline void lowlat_prefetch_other_half(const lowlat_task_t *task, size_t 
     const unsigned char *arena =
         group->segment[group->rank]->arena + (LOWLAT_HALVES - 1 - task->half) * group->arena_bytes;
 
+    bytes = lowlat_min(bytes, group->arena_bytes);
     for (size_t offset = 0; offset < bytes; offset += LOWLAT_CACHE_LINE_BYTES) {
         arc_cpu_prefetch_for_write(arena + offset);
     }

@@ -62,17 +62,18 @@ static const struct {
     /* clang-format on */
 };
 
-/* The same for several nodes, by the number of nodes. */
+/*
+ * The same for several nodes, by the number of nodes; longer messages are passed down.
+ * How fast the network is nobody knows here: on a slow one the ring wins above this.
+ */
 static const struct {
     unsigned max_nodes;
     size_t max_bytes;
     unsigned algorithm;
 } nodes_rules[] = {
     /* clang-format off */
-    {2,        SIZE_MAX,  LOWLAT_ALGORITHM_DOUBLING},
-    {UINT_MAX, 64 << 10,  LOWLAT_ALGORITHM_DOUBLING},
-    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_RING},
-    {UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_DOUBLING}, /* where the ring must not */
+    {2,        256 << 10, LOWLAT_ALGORITHM_DOUBLING},
+    {UINT_MAX, 32 << 10,  LOWLAT_ALGORITHM_DOUBLING},
     /* clang-format on */
 };
 
@@ -95,7 +96,7 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
 {
     const size_t before = map->entries > 0 ? map->entry[map->entries - 1].max_bytes : 0;
 
-    if (max_bytes > before &&
+    if (map->entries < LOWLAT_MAP_ENTRIES && max_bytes > before &&
         (!config->reproducible || lowlat_algorithms[algorithm].reproducible)) {
         map->entry[map->entries] =
             (lowlat_map_entry_t){algorithm, lowlat_min(limit_bytes, max_bytes)};
@@ -126,6 +127,9 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
             more = nodes_rules[i].max_nodes < group->net->nodes ||
                    map_add(map, config, nodes_rules[i].algorithm, nodes_rules[i].max_bytes,
                            limit_bytes);
+        }
+        if (config->reproducible) {
+            (void) map_add(map, config, LOWLAT_ALGORITHM_DOUBLING, SIZE_MAX, limit_bytes);
         }
     } else {
         for (size_t i = 0; more && i < sizeof rules / sizeof rules[0]; ++i) {

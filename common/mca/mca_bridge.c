@@ -35,9 +35,13 @@ static const signed char type_of_pair[OMPI_OP_BASE_TYPE_MAX] = {
     [OMPI_OP_BASE_TYPE_LONG_INT] = 1 + ARC_TYPE_LONG_INT,
     [OMPI_OP_BASE_TYPE_2INT] = 1 + ARC_TYPE_INT_INT,
     [OMPI_OP_BASE_TYPE_SHORT_INT] = 1 + ARC_TYPE_SHORT_INT,
-    [OMPI_OP_BASE_TYPE_2REAL] = 1 + ARC_TYPE_FLOAT_FLOAT,
-    [OMPI_OP_BASE_TYPE_2DOUBLE_PRECISION] = 1 + ARC_TYPE_DOUBLE_DOUBLE,
-    [OMPI_OP_BASE_TYPE_2INTEGER] = 1 + ARC_TYPE_INT_INT,
+    /* Fortran's may have been made longer by an option of its compiler. */
+    [OMPI_OP_BASE_TYPE_2REAL] =
+        sizeof(ompi_fortran_real_t) == sizeof(float) ? 1 + ARC_TYPE_FLOAT_FLOAT : 0,
+    [OMPI_OP_BASE_TYPE_2DOUBLE_PRECISION] =
+        sizeof(ompi_fortran_double_precision_t) == sizeof(double) ? 1 + ARC_TYPE_DOUBLE_DOUBLE : 0,
+    [OMPI_OP_BASE_TYPE_2INTEGER] =
+        sizeof(ompi_fortran_integer_t) == sizeof(int) ? 1 + ARC_TYPE_INT_INT : 0,
 };
 
 /* Our name for an operation plus 1, by Open MPI's; 0: no kernels. */

@@ -39,7 +39,9 @@ static void reduce_matrices(const void *const *parts, unsigned n, void *out, siz
     (void) context;
 
     for (size_t i = 0; i < count; ++i) {
-        matrix_t product = ((const matrix_t *) parts[0])[i];
+        matrix_t product;
+        /* The last element ends where its padding would begin. */
+        memcpy(product.m, ((const matrix_t *) parts[0])[i].m, sizeof product.m);
         for (unsigned part = 1; part < n; ++part) {
             multiply(&product, &((const matrix_t *) parts[part])[i]);
         }
