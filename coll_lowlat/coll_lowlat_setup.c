@@ -114,9 +114,11 @@ static const char *choose_wait(lowlat_module_t *module)
 {
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     const bool shared = module->group.cores_shared;
+    /* Messages between nodes do not move while a rank only spins. */
+    const bool must_progress = shared || NULL != module->group.net;
 
     module->wait.progress = mca_compat_progress;
-    module->wait.spins = (unsigned) (shared ? config->spins_shared_cores : config->spins);
+    module->wait.spins = (unsigned) (must_progress ? config->spins_shared_cores : config->spins);
     module->wait.timeout_seconds = config->timeout;
     if (shared) {
         module->group.prefetch_bytes = 0;
