@@ -150,8 +150,6 @@ typedef struct lowlat_algorithm {
     const char *description;
     /* An element of the result depends on nothing but that element of all parts. */
     bool reproducible;
-    /* Not for functions and operations that are not commutative: the order is not kept. */
-    bool changes_order;
     /* The longest message it can carry in this group. */
     size_t (*max_bytes)(const lowlat_group_t *group);
     /*

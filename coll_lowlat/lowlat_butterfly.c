@@ -40,17 +40,12 @@
 
 #include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
+#include "lowlat_parts.h"
 
-/* Elements [first, end) of the vector. */
-typedef struct range {
-    size_t first;
-    size_t end;
-} range_t;
-
-static range_t range_of(const lowlat_task_t *task, unsigned position, unsigned step)
+static lowlat_range_t range_of(const lowlat_task_t *task, unsigned position, unsigned step)
 {
     const size_t line_elems = lowlat_line_elems(task->reducer->stride_bytes);
-    range_t range = {0, task->count};
+    lowlat_range_t range = {0, task->count};
 
     for (unsigned s = 0; s < step; ++s) {
         const size_t half_elems =
@@ -71,7 +66,7 @@ static size_t offset_of(const lowlat_task_t *task, size_t elem)
 }
 
 /* Stage a range of `from` and announce it as piece n. */
-static void post(lowlat_task_t *task, const void *from, range_t range, unsigned n)
+static void post(lowlat_task_t *task, const void *from, lowlat_range_t range, unsigned n)
 {
     lowlat_stage(task, from, range.first, range.end, offset_of(task, range.first));
     lowlat_flag_post(task, LOWLAT_STAGED, n);
@@ -79,7 +74,7 @@ static void post(lowlat_task_t *task, const void *from, range_t range, unsigned 
 }
 
 /* out = left op right over `range`; one of them is `partial`, the other a peer's arena. */
-static void add(lowlat_task_t *task, unsigned peer, range_t range, bool peer_is_left)
+static void add(lowlat_task_t *task, unsigned peer, lowlat_range_t range, bool peer_is_left)
 {
     const arc_reducer_t *reducer = task->reducer;
     const size_t offset = offset_of(task, range.first);
@@ -95,7 +90,7 @@ static void add(lowlat_task_t *task, unsigned peer, range_t range, bool peer_is_
     task->task.steps += 1;
 }
 
-static void copy_out(lowlat_task_t *task, unsigned peer, range_t range)
+static void copy_out(lowlat_task_t *task, unsigned peer, lowlat_range_t range)
 {
     lowlat_copy_out(task, lowlat_arena(task, peer) + offset_of(task, range.first), range.first,
                     range.end);
@@ -147,7 +142,7 @@ static void take(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer
     const unsigned exchange = exchange_of(place, task->step);
 
     if (!task->folded) {
-        add(task, peer, (range_t){0, task->count}, false);
+        add(task, peer, (lowlat_range_t){0, task->count}, false);
         task->folded = true;
         return;
     }
@@ -175,7 +170,7 @@ static arc_status_t butterfly_progress(arc_task_t *base)
             return ARC_IN_PROGRESS;
         }
         if (place.is_extra) {
-            copy_out(task, peer, (range_t){0, task->count});
+            copy_out(task, peer, (lowlat_range_t){0, task->count});
             return ARC_OK;
         }
         take(task, &place, peer);
@@ -213,7 +208,7 @@ void lowlat_butterfly_start(lowlat_task_t *task)
     task->folded = !place.is_proxy;
     lowlat_task_begin(task, &ops, 2 * place.steps + 1);
     if (place.is_extra) {
-        post(task, task->in, (range_t){0, task->count}, 1);
+        post(task, task->in, (lowlat_range_t){0, task->count}, 1);
     } else if (task->folded) {
         post_step(task, &place);
     }

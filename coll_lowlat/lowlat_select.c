@@ -13,8 +13,8 @@
 #include "lowlat_twoshot.h"
 
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
-#define X(_id, _prefix, _name, _reproducible, _changes_order, _description) \
-    {_name, _description, _reproducible, _changes_order, _prefix##_max_bytes, _prefix##_start},
+#define X(_id, _prefix, _name, _reproducible, _description) \
+    {_name, _description, _reproducible, _prefix##_max_bytes, _prefix##_start},
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
@@ -64,7 +64,8 @@ static const struct {
 
 /*
  * The same for several nodes, by the number of nodes; longer messages are passed down.
- * How fast the network is nobody knows here: on a slow one the ring wins above this.
+ * How fast the network is nobody knows here: above this doubling wins on a fast one
+ * and loses on a slow one, and the ring the other way round.
  */
 static const struct {
     unsigned max_nodes;
@@ -72,8 +73,8 @@ static const struct {
     unsigned algorithm;
 } nodes_rules[] = {
     /* clang-format off */
-    {2,        256 << 10, LOWLAT_ALGORITHM_DOUBLING},
-    {UINT_MAX, 32 << 10,  LOWLAT_ALGORITHM_DOUBLING},
+    {2,        64 << 10,  LOWLAT_ALGORITHM_DOUBLING},
+    {UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_DOUBLING},
     /* clang-format on */
 };
 

@@ -15,22 +15,22 @@
 /* clang-format off */
 /*
  * The only lists of algorithms, for communicators on one node and for those on several:
- * X(identifier, prefix of its functions, name, reproducible, changes the order, description).
+ * X(identifier, prefix of its functions, name, reproducible, description).
  * Reproducible on one node: every element is summed in rank order, from the left.
  */
 #define LOWLAT_NODE_TABLE(X)                                                                    \
-    X(ONESHOT, lowlat_oneshot, "oneshot", true, false,                                          \
+    X(ONESHOT, lowlat_oneshot, "oneshot", true,                                                 \
       "every rank reads and sums everything; up to 56 bytes data and flag share a cache line")  \
-    X(TWOSHOT, lowlat_twoshot, "twoshot", true, false,                                          \
+    X(TWOSHOT, lowlat_twoshot, "twoshot", true,                                                 \
       "direct reduce-scatter and allgather in pipelined chunks")                                \
-    X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false, false,                    \
+    X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false,                           \
       "recursive doubling: log2 P exchanges of everything")                                     \
-    X(BUTTERFLY, lowlat_butterfly, "butterfly", false, false,                                   \
+    X(BUTTERFLY, lowlat_butterfly, "butterfly", false,                                          \
       "recursive halving and doubling: 2 log2 P exchanges of ever smaller parts")
 #define LOWLAT_NODES_TABLE(X)                                                                   \
-    X(DOUBLING, lowlat_doubling, "doubling", true, false,                                       \
+    X(DOUBLING, lowlat_doubling, "doubling", true,                                              \
       "reduce-scatter in the node, recursive doubling between nodes, allgather in the node")    \
-    X(RING, lowlat_ring, "ring", false, true,                                                   \
+    X(RING, lowlat_ring, "ring", false,                                                         \
       "reduce-scatter in the node, ring between nodes, allgather in the node")
 #define LOWLAT_ALGORITHM_TABLE(X) LOWLAT_NODE_TABLE(X) LOWLAT_NODES_TABLE(X)
 /* clang-format on */

@@ -60,8 +60,7 @@ static operation_t draw(const row_t *row, const sim_nodes_t *nodes, test_random_
     const unsigned algorithm =
         MIXED == row->algorithm ? LOWLAT_NODES_FIRST + (unsigned) test_random_below(random, kinds)
                                 : row->algorithm;
-    const bool keeps_order =
-        !lowlat_algorithms[algorithm].changes_order && nodes->topology[0].in_order;
+    const bool keeps_order = LOWLAT_ALGORITHM_RING != algorithm && nodes->topology[0].in_order;
 
     return operation_draw(random, algorithm,
                           keeps_order ? LOWLAT_JOB_REDUCERS : LOWLAT_JOB_MATRICES, nodes->ranks,
