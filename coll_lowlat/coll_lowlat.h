@@ -17,6 +17,13 @@
 
 enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
 
+/* Trials on communicators of one shape (coll_lowlat_trial.c); shape 0: none. */
+enum { LOWLAT_KNOWN_SHAPES = 8 };
+typedef struct lowlat_known_shape {
+    uint64_t shape;
+    lowlat_trials_t trials;
+} lowlat_known_shape_t;
+
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
@@ -26,8 +33,10 @@ typedef struct lowlat_component {
     /* Under base.lock: */
     ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
-    int communicators;   /* that are set up, or about to be */
-    size_t memory_bytes; /* of our segments */
+    int communicators;                               /* that are set up, or about to be */
+    size_t memory_bytes;                             /* of our segments */
+    lowlat_known_shape_t known[LOWLAT_KNOWN_SHAPES]; /* shapes of communicators that were tried */
+    unsigned shapes;                                 /* ... so far */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -39,6 +48,7 @@ typedef struct lowlat_module {
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
     unsigned char *scratch; /* of the exchanges */
+    lowlat_plan_t plan;     /* net.plan, if there is one */
     lowlat_map_t map;
     arc_wait_t wait;
     lowlat_share_t share;

@@ -211,6 +211,9 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
             return arc_module_broken_error();
         }
         verdict = settle(module, verdict, &reduction, task.span_bytes, &algorithm);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
     }
     if (OPAL_UNLIKELY(ARC_REASONS != verdict)) {
         return pass(module, verdict, send, receive, count, type, op);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
 #include "lowlat_probe.h"
 
@@ -211,7 +212,7 @@ static bool make_net(lowlat_module_t *module)
         .owners = module->topology.owners,
         .peer = module->topology.peers,
         .chunk_bytes = config->nodes_chunk_bytes,
-        .leader_bytes = config->leader_bytes,
+        .leader_bytes = 0 == config->leader_bytes ? LOWLAT_LEADER_BYTES : config->leader_bytes,
     };
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
@@ -286,11 +287,39 @@ static void decline(lowlat_module_t *module, arc_reason_t reason)
     coll_lowlat_teardown(module);
 }
 
+/*
+ * Memory for this call, and for the trials if they are to be made.  *trials: those that are
+ * remembered.
+ */
+static arc_status_t prepare(lowlat_module_t *module, unsigned algorithm, size_t bytes,
+                            lowlat_trials_t *trials)
+{
+    cpu_set_t cores;
+
+    if (coll_lowlat_wants_trials(module)) {
+        arc_status_t status = coll_lowlat_recall_trials(module, trials);
+        if (ARC_OK != status) {
+            return status;
+        }
+        if (0 == trials->lengths) {
+            algorithm = LOWLAT_ALGORITHM_DOUBLING;
+            bytes = module->net.chunk_bytes;
+        }
+    }
+    arc_status_t status =
+        get_memory(module, arena_for(module, algorithm, bytes), LOWLAT_MIN_ARENA_BYTES - 1, &cores);
+    if (ARC_OK != status) {
+        return status;
+    }
+    use_share(module);
+    return look_at_cores(module, &cores);
+}
+
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
     arc_module_t *base = &module->base;
     arc_reason_t reason = ARC_REASON_NO_SETUP;
-    cpu_set_t cores;
+    lowlat_trials_t trials;
 
     base->phase = ARC_PHASE_DECLINED;
     if (ARC_OK == look_at_nodes(module)) {
@@ -301,17 +330,19 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
-    if (ARC_OK != get_memory(module, arena_for(module, algorithm, bytes),
-                             LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
-        decline(module, ARC_REASON_NO_SETUP);
-        return;
-    }
-    use_share(module);
-    if (ARC_OK != look_at_cores(module, &cores)) {
+    if (ARC_OK != prepare(module, algorithm, bytes, &trials)) {
         decline(module, ARC_REASON_NO_SETUP);
         return;
     }
     const char *distance = choose_wait(module);
+    if (coll_lowlat_wants_trials(module)) {
+        arc_status_t status = coll_lowlat_plan(module, &trials);
+        if (ARC_OK != status) {
+            (void) arc_module_break(base, status, " in the trials between nodes");
+            return;
+        }
+        compile_map(module);
+    }
     base->phase = ARC_PHASE_READY;
     log_ready(module, distance);
 }

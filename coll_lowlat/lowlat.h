@@ -116,6 +116,12 @@ static inline size_t lowlat_segment_bytes(size_t arena_bytes)
     return sizeof(lowlat_segment_t) + LOWLAT_HALVES * arena_bytes;
 }
 
+/* Elements [first, end) of a vector. */
+typedef struct lowlat_range {
+    size_t first;
+    size_t end;
+} lowlat_range_t;
+
 /* One operation.  Lives on the caller's stack; nothing is allocated for it. */
 typedef struct lowlat_task {
     arc_task_t task; /* first: the algorithms are handed this */

@@ -42,10 +42,10 @@
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
 
-static lowlat_range_t range_of(const lowlat_task_t *task, unsigned position, unsigned step)
+lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t elems,
+                                      size_t line_elems)
 {
-    const size_t line_elems = lowlat_line_elems(task->reducer->stride_bytes);
-    lowlat_range_t range = {0, task->count};
+    lowlat_range_t range = {0, elems};
 
     for (unsigned s = 0; s < step; ++s) {
         const size_t half_elems =
@@ -58,6 +58,12 @@ static lowlat_range_t range_of(const lowlat_task_t *task, unsigned position, uns
         }
     }
     return range;
+}
+
+static lowlat_range_t range_of(const lowlat_task_t *task, unsigned position, unsigned step)
+{
+    return lowlat_butterfly_range(position, step, task->count,
+                                  lowlat_line_elems(task->reducer->stride_bytes));
 }
 
 static size_t offset_of(const lowlat_task_t *task, size_t elem)
@@ -118,12 +124,6 @@ static void post_step(lowlat_task_t *task, const lowlat_place_t *place)
     }
 }
 
-/* The exchange of `step`: 0 .. k-1 and back. */
-static unsigned exchange_of(const lowlat_place_t *place, unsigned step)
-{
-    return step < place->steps ? step : 2 * place->steps - 1 - step;
-}
-
 /* Whom we wait for next, and for which number of its flag. */
 static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *n)
 {
@@ -132,14 +132,14 @@ static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, 
         return task->group->rank - 1;
     }
     *n = task->step + 1;
-    return task->folded ? lowlat_partner(place, exchange_of(place, task->step))
+    return task->folded ? lowlat_partner(place, lowlat_exchange_of(place, task->step))
                         : task->group->rank + 1;
 }
 
 /* What the peer staged has arrived: use it. */
 static void take(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer)
 {
-    const unsigned exchange = exchange_of(place, task->step);
+    const unsigned exchange = lowlat_exchange_of(place, task->step);
 
     if (!task->folded) {
         add(task, peer, (lowlat_range_t){0, task->count}, false);

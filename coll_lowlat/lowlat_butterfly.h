@@ -75,6 +75,16 @@ static inline unsigned lowlat_partner(const lowlat_place_t *place, unsigned step
     return lowlat_rank_at(place, place->position ^ (1u << step));
 }
 
+/* The exchange of step 0 .. 2k-1 of a butterfly: 0 .. k-1 and back. */
+static inline unsigned lowlat_exchange_of(const lowlat_place_t *place, unsigned step)
+{
+    return step < place->steps ? step : 2 * place->steps - 1 - step;
+}
+
+/* What a position is responsible for before exchange `step` of a butterfly; see there. */
+lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t elems,
+                                      size_t line_elems);
+
 /* Does our group come after that of our partner in exchange `step`? */
 static inline bool lowlat_is_upper(const lowlat_place_t *place, unsigned step)
 {

@@ -156,43 +156,24 @@ void lowlat_hierarchical_abort(lowlat_task_t *task)
     lowlat_net_abort(task->group->net);
 }
 
-static size_t max_bytes(const lowlat_group_t *group)
-{
-    return NULL != group->net ? SIZE_MAX : 0;
-}
+/* ---- the algorithms: one for each schedule ---- */
 
-/* ---- recursive doubling between the nodes ---- */
+#define ALGORITHM(_schedule)                                                  \
+    static arc_status_t _schedule##_progress(arc_task_t *base)                \
+    {                                                                         \
+        return progress((lowlat_task_t *) base, lowlat_schedule_##_schedule); \
+    }                                                                         \
+    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)        \
+    {                                                                         \
+        return NULL != group->net ? SIZE_MAX : 0;                             \
+    }                                                                         \
+    void lowlat_##_schedule##_start(lowlat_task_t *task)                      \
+    {                                                                         \
+        static const arc_task_ops_t ops = {.progress = _schedule##_progress,  \
+                                           .waits_for = waits_for};           \
+        start(task, &ops);                                                    \
+    }
 
-static arc_status_t doubling_progress(arc_task_t *base)
-{
-    return progress((lowlat_task_t *) base, lowlat_schedule_doubling);
-}
-
-size_t lowlat_doubling_max_bytes(const lowlat_group_t *group)
-{
-    return max_bytes(group);
-}
-
-void lowlat_doubling_start(lowlat_task_t *task)
-{
-    static const arc_task_ops_t ops = {.progress = doubling_progress, .waits_for = waits_for};
-    start(task, &ops);
-}
-
-/* ---- ring between the nodes ---- */
-
-static arc_status_t ring_progress(arc_task_t *base)
-{
-    return progress((lowlat_task_t *) base, lowlat_schedule_ring);
-}
-
-size_t lowlat_ring_max_bytes(const lowlat_group_t *group)
-{
-    return max_bytes(group);
-}
-
-void lowlat_ring_start(lowlat_task_t *task)
-{
-    static const arc_task_ops_t ops = {.progress = ring_progress, .waits_for = waits_for};
-    start(task, &ops);
-}
+ALGORITHM(doubling)
+ALGORITHM(halving)
+ALGORITHM(ring)

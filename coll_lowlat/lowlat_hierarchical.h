@@ -12,6 +12,9 @@
 size_t lowlat_doubling_max_bytes(const lowlat_group_t *group);
 void lowlat_doubling_start(lowlat_task_t *task);
 
+size_t lowlat_halving_max_bytes(const lowlat_group_t *group);
+void lowlat_halving_start(lowlat_task_t *task);
+
 size_t lowlat_ring_max_bytes(const lowlat_group_t *group);
 void lowlat_ring_start(lowlat_task_t *task);
 

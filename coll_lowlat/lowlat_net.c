@@ -1,88 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
-
-/* ---- schedules ---- */
-
-static lowlat_move_t move_nothing(void)
-{
-    return (lowlat_move_t){.to = 0};
-}
-
-bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
-                              size_t line_elems, lowlat_move_t *move)
-{
-    const lowlat_place_t place = lowlat_place(node, nodes);
-    (void) line_elems;
-
-    *move = move_nothing();
-    if (place.is_extra) {
-        /* Give, then get. */
-        move->to = node - 1;
-        move->from = node - 1;
-        move->send_end = 0 == step ? elems : 0;
-        move->receive_end = 1 == step ? elems : 0;
-        return step < 2;
-    }
-    if (place.is_proxy && 0 == step) {
-        move->from = node + 1;
-        move->receive_end = elems;
-        move->adds = true;
-        return true;
-    }
-    const unsigned exchange = step - place.is_proxy;
-    if (exchange < place.steps) {
-        move->to = lowlat_partner(&place, exchange);
-        move->send_end = elems;
-        move->from = move->to;
-        move->receive_end = elems;
-        move->adds = true;
-        move->peers_is_left = lowlat_is_upper(&place, exchange);
-        return true;
-    }
-    if (place.is_proxy && exchange == place.steps) {
-        move->to = node + 1;
-        move->send_end = elems;
-        return true;
-    }
-    return false;
-}
-
-/* The piece that starts with node `piece`, modulo N; `piece` >= 0 after N is added. */
-static void ring_piece(unsigned piece, unsigned nodes, size_t elems, size_t line_elems,
-                       size_t *first, size_t *end)
-{
-    const size_t piece_elems = lowlat_round_up(lowlat_divide_up(elems, nodes), line_elems);
-    *first = lowlat_min(elems, piece % nodes * piece_elems);
-    *end = lowlat_min(elems, *first + piece_elems);
-}
-
-bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
-                          size_t line_elems, lowlat_move_t *move)
-{
-    const unsigned half = nodes - 1; /* steps of either stage */
-
-    *move = move_nothing();
-    if (step >= 2 * half) {
-        return false;
-    }
-    move->to = (node + 1) % nodes;
-    move->from = (node + nodes - 1) % nodes;
-    move->adds = step < half;
-    move->peers_is_left = true;
-    /* Step s passes on what came in step s - 1; the allgather begins with the own total, node + 1.
-     */
-    ring_piece(node + 2 * nodes - step, nodes, elems, line_elems, &move->send_first,
-               &move->send_end);
-    ring_piece(node + 2 * nodes - step - 1, nodes, elems, line_elems, &move->receive_first,
-               &move->receive_end);
-    return true;
-}
-
-/* ---- exchanges ---- */
 
 void lowlat_exchange_begin(lowlat_exchange_t *exchange, unsigned char *vector, size_t elems)
 {

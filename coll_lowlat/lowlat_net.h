@@ -18,9 +18,13 @@
 #define LOWLAT_NET_H
 
 #include "lowlat.h"
+#include "lowlat_plan.h"
 #include "stream.h"
 
-enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
+enum {
+    LOWLAT_EXCHANGES = 4,            /* at the same time */
+    LOWLAT_LEADER_BYTES = 16 * 1024, /* where nothing was measured */
+};
 
 /* One step of a schedule.  Ranges are elements [first, end) of the vector; empty: nothing. */
 typedef struct lowlat_move {
@@ -50,6 +54,14 @@ bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size
                               size_t line_elems, lowlat_move_t *move);
 
 /*
+ * Recursive halving and doubling: a butterfly (lowlat_butterfly.h), so the sums are those
+ * of recursive doubling, with fewer bytes in twice the steps.
+ *   cost  2 log2 N alpha + 2 (N-1)/N n beta
+ */
+bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                             size_t line_elems, lowlat_move_t *move);
+
+/*
  * Ring: reduce-scatter, then allgather, in N pieces.  Every piece is summed around
  * the ring from another node on.
  *   cost  2 (N-1) alpha + 2 (N-1)/N n beta
@@ -73,11 +85,12 @@ typedef struct lowlat_exchange {
 /* What a rank knows of the network. */
 typedef struct lowlat_net {
     unsigned nodes;
-    unsigned node;        /* ours */
-    unsigned owners;      /* local ranks that exchange, on every node */
-    const unsigned *peer; /* [nodes] the streams' number of our counterpart; of an owner */
-    size_t chunk_bytes;   /* of the vector at a time */
-    size_t leader_bytes;  /* messages up to here have one owner in each node */
+    unsigned node;             /* ours */
+    unsigned owners;           /* local ranks that exchange, on every node */
+    const unsigned *peer;      /* [nodes] the streams' number of our counterpart; of an owner */
+    size_t chunk_bytes;        /* of the vector at a time */
+    size_t leader_bytes;       /* messages up to here have one owner in each node */
+    const lowlat_plan_t *plan; /* NULL: nothing was measured */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
 } lowlat_net_t;
 

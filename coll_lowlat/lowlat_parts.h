@@ -27,12 +27,6 @@
 
 #include "lowlat.h"
 
-/* Elements [first, end) of the vector. */
-typedef struct lowlat_range {
-    size_t first;
-    size_t end;
-} lowlat_range_t;
-
 /* Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts. */
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
                         unsigned owners);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "lowlat.h"
+#include "lowlat_plan.h"
 #include "param.h"
 
 /* clang-format off */
@@ -30,6 +31,8 @@
 #define LOWLAT_NODES_TABLE(X)                                                                   \
     X(DOUBLING, lowlat_doubling, "doubling", true,                                              \
       "reduce-scatter in the node, recursive doubling between nodes, allgather in the node")    \
+    X(HALVING, lowlat_halving, "halving", true,                                                 \
+      "reduce-scatter in the node, recursive halving and doubling between nodes, allgather")    \
     X(RING, lowlat_ring, "ring", false,                                                         \
       "reduce-scatter in the node, ring between nodes, allgather in the node")
 #define LOWLAT_ALGORITHM_TABLE(X) LOWLAT_NODE_TABLE(X) LOWLAT_NODES_TABLE(X)
@@ -65,12 +68,12 @@ extern const size_t lowlat_params_count;
 
 /* Messages up to max_bytes that no entry before takes. */
 typedef struct lowlat_map_entry {
-    unsigned algorithm;
+    unsigned algorithm; /* LOWLAT_ALGORITHMS: pass down */
     size_t max_bytes;
 } lowlat_map_entry_t;
 
 /* A compiled selection: entries of increasing max_bytes. */
-enum { LOWLAT_MAP_ENTRIES = 4 };
+enum { LOWLAT_MAP_ENTRIES = LOWLAT_PLAN_RULES };
 typedef struct lowlat_map {
     unsigned entries;
     lowlat_map_entry_t entry[LOWLAT_MAP_ENTRIES];

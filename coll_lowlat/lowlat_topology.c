@@ -41,6 +41,7 @@ static void fill(lowlat_topology_t *topology, const unsigned *index, unsigned *s
     topology->owners = ranks;
     for (unsigned node = 0; node < topology->nodes; ++node) {
         topology->owners = seen[node] < topology->owners ? seen[node] : topology->owners;
+        topology->largest = seen[node] > topology->largest ? seen[node] : topology->largest;
         seen[node] = 0;
     }
     for (unsigned r = 0; r < ranks; ++r) {

@@ -17,6 +17,7 @@ typedef struct lowlat_topology {
     unsigned node;        /* ours; nodes are numbered in the order of their lowest ranks */
     unsigned local_ranks; /* on our node */
     unsigned local_rank;
+    unsigned largest;  /* the greatest number of ranks that a node has */
     unsigned owners;   /* the least number of ranks that a node has */
     bool in_order;     /* the ranks of every node follow each other without a gap */
     unsigned *members; /* [local_ranks] ranks on our node, ascending */

@@ -21,7 +21,7 @@
     X(DERIVED_TYPE,   "datatype is not a predefined one")                               \
     X(TYPE_OR_OP,     "this datatype with this operation is not handled")               \
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
-    X(TOO_LARGE,      "message is larger than is taken here")                  \
+    X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(TOO_MANY,       "too many communicators have shared memory already")              \

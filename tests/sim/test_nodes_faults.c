@@ -91,9 +91,11 @@ static uint64_t operations_of(unsigned algorithm, unsigned exchange)
 {
     const uint64_t chunks =
         CHUNKS / LOWLAT_EXCHANGES + (exchange < (unsigned) CHUNKS % LOWLAT_EXCHANGES);
-    /* Of three nodes doubling folds one: give, exchange both ways, get. */
+    /* Of three nodes one is folded: give, exchange both ways (halving: twice), get. */
     const uint64_t ring = (uint64_t) 2 * (NODES - 1) * NODES;
-    const uint64_t messages = LOWLAT_ALGORITHM_RING == algorithm ? ring : 4;
+    const uint64_t messages = LOWLAT_ALGORITHM_RING == algorithm      ? ring
+                              : LOWLAT_ALGORITHM_HALVING == algorithm ? 6
+                                                                      : 4;
     /* A send, a receive and their two ends. */
     return 4 * messages * chunks * OWNERS;
 }
@@ -121,10 +123,12 @@ static void every_failing_operation_of_a_network_is_reported(void **state)
 
 int main(void)
 {
-    static unsigned algorithms[] = {LOWLAT_ALGORITHM_DOUBLING, LOWLAT_ALGORITHM_RING};
+    static unsigned algorithms[] = {LOWLAT_ALGORITHM_DOUBLING, LOWLAT_ALGORITHM_HALVING,
+                                    LOWLAT_ALGORITHM_RING};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[0]),
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[1]),
+        cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[2]),
     };
 
     printf("# seed %d\n", SEED);

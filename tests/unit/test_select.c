@@ -150,6 +150,39 @@ static void nodes_double_short_messages_and_pass_long_ones_down(void **state)
     }
 }
 
+static void nodes_follow_a_plan(void **state)
+{
+    enum { RULES = 3, TEXT_BYTES = 256 };
+    const lowlat_plan_t plan = {.rules = RULES,
+                                .rule = {{4096, LOWLAT_ALGORITHM_DOUBLING},
+                                         {65536, LOWLAT_ALGORITHMS},
+                                         {SIZE_MAX, LOWLAT_ALGORITHM_RING}}};
+    lowlat_net_t net = {.nodes = 4, .owners = 1, .plan = &plan};
+    const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
+    lowlat_config_t config = {.max_bytes = 0};
+    lowlat_map_t map;
+    char text[TEXT_BYTES];
+    (void) state;
+
+    lowlat_map_init(&map, &config, &group);
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 4097));
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 65536));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 65537));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, SIZE_MAX));
+    lowlat_map_describe(&map, text, sizeof text);
+    assert_string_equal("doubling to 4096 bytes, the component below to 65536 bytes, ring to any "
+                        "length",
+                        text);
+    config.max_bytes = 100000;
+    lowlat_map_init(&map, &config, &group);
+    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 100000));
+    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 100001));
+    config.nodes_algorithm = 1 + (int) (LOWLAT_ALGORITHM_HALVING - LOWLAT_NODES_FIRST);
+    lowlat_map_init(&map, &config, &group);
+    assert_int_equal(LOWLAT_ALGORITHM_HALVING, lowlat_map_lookup(&map, 5000));
+}
+
 static void nodes_take_the_algorithm_that_is_forced(void **state)
 {
     (void) state;
@@ -180,18 +213,21 @@ static void none_passes_everything_down_between_nodes_only(void **state)
 }
 
 /* Also where the ring, whose order depends on the position, was asked for. */
-static void reproducible_takes_doubling_for_every_length_between_nodes(void **state)
+static void reproducible_takes_every_length_between_nodes(void **state)
 {
     (void) state;
     for (int choice = 0; choice < (int) LOWLAT_NODES_NONE; ++choice) {
+        const lowlat_config_t config = {
+            .nodes_algorithm = choice, .max_bytes = 16, .reproducible = true};
+        const unsigned forced = lowlat_forced(&config, true);
         for (unsigned nodes = 2; nodes <= 100; ++nodes) {
-            const lowlat_map_t map = nodes_map_of(
-                nodes, (lowlat_config_t){
-                           .nodes_algorithm = choice, .max_bytes = 16, .reproducible = true});
+            const lowlat_map_t map = nodes_map_of(nodes, config);
             for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
-                assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, bytes));
+                const unsigned algorithm = lowlat_map_lookup(&map, bytes);
+                assert_true(lowlat_algorithms[algorithm].reproducible);
+                assert_true(LOWLAT_ALGORITHMS == forced || forced == algorithm);
             }
-            assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, SIZE_MAX));
+            assert_true(LOWLAT_ALGORITHMS != lowlat_map_lookup(&map, SIZE_MAX));
         }
     }
 }
@@ -308,9 +344,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(reproducible_takes_every_length_reproducible, share_cores,
                                         own_cores),
         cmocka_unit_test(nodes_double_short_messages_and_pass_long_ones_down),
+        cmocka_unit_test(nodes_follow_a_plan),
         cmocka_unit_test(nodes_take_the_algorithm_that_is_forced),
         cmocka_unit_test(none_passes_everything_down_between_nodes_only),
-        cmocka_unit_test(reproducible_takes_doubling_for_every_length_between_nodes),
+        cmocka_unit_test(reproducible_takes_every_length_between_nodes),
         cmocka_unit_test(a_selection_can_be_read),
         cmocka_unit_test(every_choice_of_format_and_algorithm_exists),
         cmocka_unit_test(settings_give_valid_configurations),

@@ -1,0 +1,289 @@
+/*
+ * The trials behind the choice between nodes; lowlat_plan.h draws the conclusions.
+ *
+ * Lengths go up from a few bytes.  At each, the candidates that lowlat_plan_wants() take turns,
+ * in rounds; every turn is a few calls back to back, and the median of its rounds counts.  Then
+ * the ranks agree: the time of a candidate is that of the slowest rank.  No longer ones are
+ * tried once all the trials together have taken `nodes_trial_ms`.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "coll_lowlat_trial.h"
+#include "lowlat_memory.h"
+
+enum {
+    ROUNDS = 5,
+    MEDIAN = ROUNDS / 2,
+    SHORT_CALLS = 4, /* of a turn */
+    LONG_CALLS = 1,
+    LONG_BYTES = 16 << 10,
+};
+
+static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,
+                                 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10};
+enum { LENGTHS = sizeof lengths / sizeof lengths[0], LONGEST = LENGTHS - 1 };
+_Static_assert((int) LENGTHS < (int) LOWLAT_PLAN_LENGTHS, "the plan adds one");
+
+/* What the trials work with. */
+typedef struct bench {
+    lowlat_module_t *module;
+    arc_reduction_t reduction;
+    float *in; /* [longest / sizeof(float)] zeros */
+    float *out;
+} bench_t;
+
+static double now(void)
+{
+    struct timespec time;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static arc_status_t call_below(const bench_t *bench, size_t elems)
+{
+    arc_module_t *base = &bench->module->base;
+
+    base->nested = true;
+    const int status = base->below_allreduce(bench->in, bench->out, (int) elems, &ompi_mpi_float.dt,
+                                             &ompi_mpi_op_sum.op, base->comm, base->below_module);
+    base->nested = false;
+    return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
+}
+
+static arc_status_t call_ours(const bench_t *bench, lowlat_candidate_t candidate, size_t elems)
+{
+    lowlat_module_t *module = bench->module;
+    lowlat_task_t task = {.group = &module->group,
+                          .reducer = &bench->reduction.reducer,
+                          .in = bench->in,
+                          .out = bench->out,
+                          .count = elems,
+                          .span_bytes = elems * sizeof(float)};
+
+    module->net.leader_bytes = candidate.leaders ? SIZE_MAX : 0;
+    lowlat_algorithms[candidate.algorithm].start(&task);
+    return arc_wait_run(&module->wait, &task.task);
+}
+
+/* One turn: *seconds of a call. */
+static arc_status_t take_turn(const bench_t *bench, lowlat_candidate_t candidate, size_t bytes,
+                              double *seconds)
+{
+    const unsigned calls = bytes < LONG_BYTES ? SHORT_CALLS : LONG_CALLS;
+    const size_t elems = bytes / sizeof(float);
+    const double begin = now();
+    arc_status_t status = ARC_OK;
+
+    for (unsigned call = 0; ARC_OK == status && call < calls; ++call) {
+        status = LOWLAT_ALGORITHMS == candidate.algorithm ? call_below(bench, elems)
+                                                          : call_ours(bench, candidate, elems);
+    }
+    *seconds = (now() - begin) / calls;
+    return status;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double left = *(const double *) a;
+    const double right = *(const double *) b;
+    return (left > right) - (left < right);
+}
+
+/* The next length: what this rank saw. */
+static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *trials, size_t bytes,
+                               double seconds[LOWLAT_PLAN_CANDIDATES])
+{
+    double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS];
+    arc_status_t status = ARC_OK;
+
+    /* The first round is for connections and memory, and not counted. */
+    for (unsigned round = 0; ARC_OK == status && round <= ROUNDS; ++round) {
+        for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
+            const unsigned i = (turn + round) % trials->candidates;
+            if (lowlat_plan_wants(trials, i)) {
+                status = take_turn(bench, trials->candidate[i], bytes,
+                                   &turns[i][0 == round ? 0 : round - 1]);
+            }
+        }
+    }
+    for (unsigned i = 0; ARC_OK == status && i < trials->candidates; ++i) {
+        seconds[i] = 0;
+        if (lowlat_plan_wants(trials, i)) {
+            qsort(turns[i], ROUNDS, sizeof turns[i][0], compare_doubles);
+            seconds[i] = turns[i][MEDIAN];
+        }
+    }
+    return status;
+}
+
+/* The slowest rank's times of a length, and whether to go on: not when some rank has no time left.
+ */
+static arc_status_t agree(lowlat_module_t *module, unsigned candidates, double *seconds, bool *more)
+{
+    static const double unit = 1e-12;
+    uint64_t values[LOWLAT_PLAN_CANDIDATES + 1];
+
+    for (unsigned i = 0; i < candidates; ++i) {
+        values[i] = ~(uint64_t) (seconds[i] / unit);
+    }
+    values[candidates] = *more;
+    arc_status_t status = arc_module_min(&module->base, values, (int) candidates + 1);
+    for (unsigned i = 0; i < candidates; ++i) {
+        seconds[i] = (double) ~values[i] * unit;
+    }
+    *more = values[candidates];
+    return status;
+}
+
+static arc_status_t try_all(const bench_t *bench, lowlat_trials_t *trials)
+{
+    lowlat_module_t *module = bench->module;
+    const double end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms;
+    arc_status_t status = ARC_OK;
+    bool more = true;
+
+    trials->candidates = lowlat_plan_candidates(trials->candidate, module->topology.owners);
+    for (trials->lengths = 0; ARC_OK == status && more && trials->lengths < LENGTHS;
+         ++trials->lengths) {
+        const size_t bytes = lengths[trials->lengths];
+        double *seconds = trials->seconds[trials->lengths];
+
+        trials->bytes[trials->lengths] = bytes;
+        status = try_length(bench, trials, bytes, seconds);
+        if (ARC_OK == status) {
+            more = now() < end;
+            status = agree(module, trials->candidates, seconds, &more);
+        }
+    }
+    return status;
+}
+
+static void log_trials(const lowlat_module_t *module, const lowlat_trials_t *trials)
+{
+    enum { TEXT_BYTES = 400 };
+    char text[TEXT_BYTES];
+
+    if (0 != ompi_comm_rank(module->base.comm)) {
+        return;
+    }
+    for (unsigned length = 0; length < trials->lengths; ++length) {
+        int used = snprintf(text, sizeof text, "tried %zu bytes:", trials->bytes[length]);
+        for (unsigned i = 0; i < trials->candidates && used < TEXT_BYTES; ++i) {
+            const lowlat_candidate_t *candidate = &trials->candidate[i];
+            const bool below = LOWLAT_ALGORITHMS == candidate->algorithm;
+            if (0 == trials->seconds[length][i]) {
+                continue;
+            }
+            used += snprintf(
+                text + used, (size_t) (TEXT_BYTES - used), "%s %s%s %.1f us", 0 == i ? "" : ",",
+                below ? "the component below" : lowlat_algorithms[candidate->algorithm].name,
+                candidate->leaders ? " by leaders" : "", trials->seconds[length][i] * 1e6);
+        }
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s", text);
+    }
+}
+
+/* What decides how fast the candidates are, as far as the communicator does. */
+static uint64_t shape_of(const lowlat_module_t *module)
+{
+    const lowlat_topology_t *topology = &module->topology;
+
+    return (uint64_t) topology->nodes << 33 | (uint64_t) topology->largest << 17 |
+           (uint64_t) topology->owners << 1 | topology->in_order;
+}
+
+static void remember(uint64_t shape, const lowlat_trials_t *trials)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    component->known[component->shapes % LOWLAT_KNOWN_SHAPES] =
+        (lowlat_known_shape_t){shape, *trials};
+    component->shapes += 1;
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t *trials)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+    const uint64_t shape = shape_of(module);
+    bool more = false;
+
+    trials->lengths = 0;
+    (void) pthread_mutex_lock(&component->base.lock);
+    for (unsigned i = 0; i < LOWLAT_KNOWN_SHAPES; ++i) {
+        if (component->known[i].shape == shape) {
+            *trials = component->known[i].trials;
+        }
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+
+    /* Ranks may have made theirs on different communicators. */
+    uint64_t lengths_known = trials->lengths;
+    arc_status_t status = arc_module_min(&module->base, &lengths_known, 1);
+    trials->lengths = (unsigned) lengths_known;
+    for (unsigned i = 0; ARC_OK == status && i < trials->lengths; ++i) {
+        status = agree(module, trials->candidates, trials->seconds[i], &more);
+    }
+    return status;
+}
+
+static void bench_free(bench_t *bench)
+{
+    free(bench->in);
+    free(bench->out);
+}
+
+/* Memory for the trials, on all ranks or none. */
+static bool bench_make(bench_t *bench, lowlat_module_t *module)
+{
+    *bench = (bench_t){
+        .module = module, .in = calloc(1, lengths[LONGEST]), .out = malloc(lengths[LONGEST])};
+    uint64_t ok =
+        NULL != bench->in && NULL != bench->out &&
+        ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,
+                                            &ompi_mpi_float.dt, &bench->reduction);
+    if (ARC_OK == arc_module_min(&module->base, &ok, 1) && ok) {
+        return true;
+    }
+    bench_free(bench);
+    return false;
+}
+
+bool coll_lowlat_wants_trials(const lowlat_module_t *module)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+
+    return module->topology.nodes > 1 && config->nodes_trial_ms > 0 && !config->reproducible &&
+           LOWLAT_ALGORITHM_AUTO == config->nodes_algorithm;
+}
+
+arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    arc_status_t status = ARC_OK;
+    bench_t bench;
+
+    if (0 == trials->lengths && bench_make(&bench, module)) {
+        status = try_all(&bench, trials);
+        if (ARC_OK == status) {
+            remember(shape_of(module), trials);
+            log_trials(module, trials);
+        }
+        bench_free(&bench);
+    }
+    if (ARC_OK == status && trials->lengths > 0) {
+        lowlat_plan_make(&module->plan, trials, config->nodes_margin, config->leader_bytes);
+        module->net.plan = &module->plan;
+        module->net.leader_bytes = module->plan.leader_bytes;
+    }
+    return status;
+}

@@ -1,0 +1,76 @@
+/*
+ * Which algorithm between nodes for which length, from trials of all of them.
+ *
+ * A *candidate* is one of the algorithms for several nodes, with one owner in each node (a
+ * leader) or with all of them, or the component below.  A trial is what a call of a
+ * candidate took for one of a few lengths.  For a length in between the next longer trial
+ * counts; behind the longest one time is taken to be a straight line through the last two.
+ *
+ * Measured, not computed from alpha and beta: what decides between algorithms that send the
+ * same bytes is what no such model has: how the messages of a length are carried, how many
+ * processes share a core or a card, and what the component below does.
+ *
+ * Pure.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PLAN_H
+#define LOWLAT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LOWLAT_PLAN_LENGTHS = 16,   /* of trials; one less can be tried */
+    LOWLAT_PLAN_CANDIDATES = 8, /* at most */
+    LOWLAT_PLAN_RULES = 8,
+};
+
+typedef struct lowlat_candidate {
+    unsigned algorithm; /* LOWLAT_ALGORITHMS: the component below */
+    bool leaders;
+} lowlat_candidate_t;
+
+/* The candidates on nodes of which the smallest has `owners` ranks; the first one is "below". */
+unsigned lowlat_plan_candidates(lowlat_candidate_t candidates[LOWLAT_PLAN_CANDIDATES],
+                                unsigned owners);
+
+typedef struct lowlat_trials {
+    unsigned candidates;
+    lowlat_candidate_t candidate[LOWLAT_PLAN_CANDIDATES];
+    unsigned lengths;
+    size_t bytes[LOWLAT_PLAN_LENGTHS];                           /* ascending */
+    double seconds[LOWLAT_PLAN_LENGTHS][LOWLAT_PLAN_CANDIDATES]; /* 0: not tried */
+} lowlat_trials_t;
+
+/*
+ * Is candidate i worth a trial at the next length?  The component below always.  Of ours those
+ * that are not recursive doubling, which has the fewest steps, only once bytes count: when
+ * doubling takes twice as long as for the shortest message.  None that took more than three times
+ * as long as the fastest one did, once it was tried.
+ */
+bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i);
+
+/* Messages up to max_bytes, as far as no rule before takes them. */
+typedef struct lowlat_nodes_rule {
+    size_t max_bytes;
+    unsigned algorithm; /* LOWLAT_ALGORITHMS: pass down */
+} lowlat_nodes_rule_t;
+
+typedef struct lowlat_plan {
+    unsigned rules;
+    lowlat_nodes_rule_t rule[LOWLAT_PLAN_RULES];
+    size_t leader_bytes; /* up to here leaders */
+} lowlat_plan_t;
+
+/*
+ * The rules for all lengths.  An algorithm is taken where it was faster than the component
+ * below by `margin_percent` of its time.  Lengths behind the last trial are passed down, unless
+ * bytes were all that counted there.  leader_bytes: 0 lets the trials decide, else it is as
+ * given.  At least one length was tried.
+ */
+void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double margin_percent,
+                      size_t leader_bytes);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * Who sends what to whom in an exchange between nodes.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "lowlat_butterfly.h"
+#include "lowlat_memory.h"
+#include "lowlat_net.h"
+
+static lowlat_move_t move_nothing(void)
+{
+    return (lowlat_move_t){.to = 0};
+}
+
+static lowlat_move_t doubling_exchange(const lowlat_place_t *place, unsigned step, size_t elems,
+                                       size_t line_elems)
+{
+    (void) line_elems;
+    return (lowlat_move_t){.to = lowlat_partner(place, step),
+                           .send_end = elems,
+                           .from = lowlat_partner(place, step),
+                           .receive_end = elems,
+                           .adds = true,
+                           .peers_is_left = lowlat_is_upper(place, step)};
+}
+
+/*
+ * Steps of a position: 0 .. k-1 halve, k .. 2k-1 double.  What is sent in the one is what
+ * comes in the other.
+ */
+static lowlat_move_t halving_exchange(const lowlat_place_t *place, unsigned step, size_t elems,
+                                      size_t line_elems)
+{
+    const unsigned exchange = lowlat_exchange_of(place, step);
+    const bool halves = step < place->steps;
+    const lowlat_range_t own =
+        lowlat_butterfly_range(place->position, exchange + 1, elems, line_elems);
+    const lowlat_range_t partners =
+        lowlat_butterfly_range(place->position ^ (1u << exchange), exchange + 1, elems, line_elems);
+    const lowlat_range_t sent = halves ? partners : own;
+    const lowlat_range_t received = halves ? own : partners;
+
+    return (lowlat_move_t){.to = lowlat_partner(place, exchange),
+                           .send_first = sent.first,
+                           .send_end = sent.end,
+                           .from = lowlat_partner(place, exchange),
+                           .receive_first = received.first,
+                           .receive_end = received.end,
+                           .adds = halves,
+                           .peers_is_left = lowlat_is_upper(place, exchange)};
+}
+
+/*
+ * `steps` exchanges of the positions, between the fold and its end: an extra gives its
+ * vector to its proxy, and gets the sum.
+ */
+static bool folded(const lowlat_place_t *place, unsigned node, unsigned steps,
+                   lowlat_move_t (*exchange_of)(const lowlat_place_t *place, unsigned step,
+                                                size_t elems, size_t line_elems),
+                   unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
+{
+    *move = move_nothing();
+    if (place->is_extra) {
+        move->to = node - 1;
+        move->from = node - 1;
+        move->send_end = 0 == step ? elems : 0;
+        move->receive_end = 1 == step ? elems : 0;
+        return step < 2;
+    }
+    if (place->is_proxy && 0 == step) {
+        move->from = node + 1;
+        move->receive_end = elems;
+        move->adds = true;
+        return true;
+    }
+    const unsigned exchange = step - place->is_proxy;
+    if (exchange < steps) {
+        *move = exchange_of(place, exchange, elems, line_elems);
+        return true;
+    }
+    if (place->is_proxy && exchange == steps) {
+        move->to = node + 1;
+        move->send_end = elems;
+        return true;
+    }
+    return false;
+}
+
+bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                              size_t line_elems, lowlat_move_t *move)
+{
+    const lowlat_place_t place = lowlat_place(node, nodes);
+    return folded(&place, node, place.steps, doubling_exchange, step, elems, line_elems, move);
+}
+
+bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                             size_t line_elems, lowlat_move_t *move)
+{
+    const lowlat_place_t place = lowlat_place(node, nodes);
+    return folded(&place, node, 2 * place.steps, halving_exchange, step, elems, line_elems, move);
+}
+
+/* The piece that starts with node `piece`, modulo N; `piece` >= 0 after N is added. */
+static void ring_piece(unsigned piece, unsigned nodes, size_t elems, size_t line_elems,
+                       size_t *first, size_t *end)
+{
+    const size_t piece_elems = lowlat_round_up(lowlat_divide_up(elems, nodes), line_elems);
+    *first = lowlat_min(elems, piece % nodes * piece_elems);
+    *end = lowlat_min(elems, *first + piece_elems);
+}
+
+bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                          size_t line_elems, lowlat_move_t *move)
+{
+    const unsigned half = nodes - 1; /* steps of either stage */
+
+    *move = move_nothing();
+    if (step >= 2 * half) {
+        return false;
+    }
+    move->to = (node + 1) % nodes;
+    move->from = (node + nodes - 1) % nodes;
+    move->adds = step < half;
+    move->peers_is_left = true;
+    /* Step s passes on what came in step s - 1; the allgather begins with the own total, node + 1.
+     */
+    ring_piece(node + 2 * nodes - step, nodes, elems, line_elems, &move->send_first,
+               &move->send_end);
+    ring_piece(node + 2 * nodes - step - 1, nodes, elems, line_elems, &move->receive_first,
+               &move->receive_end);
+    return true;
+}
