@@ -265,6 +265,19 @@ END
 ! grep -q -e --ping-pong "$mpi_scratch"/?.options
 mpi_result $? "compare: no ping-pong without classes"
 
+compares --classes off --tsv "$mpi_scratch/figures.tsv"
+printf 'all\ta\t4\t9.950\t0.400\t90.000\t6\n' >"$mpi_scratch/expected"
+test "$mpi_status" -eq 0 && test "$(wc -l <"$mpi_scratch/figures.tsv")" -eq 11 &&
+    grep -qxF -f "$mpi_scratch/expected" "$mpi_scratch/figures.tsv"
+mpi_result $? "compare: writes median, minimum, maximum and windows to a file"
+compares --tsv "$mpi_scratch/figures.tsv"
+printf 'far\tb\t4\t40.000\t39.000\t41.000\t3\n' >"$mpi_scratch/expected"
+test "$mpi_status" -eq 0 && grep -qxF -f "$mpi_scratch/expected" "$mpi_scratch/figures.tsv"
+mpi_result $? "compare: writes a row for each class"
+compares --tsv "$mpi_scratch/no/figures.tsv"
+test "$mpi_status" -ne 0 && test ! -e "$mpi_scratch/a.options"
+mpi_result $? "compare: runs nothing if the file cannot be written"
+
 compares -n 3 -- --shuffle
 test "$mpi_status" -eq 0 && test "$(sort -u "$mpi_scratch"/?.options)" = "-m 4:1048576 --shuffle" &&
     grep -q '^# 3 ranks, shuffled' "$mpi_scratch/all"

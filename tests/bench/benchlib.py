@@ -1,0 +1,74 @@
+"""What the scripts of this folder have in common: programs, tables, TSV files, pictures.
+
+Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import os
+import sys
+
+
+def find_program(name):
+    """The one in the current folder or beside the scripts; the former if there is neither."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = [os.path.join(place, name) for place in (os.getcwd(), here)]
+    return next((path for path in beside if os.access(path, os.X_OK)), beside[0])
+
+
+def print_table(rows, markdown):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = [cell.rjust(width) for cell, width in zip(row, widths)]
+        if markdown:
+            print("| " + " | ".join(cells) + " |")
+            if number == 0:
+                print("|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
+        else:
+            print("  ".join(cells))
+
+
+def write_tsv(path, header, rows, comment):
+    """A line of comment, one of column names, and the rows."""
+    try:
+        with open(path, "w", encoding="utf-8") as lines:
+            print(f"# {comment}", file=lines)
+            for row in [header, *rows]:
+                print("\t".join(map(str, row)), file=lines)
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
+
+
+def parse_tsv(lines, name):
+    """[{column: text}] of lines with a header; those that begin with # are comments."""
+    cells = [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
+    if not cells or any(len(row) != len(cells[0]) for row in cells):
+        sys.exit(f"{name}: not a table of tab-separated columns")
+    return [dict(zip(cells[0], row)) for row in cells[1:]]
+
+
+def load_pyplot():
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(
+            f"{sys.executable} has no matplotlib: Debian package python3-matplotlib, which is for"
+            " /usr/bin/python3"
+        )
+    matplotlib.use("Agg")  # no display
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def bytes_text(size):
+    for unit, name in ((2**20, "MiB"), (2**10, "KiB")):
+        if size and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def save_picture(figure, path):
+    metadata = {"Software": None} if path.endswith(".png") else None
+    try:
+        figure.savefig(path, dpi=100, metadata=metadata)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{path}: {error}")
