@@ -121,6 +121,7 @@ static arc_status_t progress(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
             return ARC_OK;
         }
         if (!moved) {
+            task->task.memory_only = task->exchanged == task->reduced;
             return ARC_IN_PROGRESS;
         }
     }

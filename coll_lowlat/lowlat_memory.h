@@ -40,6 +40,7 @@ static inline void lowlat_task_begin(lowlat_task_t *task, const arc_task_ops_t *
 
     task->task.ops = ops;
     task->task.steps = 0;
+    task->task.memory_only = true;
     task->sequence = ++group->sequence;
     task->base = group->pieces;
     group->pieces += pieces;

@@ -4,7 +4,10 @@
 #include "lowlat_plan.h"
 #include "lowlat_select.h"
 
-enum { BELOW = 0 }; /* the candidate */
+enum {
+    BELOW = 0,  /* the candidate */
+    LONGER = 4, /* times the longest that was tried: for all that are longer */
+};
 
 unsigned lowlat_plan_candidates(lowlat_candidate_t candidates[LOWLAT_PLAN_CANDIDATES],
                                 unsigned owners)
@@ -136,7 +139,6 @@ static bool only_bytes_count(const lowlat_trials_t *trials, unsigned i)
 /* `trials` and one length more, which stands for all that are longer. */
 static lowlat_trials_t with_long_messages(const lowlat_trials_t *trials)
 {
-    enum { LONGER = 4 }; /* times the longest that was tried */
     lowlat_trials_t more = *trials;
 
     more.bytes[more.lengths] = LONGER * trials->bytes[trials->lengths - 1];
@@ -164,7 +166,9 @@ void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double
     for (unsigned length = 0; length < all.lengths; ++length) {
         const bool leaders = all.bytes[length] <= plan->leader_bytes;
         const unsigned best = fastest(&all, length, leaders);
-        const double limit = all.seconds[length][BELOW] * (1 - margin_percent / 100);
+        /* A guess must promise more. */
+        const double margin = length < trials->lengths ? margin_percent : LONGER * margin_percent;
+        const double limit = all.seconds[length][BELOW] * (1 - margin / 100);
         const bool take = BELOW != best && all.seconds[length][best] <= limit;
 
         add_rule(plan, take ? all.candidate[best].algorithm : LOWLAT_ALGORITHMS, all.bytes[length]);

@@ -34,6 +34,8 @@ struct arc_task {
     const arc_task_ops_t *ops;
     /* Counts steps forward.  A time limit is for a task that stands still, not for a long one. */
     unsigned long steps;
+    /* At present it waits only for memory that others write, not for messages. */
+    bool memory_only;
 };
 
 #endif

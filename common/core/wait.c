@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <sched.h>
 #include <time.h>
 
 #include "wait.h"
@@ -25,7 +26,11 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
         if (ARC_IN_PROGRESS != status) {
             return status;
         }
-        wait->progress();
+        if (task->memory_only && 0 != poll % (wait->yields + 1)) {
+            (void) sched_yield();
+        } else {
+            wait->progress();
+        }
         if (wait->timeout_seconds <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
             continue;
         }

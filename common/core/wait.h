@@ -5,7 +5,9 @@
  * the CPU's pause hint and then calls the progress function on every poll.  The
  * progress function is Open MPI's opal_progress(): a peer may need us for a
  * message it started before the collective, and when cores are short it is what
- * yields.  With a time limit the wait ends in ARC_ERR_TIMEOUT instead of
+ * yields.  It may look into every connection, though, and where cores are shared that time is
+ * taken from the rank we wait for: one that waits only for memory then yields most of the times,
+ * without a look.  With a time limit the wait ends in ARC_ERR_TIMEOUT instead of
  * hanging; the caller then says who is missing (arc_task_ops_t.waits_for).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -18,6 +20,7 @@
 typedef struct arc_wait {
     void (*progress)(void); /* drives everything else in this process; may yield */
     unsigned spins;         /* polls before the first call of progress */
+    unsigned yields; /* polls that only yield, for each that calls progress: waits for memory */
     double timeout_seconds; /* without a step forward; 0: wait for ever */
 } arc_wait_t;
 

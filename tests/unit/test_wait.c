@@ -82,6 +82,25 @@ static void spins_first_then_makes_progress_on_every_poll(void **state)
     assert_int_equal(49, progress_calls);
 }
 
+static void a_wait_for_memory_yields_between_calls_of_progress(void **state)
+{
+    counted_t task = {.end_after = 100, .status = ARC_OK};
+    const arc_wait_t wait = {.progress = count_progress, .yields = 3};
+    (void) state;
+
+    task.task.ops = &counted_ops;
+    task.task.memory_only = true;
+    progress_calls = 0;
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
+    assert_int_equal(24, progress_calls);
+    /* Messages need progress on every poll. */
+    task.polls = 0;
+    task.task.memory_only = false;
+    progress_calls = 0;
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
+    assert_int_equal(99, progress_calls);
+}
+
 static void errors_end_the_wait_at_once(void **state)
 {
     counted_t spinning = {.end_after = 3, .status = ARC_ERR_PROTOCOL};
@@ -171,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_that_is_ready_costs_no_progress),
         cmocka_unit_test(spins_first_then_makes_progress_on_every_poll),
+        cmocka_unit_test(a_wait_for_memory_yields_between_calls_of_progress),
         cmocka_unit_test(errors_end_the_wait_at_once),
         cmocka_unit_test(a_time_limit_ends_the_wait),
         cmocka_unit_test(a_long_task_that_moves_is_not_timed_out),
