@@ -136,6 +136,22 @@ double cost_hierarchical_printed_seconds(const cost_model_t *model, unsigned nod
            (nodes - 1.0) / nodes * model->eta * share * model->inter.beta_seconds_per_byte;
 }
 
+double cost_hierarchical_halving_seconds(const cost_model_t *model, unsigned nodes,
+                                         unsigned ranks_per_node, size_t bytes)
+{
+    const double share = (double) bytes / ranks_per_node;
+    const unsigned whole = is_power_of_two(nodes) ? log2_ceil(nodes) : log2_ceil(nodes) - 1;
+    const double positions = (double) ((size_t) 1 << whole);
+    const double halves = (positions - 1) / positions;
+    const double folds = is_power_of_two(nodes) ? 0 : 1;
+
+    return inside_node_seconds(model, ranks_per_node, (double) bytes) +
+           2 * (whole * model->inter.alpha_seconds +
+                halves * share * model->inter.beta_seconds_per_byte) +
+           2 * folds * message_seconds(&model->inter, share) +
+           (halves + folds) * share * model->gamma_seconds_per_byte;
+}
+
 double cost_hierarchical_ring_seconds(const cost_model_t *model, unsigned nodes,
                                       unsigned ranks_per_node, size_t bytes)
 {
@@ -152,6 +168,7 @@ const cost_algorithm_t cost_algorithms[] = {
     {"doubling", cost_doubling_seconds},
     {"hierarchical", cost_hierarchical_seconds},
     {"hierarchical_printed", cost_hierarchical_printed_seconds},
+    {"hierarchical_halving", cost_hierarchical_halving_seconds},
     {"hierarchical_ring", cost_hierarchical_ring_seconds},
 };
 const size_t cost_algorithms_count = sizeof(cost_algorithms) / sizeof(cost_algorithms[0]);

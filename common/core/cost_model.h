@@ -89,6 +89,14 @@ double cost_hierarchical_printed_seconds(const cost_model_t *model, unsigned nod
                                          unsigned ranks_per_node, size_t bytes);
 
 /*
+ * No equation in the paper.  (3) + (5), and recursive halving and doubling over the nodes: 2
+ * log2(N) messages with 2 (N-1)/N M/G bytes in all.  Without flags among the data.  Numbers of
+ * nodes that are no power of two fold, two messages of M/G more.
+ */
+double cost_hierarchical_halving_seconds(const cost_model_t *model, unsigned nodes,
+                                         unsigned ranks_per_node, size_t bytes);
+
+/*
  * (3) + (1) over the nodes with M/G bytes + (5): two shots, the fewest bytes on every link. Without
  * flags among the data.
  */

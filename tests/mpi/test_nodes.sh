@@ -94,6 +94,19 @@ if mpi_have_plugin; then
     ! served '.*' && cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "two nodes, none: the report tells why calls were passed down"
+    # Of communicators of one shape, here of one size, the first tries what is fastest, the others know.
+    mpi_start 4 60 "$two_nodes --mca coll_lowlat_verbose 10" lifecycle -n 61
+    sed -n 's/.* of \([0-9]*\) ranks: tried 8 bytes: the component below .* us, doubling .* us.*/\1/p' \
+        "$mpi_scratch/err" | sort >"$mpi_scratch/tried"
+    test -s "$mpi_scratch/tried" && test -z "$(uniq -d "$mpi_scratch/tried")"
+    mpi_result $? "two nodes: trials are made once"
+    mpi_show "$mpi_scratch/err"
+    mpi_start 4 60 "$two_nodes --mca coll_lowlat_verbose 10 --mca coll_lowlat_nodes_trial_ms 0" \
+        fallback -r 1
+    ! grep -q 'tried' "$mpi_scratch/err" &&
+        grep -q 'ranks: doubling to 65536 bytes;' "$mpi_scratch/err"
+    mpi_result $? "two nodes: without trials there are rules"
+    mpi_show "$mpi_scratch/err"
     for options in "" "--mca coll_quant_enable 1"; do
         check_han 90 "$options"
         check_han 35 "$options"

@@ -65,6 +65,10 @@ static void costs_are_those_worked_out_by_hand(void **state)
         {"doubling", 3, 1, 1000, 60.2},
         {"doubling", 3, 2, 6000, 281.8},
         {"hierarchical", 3, 1, 1000, 75.2},
+        /* the same inside; four messages of 10, 3/2 x 40 for the bytes; 4000 + 3000 bytes added */
+        {"hierarchical_halving", 4, 2, 8000, 110.7},
+        /* there and back 10 + 10, two messages of 10 + 5; 1000 + 500 bytes added */
+        {"hierarchical_halving", 3, 1, 1000, 70.15},
         {"hierarchical", 7, 1, 1000, 100.3},
         /* four steps up and down a tree of three, 4/3 of 10 for the bytes; 1000 added */
         {"tree", 3, 1, 1000, 40 + 40.0 / 3 + 0.1},
@@ -150,31 +154,70 @@ static void job_ring_half(job_t *job, unsigned members, unsigned stride, double 
     }
 }
 
+/* Who folds into whom, of `members` ranks that are `stride` apart. */
+typedef struct pairs {
+    unsigned core; /* the largest power of two that members fill */
+    unsigned fold[MOST_RANKS];
+    unsigned unfold[MOST_RANKS];
+} pairs_t;
+
+static pairs_t job_pairs(const job_t *job, unsigned members, unsigned stride)
+{
+    pairs_t pairs = {.core = 1};
+
+    while (2 * pairs.core <= members) {
+        pairs.core *= 2;
+    }
+    for (unsigned r = 0; r < job->ranks; ++r) {
+        const unsigned member = r / stride;
+        pairs.fold[r] =
+            member < pairs.core && member + pairs.core < members ? r + pairs.core * stride : NOBODY;
+        pairs.unfold[r] = member >= pairs.core ? r - pairs.core * stride : NOBODY;
+    }
+    return pairs;
+}
+
+static void job_exchange(job_t *job, const pairs_t *pairs, unsigned stride, unsigned distance,
+                         step_t step)
+{
+    unsigned partner[MOST_RANKS] = {0};
+
+    for (unsigned r = 0; r < job->ranks; ++r) {
+        const unsigned member = r / stride;
+        partner[r] = member < pairs->core ? (member ^ distance) * stride + r % stride : NOBODY;
+    }
+    job_step(job, partner, step);
+}
+
 /* Recursive doubling of `members` ranks that are `stride` apart; fold and unfold as needed. */
 static void job_doubling(job_t *job, unsigned members, unsigned stride, step_t step)
 {
-    unsigned core = 1;
-    unsigned fold[MOST_RANKS] = {0};
-    unsigned unfold[MOST_RANKS] = {0};
-    unsigned partner[MOST_RANKS] = {0};
+    const pairs_t pairs = job_pairs(job, members, stride);
 
-    while (2 * core <= members) {
-        core *= 2;
+    job_step(job, pairs.fold, step);
+    for (unsigned distance = 1; distance < pairs.core; distance *= 2) {
+        job_exchange(job, &pairs, stride, distance, step);
     }
-    for (unsigned r = 0; r < job->ranks; ++r) {
-        unsigned member = r / stride;
-        fold[r] = member < core && member + core < members ? r + core * stride : NOBODY;
-        unfold[r] = member >= core ? r - core * stride : NOBODY;
+    job_step(job, pairs.unfold, (step_t){step.wire_bytes, 0});
+}
+
+/* Recursive halving and doubling, halves first. */
+static void job_halving(job_t *job, unsigned members, unsigned stride, double bytes)
+{
+    const pairs_t pairs = job_pairs(job, members, stride);
+    unsigned distance = 1;
+    double part = bytes / 2;
+
+    job_step(job, pairs.fold, (step_t){bytes, bytes});
+    for (; distance < pairs.core; distance *= 2, part /= 2) {
+        job_exchange(job, &pairs, stride, distance, (step_t){part, part});
     }
-    job_step(job, fold, step);
-    for (unsigned distance = 1; distance < core; distance *= 2) {
-        for (unsigned r = 0; r < job->ranks; ++r) {
-            unsigned member = r / stride;
-            partner[r] = member < core ? (member ^ distance) * stride + r % stride : NOBODY;
-        }
-        job_step(job, partner, step);
+    while (distance > 1) {
+        distance /= 2;
+        part *= 2;
+        job_exchange(job, &pairs, stride, distance, (step_t){part, 0});
     }
-    job_step(job, unfold, (step_t){step.wire_bytes, 0});
+    job_step(job, pairs.unfold, (step_t){bytes, 0});
 }
 
 static void the_ring_keeps_pace_with_its_slowest_link(void **state)
@@ -226,10 +269,15 @@ static void hierarchical_algorithms_agree_with_clocks(void **state)
             const double share = bytes / local;
             job_ring_half(&doubling, local, 1, bytes, 1);
             job_t ring = doubling;
+            job_t halving = doubling;
             job_doubling(&doubling, nodes, local, (step_t){round_model.eta * share, share});
             job_ring_half(&doubling, local, 1, bytes, 0);
             assert_close(job_end(&doubling),
                          cost_hierarchical_seconds(&round_model, nodes, local, (size_t) bytes));
+            job_halving(&halving, nodes, local, share);
+            job_ring_half(&halving, local, 1, bytes, 0);
+            assert_close(job_end(&halving), cost_hierarchical_halving_seconds(
+                                                &round_model, nodes, local, (size_t) bytes));
             job_ring_half(&ring, nodes, local, share, 1);
             job_ring_half(&ring, nodes, local, share, 0);
             job_ring_half(&ring, local, 1, bytes, 0);
