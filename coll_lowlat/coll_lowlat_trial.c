@@ -4,8 +4,8 @@
  * Lengths go up from a few bytes.  At each, the candidates that lowlat_plan_wants() take turns,
  * in rounds; a turn is a call that is not counted and a few back to back that are, and the
  * median of the rounds counts.  Then the ranks agree: the time of a candidate is that of the
- * slowest rank.  No longer ones are tried once all the trials together have taken
- * `nodes_trial_ms`.
+ * slowest rank.  `nodes_trial_ms` after the first one they end, in the middle of a length if
+ * need be, which is then not counted.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -38,6 +38,7 @@ typedef struct bench {
     arc_reduction_t reduction;
     float *in; /* [longest / sizeof(float)] zeros */
     float *out;
+    double end; /* when the time is over */
 } bench_t;
 
 static double now(void)
@@ -99,15 +100,31 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The next length: what this rank saw. */
+static void keep_medians(const lowlat_trials_t *trials,
+                         double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS],
+                         double seconds[LOWLAT_PLAN_CANDIDATES])
+{
+    for (unsigned i = 0; i < trials->candidates; ++i) {
+        seconds[i] = 0;
+        if (lowlat_plan_wants(trials, i)) {
+            qsort(turns[i], ROUNDS, sizeof turns[i][0], compare_doubles);
+            seconds[i] = turns[i][MEDIAN];
+        }
+    }
+}
+
+/*
+ * The next length: what this rank saw.  *complete: the time of no rank was over before.  The
+ * first round is for connections and memory, and not counted.
+ */
 static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *trials, size_t bytes,
-                               double seconds[LOWLAT_PLAN_CANDIDATES])
+                               double seconds[LOWLAT_PLAN_CANDIDATES], bool *complete)
 {
     double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS];
+    uint64_t in_time = 1;
     arc_status_t status = ARC_OK;
 
-    /* The first round is for connections and memory, and not counted. */
-    for (unsigned round = 0; ARC_OK == status && round <= ROUNDS; ++round) {
+    for (unsigned round = 0; ARC_OK == status && in_time && round <= ROUNDS; ++round) {
         for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
             const unsigned i = (turn + round) % trials->candidates;
             if (lowlat_plan_wants(trials, i)) {
@@ -115,54 +132,51 @@ static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *tria
                                    &turns[i][0 == round ? 0 : round - 1]);
             }
         }
-    }
-    for (unsigned i = 0; ARC_OK == status && i < trials->candidates; ++i) {
-        seconds[i] = 0;
-        if (lowlat_plan_wants(trials, i)) {
-            qsort(turns[i], ROUNDS, sizeof turns[i][0], compare_doubles);
-            seconds[i] = turns[i][MEDIAN];
+        in_time = now() < bench->end;
+        if (ARC_OK == status) {
+            status = arc_module_min(&bench->module->base, &in_time, 1);
         }
+    }
+    *complete = in_time;
+    if (ARC_OK == status && in_time) {
+        keep_medians(trials, turns, seconds);
     }
     return status;
 }
 
-/* The slowest rank's times of a length, and whether to go on: not when some rank has no time left.
- */
-static arc_status_t agree(lowlat_module_t *module, unsigned candidates, double *seconds, bool *more)
+/* The slowest rank's times of a length, on all ranks. */
+static arc_status_t agree(lowlat_module_t *module, unsigned candidates, double *seconds)
 {
     static const double unit = 1e-12;
-    uint64_t values[LOWLAT_PLAN_CANDIDATES + 1];
+    uint64_t values[LOWLAT_PLAN_CANDIDATES];
 
     for (unsigned i = 0; i < candidates; ++i) {
         values[i] = ~(uint64_t) (seconds[i] / unit);
     }
-    values[candidates] = *more;
-    arc_status_t status = arc_module_min(&module->base, values, (int) candidates + 1);
+    arc_status_t status = arc_module_min(&module->base, values, (int) candidates);
     for (unsigned i = 0; i < candidates; ++i) {
         seconds[i] = (double) ~values[i] * unit;
     }
-    *more = values[candidates];
     return status;
 }
 
 static arc_status_t try_all(const bench_t *bench, lowlat_trials_t *trials)
 {
     lowlat_module_t *module = bench->module;
-    const double end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms;
     arc_status_t status = ARC_OK;
-    bool more = true;
+    bool complete = true;
 
     trials->candidates = lowlat_plan_candidates(trials->candidate, module->topology.owners);
-    for (trials->lengths = 0; ARC_OK == status && more && trials->lengths < LENGTHS;
-         ++trials->lengths) {
+    trials->lengths = 0;
+    while (ARC_OK == status && complete && trials->lengths < LENGTHS) {
         const size_t bytes = lengths[trials->lengths];
         double *seconds = trials->seconds[trials->lengths];
 
-        trials->bytes[trials->lengths] = bytes;
-        status = try_length(bench, trials, bytes, seconds);
-        if (ARC_OK == status) {
-            more = now() < end;
-            status = agree(module, trials->candidates, seconds, &more);
+        status = try_length(bench, trials, bytes, seconds, &complete);
+        if (ARC_OK == status && complete) {
+            status = agree(module, trials->candidates, seconds);
+            trials->bytes[trials->lengths] = bytes;
+            trials->lengths += 1;
         }
     }
     return status;
@@ -217,7 +231,6 @@ arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t 
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
     const uint64_t shape = shape_of(module);
-    bool more = false;
 
     trials->lengths = 0;
     (void) pthread_mutex_lock(&component->base.lock);
@@ -233,7 +246,7 @@ arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t 
     arc_status_t status = arc_module_min(&module->base, &lengths_known, 1);
     trials->lengths = (unsigned) lengths_known;
     for (unsigned i = 0; ARC_OK == status && i < trials->lengths; ++i) {
-        status = agree(module, trials->candidates, trials->seconds[i], &more);
+        status = agree(module, trials->candidates, trials->seconds[i]);
     }
     return status;
 }
@@ -247,8 +260,10 @@ static void bench_free(bench_t *bench)
 /* Memory for the trials, on all ranks or none. */
 static bool bench_make(bench_t *bench, lowlat_module_t *module)
 {
-    *bench = (bench_t){
-        .module = module, .in = calloc(1, lengths[LONGEST]), .out = malloc(lengths[LONGEST])};
+    *bench = (bench_t){.module = module,
+                       .in = calloc(1, lengths[LONGEST]),
+                       .out = malloc(lengths[LONGEST]),
+                       .end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms};
     uint64_t ok =
         NULL != bench->in && NULL != bench->out &&
         ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,
@@ -276,7 +291,7 @@ arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
 
     if (0 == trials->lengths && bench_make(&bench, module)) {
         status = try_all(&bench, trials);
-        if (ARC_OK == status) {
+        if (ARC_OK == status && trials->lengths > 0) {
             remember(shape_of(module), trials);
             log_trials(module, trials);
         }
