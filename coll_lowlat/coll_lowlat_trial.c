@@ -20,11 +20,11 @@
 #include "lowlat_memory.h"
 
 enum {
-    ROUNDS = 5,
-    MEDIAN = ROUNDS / 2,
+    ROUNDS = 5, /* for short messages */
+    LONG_ROUNDS = 3,
     SHORT_CALLS = 4, /* of a turn */
     LONG_CALLS = 1,
-    LONG_BYTES = 16 << 10,
+    LONG_BYTES = 32 << 10,
 };
 
 static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,
@@ -100,15 +100,20 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void keep_medians(const lowlat_trials_t *trials,
+static unsigned rounds_of(size_t bytes)
+{
+    return bytes < LONG_BYTES ? ROUNDS : LONG_ROUNDS;
+}
+
+static void keep_medians(const lowlat_trials_t *trials, unsigned rounds,
                          double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS],
                          double seconds[LOWLAT_PLAN_CANDIDATES])
 {
     for (unsigned i = 0; i < trials->candidates; ++i) {
         seconds[i] = 0;
         if (lowlat_plan_wants(trials, i)) {
-            qsort(turns[i], ROUNDS, sizeof turns[i][0], compare_doubles);
-            seconds[i] = turns[i][MEDIAN];
+            qsort(turns[i], rounds, sizeof turns[i][0], compare_doubles);
+            seconds[i] = turns[i][rounds / 2];
         }
     }
 }
@@ -124,7 +129,7 @@ static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *tria
     uint64_t in_time = 1;
     arc_status_t status = ARC_OK;
 
-    for (unsigned round = 0; ARC_OK == status && in_time && round <= ROUNDS; ++round) {
+    for (unsigned round = 0; ARC_OK == status && in_time && round <= rounds_of(bytes); ++round) {
         for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
             const unsigned i = (turn + round) % trials->candidates;
             if (lowlat_plan_wants(trials, i)) {
@@ -139,7 +144,7 @@ static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *tria
     }
     *complete = in_time;
     if (ARC_OK == status && in_time) {
-        keep_medians(trials, turns, seconds);
+        keep_medians(trials, rounds_of(bytes), turns, seconds);
     }
     return status;
 }
