@@ -55,7 +55,7 @@ static double least(const lowlat_trials_t *trials, unsigned length)
 
 bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
 {
-    enum { MUCH = 3, TWICE = 2 }; /* times as long */
+    enum { TWICE = 2 }; /* times as long */
     const bool has_fewest_steps = LOWLAT_ALGORITHM_DOUBLING == trials->candidate[i].algorithm;
     const unsigned last = trials->lengths - 1;
 
@@ -63,7 +63,7 @@ bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
         return BELOW == i || has_fewest_steps;
     }
     for (unsigned length = 0; length < trials->lengths; ++length) {
-        if (trials->seconds[length][i] > MUCH * least(trials, length)) {
+        if (trials->seconds[length][i] > TWICE * least(trials, length)) {
             return false;
         }
     }
