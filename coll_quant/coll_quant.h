@@ -6,30 +6,59 @@
 #ifndef COLL_QUANT_H
 #define COLL_QUANT_H
 
+#include <stdio.h>
+
 #include "mca_bridge.h"
 #include "mca_component.h"
 #include "mca_stream.h"
+#include "quant_measure.h"
 #include "quant_settings.h"
 #include "wait.h"
+
+/* What is known about errors, the same on all ranks of a communicator. */
+typedef struct quant_known {
+    unsigned long long verified; /* calls that were measured */
+    quant_measure_t last;
+    quant_measure_t worst; /* each number by itself */
+    double last_bound;     /* of any call: no element is farther off */
+    double worst_bound;
+} quant_known_t;
 
 typedef struct quant_component {
     arc_component_t base;
     quant_settings_t settings;
     quant_kernels_t kernels;
+    quant_known_t known; /* on all communicators; under base.lock */
 } quant_component_t;
+
+enum {
+    QUANT_FORMAT_UNSAID = -1,
+    QUANT_KEY_TEXT_BYTES = 32, /* the longest value of a key: a name, or a number */
+};
 
 typedef struct quant_module {
     arc_module_t base;
-    arc_type_t uint16; /* what sums of MPI_UINT16_T are */
-    bool active;       /* the user wants it on this communicator */
-    int format;        /* index into quant_format_choices */
-    const quant_algo_t *algo;
+    arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
+    bool active;               /* the user wants it on this communicator */
+    quant_settings_t settings; /* the component's, but for what info keys say */
+    int format_of_wish;        /* what key arc_quant names, or QUANT_FORMAT_UNSAID */
+    int format_of_key;         /* what key arc_quant_format or the parameter names */
+    char key_text[QUANT_KEY_TEXT_BYTES];
+
+    /* From the first call on: */
+    bool attainable; /* the settings leave something to choose */
+    quant_choice_t choice;
     quant_config_t config;
+    arc_tally_row_t *served; /* of the algorithm */
+
     mca_stream_t stream;
     arc_wait_t wait;
     void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
     uint32_t sequence; /* operations started */
+
+    bool skip_warned;  /* a call could not be verified, which was said */
+    int verify_status; /* of the verification under way: an MPI error code */
 } quant_module_t;
 OBJ_CLASS_DECLARATION(quant_module_t);
 
@@ -41,5 +70,31 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
 
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
+
+/* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
+void coll_quant_renew(quant_module_t *module);
+
+/* One operation; an MPI error code. */
+int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);
+
+/*
+ * The same, and an exact one to compare with; coll_quant_verify.c.  Its result is the exact one if
+ * the error is above the limit.
+ */
+int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation);
+
+/* What has become known with a call; coll_quant_known.c. */
+void coll_quant_known_bound(double bound);
+void coll_quant_known_measure(const quant_measure_t *measure);
+
+/* Make it readable through MPI_T; lines about it for the report. */
+void coll_quant_known_register(quant_component_t *component);
+void coll_quant_known_print(FILE *stream, const quant_component_t *component);
+
+/*
+ * When the module is made: settings from the parameters and the communicator's info keys; from now
+ * on also from what the program sets these to.
+ */
+void coll_quant_keys_enable(quant_module_t *module);
 
 #endif

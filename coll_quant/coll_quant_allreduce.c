@@ -62,9 +62,9 @@ static void setup(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
     const size_t align = QUANT_MEMORY_ALIGN_BYTES;
-    const size_t bytes =
-        quant_pipeline_memory_bytes(module->algo, &module->config, module->stream.base.ranks) +
-        align - 1;
+    const size_t bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
+                                                     module->stream.base.ranks) +
+                         align - 1;
 
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
@@ -80,29 +80,69 @@ static void setup(quant_module_t *module)
         return;
     }
     const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
-    module->task =
-        quant_pipeline_init(module->algo, &module->config, &module->stream.base, (void *) aligned);
+    module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
+                                       (void *) aligned);
     base->phase = ARC_PHASE_READY;
     if (0 == ompi_comm_rank(base->comm)) {
         arc_module_log(
             base, ARC_LOG_CHOICE,
             "%s from %zu bytes; %s, then %s; block %u, %zu numbers a message, %s kernels",
-            module->algo->name, mca_coll_quant_component.settings.min_bytes,
+            module->choice.algo->name, module->settings.min_bytes,
             module->config.reduce_format->name, module->config.gather_format->name,
             module->config.block_rows, module->config.segment_elems,
             arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
     }
 }
 
-/* The first call. */
+void coll_quant_renew(quant_module_t *module)
+{
+    coll_quant_teardown(module);
+    module->uint16 = arc_uint16_type(module->settings.uint16_as);
+    module->attainable = false;
+    module->served = NULL;
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        module->base.phase = ARC_PHASE_FRESH;
+    }
+}
+
+/* Format and algorithm for the settings.  A number that tells which, for the ranks to compare. */
+static uint64_t choose(quant_module_t *module)
+{
+    enum { FORMAT_SHIFT = 8, ALGO_SHIFT = 16 };
+    size_t algo = 0;
+
+    const arc_float_env_t of_program = arc_float_env_enter();
+    module->attainable = quant_settings_choose(
+        &module->settings, (unsigned) ompi_comm_size(module->base.comm), &module->choice);
+    arc_float_env_leave(of_program);
+    if (!module->attainable) {
+        return 0;
+    }
+    while (module->choice.algo != quant_algo_at(algo)) {
+        ++algo;
+    }
+    module->served = &module->base.tally.served[algo];
+    module->config = quant_settings_config(&module->settings, module->choice.format,
+                                           &mca_coll_quant_component.kernels);
+    return 1 + ((uint64_t) module->choice.format->wire_id << FORMAT_SHIFT) +
+           ((uint64_t) algo << ALGO_SHIFT);
+}
+
+/*
+ * The first call.  What was chosen is compared, too: it comes from the C library's functions, which
+ * may differ in the last bit between hosts.
+ */
 static __attribute__((noinline, cold)) void agree(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
-    /* What the info key chose is part of the configuration. */
-    const uint64_t chosen = 2 * (uint64_t) module->format + module->active;
+    const uint64_t chosen = module->active ? 1 + 2 * choose(module) : 0;
 
-    arc_module_agree(base, chosen ^ arc_param_hash(quant_params, quant_params_count,
-                                                   &mca_coll_quant_component.settings));
+    if (module->active && !module->attainable && 0 == ompi_comm_rank(base->comm)) {
+        arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
+                       arc_reason_text(ARC_REASON_INACCURATE));
+    }
+    arc_module_agree(base,
+                     chosen ^ arc_param_hash(quant_params, quant_params_count, &module->settings));
     if (ARC_PHASE_DECLINED == base->phase) {
         /* Perhaps not all ranks take them for floats: then nobody must. */
         module->uint16 = ARC_TYPE_UINT16;
@@ -115,9 +155,6 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *modu
 {
     arc_module_t *base = &module->base;
 
-    if (base->nested) {
-        return ARC_REASON_NESTED;
-    }
     if (ARC_PHASE_AGREED == base->phase && !module->active && ARC_TYPE_UINT16 == module->uint16) {
         /* Nobody wants it here.  Until the key is set, calls go below directly. */
         arc_module_uninstall(base);
@@ -138,9 +175,11 @@ static arc_reason_t admit(const quant_module_t *module, int count, struct ompi_d
         return ARC_REASON_OFF;
     }
     arc_reason_t verdict = mca_bridge_float_sum(op, type);
-    if (ARC_REASONS == verdict &&
-        (size_t) count * sizeof(float) < mca_coll_quant_component.settings.min_bytes) {
+    if (ARC_REASONS == verdict && (size_t) count * sizeof(float) < module->settings.min_bytes) {
         verdict = ARC_REASON_TOO_SMALL;
+    }
+    if (ARC_REASONS == verdict && !module->attainable) {
+        verdict = ARC_REASON_INACCURATE;
     }
     return verdict;
 }
@@ -163,12 +202,28 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, arc_stat
     return arc_module_break(&module->base, status, missing);
 }
 
+int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
+{
+    sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
+
+    quant_pipeline_start(module->task, operation);
+    arc_status_t status = arc_wait_run(&module->wait, &task.task);
+    if (ARC_OK != status) {
+        return fail(module, status);
+    }
+    coll_quant_known_bound((double) quant_pipeline_bound(module->task));
+    return MPI_SUCCESS;
+}
+
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
                          mca_coll_base_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
-    if (ARC_PHASE_FRESH == module->base.phase && !module->base.nested) {
+    if (module->base.nested) {
+        return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
+    }
+    if (ARC_PHASE_FRESH == module->base.phase) {
         agree(module);
     }
     if (mca_half_is(module->uint16, op, type)) {
@@ -187,16 +242,15 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    arc_tally_count(&module->base.tally.served[mca_coll_quant_component.settings.algorithm],
-                    (size_t) count * sizeof(float));
+    arc_tally_count(module->served, (size_t) count * sizeof(float));
     const quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
         .count = (size_t) count,
         .sequence = ++module->sequence,
     };
-    sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
-    quant_pipeline_start(module->task, &operation);
-    arc_status_t status = arc_wait_run(&module->wait, &task.task);
-    return ARC_OK == status ? MPI_SUCCESS : fail(module, status);
+    const int every = module->settings.verify_every;
+    return 0 != every && 0 == operation.sequence % (unsigned) every
+               ? coll_quant_verify(module, &operation)
+               : coll_quant_run(module, &operation);
 }

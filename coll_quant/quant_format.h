@@ -65,17 +65,24 @@ static inline bool quant_format_is_exact(const quant_format_t *format)
 /* Bytes of the coded form of `elems` elements. */
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows);
 
-/* False: this format cannot carry these values, and `payload` holds nothing usable. */
+/*
+ * Three functions tell the largest magnitude that they meet: *peak = max(*peak, its bits), so that
+ * NaN and infinity win.
+ *
+ * False: this format cannot carry these values, and `payload` holds nothing usable.  The peak is
+ * that of `in`, unless the format is exact.
+ */
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
-                          const float *in, size_t elems, unsigned block_rows, void *payload);
+                          const float *in, size_t elems, unsigned block_rows, void *payload,
+                          uint32_t *peak);
 
 void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *kernels,
                           const void *payload, size_t elems, unsigned block_rows, float *out);
 
-/* sum = decoded + x, rounded once per element.  `sum` may be `x`. */
+/* sum = decoded + x, rounded once per element, and the peak of the sums.  `sum` may be `x`. */
 void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_t *kernels,
                               const void *payload, const float *x, size_t elems,
-                              unsigned block_rows, float *sum);
+                              unsigned block_rows, float *sum, uint32_t *peak);
 
 /* Elements of the scratch memory of quant_payload_hop(): one tile. */
 static inline size_t quant_tile_elems(unsigned block_rows)
@@ -86,10 +93,11 @@ static inline size_t quant_tile_elems(unsigned block_rows)
 /*
  * decode_add and encode in one: what a partial sum goes through at a rank.  The sums live in
  * `tile`, quant_tile_elems() floats that stay in the cache, one tile at a time.  `out` does not
- * overlap `payload`.  False: `format` cannot carry the sums, and `out` holds nothing usable.
+ * overlap `payload`.  False: `format` cannot carry the sums, and `out` holds nothing usable.  The
+ * peak is that of the sums.
  */
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
-                       size_t elems, unsigned block_rows, float *tile, void *out);
+                       size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak);
 
 #endif

@@ -100,6 +100,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
     const quant_span_t span = quant_pipeline_sent(pipe, place);
     const quant_wire_segment_t segment = segment_of(pipe, true, &span);
     const float *in = pipe->operation.send + span.begin;
+    float error = 0;
 
     if (pipe->coded == pipe->plan.flight || 0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
@@ -109,12 +110,13 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
     slot->users = 1;
     ++pipe->coded;
     if (QUANT_AFTER_NOTHING != round->send_after) {
-        float *sum = cell_of(pipe, round->send_shard, place->lane)->sum;
+        const cell_t *cell = cell_of(pipe, round->send_shard, place->lane);
         /* Free for the next one already: it is read before anything else happens. */
-        pipe->free_sum[pipe->free_sums++] = sum;
-        in = sum;
+        pipe->free_sum[pipe->free_sums++] = cell->sum;
+        in = cell->sum;
+        error = cell->error;
     }
-    size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, slot->message);
+    size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, error, slot->message);
     return start_send(pipe, slot, bytes, round->send_peer);
 }
 
@@ -165,6 +167,8 @@ static ARC_MUST_CHECK arc_status_t pass_total(quant_pipeline_t *pipe, slot_t *sl
     ++pipe->kept;
     cell_of(pipe, round->receive_shard, place->lane)->kept = slot;
     if (ARC_OK == status) {
+        const float bound = quant_wire_bound(slot->message);
+        pipe->bound = bound > pipe->bound ? bound : pipe->bound;
         status = send_ready(pipe);
     }
     if (ARC_OK == status) {
@@ -190,11 +194,11 @@ static bool can_pass_sum(const quant_pipeline_t *pipe, const place_t *place)
 
 /* Replace the received message of the slot by that of `segment` with the sum of it and `x`. */
 static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment_t *segment,
-                  const quant_format_t *from, const float *x)
+                  const quant_format_t *from, const float *x, float error)
 {
     uint8_t *received = slot->message;
-    const size_t bytes =
-        quant_wire_hop(segment, pipe->config.kernels, from, received, x, pipe->tile, pipe->spare);
+    const size_t bytes = quant_wire_hop(segment, pipe->config.kernels, from, received, x, error,
+                                        pipe->tile, pipe->spare);
     slot->message = pipe->spare;
     pipe->spare = received;
     return bytes;
@@ -218,7 +222,6 @@ static ARC_MUST_CHECK arc_status_t pass_sum(quant_pipeline_t *pipe, slot_t *slot
 static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *slot, size_t bytes,
                                                const place_t *place, const quant_span_t *span)
 {
-    const quant_config_t *config = &pipe->config;
     const quant_round_t *round = &pipe->round[place->round];
     const quant_wire_segment_t segment = segment_of(pipe, true, span);
     const quant_format_t *format = NULL;
@@ -230,9 +233,10 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     }
     cell_t *cell = cell_of(pipe, round->receive_shard, place->lane);
     const float *x = round->opens ? pipe->operation.send + span->begin : cell->sum;
+    const float error = round->opens ? 0 : cell->error;
     if (round->totals || can_pass_sum(pipe, place)) {
         const quant_wire_segment_t next = segment_of(pipe, !round->totals, span);
-        bytes = hop(pipe, slot, &next, format, x);
+        bytes = hop(pipe, slot, &next, format, x, error);
         if (!round->opens) {
             pipe->free_sum[pipe->free_sums++] = cell->sum;
         }
@@ -242,8 +246,8 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     if (round->opens) {
         cell->sum = pipe->free_sum[--pipe->free_sums];
     }
-    quant_payload_decode_add(format, config->kernels, quant_wire_payload(slot->message), x,
-                             span->elems, config->block_rows, cell->sum);
+    cell->error =
+        quant_wire_add(&segment, pipe->config.kernels, format, slot->message, x, error, cell->sum);
     pipe->free_slot[pipe->free_slots++] = slot;
     return ARC_OK;
 }
@@ -338,6 +342,11 @@ static bool waits_for(const arc_task_t *task, unsigned rank)
 }
 
 const arc_task_ops_t quant_pipeline_ops = {.progress = progress, .waits_for = waits_for};
+
+float quant_pipeline_bound(const arc_task_t *task)
+{
+    return ((const quant_pipeline_t *) task)->bound;
+}
 
 void quant_pipeline_abort(arc_task_t *task)
 {

@@ -81,6 +81,12 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
 /* Make the task ready for a call; its progress does the work.  The call before is complete. */
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation);
 
+/*
+ * After a call: no element of the result is farther from the exact sum than this, unless it is
+ * infinity, which says nothing.  The same on all ranks.
+ */
+float quant_pipeline_bound(const arc_task_t *task);
+
 /* Give all started messages up: after a time limit.  After an error it has been done. */
 void quant_pipeline_abort(arc_task_t *task);
 

@@ -190,6 +190,7 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
         .segment_elems = pipe->config.segment_elems,
     };
     pipe->status = ARC_OK;
+    pipe->bound = 0;
     free_all(pipe);
     if (1 == pipe->stream->ranks && operation->send != operation->recv) {
         memcpy(operation->recv, operation->send, operation->count * sizeof(float));

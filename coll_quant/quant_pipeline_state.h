@@ -29,6 +29,7 @@ typedef struct sending {
 /* What a rank has of one shard and one segment of the window. */
 typedef struct cell {
     float *sum;   /* of its subtree, as far as received */
+    float error;  /* of the sum: how far it may be off */
     slot_t *kept; /* the coded total, as long as it has to be sent on */
 } cell_t;
 
@@ -52,6 +53,7 @@ typedef struct quant_pipeline {
     quant_operation_t operation;
     quant_layout_t layout;
     arc_status_t status;
+    float bound; /* of the totals that are complete */
 
     unsigned window;       /* of this call */
     uint64_t end;          /* messages, the empty ones included */

@@ -9,12 +9,14 @@
 
 /* clang-format off */
 const char *const quant_format_choices[] = {
+    "auto",
 #define X(_name, ...) #_name,
     QUANT_FORMAT_TABLE(X)
 #undef X
     NULL,
 };
 const char *const quant_algorithm_choices[] = {
+    "auto",
 #define X(_name, _description) #_name,
     QUANT_ALGO_TABLE(X)
 #undef X
@@ -32,26 +34,40 @@ const arc_param_t quant_params[] = {
 };
 const size_t quant_params_count = sizeof quant_params / sizeof quant_params[0];
 
-const quant_algo_t *quant_settings_algo(const quant_settings_t *settings)
+static bool quantizes_reduce(const quant_settings_t *settings)
 {
-    return quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
+    return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_REDUCE_SCATTER == settings->stages;
 }
 
-quant_config_t quant_settings_config(const quant_settings_t *settings, int format,
+static bool quantizes_gather(const quant_settings_t *settings)
+{
+    return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
+}
+
+bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, quant_choice_t *choice)
+{
+    /* There is no row of a table with the name "auto". */
+    const quant_wanted_t wanted = {
+        .format = quant_format_by_name(quant_format_choices[settings->format]),
+        .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
+        .reduce = quantizes_reduce(settings),
+        .gather = quantizes_gather(settings),
+        .block_rows = (unsigned) settings->block,
+        .target_nmse = settings->target_nmse,
+    };
+    return quant_choose(&wanted, ranks, choice);
+}
+
+quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
                                      const quant_kernels_t *kernels)
 {
-    const quant_format_t *quantized = quant_format_by_name(quant_format_choices[format]);
     const size_t tile_elems = (size_t) settings->block * QUANT_LANES;
     const size_t segment_elems = settings->segment_bytes / sizeof(float) / tile_elems * tile_elems;
-    const bool reduce =
-        QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_REDUCE_SCATTER == settings->stages;
-    const bool gather =
-        QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
 
     return (quant_config_t){
         .kernels = kernels,
-        .reduce_format = reduce ? quantized : &quant_format_fp32,
-        .gather_format = gather ? quantized : &quant_format_fp32,
+        .reduce_format = quantizes_reduce(settings) ? format : &quant_format_fp32,
+        .gather_format = quantizes_gather(settings) ? format : &quant_format_fp32,
         .block_rows = (unsigned) settings->block,
         .segment_elems = segment_elems > 0 ? segment_elems : tile_elems,
         .depth = (unsigned) settings->depth,

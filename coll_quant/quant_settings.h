@@ -7,7 +7,7 @@
 #define QUANT_SETTINGS_H
 
 #include "param.h"
-#include "quant_algos.h"
+#include "quant_choose.h"
 
 typedef struct quant_settings {
 #define ARC_PARAM_LIST "quant_params.def"
@@ -15,23 +15,27 @@ typedef struct quant_settings {
 } quant_settings_t;
 
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
-enum { QUANT_FORMAT_DEFAULT = 0 }; /* int8 */
 
+/* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];
 extern const char *const quant_algorithm_choices[];
+enum { QUANT_CHOICE_AUTO = 0 };
 
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
 
-/* The algorithm that the settings name. */
-const quant_algo_t *quant_settings_algo(const quant_settings_t *settings);
+/*
+ * Format and algorithm for settings whose values are in range.  False: what they allow does not
+ * meet their target_nmse with so many ranks; *choice is then unchanged.
+ */
+bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks,
+                           quant_choice_t *choice);
 
 /*
- * The configuration for settings whose values are in range; `format` is an
- * index into quant_format_choices, `kernels` must outlive the configuration.
- * It passes quant_config_check().
+ * The configuration for settings whose values are in range, with the format chosen; `kernels` must
+ * outlive the configuration.  It passes quant_config_check().
  */
-quant_config_t quant_settings_config(const quant_settings_t *settings, int format,
+quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
                                      const quant_kernels_t *kernels);
 
 /* What a communicator's info key says: */
@@ -39,7 +43,7 @@ typedef enum quant_wish {
     QUANT_WISH_NONE, /* nothing, or nothing that is understood */
     QUANT_WISH_OFF,
     QUANT_WISH_ON,
-    QUANT_WISH_FORMAT, /* on, with the format in *format */
+    QUANT_WISH_FORMAT, /* on, with the format in *format, an index into quant_format_choices */
 } quant_wish_t;
 quant_wish_t quant_wish_parse(const char *text, int *format);
 

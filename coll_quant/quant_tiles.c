@@ -85,6 +85,17 @@ static const float *next_tile(const tile_t *tile, const float *x, size_t elems)
     return x + (next < elems ? next : tile->first);
 }
 
+/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
+static void raise_peak(uint32_t *peak, const uint32_t absmax[QUANT_LANES])
+{
+    int32_t most = (int32_t) *peak;
+
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+        most = (int32_t) absmax[lane] > most ? (int32_t) absmax[lane] : most;
+    }
+    *peak = (uint32_t) most;
+}
+
 /* Scales and codes of a tile whose largest magnitudes are known; `last` is its padded tail. */
 static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
                       const tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
@@ -107,7 +118,8 @@ static bool code_tile(const quant_format_t *format, const quant_kernels_t *kerne
 }
 
 static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                        const tile_t *tile, const float *in, uint8_t *payload, const float *ahead)
+                        const tile_t *tile, const float *in, uint8_t *payload, const float *ahead,
+                        uint32_t *peak)
 {
     const float *x = in + tile->first;
     float padded[QUANT_LANES] = {0};
@@ -118,11 +130,13 @@ static bool encode_tile(const quant_format_t *format, const quant_kernels_t *ker
     }
     kernels->absmax(x, tile->rows, absmax);
     kernels->absmax(padded, 1, absmax);
+    raise_peak(peak, absmax);
     return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead);
 }
 
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
-                          const float *in, size_t elems, unsigned block_rows, void *payload)
+                          const float *in, size_t elems, unsigned block_rows, void *payload,
+                          uint32_t *peak)
 {
     if (quant_format_is_exact(format)) {
         memcpy(payload, in, elems * sizeof(float));
@@ -130,7 +144,7 @@ bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *k
     }
     for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
         tile_t tile = tile_at(format, i, elems, block_rows);
-        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems))) {
+        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), peak)) {
             return false;
         }
     }
@@ -184,21 +198,22 @@ static void add_tile(const quant_format_t *format, const quant_kernels_t *kernel
 
 void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_t *kernels,
                               const void *payload, const float *x, size_t elems,
-                              unsigned block_rows, float *sum)
+                              unsigned block_rows, float *sum, uint32_t *peak)
 {
     for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
         tile_t tile = tile_at(format, i, elems, block_rows);
-        uint32_t absmax[QUANT_LANES] = {0}; /* the kernel finds it, nobody needs it */
+        uint32_t absmax[QUANT_LANES] = {0};
         float last[QUANT_LANES];
 
         add_tile(format, kernels, &tile, payload, x, sum + tile.first, last, absmax);
         memcpy(sum + tile.first + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
+        raise_peak(peak, absmax);
     }
 }
 
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
-                       size_t elems, unsigned block_rows, float *tile, void *out)
+                       size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak)
 {
     for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
         tile_t in = tile_at(from, i, elems, block_rows);
@@ -207,6 +222,7 @@ bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
         float *last = tile + in.rows * QUANT_LANES;
 
         add_tile(from, kernels, &in, payload, x, tile, last, absmax);
+        raise_peak(peak, absmax);
         if (!code_tile(format, kernels, &coded, absmax, tile, last, out,
                        next_tile(&in, x, elems))) {
             return false;

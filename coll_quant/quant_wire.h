@@ -1,8 +1,10 @@
 /*
- * Wire format "QT1": one segment of the vector is one message.
+ * Wire format "QT2": one segment of the vector is one message.
  *
  *   byte  0       2         3        4          8          12         16
- *         | magic | version | format | sequence | elements | reserved | payload ...
+ *         | magic | version | format | sequence | elements | bound    | payload ...
+ *
+ * `bound`, a float: how far any of the numbers may be from the exact sum that it stands for.
  *
  * All fields are little-endian.  The payload is what quant_payload_encode()
  * writes (quant_format.h); its length follows from format and elements, so a
@@ -22,7 +24,7 @@
 #include "status.h"
 
 #define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
-#define QUANT_WIRE_VERSION UINT8_C(1)
+#define QUANT_WIRE_VERSION UINT8_C(2)
 
 typedef struct quant_wire_header {
     uint16_t magic;
@@ -30,17 +32,17 @@ typedef struct quant_wire_header {
     uint8_t format;    /* quant_format_t.wire_id */
     uint32_t sequence; /* number of the operation on its communicator */
     uint32_t elements; /* in this segment */
-    uint32_t reserved; /* zero; a later version carries the error bound here */
+    float bound;       /* of the error; not negative, infinity: there is none */
 } quant_wire_header_t;
 
-static_assert(16 == sizeof(quant_wire_header_t), "QT1: header is 16 bytes");
-static_assert(0 == offsetof(quant_wire_header_t, magic), "QT1: magic");
-static_assert(2 == offsetof(quant_wire_header_t, version), "QT1: version");
-static_assert(3 == offsetof(quant_wire_header_t, format), "QT1: format");
-static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT1: sequence");
-static_assert(8 == offsetof(quant_wire_header_t, elements), "QT1: elements");
-static_assert(12 == offsetof(quant_wire_header_t, reserved), "QT1: reserved");
-static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT1 is written in host order");
+static_assert(16 == sizeof(quant_wire_header_t), "QT2: header is 16 bytes");
+static_assert(0 == offsetof(quant_wire_header_t, magic), "QT2: magic");
+static_assert(2 == offsetof(quant_wire_header_t, version), "QT2: version");
+static_assert(3 == offsetof(quant_wire_header_t, format), "QT2: format");
+static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT2: sequence");
+static_assert(8 == offsetof(quant_wire_header_t, elements), "QT2: elements");
+static_assert(12 == offsetof(quant_wire_header_t, bound), "QT2: bound");
+static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT2 is written in host order");
 
 /* What both ends of a message know before it exists. */
 typedef struct quant_wire_segment {
@@ -53,18 +55,30 @@ typedef struct quant_wire_segment {
 /* Upper bound of the bytes of a message of `elems` elements: coded or escaped. */
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
 
-/* Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes. */
+/*
+ * Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes.  `error`: how
+ * far numbers of `in` may be from the exact ones.
+ */
 size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const float *in, void *message);
+                       const float *in, float error, void *message);
 
 /*
  * Add `x` to the values of a received message, which quant_wire_check() found to be in format
  * `from`, and write the message of `segment` with the sums to `message` (aligned to 4 bytes,
- * another one than `received`); returns its bytes.  `tile`: quant_tile_elems() floats of scratch.
+ * another one than `received`); returns its bytes.  `error`: of `x`.  `tile`: quant_tile_elems()
+ * floats of scratch.
  */
 size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                      const quant_format_t *from, const void *received, const float *x, float *tile,
-                      void *message);
+                      const quant_format_t *from, const void *received, const float *x, float error,
+                      float *tile, void *message);
+
+/* Add `x`, of error `error`, to the values of such a message; the error of the sums. */
+float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                     const quant_format_t *from, const void *received, const float *x, float error,
+                     float *sum);
+
+/* The bound in a message. */
+float quant_wire_bound(const void *message);
 
 /*
  * Is this a message of `segment`?  On success *format is the one it is in;

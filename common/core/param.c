@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ static const struct {
 } units[] = {{'g', 1LL << 30}, {'m', 1LL << 20}, {'k', 1LL << 10}};
 
 enum { UNITS = sizeof units / sizeof units[0] };
+
+static_assert(sizeof(double) == sizeof(long long), "a fraction's bits are a long long");
 
 bool arc_param_in_range(const arc_param_t *param, long long value)
 {
@@ -86,6 +89,19 @@ static arc_status_t parse_choice(const arc_param_t *param, const char *text, lon
     return parse_number(param, text, value);
 }
 
+static arc_status_t parse_fraction(const char *text, long long *value)
+{
+    char *end = NULL;
+
+    errno = 0;
+    const double number = strtod(text, &end);
+    if (0 != errno || end == text || '\0' != *end) {
+        return ARC_ERR_INVALID;
+    }
+    memcpy(value, &number, sizeof number);
+    return ARC_OK;
+}
+
 arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long long *value)
 {
     arc_status_t status = ARC_ERR_INVALID;
@@ -102,6 +118,9 @@ arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long lo
     case ARC_PARAM_KIND_CHOICE:
         status = parse_choice(param, text, &parsed);
         break;
+    case ARC_PARAM_KIND_FRACTION:
+        status = parse_fraction(text, &parsed);
+        break;
     }
     if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
         return ARC_ERR_INVALID;
@@ -113,9 +132,14 @@ arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long lo
 long long arc_param_get(const arc_param_t *param, const void *config)
 {
     const void *field = (const char *) config + param->offset;
+    long long bits = 0;
+
     switch (param->kind) {
     case ARC_PARAM_KIND_SIZE:
         return (long long) *(const size_t *) field;
+    case ARC_PARAM_KIND_FRACTION:
+        memcpy(&bits, field, sizeof bits);
+        return bits;
     case ARC_PARAM_KIND_BOOL:
         return *(const bool *) field;
     default:
@@ -133,6 +157,9 @@ void arc_param_set(const arc_param_t *param, void *config, long long value)
     case ARC_PARAM_KIND_BOOL:
         *(bool *) field = 0 != value;
         break;
+    case ARC_PARAM_KIND_FRACTION:
+        memcpy(field, &value, sizeof value);
+        break;
     default:
         *(int *) field = (int) value;
         break;
@@ -147,6 +174,12 @@ void arc_param_print(const arc_param_t *param, long long value, char *text, size
     }
     if (ARC_PARAM_KIND_CHOICE == param->kind) {
         snprintf(text, text_bytes, "%s", param->choices[value]);
+        return;
+    }
+    if (ARC_PARAM_KIND_FRACTION == param->kind) {
+        double number = 0;
+        memcpy(&number, &value, sizeof number);
+        snprintf(text, text_bytes, "%g", number);
         return;
     }
     if (ARC_PARAM_KIND_SIZE == param->kind && 0 != value) {

@@ -7,6 +7,7 @@
  *     ARC_PARAM_SIZE(scope, name, default, minimum, maximum, level, help)     bytes
  *     ARC_PARAM_BOOL(scope, name, default, level, help)
  *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
+ *     ARC_PARAM_FRACTION(scope, name, level, help)        a double from 0 to 1, 0 by default
  *
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
@@ -14,6 +15,9 @@
  * value is the index.  `scope` is SHARED when ranks must agree on the value,
  * LOCAL when each may have its own.  `level` is Open MPI's information level, 1 to 9: what a
  * user meets first is 1, what only a developer turns is 9.
+ *
+ * Values of all kinds are handled as long long. Of a fraction that is the bits of
+ * the double: those of doubles that are not negative have the order of the doubles.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -27,11 +31,15 @@
 #include "status.h"
 
 typedef enum arc_param_kind {
-    ARC_PARAM_KIND_INT,    /* int */
-    ARC_PARAM_KIND_SIZE,   /* size_t, bytes */
-    ARC_PARAM_KIND_BOOL,   /* bool */
-    ARC_PARAM_KIND_CHOICE, /* int, index into choices */
+    ARC_PARAM_KIND_INT,      /* int */
+    ARC_PARAM_KIND_SIZE,     /* size_t, bytes */
+    ARC_PARAM_KIND_BOOL,     /* bool */
+    ARC_PARAM_KIND_CHOICE,   /* int, index into choices */
+    ARC_PARAM_KIND_FRACTION, /* double, 0 to 1 */
 } arc_param_kind_t;
+
+/* The bits of 1.0: the largest fraction. */
+#define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL
 
 typedef enum arc_param_scope { ARC_PARAM_SCOPE_SHARED, ARC_PARAM_SCOPE_LOCAL } arc_param_scope_t;
 
@@ -51,8 +59,8 @@ typedef struct arc_param {
 /*
  * Parse what a user wrote for `param`: a decimal or 0x number, for sizes with
  * an optional suffix k, m or g (powers of 1024, either case, optional b); 0, 1,
- * true, false, yes, no, on, off; a choice's name.  ARC_ERR_INVALID for anything
- * else and for a value outside the range; *value is then unchanged.
+ * true, false, yes, no, on, off; a choice's name; for fractions a number as 0.001 or 1e-3.
+ * ARC_ERR_INVALID for anything else and for a value outside the range; *value is then unchanged.
  */
 arc_status_t arc_param_parse(const arc_param_t *param, const char *text,
                              long long *value) ARC_MUST_CHECK;

@@ -23,6 +23,8 @@
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
     X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
+    X(INACCURATE,     "nothing allowed is below target_nmse with so many ranks")        \
+    X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(TOO_MANY,       "too many communicators have shared memory already")              \
     X(NO_SETUP,       "set-up failed on some rank")                                     \

@@ -38,7 +38,7 @@ typedef struct arc_component {
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
-    char *param_text[ARC_MAX_PARAMS]; /* of choices; Open MPI's storage */
+    char *param_text[ARC_MAX_PARAMS]; /* of choices and fractions; Open MPI's storage */
     bool param_refused[ARC_MAX_PARAMS];
     bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
     bool param_from_environment[ARC_MAX_PARAMS];
@@ -66,7 +66,7 @@ struct arc_module {
     mca_coll_base_module_t *below_module;
     arc_phase_t phase;
     arc_reason_t declined;
-    bool nested; /* a set-up is under way: calls that it makes are passed down */
+    bool nested; /* a set-up or a check is under way: calls that it makes are passed down */
     arc_tally_t tally;
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
@@ -107,7 +107,7 @@ int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send,
 
 /*
  * MIN over all ranks of the communicator of each of `count` values, through the
- * component below.  For set-up only.
+ * component below.  For set-up and checks, not for every call.
  */
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
 

@@ -41,6 +41,15 @@ static const char *environment_value(const arc_component_t *component, const arc
     return getenv(variable);
 }
 
+/*
+ * Is it a string to Open MPI?  Choices, for one message of ours: Open MPI's own for its
+ * enumerations comes garbled.  Fractions, because Open MPI does not read numbers with a point.
+ */
+static bool is_text(const arc_param_t *param)
+{
+    return ARC_PARAM_KIND_CHOICE == param->kind || ARC_PARAM_KIND_FRACTION == param->kind;
+}
+
 static void register_one(arc_component_t *component, size_t index)
 {
     static const mca_base_var_type_t types[] = {
@@ -48,16 +57,19 @@ static void register_one(arc_component_t *component, size_t index)
         [ARC_PARAM_KIND_SIZE] = MCA_BASE_VAR_TYPE_SIZE_T,
         [ARC_PARAM_KIND_BOOL] = MCA_BASE_VAR_TYPE_BOOL,
         [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_STRING,
+        [ARC_PARAM_KIND_FRACTION] = MCA_BASE_VAR_TYPE_STRING,
     };
     const arc_param_t *param = &component->params[index];
     void *field = (char *) component->config + param->offset;
     char allowed[TEXT_BYTES];
     char help[HELP_BYTES];
+    char initial[TEXT_BYTES];
 
     arc_param_set(param, component->config, param->default_value);
-    if (ARC_PARAM_KIND_CHOICE == param->kind) {
-        /* A string, for one message of ours; Open MPI's own for its enumerations comes garbled. */
-        component->param_text[index] = (char *) param->choices[param->default_value];
+    if (is_text(param)) {
+        /* Open MPI makes a copy of its own. */
+        arc_param_print(param, param->default_value, initial, sizeof initial);
+        component->param_text[index] = initial;
         field = &component->param_text[index];
     }
     arc_param_describe(param, allowed, sizeof allowed);
@@ -65,6 +77,9 @@ static void register_one(arc_component_t *component, size_t index)
     const int variable = mca_base_component_var_register(
         &component->super.collm_version, param->name, help, types[param->kind], NULL, 0, 0,
         (mca_base_var_info_lvl_t) (param->level - 1), MCA_BASE_VAR_SCOPE_READONLY, field);
+    if (variable < 0) {
+        component->param_text[index] = NULL;
+    }
     const mca_base_var_source_t source = source_of(variable);
     component->param_set[index] = MCA_BASE_VAR_SOURCE_DEFAULT != source;
     component->param_from_environment[index] =
@@ -76,7 +91,7 @@ static const char *written(const arc_component_t *component, size_t index)
 {
     const arc_param_t *param = &component->params[index];
 
-    if (ARC_PARAM_KIND_CHOICE == param->kind) {
+    if (is_text(param)) {
         return component->param_text[index];
     }
     return component->param_from_environment[index] ? environment_value(component, param) : NULL;

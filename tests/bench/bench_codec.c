@@ -43,8 +43,10 @@ typedef void (*step_fn_t)(const work_t *work);
 
 static void encode(const work_t *work)
 {
+    uint32_t peak = 0;
+
     if (!quant_payload_encode(work->format, &work->kernels, work->in, work->elems, BLOCK_ROWS,
-                              work->payload)) {
+                              work->payload, &peak)) {
         abort();
     }
 }
@@ -57,8 +59,10 @@ static void decode(const work_t *work)
 
 static void decode_add(const work_t *work)
 {
+    uint32_t peak = 0;
+
     quant_payload_decode_add(work->format, &work->kernels, work->payload, work->in, work->elems,
-                             BLOCK_ROWS, work->out);
+                             BLOCK_ROWS, work->out, &peak);
 }
 
 /* What a rank of the ring does with a partial sum: decode, add the own part, encode again. */
@@ -66,7 +70,7 @@ static void hop(const work_t *work)
 {
     const quant_wire_segment_t segment = {
         .format = work->format, .block_rows = BLOCK_ROWS, .elements = (uint32_t) work->elems};
-    (void) quant_wire_hop(&segment, &work->kernels, work->format, work->message, work->in,
+    (void) quant_wire_hop(&segment, &work->kernels, work->format, work->message, work->in, 0,
                           work->tile, work->next);
 }
 

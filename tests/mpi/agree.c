@@ -8,6 +8,8 @@
  *   -r N       rounds over all of them (default 3)
  *   -l N       leave out counts above N
  *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
+ *   -p KEY     and KEY to the VALUE of -v
+ *   -v VALUE
  *
  * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
  *
@@ -72,12 +74,12 @@ static void check_sums(MPI_Comm comm, int which, int round)
     }
 }
 
-static void set_key(MPI_Comm comm, const char *text)
+static void set_key(MPI_Comm comm, const char *key, const char *value)
 {
     MPI_Info info;
 
     MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", text);
+    MPI_Info_set(info, key, value);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
 }
@@ -85,19 +87,25 @@ static void set_key(MPI_Comm comm, const char *text)
 int main(int argc, char **argv)
 {
     MPI_Comm comms[COMMS_MAX];
+    const char *wish = NULL;
     const char *key = NULL;
+    const char *key_value = "";
     int communicators = 1;
     int rounds = 3;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:l:")) != -1) {
+    while ((option = getopt(argc, argv, "c:r:k:l:p:v:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
         } else if (option == 'r') {
             rounds = atoi(optarg);
         } else if (option == 'k') {
+            wish = optarg;
+        } else if (option == 'p') {
             key = optarg;
+        } else if (option == 'v') {
+            key_value = optarg;
         } else if (option == 'l') {
             largest = atoi(optarg);
         } else {
@@ -117,8 +125,11 @@ int main(int argc, char **argv)
     comms[0] = MPI_COMM_WORLD;
     for (int c = 1; c <= communicators; c++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
+        if (wish != NULL) {
+            set_key(comms[c], "arc_quant", wish);
+        }
         if (key != NULL) {
-            set_key(comms[c], key);
+            set_key(comms[c], key, key_value);
         }
     }
     for (int round = 0; round < rounds; round++) {

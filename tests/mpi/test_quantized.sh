@@ -7,9 +7,11 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 on="--mca coll_quant_enable 1"
-mpi_run "np=8 16M elements" 8 240 "$on" quantized
+mpi_run "np=8 16M elements" 8 240 "$on --mca coll_quant_algorithm full_loop" quantized
 for ranks in 2 3 4 5; do
-    mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -n 1048576
+    usual=full_loop # what auto takes
+    [ "$ranks" -le 4 ] || usual=semi_loop
+    mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -a "$usual" -n 1048576
     mpi_run "np=$ranks info key" "$ranks" 60 "" quantized -k
 done
 # Every algorithm: the smallest sizes of job, each with another cut of the messages.

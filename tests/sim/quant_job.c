@@ -126,12 +126,14 @@ static void member_fini(member_t *member)
 
 static void judge(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
 {
+    outcome->bound = quant_pipeline_bound(members[0].task);
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         const member_t *member = &members[rank];
         outcome->ok &= ARC_OK == outcome->statuses[rank];
         outcome->intact &= member_intact(member);
         outcome->identical &=
-            0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes);
+            0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
+            outcome->bound == quant_pipeline_bound(member->task);
         for (unsigned peer = 0; peer < job->ranks; ++peer) {
             outcome->waits[rank][peer] = ARC_IN_PROGRESS == outcome->statuses[rank] &&
                                          member->series.ops->waits_for(&member->series, peer);

@@ -36,6 +36,7 @@ typedef struct quant_outcome {
     bool finished;  /* within the budget of steps */
     bool ok;        /* every rank reports ARC_OK */
     bool identical; /* the result has the same bits on all ranks */
+    float bound;    /* of the error, as the last call on rank 0 tells; part of `identical` */
     bool intact;    /* canaries are whole, and sent data unchanged if not in place */
     bool fault_happened;
     size_t outstanding; /* requests left at the end; after abort() of the unfinished tasks */

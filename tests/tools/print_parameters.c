@@ -51,12 +51,21 @@ int main(void)
         printf("| coll_quant | `%s` | %s |\n", quant_algo_at(i)->name,
                quant_algo_at(i)->description);
     }
+    puts("\n## Performance variables of MPI_T\n\n| variable | what it is |\n|---|---|");
+#define QUANT_PVAR_CALLS(_name, _field, _help) puts("| `coll_quant_" #_name "` | " _help " |");
+#define QUANT_PVAR_NUMBER(_name, _field, _help) puts("| `coll_quant_" #_name "` | " _help " |");
+#include "quant_pvars.def"
     puts("\n## Communicator info keys\n\n"
          "| key | values | what it does |\n"
          "|---|---|---|\n"
          "| `arc_quant` | off, on, or a format name | Whether, and with which format, `coll_quant` "
          "may serve this communicator; overrides `coll_quant_enable`. Taken from the info of "
          "`MPI_Comm_dup_with_info` and its like, or from `MPI_Comm_set_info`, equal on all ranks. "
-         "A duplicate made by `MPI_Comm_dup` does not inherit it. |");
+         "A duplicate made by `MPI_Comm_dup` does not inherit it. |\n"
+         "| `arc_quant_format`, `arc_quant_algorithm`, `arc_quant_stages`, `arc_quant_block`, "
+         "`arc_quant_min_bytes`, `arc_quant_target_nmse` | those of the parameter, or default | "
+         "What the parameter `coll_quant_...` says, for this communicator; switches nothing on by "
+         "itself. Taken like `arc_quant`; a format in `arc_quant` goes before `arc_quant_format`. "
+         "A value that is not allowed changes nothing and is reported once. |");
     return 0;
 }

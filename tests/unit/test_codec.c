@@ -36,6 +36,20 @@ static void fill_normal(test_random_t *random, float *x, size_t count)
     }
 }
 
+/* Bits of the largest magnitude. */
+static uint32_t peak_of(const float *x, size_t count)
+{
+    uint32_t peak = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t bits = 0;
+        memcpy(&bits, &x[i], sizeof(bits));
+        bits &= INT32_MAX;
+        peak = bits > peak ? bits : peak;
+    }
+    return peak;
+}
+
 /* All exponents that scaled formats carry, denormals too. */
 static void fill_any_exponent(test_random_t *random, float *x, size_t count)
 {
@@ -290,11 +304,16 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
             for (size_t i = 0; i < TRIP_ISAS; ++i) {
                 const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
                 float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
+                uint32_t peak = 0;
+                uint32_t hop_peak = 0;
                 test_buffer_t out =
                     test_buffer_new(quant_payload_bytes(format, count, rows), MISALIGNED);
                 assert_true(quant_payload_hop(from, format, &kernels, in.payload.data, own, count,
-                                              rows, tile, out.data));
-                quant_payload_decode_add(from, &kernels, in.payload.data, own, count, rows, sum);
+                                              rows, tile, out.data, &hop_peak));
+                quant_payload_decode_add(from, &kernels, in.payload.data, own, count, rows, sum,
+                                         &peak);
+                assert_int_equal(peak_of(sum, count), peak);
+                assert_int_equal(peak, hop_peak);
                 trip_t expected = trip_new(format, ARC_ISA_SCALAR, sum, count, rows);
                 assert_memory_equal(expected.payload.data, out.data, out.bytes);
                 assert_true(test_buffer_intact(&out));
@@ -314,8 +333,8 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
 static void the_documented_example_has_the_documented_bytes(void **state)
 {
     enum { ELEMS = 66, ROWS_AT = 16 + 128 };
-    static const unsigned char header[] = {0x51, 0x54, 0x01, 0x01, 0x07, 0x00, 0x00, 0x00,
-                                           0x42, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+    static const unsigned char header[] = {0x51, 0x54, 0x02, 0x01, 0x07, 0x00, 0x00, 0x00,
+                                           0x42, 0x00, 0x00, 0x00, 0x02, 0x81, 0x00, 0x3f};
     static const unsigned char scales[] = {0x01, 0x3c, 0x81, 0x3c, 0x1b, 0x3b, 0x80, 0x3f};
     static const unsigned char row_0[] = {0x7f, 0x81, 0x7f, 0x7f, 0x00};
     static const unsigned char row_1[] = {0x20, 0x20, 0x00, 0x00, 0x00};
@@ -329,7 +348,7 @@ static void the_documented_example_has_the_documented_bytes(void **state)
         const quant_wire_segment_t segment = {
             .format = &quant_format_int8, .block_rows = 64, .sequence = 7, .elements = ELEMS};
         unsigned char message[16 + ELEMS * sizeof(float)];
-        assert_int_equal(ROWS_AT + 2 * 64, quant_wire_pack(&segment, &kernels, x, message));
+        assert_int_equal(ROWS_AT + 2 * 64, quant_wire_pack(&segment, &kernels, x, 0, message));
         assert_memory_equal(header, message, sizeof(header));
         assert_memory_equal(scales, message + 16, sizeof(scales));
         for (size_t lane = 4; lane < QUANT_LANES; ++lane) {

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -25,6 +26,9 @@ static const arc_param_t size = {
 static const arc_param_t flag = {.name = "b", .kind = ARC_PARAM_KIND_BOOL, .maximum = 1};
 static const arc_param_t fruit = {
     .name = "c", .kind = ARC_PARAM_KIND_CHOICE, .maximum = 1, .choices = fruits};
+
+static const arc_param_t part = {
+    .name = "f", .kind = ARC_PARAM_KIND_FRACTION, .maximum = ARC_PARAM_FRACTION_ONE};
 
 static const struct {
     const arc_param_t *param;
@@ -60,6 +64,18 @@ static const struct {
     {&fruit, "0", ARC_OK, 0},
     {&fruit, "plum", ARC_ERR_INVALID, 0},
     {&fruit, "2", ARC_ERR_INVALID, 0},
+    {&part, "0", ARC_OK, 0},
+    {&part, "1", ARC_OK, ARC_PARAM_FRACTION_ONE},
+    {&part, "1.0001", ARC_ERR_INVALID, 0},
+    {&part, "-1e-3", ARC_ERR_INVALID, 0},
+    {&part, "-0", ARC_ERR_INVALID, 0},
+    {&part, "nan", ARC_ERR_INVALID, 0},
+    {&part, "inf", ARC_ERR_INVALID, 0},
+    {&part, "1e-999", ARC_ERR_INVALID, 0},
+    {&part, "1e-4x", ARC_ERR_INVALID, 0},
+    {&part, "1e-4 ", ARC_ERR_INVALID, 0},
+    {&part, "", ARC_ERR_INVALID, 0},
+    {&part, "low", ARC_ERR_INVALID, 0},
 };
 
 static void parses_what_is_meant_and_nothing_else(void **state)
@@ -85,6 +101,29 @@ static void says_what_is_allowed(void **state)
     assert_string_equal("a number from -1 to 100", text);
     arc_param_describe(&size, text, sizeof text);
     assert_string_equal("a size in bytes (suffix k, m or g allowed) from 8 to 1024g", text);
+    arc_param_describe(&part, text, sizeof text);
+    assert_string_equal("a number from 0 to 1", text);
+}
+
+static void a_fraction_is_stored_as_the_double_that_was_written(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } rows[] = {{"1e-4", 1e-4}, {"0.25", 0.25}, {"1", 1}, {"0.0", 0}, {"1.5e-300", 1.5e-300}};
+    double stored = -1;
+    (void) state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        char text[TEXT_BYTES];
+        long long value = 0;
+        assert_int_equal(ARC_OK, arc_param_parse(&part, rows[i].text, &value));
+        arc_param_set(&part, &stored, value);
+        assert_memory_equal(&rows[i].value, &stored, sizeof stored);
+        assert_int_equal(value, arc_param_get(&part, &stored));
+        arc_param_print(&part, value, text, sizeof text);
+        assert_true(strtod(text, NULL) == rows[i].value);
+    }
 }
 
 static void prints_sizes_as_users_write_them(void **state)
@@ -155,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parses_what_is_meant_and_nothing_else),
         cmocka_unit_test(says_what_is_allowed),
+        cmocka_unit_test(a_fraction_is_stored_as_the_double_that_was_written),
         cmocka_unit_test(prints_sizes_as_users_write_them),
         cmocka_unit_test(both_tables_are_sound),
     };

@@ -40,7 +40,7 @@ static int setup(void **state)
     }
     message->bytes = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
     message->length =
-        quant_wire_pack(&message->segment, &message->kernels, message->values, message->bytes);
+        quant_wire_pack(&message->segment, &message->kernels, message->values, 0, message->bytes);
     *state = message;
     return 0;
 }
@@ -62,8 +62,8 @@ static arc_status_t check(const message_t *message, const quant_wire_segment_t *
 
 static void the_header_has_the_documented_bytes(void **state)
 {
-    static const unsigned char header[16] = {0x51, 0x54, 0x01, 0x01, 0xfc, 0xfd, 0xfe, 0xff,
-                                             0xbc, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+    static const unsigned char header[12] = {0x51, 0x54, 0x02, 0x01, 0xfc, 0xfd,
+                                             0xfe, 0xff, 0xbc, 0x02, 0x00, 0x00};
     const message_t *message = *state;
 
     /* 700 elements: two tiles of 8 rows, eleven rows. */
@@ -88,7 +88,7 @@ static void an_escaped_message_is_accepted_and_exact(void **state)
 
     message->values[ELEMS - 1] = INFINITY;
     message->length =
-        quant_wire_pack(&message->segment, &message->kernels, message->values, message->bytes);
+        quant_wire_pack(&message->segment, &message->kernels, message->values, 0, message->bytes);
     assert_int_equal(ARC_OK,
                      quant_wire_check(&message->segment, message->bytes, message->length, &format));
     assert_ptr_equal(&quant_format_fp32, format);
@@ -118,16 +118,63 @@ static void another_segment_is_refused(void **state)
     }
 }
 
-static void every_bit_of_the_header_counts(void **state)
+/* The largest error of the values in the message. */
+static double worst_error(const message_t *message)
+{
+    float decoded[ELEMS];
+    double worst = 0;
+
+    quant_payload_decode(&quant_format_int8, &message->kernels, quant_wire_payload(message->bytes),
+                         ELEMS, BLOCK_ROWS, decoded);
+    for (unsigned i = 0; i < ELEMS; ++i) {
+        worst = fmax(worst, fabs((double) decoded[i] - (double) message->values[i]));
+    }
+    return worst;
+}
+
+static void a_message_bounds_its_error_and_that_of_what_is_packed(void **state)
+{
+    message_t *message = *state;
+    const double worst = worst_error(message);
+
+    assert_true((double) quant_wire_bound(message->bytes) >= worst);
+    assert_true((double) quant_wire_bound(message->bytes) <= 2 * worst);
+    (void) quant_wire_pack(&message->segment, &message->kernels, message->values, 2.5f,
+                           message->bytes);
+    assert_true((double) quant_wire_bound(message->bytes) >= worst + 2.5);
+    assert_true((double) quant_wire_bound(message->bytes) <= 2 * worst + 2.5);
+}
+
+static void every_bit_of_the_header_before_the_bound_counts(void **state)
 {
     message_t *message = *state;
 
-    for (unsigned bit = 0; bit < 8 * sizeof(quant_wire_header_t); ++bit) {
+    for (unsigned bit = 0; bit < 8 * offsetof(quant_wire_header_t, bound); ++bit) {
         message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
         assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
         message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
     }
     assert_int_equal(ARC_OK, check(message, &message->segment));
+}
+
+static void what_cannot_be_a_bound_is_refused(void **state)
+{
+    static const struct {
+        float bound;
+        arc_status_t status;
+    } rows[] = {{0, ARC_OK},
+                {1e-30f, ARC_OK},
+                {INFINITY, ARC_OK},
+                {-1, ARC_ERR_PROTOCOL},
+                {-0.0f, ARC_ERR_PROTOCOL},
+                {NAN, ARC_ERR_PROTOCOL}};
+    message_t *message = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        memcpy(message->bytes + offsetof(quant_wire_header_t, bound), &rows[i].bound,
+               sizeof(float));
+        assert_int_equal(rows[i].status, check(message, &message->segment));
+    }
 }
 
 static void every_other_length_is_refused(void **state)
@@ -150,7 +197,7 @@ static size_t hop(const message_t *message, const quant_wire_segment_t *next, un
 
     assert_int_equal(ARC_OK,
                      quant_wire_check(&message->segment, message->bytes, message->length, &format));
-    return quant_wire_hop(next, &message->kernels, format, message->bytes, message->values, tile,
+    return quant_wire_hop(next, &message->kernels, format, message->bytes, message->values, 0, tile,
                           sent);
 }
 
@@ -160,15 +207,16 @@ static void a_hop_packs_the_sum(void **state)
     const quant_kernels_t *kernels = &message->kernels;
     float sum[ELEMS];
 
-    quant_payload_decode_add(&quant_format_int8, kernels, quant_wire_payload(message->bytes),
-                             message->values, ELEMS, BLOCK_ROWS, sum);
+    const float error = quant_wire_add(&message->segment, kernels, &quant_format_int8,
+                                       message->bytes, message->values, 0, sum);
+    assert_true(error > quant_wire_bound(message->bytes));
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         quant_wire_segment_t next = message->segment;
         next.format = quant_format_at(f);
         const size_t most = quant_wire_bytes_max(next.format, ELEMS, BLOCK_ROWS);
         unsigned char *sent = test_alloc(most);
         unsigned char *packed = test_alloc(most);
-        size_t bytes = quant_wire_pack(&next, kernels, sum, packed);
+        size_t bytes = quant_wire_pack(&next, kernels, sum, error, packed);
         assert_int_equal(bytes, hop(message, &next, sent));
         assert_memory_equal(packed, sent, bytes);
         free(packed);
@@ -185,14 +233,14 @@ static void a_hop_whose_sum_cannot_be_coded_is_escaped(void **state)
     float sum[ELEMS];
 
     message->values[ELEMS - 1] = INFINITY;
-    quant_payload_decode_add(&quant_format_int8, &message->kernels,
-                             quant_wire_payload(message->bytes), message->values, ELEMS, BLOCK_ROWS,
-                             sum);
+    (void) quant_wire_add(&message->segment, &message->kernels, &quant_format_int8, message->bytes,
+                          message->values, 0, sum);
     size_t bytes = hop(message, &message->segment, sent);
     assert_int_equal(ARC_OK, quant_wire_check(&message->segment, sent, bytes, &format));
     assert_ptr_equal(&quant_format_fp32, format);
     assert_true(isinf(sum[ELEMS - 1]));
     assert_memory_equal(sum, quant_wire_payload(sent), sizeof(sum));
+    assert_true(isinf(quant_wire_bound(sent)));
     free(sent);
 }
 
@@ -205,7 +253,9 @@ int main(void)
         WIRE_TEST(an_escaped_message_is_accepted_and_exact),
         WIRE_TEST(a_format_nobody_agreed_on_is_refused),
         WIRE_TEST(another_segment_is_refused),
-        WIRE_TEST(every_bit_of_the_header_counts),
+        WIRE_TEST(a_message_bounds_its_error_and_that_of_what_is_packed),
+        WIRE_TEST(every_bit_of_the_header_before_the_bound_counts),
+        WIRE_TEST(what_cannot_be_a_bound_is_refused),
         WIRE_TEST(every_other_length_is_refused),
         WIRE_TEST(a_hop_packs_the_sum),
         WIRE_TEST(a_hop_whose_sum_cannot_be_coded_is_escaped),

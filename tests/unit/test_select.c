@@ -252,12 +252,14 @@ static void every_choice_of_format_and_algorithm_exists(void **state)
     size_t choice = 0;
     (void) state;
 
-    for (; NULL != quant_format_choices[choice]; ++choice) {
-        assert_string_equal(quant_format_choices[choice], quant_format_at(choice)->name);
+    assert_string_equal("auto", quant_format_choices[QUANT_CHOICE_AUTO]);
+    for (; NULL != quant_format_choices[1 + choice]; ++choice) {
+        assert_string_equal(quant_format_choices[1 + choice], quant_format_at(choice)->name);
     }
     assert_null(quant_format_at(choice));
-    for (choice = 0; NULL != quant_algorithm_choices[choice]; ++choice) {
-        assert_string_equal(quant_algorithm_choices[choice], quant_algo_at(choice)->name);
+    assert_string_equal("auto", quant_algorithm_choices[QUANT_CHOICE_AUTO]);
+    for (choice = 0; NULL != quant_algorithm_choices[1 + choice]; ++choice) {
+        assert_string_equal(quant_algorithm_choices[1 + choice], quant_algo_at(choice)->name);
     }
     assert_null(quant_algo_at(choice));
 }
@@ -284,7 +286,8 @@ static void settings_give_valid_configurations(void **state)
         for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
             settings.block = blocks[i];
             settings.segment_bytes = segments[j];
-            const quant_config_t config = quant_settings_config(&settings, 0, &kernels);
+            const quant_config_t config =
+                quant_settings_config(&settings, &quant_format_int8, &kernels);
             assert_int_equal(ARC_OK, quant_config_check(&config));
             assert_int_equal(blocks[i], config.block_rows);
             assert_int_equal(settings.depth, config.depth);
@@ -310,7 +313,8 @@ static void stages_choose_what_is_quantized(void **state)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         settings.stages = rows[i].stages;
-        const quant_config_t config = quant_settings_config(&settings, 0, &kernels);
+        const quant_config_t config =
+            quant_settings_config(&settings, &quant_format_int8, &kernels);
         assert_ptr_equal(rows[i].reduce, config.reduce_format);
         assert_ptr_equal(rows[i].gather, config.gather_format);
     }

@@ -24,12 +24,13 @@ trip_t trip_new(const quant_format_t *format, arc_isa_t isa, const float *x, siz
         .sum = test_buffer_new(count * sizeof(float), 3 * MISALIGNED),
     };
 
-    trip.codable = quant_payload_encode(format, &kernels, x, count, block_rows, trip.payload.data);
+    trip.codable =
+        quant_payload_encode(format, &kernels, x, count, block_rows, trip.payload.data, &trip.peak);
     if (trip.codable) {
         quant_payload_decode(format, &kernels, trip.payload.data, count, block_rows,
                              (float *) trip.decoded.data);
         quant_payload_decode_add(format, &kernels, trip.payload.data, x, count, block_rows,
-                                 (float *) trip.sum.data);
+                                 (float *) trip.sum.data, &trip.sum_peak);
     }
     assert_true(test_buffer_intact(&trip.payload));
     assert_true(test_buffer_intact(&trip.decoded));

@@ -14,6 +14,8 @@ extern const arc_isa_t trip_isas[TRIP_ISAS];
 
 typedef struct trip {
     bool codable;
+    uint32_t peak;     /* of x, as encoding tells */
+    uint32_t sum_peak; /* of the sum, as decoding and adding tells */
     test_buffer_t payload;
     test_buffer_t decoded; /* floats */
     test_buffer_t sum;     /* floats: decoded + x */

@@ -1,0 +1,203 @@
+/*
+ * The info keys of a communicator: arc_quant switches coll_quant on and off there,
+ * arc_quant_<parameter> stands in for a parameter there.
+ *
+ * A key's value changes the settings of the module, and the next call sets it up
+ * anew, after the ranks have agreed on them as they agree on parameters.  The order
+ * in which keys are set does not matter; "default" takes one back.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include <ompi/mca/coll/base/coll_base_util.h>
+
+#include "coll_quant.h"
+
+enum { KEY_BYTES = 32 };
+
+/* Writable because Open MPI 4.1 takes keys and values as char *. */
+static char keys[][KEY_BYTES] = {
+    "arc_quant",       "arc_quant_format",    "arc_quant_algorithm",   "arc_quant_stages",
+    "arc_quant_block", "arc_quant_min_bytes", "arc_quant_target_nmse",
+};
+static char info_initial[] = "default";
+
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+/* The parameter that a key stands in for; NULL for the first key. */
+static const arc_param_t *param_of(const char *key)
+{
+    const size_t prefix = strlen(keys[0]) + 1;
+
+    if (0 == strcmp(key, keys[0])) {
+        return NULL;
+    }
+    for (size_t i = 0; i < quant_params_count; ++i) {
+        if (0 == strcmp(quant_params[i].name, key + prefix)) {
+            return &quant_params[i];
+        }
+    }
+    return NULL;
+}
+
+/* Do the parameters want it where the info key says nothing? */
+static bool wanted_by_default(void)
+{
+    const quant_component_t *component = &mca_coll_quant_component;
+
+    return component->settings.enable || (!arc_component_param_set(&component->base, "enable") &&
+                                          arc_component_listed(&component->base));
+}
+
+/* What the first key says.  False: it is not understood. */
+static bool take_wish(quant_module_t *module, const char *value)
+{
+    int format = QUANT_FORMAT_UNSAID;
+
+    switch (quant_wish_parse(value, &format)) {
+    case QUANT_WISH_OFF:
+        module->active = false;
+        break;
+    case QUANT_WISH_ON:
+    case QUANT_WISH_FORMAT:
+        module->active = true;
+        break;
+    default:
+        if (0 != strcmp(value, info_initial)) {
+            return false;
+        }
+        module->active = wanted_by_default();
+        break;
+    }
+    module->format_of_wish = format;
+    return true;
+}
+
+/* What a key that stands in for a parameter says.  False: that is not allowed. */
+static bool take_param(quant_module_t *module, const arc_param_t *param, const char *value)
+{
+    long long number = arc_param_get(param, &mca_coll_quant_component.settings);
+
+    if (0 != strcmp(value, info_initial) && ARC_OK != arc_param_parse(param, value, &number)) {
+        return false;
+    }
+    if (offsetof(quant_settings_t, format) == param->offset) {
+        module->format_of_key = (int) number;
+    } else {
+        arc_param_set(param, &module->settings, number);
+    }
+    return true;
+}
+
+static __attribute__((cold)) void complain(const quant_module_t *module, const char *key,
+                                           const char *value)
+{
+    enum { TEXT_BYTES = 256 };
+    char allowed[TEXT_BYTES] = "off, on, or a format (coll_quant_format has the list)";
+    const arc_param_t *param = param_of(key);
+
+    if (0 != ompi_comm_rank(module->base.comm)) {
+        return;
+    }
+    if (NULL != param) {
+        arc_param_describe(param, allowed, sizeof allowed);
+    }
+    arc_module_log(&module->base, ARC_LOG_WARN,
+                   "the value \"%s\" of info key %s is not understood and changes nothing; use %s",
+                   value, key, allowed);
+}
+
+/* Take what a key says.  False if that is not understood: nothing is changed then. */
+static bool take(quant_module_t *module, const char *key, const char *value)
+{
+    const arc_param_t *param = param_of(key);
+
+    if (!(NULL == param ? take_wish(module, value) : take_param(module, param, value))) {
+        complain(module, key, value);
+        return false;
+    }
+    /* A format of the first key is what a program says that knows no other key. */
+    module->settings.format = QUANT_FORMAT_UNSAID != module->format_of_wish ? module->format_of_wish
+                                                                            : module->format_of_key;
+    coll_quant_renew(module);
+    return true;
+}
+
+/* Our module on a communicator, NULL if there is none (yet). */
+static quant_module_t *module_of(struct ompi_communicator_t *comm)
+{
+    mca_coll_base_avail_coll_t *item = NULL;
+
+    if (NULL == comm->c_coll || NULL == comm->c_coll->module_list) {
+        return NULL;
+    }
+    OPAL_LIST_FOREACH (item, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        opal_object_t *object = (opal_object_t *) item->ac_module;
+        if (OBJ_CLASS(quant_module_t) == object->obj_class) {
+            return (quant_module_t *) object;
+        }
+    }
+    return NULL;
+}
+
+/* A key's value for what is in force; it lives until the next one is asked for. */
+static mca_compat_info_string_t value_in_force(quant_module_t *module, const char *key)
+{
+    const arc_param_t *param = param_of(key);
+
+    if (NULL == param) {
+        return (mca_compat_info_string_t) (module->active
+                                               ? quant_format_choices[module->settings.format]
+                                               : "off");
+    }
+    arc_param_print(param, arc_param_get(param, &module->settings), module->key_text,
+                    sizeof module->key_text);
+    return module->key_text;
+}
+
+/*
+ * The program sets a key: MPI_Comm_set_info is collective, so no call is
+ * under way and all ranks change together.  The value returned is what
+ * MPI_Comm_get_info reports; of one that is not taken over as it is, Open MPI 4.1
+ * reports the program's own text.
+ */
+static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
+                                            mca_compat_info_string_t key,
+                                            mca_compat_info_string_t value)
+{
+    quant_module_t *module = module_of((struct ompi_communicator_t *) object);
+
+    if (NULL == module) {
+        /* Open MPI asks while the communicator is being made; what it is was taken before. */
+        return 0 == strcmp(value, info_initial) ? NULL : value;
+    }
+    if (!take(module, key, value)) {
+        return value_in_force(module, key);
+    }
+    /* Into the slot again, if the module has left it: whatever the value, ranks agree anew. */
+    (void) arc_module_install(&module->base);
+    return value;
+}
+
+void coll_quant_keys_enable(quant_module_t *module)
+{
+    struct ompi_communicator_t *comm = module->base.comm;
+    char value[OPAL_MAX_INFO_VAL + 1];
+
+    module->settings = mca_coll_quant_component.settings;
+    module->active = wanted_by_default();
+    module->format_of_wish = QUANT_FORMAT_UNSAID;
+    module->format_of_key = module->settings.format;
+    coll_quant_renew(module);
+    for (size_t i = 0; i < KEYS; ++i) {
+        if (mca_compat_info_get(comm, keys[i], value, sizeof value)) {
+            (void) take(module, keys[i], value);
+        }
+    }
+    for (size_t i = 0; i < KEYS; ++i) {
+        (void) mca_compat_info_subscribe(comm, keys[i], info_initial, key_changed);
+    }
+}

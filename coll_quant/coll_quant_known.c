@@ -1,0 +1,82 @@
+/*
+ * What is known about the errors of this process's calls: bounds, which every call
+ * tells, and measured errors, which verified calls tell.  For the report, and for
+ * MPI_T (performance variables coll_quant_...).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <opal/mca/base/mca_base_pvar.h>
+
+#include "coll_quant.h"
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+void coll_quant_known_bound(double bound)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+    quant_known_t *known = &component->known;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    known->last_bound = bound;
+    known->worst_bound = larger(known->worst_bound, bound);
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+void coll_quant_known_measure(const quant_measure_t *measure)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+    quant_known_t *known = &component->known;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    known->verified += 1;
+    known->last = *measure;
+    known->worst.mse = larger(known->worst.mse, measure->mse);
+    known->worst.nmse = larger(known->worst.nmse, measure->nmse);
+    known->worst.error = larger(known->worst.error, measure->error);
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+void coll_quant_known_print(FILE *stream, const quant_component_t *component)
+{
+    const quant_known_t *known = &component->known;
+
+    if (known->worst_bound > 0) {
+        fprintf(stream, "  error of an element: at most %.3e in any call\n", known->worst_bound);
+    }
+    if (0 != component->settings.verify_every) {
+        fprintf(stream,
+                "  verified %llu calls: normalized mean square error at most %.3e, largest error "
+                "of an element %.3e\n",
+                known->verified, known->worst.nmse, known->worst.error);
+    }
+    fflush(stream);
+}
+
+static void register_one(const quant_component_t *component, const char *name, const char *help,
+                         int variable_class, mca_base_var_type_t type, void *value)
+{
+    (void) mca_base_component_pvar_register(
+        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
+        NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, value);
+}
+
+void coll_quant_known_register(quant_component_t *component)
+{
+    quant_known_t *known = &component->known;
+
+#define QUANT_PVAR_CALLS(_name, _field, _help)                          \
+    register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
+                 MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, &known->_field);
+#define QUANT_PVAR_NUMBER(_name, _field, _help)                                                   \
+    register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE, \
+                 &known->_field);
+#include "quant_pvars.def"
+#undef QUANT_PVAR_CALLS
+#undef QUANT_PVAR_NUMBER
+}

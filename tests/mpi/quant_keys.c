@@ -1,0 +1,199 @@
+/*
+ * The info keys arc_quant_<parameter>: each has an effect, "default" takes it back,
+ * a value that is not allowed changes nothing, and the order does not matter.
+ * coll_quant is off but for the key arc_quant.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum {
+    ELEMS = 70001, /* from 256 KiB on sums are quantized */
+    FEW = 5000,
+    RANGE = 1 << 20,
+};
+
+static int world_rank;
+static int world_ranks;
+static float *usual; /* what a communicator with arc_quant=on makes of the data */
+static float *result;
+
+static double value_of(int rank, int i)
+{
+    return (double) (draw_bits(91, (unsigned) rank, (uint64_t) i) % RANGE);
+}
+
+static void sum(MPI_Comm comm, int count)
+{
+    for (int i = 0; i < count; i++) {
+        result[i] = (float) value_of(world_rank, i);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, result, count, MPI_FLOAT, MPI_SUM, comm);
+}
+
+/* How many elements of the last result are not exact. */
+static int inexact(int count)
+{
+    int off = 0;
+
+    for (int i = 0; i < count; i++) {
+        double exact = 0;
+
+        for (int rank = 0; rank < world_ranks; rank++) {
+            exact += value_of(rank, i);
+        }
+        off += (double) result[i] != exact;
+    }
+    return off;
+}
+
+static bool is_as_usual(void)
+{
+    return memcmp(usual, result, ELEMS * sizeof *usual) == 0;
+}
+
+static MPI_Info info_of(const char *const pairs[][2], size_t count)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    for (size_t i = 0; i < count; i++) {
+        MPI_Info_set(info, pairs[i][0], pairs[i][1]);
+    }
+    return info;
+}
+
+static void set_key(MPI_Comm comm, const char *key, const char *value)
+{
+    const char *const pairs[][2] = {{key, value}};
+    MPI_Info info = info_of(pairs, 1);
+
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+static const struct {
+    const char *key;
+    const char *value;
+    bool exact;
+} effects[] = {
+    {"arc_quant_format", "int4", false},      {"arc_quant_format", "int16", false},
+    {"arc_quant_format", "fp32", true},       {"arc_quant_algorithm", "direct", false},
+    {"arc_quant_stages", "ag", false},        {"arc_quant_stages", "none", true},
+    {"arc_quant_block", "32", false},         {"arc_quant_min_bytes", "1m", true},
+    {"arc_quant_target_nmse", "1e-6", false}, {"arc_quant_target_nmse", "1e-30", true},
+};
+
+static void check_effects(MPI_Comm comm)
+{
+    for (size_t e = 0; e < sizeof effects / sizeof effects[0]; e++) {
+        const char *key = effects[e].key;
+
+        set_key(comm, key, effects[e].value);
+        sum(comm, ELEMS);
+        tap_check(!is_as_usual(), "%s=%s changes nothing", key, effects[e].value);
+        tap_check((inexact(ELEMS) == 0) == effects[e].exact, "%s=%s: %d elements are not exact",
+                  key, effects[e].value, inexact(ELEMS));
+        set_key(comm, key, "default");
+        sum(comm, ELEMS);
+        tap_check(is_as_usual(), "%s=default does not undo %s", key, effects[e].value);
+    }
+    set_key(comm, "arc_quant_min_bytes", "4k");
+    sum(comm, FEW);
+    tap_check(inexact(FEW) > FEW / 2, "arc_quant_min_bytes=4k: %d elements are not exact",
+              inexact(FEW));
+    set_key(comm, "arc_quant_min_bytes", "default");
+    tap_case("every key has its effect, and default undoes it");
+}
+
+static void check_refused(MPI_Comm comm)
+{
+    static const char *const refused[][2] = {
+        {"arc_quant_format", "int5"},    {"arc_quant_algorithm", "ring"},
+        {"arc_quant_stages", "most"},    {"arc_quant_block", "7"},
+        {"arc_quant_min_bytes", "much"}, {"arc_quant_target_nmse", "2"},
+    };
+
+    for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {
+        set_key(comm, refused[r][0], refused[r][1]);
+        sum(comm, ELEMS);
+        tap_check(is_as_usual(), "%s=%s changes something", refused[r][0], refused[r][1]);
+    }
+    tap_case("values that are not allowed change nothing");
+}
+
+static void check_order(void)
+{
+    static const char *const pairs[][2] = {
+        {"arc_quant_format", "int4"}, {"arc_quant", "on"}, {"arc_quant_algorithm", "direct"}};
+    static const char *const turned[][2] = {
+        {"arc_quant_algorithm", "direct"}, {"arc_quant", "on"}, {"arc_quant_format", "int4"}};
+    float *first = must_alloc(ELEMS * sizeof *first);
+    MPI_Info info = info_of(pairs, 3);
+    MPI_Comm comm;
+
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    sum(comm, ELEMS);
+    tap_check(inexact(ELEMS) > ELEMS / 2, "keys at MPI_Comm_dup_with_info have no effect");
+    memcpy(first, result, ELEMS * sizeof *first);
+    MPI_Comm_free(&comm);
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    info = info_of(turned, 3);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    sum(comm, ELEMS);
+    tap_check(memcmp(first, result, ELEMS * sizeof *first) == 0, "bytes differ");
+    MPI_Comm_free(&comm);
+    free(first);
+    tap_case("keys in any order, at MPI_Comm_dup_with_info or later, give the same");
+}
+
+static void check_without_wish(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    set_key(comm, "arc_quant_format", "int4");
+    sum(comm, ELEMS);
+    tap_check(inexact(ELEMS) == 0, "%d elements are not exact", inexact(ELEMS));
+    set_key(comm, "arc_quant", "on");
+    sum(comm, ELEMS);
+    tap_check(inexact(ELEMS) > ELEMS / 2 && !is_as_usual(), "the format is forgotten");
+    MPI_Comm_free(&comm);
+    tap_case("a key of a parameter alone switches nothing on");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    usual = must_alloc(ELEMS * sizeof *usual);
+    result = must_alloc(ELEMS * sizeof *result);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    set_key(comm, "arc_quant", "on");
+    sum(comm, ELEMS);
+    memcpy(usual, result, ELEMS * sizeof *usual);
+    tap_check(inexact(ELEMS) > ELEMS / 2, "%d elements are not exact", inexact(ELEMS));
+    tap_case("arc_quant=on quantizes");
+    check_effects(comm);
+    check_refused(comm);
+    check_order();
+    check_without_wish();
+    MPI_Comm_free(&comm);
+    free(usual);
+    free(result);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Guarantees of coll_quant: targets, verification, limits, and the info keys that
+# stand in for parameters; verified.c and quant_keys.c have the promises.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+on="--mca coll_quant_enable 1"
+exceeds="not used any more: a verified call has a normalized mean square error of"
+
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks every call" "$ranks" 60 "$on --mca coll_quant_verify_every 1" verified -e 1
+    mpi_run "np=$ranks every third call" "$ranks" 60 "$on --mca coll_quant_verify_every 3" \
+        verified -e 3
+done
+# A limit that no error exceeds changes nothing.
+mpi_run "np=2 a high limit" 2 60 \
+    "$on --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 0.5" verified -e 2
+for ranks in 2 3; do
+    mpi_start "$ranks" 60 "$on --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
+        --mca coll_quant_report 1" verified -s 6
+    mpi_judge "np=$ranks a limit that is exceeded"
+    mpi_says "np=$ranks a limit that is exceeded: one warning" "$exceeds .* allows 1.000e-12" 1
+    mpi_says "np=$ranks a limit that is exceeded: the report tells the reason" \
+        "passed  a verified call was less accurate than max_nmse .* [1-9]" 1
+    mpi_says "np=$ranks a limit that is exceeded: the report tells the error" \
+        "verified 1 calls: normalized mean square error at most [1-9]" 1
+done
+
+mpi_start 2 120 "$on --mca coll_quant_verify_every 2" verified -m 2
+mpi_judge "np=2 no memory on one rank"
+mpi_says "np=2 no memory on one rank: one warning" "a call is not verified: some rank has no memory" 1
+
+for target in 1e-2 1e-3 1e-4 1e-5 1e-6 1e-8; do
+    for ranks in 2 5 8; do
+        mpi_run "np=$ranks" "$ranks" 60 "$on --mca coll_quant_target_nmse $target" \
+            verified -t "$target"
+    done
+done
+for algorithm in $(mpi_algorithms quant); do
+    mpi_run "np=4 $algorithm" 4 60 "$on --mca coll_quant_algorithm $algorithm \
+        --mca coll_quant_target_nmse 5e-5" verified -t 5e-5
+done
+# Nothing is that accurate, or not what was named: exact sums, and the reason in the report.
+for wish in "target_nmse 1e-12" "target_nmse 1e-6 --mca coll_quant_format int8"; do
+    mpi_start 3 60 "$on --mca coll_quant_report 1 --mca coll_quant_$wish" agree
+    mpi_judge "np=3 $wish"
+    mpi_says "np=3 $wish: the report tells why" \
+        "passed  nothing allowed is below target_nmse with so many ranks .* [1-9]" 1
+done
+mpi_start 2 60 "$on --mca coll_quant_format fp32 --mca coll_quant_target_nmse low" agree
+mpi_judge "np=2 a target that is no number"
+mpi_says "np=2 a target that is no number: one message" \
+    'the value "low" of parameter coll_quant_target_nmse cannot be used; it must be a number from 0 to 1' 1
+
+# np=2: all algorithms do the same there.
+for ranks in 3 4; do
+    mpi_start "$ranks" 60 "" quant_keys
+    mpi_judge "np=$ranks info keys"
+    mpi_says "np=$ranks info keys: one message for each value that is refused" \
+        'info key arc_quant_.* is not understood and changes nothing; use' 6
+done
+mpi_done

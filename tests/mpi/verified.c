@@ -1,0 +1,363 @@
+/*
+ * What coll_quant guarantees, seen by a program: verified calls are measured right
+ * and can be read through MPI_T, no error is above the bound of its call, an error
+ * above the limit makes a communicator exact, and a target is met.
+ *
+ * Data are integers whose sums are exact in floats: the program knows the exact
+ * result, and so the error, without a second allreduce.
+ *
+ *   -e K    coll_quant_verify_every is K: check the numbers of 3 K + 1 calls
+ *   -s K    and coll_quant_max_nmse is below any error: check the switch
+ *   -m K    memory is short on one rank at the first verified call
+ *   -t T    coll_quant_target_nmse is T: check the error of normally distributed data
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum {
+    ELEMS = 100003,
+    RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
+    NORMAL_ELEMS = 1 << 19,
+    LARGE_ELEMS = 1 << 24, /* 64 MiB */
+    SLACK_BYTES = 24 << 20,
+    SLACK_MAX = 4,
+};
+
+/* Sums of doubles in another order than the component's may differ by some last bits. */
+static const double tolerance = 1e-9;
+
+static int world_rank;
+static int world_ranks;
+
+/* ---- performance variables ---- */
+
+static const char *const names[] = {
+    "coll_quant_verified_calls", "coll_quant_last_mse",   "coll_quant_last_nmse",
+    "coll_quant_last_error",     "coll_quant_worst_mse",  "coll_quant_worst_nmse",
+    "coll_quant_worst_error",    "coll_quant_last_bound", "coll_quant_worst_bound",
+};
+enum {
+    CALLS,
+    LAST_MSE,
+    LAST_NMSE,
+    LAST_ERROR,
+    WORST_MSE,
+    WORST_NMSE,
+    WORST_ERROR,
+    LAST_BOUND,
+    WORST_BOUND,
+    PVARS
+};
+
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle handles[PVARS];
+
+static void open_pvars(void)
+{
+    int provided = 0;
+    int count = 0;
+    int found = 0;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&count);
+    for (int i = 0; i < count; i++) {
+        enum { NAME_BYTES = 128 };
+        char name[NAME_BYTES] = "";
+        int name_bytes = NAME_BYTES;
+        int help_bytes = 0;
+        int verbosity, class, bind, readonly, continuous, atomic, values;
+        MPI_Datatype type;
+        MPI_T_enum enumeration;
+
+        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type, &enumeration, NULL,
+                                &help_bytes, &bind, &readonly, &continuous,
+                                &atomic) != MPI_SUCCESS) {
+            continue;
+        }
+        for (int p = 0; p < PVARS; p++) {
+            if (strcmp(name, names[p]) == 0) {
+                tap_check(readonly && continuous, "%s can be written or stopped", name);
+                MPI_T_pvar_handle_alloc(session, i, NULL, &handles[p], &values);
+                found++;
+            }
+        }
+    }
+    tap_check(found == PVARS, "%d of %d variables found", found, PVARS);
+    tap_case("MPI_T lists the variables");
+}
+
+static double read_pvar(int which)
+{
+    unsigned long long calls = 0;
+    double value = -1;
+
+    if (which == CALLS) {
+        MPI_T_pvar_read(session, handles[which], &calls);
+        return (double) calls;
+    }
+    MPI_T_pvar_read(session, handles[which], &value);
+    return value;
+}
+
+static void close_pvars(void)
+{
+    for (int p = 0; p < PVARS; p++) {
+        MPI_T_pvar_handle_free(session, &handles[p]);
+    }
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+}
+
+/* ---- sums ---- */
+
+static double value_of(int rank, int call, size_t i)
+{
+    return (double) (draw_bits(83, (unsigned) (rank + 64 * call), i) % RANGE) - RANGE / 2;
+}
+
+static double sum_of(int call, size_t i)
+{
+    double sum = 0;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        sum += value_of(rank, call, i);
+    }
+    return sum;
+}
+
+/* Call number `call` on `comm`: numbers LAST_... of its error, by our own arithmetic. */
+static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
+{
+    float *send = must_alloc(elems * sizeof *send);
+    float *receive = must_alloc(elems * sizeof *receive);
+    double errors = 0;
+    double squares = 0;
+
+    for (size_t i = 0; i < elems; i++) {
+        send[i] = (float) value_of(world_rank, call, i);
+        receive[i] = send[i];
+    }
+    MPI_Allreduce(call % 2 == 0 ? MPI_IN_PLACE : send, receive, (int) elems, MPI_FLOAT, MPI_SUM,
+                  comm);
+    error[LAST_ERROR] = 0;
+    for (size_t i = 0; i < elems; i++) {
+        const double exact = sum_of(call, i);
+        const double off = fabs((double) receive[i] - exact);
+
+        errors += off * off;
+        squares += exact * exact;
+        error[LAST_ERROR] = fmax(error[LAST_ERROR], off);
+    }
+    error[LAST_MSE] = errors / (double) elems;
+    error[LAST_NMSE] = errors / squares;
+    free(send);
+    free(receive);
+}
+
+static void expect(double expected, int which, int call)
+{
+    const double value = read_pvar(which);
+
+    tap_check(fabs(value - expected) <= tolerance * expected, "call %d: %s is %.17g, not %.17g",
+              call, names[which], value, expected);
+}
+
+static void check_numbers(int every)
+{
+    double last[PVARS] = {0};
+    double worst[PVARS] = {0};
+    double worst_bound = 0;
+    double slackest = 0;
+    int verified = 0;
+
+    for (int call = 1; call <= 3 * every + 1; call++) {
+        double error[PVARS];
+
+        /* Another length, so that the errors differ. */
+        one_call(MPI_COMM_WORLD, call, ELEMS - 1000 * (size_t) (call % 3), error);
+        tap_check(error[LAST_MSE] > 0, "call %d is exact", call);
+        if (call % every == 0) {
+            verified++;
+            for (int p = LAST_MSE; p <= LAST_ERROR; p++) {
+                last[p] = error[p];
+                worst[p] = fmax(worst[p], error[p]);
+            }
+        }
+        expect(verified, CALLS, call);
+        for (int p = LAST_MSE; p <= LAST_ERROR; p++) {
+            expect(last[p], p, call);
+            expect(worst[p], p - LAST_MSE + WORST_MSE, call);
+        }
+        const double bound = read_pvar(LAST_BOUND);
+        tap_check(error[LAST_ERROR] <= bound, "call %d: error %g, bound %g", call,
+                  error[LAST_ERROR], bound);
+        slackest = fmax(slackest, bound / error[LAST_ERROR]);
+        worst_bound = fmax(worst_bound, bound);
+        expect(worst_bound, WORST_BOUND, call);
+    }
+    tap_note("%d of %d calls verified: worst NMSE %.4e, worst error %.1f", verified, 3 * every + 1,
+             worst[LAST_NMSE], worst[LAST_ERROR]);
+    tap_case("MPI_T has the errors that the program finds, of every call number %d", every);
+    tap_note("bounds are up to %.2f times the largest error", slackest);
+    /* So many of these data that the largest error of a step is nearly reached in each. */
+    tap_check(slackest < SLACK_MAX, "%g", slackest);
+    tap_case("no error of any call is above the bound that it tells, nor far below");
+}
+
+static bool call_is_exact(MPI_Comm comm, int call)
+{
+    double error[PVARS];
+
+    one_call(comm, call, ELEMS, error);
+    return error[LAST_MSE] == 0;
+}
+
+static void set_key(MPI_Comm comm, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant", value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+static void check_switch(int every)
+{
+    MPI_Comm other;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int call = 1; call <= every + 3; call++) {
+        tap_check(call_is_exact(MPI_COMM_WORLD, call) == (call >= every), "call %d is%s exact",
+                  call, call < every ? "" : " not");
+    }
+    tap_check(read_pvar(CALLS) == 1, "%g calls are verified", read_pvar(CALLS));
+    tap_check(read_pvar(LAST_NMSE) > 0, "the error of the verified call is %g",
+              read_pvar(LAST_NMSE));
+    tap_case("exact from the verified call on, that one included");
+    for (int call = 1; call < every; call++) {
+        tap_check(!call_is_exact(other, call), "call %d on another communicator is exact", call);
+    }
+    tap_case("another communicator is judged by its own calls");
+    set_key(MPI_COMM_WORLD, "on");
+    for (int call = 4; call < every; call++) {
+        tap_check(!call_is_exact(MPI_COMM_WORLD, call), "call %d after the key is exact", call);
+    }
+    tap_case("a program that sets the info key again begins anew");
+    MPI_Comm_free(&other);
+}
+
+/* What is mapped now, in bytes. */
+static rlim_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL || fscanf(file, "%lu", &pages) != 1) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    fclose(file);
+    return (rlim_t) pages * (rlim_t) sysconf(_SC_PAGESIZE);
+}
+
+static void check_memory(int every)
+{
+    float *data = must_alloc((size_t) LARGE_ELEMS * sizeof *data);
+    struct rlimit before;
+
+    for (int call = 1; call <= 2 * every; call++) {
+        for (size_t i = 0; i < LARGE_ELEMS; i++) {
+            data[i] = (float) (world_rank + call + (int) (i % 1000));
+        }
+        getrlimit(RLIMIT_AS, &before);
+        if (world_rank == world_ranks - 1 && call == every) {
+            const struct rlimit less = {mapped_bytes() + SLACK_BYTES, before.rlim_max};
+            setrlimit(RLIMIT_AS, &less);
+        }
+        MPI_Allreduce(MPI_IN_PLACE, data, LARGE_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        setrlimit(RLIMIT_AS, &before);
+        for (size_t i = 0; i < LARGE_ELEMS; i++) {
+            const double sum =
+                world_ranks * (call + (double) (i % 1000)) + world_ranks * (world_ranks - 1) / 2.0;
+            /* Ten steps of the scale for each rank. */
+            tap_check(fabs((double) data[i] - sum) < 100.0 * world_ranks,
+                      "call %d, element %zu: %g", call, i, (double) data[i]);
+        }
+        tap_check(read_pvar(CALLS) == (call == 2 * every), "call %d: %g calls are verified", call,
+                  read_pvar(CALLS));
+    }
+    free(data);
+    tap_case("a call that has no memory to be verified is not, and the next one is");
+}
+
+static void check_target(double target)
+{
+    float *data = must_alloc((size_t) NORMAL_ELEMS * sizeof *data);
+    double errors = 0;
+    double squares = 0;
+
+    draw_normal(data, world_rank, NORMAL_ELEMS);
+    MPI_Allreduce(MPI_IN_PLACE, data, NORMAL_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    for (size_t pair = 0; pair < NORMAL_ELEMS / 2; pair++) {
+        double exact[2] = {0, 0};
+
+        for (int rank = 0; rank < world_ranks; rank++) {
+            float values[2];
+
+            draw_normal_pair(rank, pair, &values[0], &values[1]);
+            exact[0] += (double) values[0];
+            exact[1] += (double) values[1];
+        }
+        for (size_t k = 0; k < 2; k++) {
+            const double off = (double) data[2 * pair + k] - exact[k];
+            errors += off * off;
+            squares += exact[k] * exact[k];
+        }
+    }
+    free(data);
+    tap_note("target %.1e on %d ranks: NMSE %.3e", target, world_ranks, errors / squares);
+    tap_check(errors / squares < target, "NMSE is %.3e", errors / squares);
+    /* Two bits less would be 16 times the error: then a cheaper format would have done. */
+    tap_check(errors / squares > target / 100, "NMSE is only %.3e", errors / squares);
+    tap_case("normal data stay below the target, but not by far");
+}
+
+int main(int argc, char **argv)
+{
+    int option;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    open_pvars();
+    while ((option = getopt(argc, argv, "e:s:m:t:")) != -1) {
+        if (option == 'e') {
+            check_numbers(atoi(optarg));
+        } else if (option == 's') {
+            check_switch(atoi(optarg));
+        } else if (option == 'm') {
+            check_memory(atoi(optarg));
+        } else if (option == 't') {
+            check_target(atof(optarg));
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    close_pvars();
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

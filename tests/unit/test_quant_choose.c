@@ -1,0 +1,203 @@
+/*
+ * The choice of format and algorithm: an exhaustive search with quant_error_mse() finds nothing
+ * that the rules would prefer.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_choose.h"
+
+enum { BLOCK = 64 };
+
+static const unsigned ranks_of[] = {2, 3, 4, 8, 16, 17, 31, 64, 65, 128};
+static const double targets[] = {3e-2, 1e-2, 1e-3, 2e-4, 1e-4, 1e-5, 1e-7, 2e-9};
+
+enum {
+    RANKS = sizeof ranks_of / sizeof ranks_of[0],
+    TARGETS = sizeof targets / sizeof targets[0],
+};
+
+static quant_wanted_t anything(double target)
+{
+    return (quant_wanted_t){
+        .reduce = true, .gather = true, .block_rows = BLOCK, .target_nmse = target};
+}
+
+static double nmse_of(const quant_format_t *format, const quant_algo_t *algo, unsigned ranks)
+{
+    const quant_config_t config = {
+        .reduce_format = format, .gather_format = format, .block_rows = BLOCK};
+    return quant_error_mse(algo, &config, ranks, 1) / ranks;
+}
+
+/* Bytes of a million elements. */
+static size_t bytes_of(const quant_format_t *format)
+{
+    return quant_payload_bytes(format, 1000000, BLOCK);
+}
+
+static bool is_open_to_choice(const char *name, unsigned ranks)
+{
+    return 0 == strcmp(name, "semi_loop") || (0 == strcmp(name, "full_loop") && ranks <= 4) ||
+           (0 == strcmp(name, "direct") && ranks <= 16) ||
+           (0 == strcmp(name, "recursive_halving") && ranks <= 64);
+}
+
+/* What is taken as long as its error allows it. */
+static const char *usual_algo(unsigned ranks)
+{
+    return ranks <= 4 ? "full_loop" : "semi_loop";
+}
+
+static void without_a_target_it_is_int8_on_a_loop(void **state)
+{
+    const quant_wanted_t wanted = anything(0);
+    (void) state;
+
+    for (size_t i = 0; i < RANKS; ++i) {
+        quant_choice_t choice = {0};
+        assert_true(quant_choose(&wanted, ranks_of[i], &choice));
+        assert_ptr_equal(&quant_format_int8, choice.format);
+        assert_string_equal(usual_algo(ranks_of[i]), choice.algo->name);
+    }
+}
+
+static void what_is_named_is_taken_where_there_is_no_target(void **state)
+{
+    (void) state;
+    for (size_t f = 0; NULL != quant_format_at(f); ++f) {
+        for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
+            quant_wanted_t wanted = anything(0);
+            quant_choice_t choice = {0};
+
+            wanted.format = quant_format_at(f);
+            wanted.algo = quant_algo_at(a);
+            assert_true(quant_choose(&wanted, 5, &choice));
+            assert_ptr_equal(wanted.format, choice.format);
+            assert_ptr_equal(wanted.algo, choice.algo);
+        }
+    }
+}
+
+static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < RANKS; ++i) {
+        for (size_t t = 0; t < TARGETS; ++t) {
+            const quant_wanted_t wanted = anything(targets[t]);
+            quant_choice_t choice = {0};
+            size_t cheapest = SIZE_MAX;
+
+            for (size_t f = 0; NULL != quant_format_at(f); ++f) {
+                for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
+                    const quant_format_t *format = quant_format_at(f);
+                    if (format->scaled && bytes_of(format) < cheapest &&
+                        is_open_to_choice(quant_algo_at(a)->name, ranks_of[i]) &&
+                        nmse_of(format, quant_algo_at(a), ranks_of[i]) * QUANT_CHOOSE_MARGIN <
+                            targets[t]) {
+                        cheapest = bytes_of(format);
+                    }
+                }
+            }
+            assert_int_equal(SIZE_MAX != cheapest, quant_choose(&wanted, ranks_of[i], &choice));
+            if (SIZE_MAX == cheapest) {
+                assert_null(choice.format);
+                continue;
+            }
+            const double nmse = nmse_of(choice.format, choice.algo, ranks_of[i]);
+            assert_int_equal(cheapest, bytes_of(choice.format));
+            assert_true(nmse * QUANT_CHOOSE_MARGIN < targets[t]);
+            assert_true(fabs(choice.nmse / nmse - 1) < 1e-12);
+        }
+    }
+}
+
+static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void **state)
+{
+    unsigned left = 0;
+    (void) state;
+
+    for (size_t i = 0; i < RANKS; ++i) {
+        for (size_t t = 0; t < TARGETS; ++t) {
+            const quant_wanted_t wanted = anything(targets[t]);
+            const quant_algo_t *usual = quant_algo_by_name(usual_algo(ranks_of[i]));
+            quant_choice_t choice = {0};
+            if (quant_choose(&wanted, ranks_of[i], &choice)) {
+                const bool met =
+                    nmse_of(choice.format, usual, ranks_of[i]) * QUANT_CHOOSE_MARGIN < targets[t];
+                assert_int_equal(met, usual == choice.algo);
+                left += !met;
+            }
+        }
+    }
+    assert_true(left > 0);
+}
+
+static void what_is_named_restricts_the_choice(void **state)
+{
+    quant_wanted_t wanted = anything(1e-4);
+    quant_choice_t choice = {0};
+    (void) state;
+
+    wanted.format = &quant_format_int16;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_int16, choice.format);
+    assert_string_equal("semi_loop", choice.algo->name);
+
+    /* 4.5 c = 1.6e-4 with the full loop, 1.9 c = 6.6e-5 with direct. */
+    wanted.format = &quant_format_int8;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_string_equal("direct", choice.algo->name);
+    wanted.algo = quant_algo_by_name("full_loop");
+    assert_false(quant_choose(&wanted, 8, &choice));
+    wanted.format = NULL;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_int10, choice.format);
+    assert_string_equal("full_loop", choice.algo->name);
+
+    /* Formats without scales and the exact one serve who names them. */
+    wanted.format = &quant_format_fp16;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_fp16, choice.format);
+    wanted.format = &quant_format_fp32;
+    wanted.target_nmse = 1e-30;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_fp32, choice.format);
+}
+
+static void stages_that_are_exact_leave_room(void **state)
+{
+    const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
+    quant_wanted_t wanted = anything(1.5 * c);
+    quant_choice_t choice = {0};
+    (void) state;
+
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_int10, choice.format);
+    wanted.reduce = false;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_int8, choice.format);
+    assert_true(fabs(choice.nmse / c - 1) < 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_target_it_is_int8_on_a_loop),
+        cmocka_unit_test(what_is_named_is_taken_where_there_is_no_target),
+        cmocka_unit_test(a_choice_is_below_the_target_and_nothing_cheaper_is),
+        cmocka_unit_test(the_usual_algorithm_is_left_only_where_its_error_is_too_large),
+        cmocka_unit_test(what_is_named_restricts_the_choice),
+        cmocka_unit_test(stages_that_are_exact_leave_room),
+    };
+    return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
+}

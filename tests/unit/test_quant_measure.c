@@ -1,0 +1,97 @@
+/*
+ * Measuring an error: figures that can be computed by hand, and values that are not finite.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "quant_measure.h"
+
+static void the_three_numbers_are_what_they_are_called(void **state)
+{
+    const float exact[] = {3, -4, 0, 12};
+    const float result[] = {3.5f, -4, 1, 10};
+    const quant_measure_t measure = quant_measure(result, exact, 4);
+    (void) state;
+
+    assert_true(measure.mse == (0.25 + 1 + 4) / 4);
+    assert_true(measure.nmse == (0.25 + 1 + 4) / (9 + 16 + 144));
+    assert_true(measure.error == 2);
+}
+
+static void equal_vectors_have_no_error(void **state)
+{
+    const float values[] = {0, -1, NAN, INFINITY, -INFINITY, 3e38f};
+    const quant_measure_t measure = quant_measure(values, values, 6);
+    (void) state;
+
+    assert_true(measure.mse == 0 && measure.nmse == 0 && measure.error == 0);
+}
+
+static void a_zero_result_has_no_relation(void **state)
+{
+    const float zeros[] = {0, 0};
+    const float result[] = {0, 1};
+    (void) state;
+
+    assert_true(quant_measure(zeros, zeros, 2).nmse == 0);
+    assert_true(isinf(quant_measure(result, zeros, 2).nmse));
+    assert_true(quant_measure(result, zeros, 2).mse == 0.5);
+}
+
+static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
+{
+    static const float pairs[][2] = {
+        {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
+    (void) state;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+        const float result[] = {pairs[i][0], 2};
+        const float exact[] = {pairs[i][1], 2};
+        const quant_measure_t measure = quant_measure(result, exact, 2);
+        assert_true(isinf(measure.mse) && isinf(measure.nmse) && isinf(measure.error));
+    }
+}
+
+static void values_that_are_not_finite_leave_the_others_measured(void **state)
+{
+    const float exact[] = {INFINITY, 2, NAN};
+    const float result[] = {INFINITY, 3, NAN};
+    const quant_measure_t measure = quant_measure(result, exact, 3);
+    (void) state;
+
+    assert_true(measure.nmse == 0.25);
+    assert_true(measure.error == 1);
+}
+
+static void the_largest_floats_do_not_overflow(void **state)
+{
+    const float exact[] = {3e38f, 3e38f};
+    const float result[] = {3e38f, -3e38f};
+    const quant_measure_t measure = quant_measure(result, exact, 2);
+    (void) state;
+
+    assert_true(isfinite(measure.mse));
+    assert_true(measure.nmse == 2);
+    assert_true(measure.error == 2 * (double) 3e38f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_three_numbers_are_what_they_are_called),
+        cmocka_unit_test(equal_vectors_have_no_error),
+        cmocka_unit_test(a_zero_result_has_no_relation),
+        cmocka_unit_test(what_is_finite_on_one_side_only_is_infinitely_wrong),
+        cmocka_unit_test(values_that_are_not_finite_leave_the_others_measured),
+        cmocka_unit_test(the_largest_floats_do_not_overflow),
+    };
+    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
+}
