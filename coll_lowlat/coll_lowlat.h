@@ -7,6 +7,7 @@
 #define COLL_LOWLAT_H
 
 #include "coll_lowlat_memory.h"
+#include "coll_lowlat_net.h"
 #include "lowlat_net.h"
 #include "lowlat_select.h"
 #include "lowlat_topology.h"
@@ -30,6 +31,7 @@ typedef struct lowlat_component {
     ucx_library_t ucx;
     bool ucx_open;
     const char *why_no_ucx;
+    lowlat_puts_t puts;
     /* Under base.lock: */
     ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
@@ -47,6 +49,7 @@ typedef struct lowlat_module {
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
+    lowlat_port_t *port;    /* puts instead of these messages; NULL: none */
     unsigned char *scratch; /* of the exchanges */
     lowlat_plan_t plan;     /* net.plan, if there is one */
     lowlat_map_t map;

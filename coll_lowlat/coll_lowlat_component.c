@@ -67,6 +67,7 @@ static int lowlat_open(void)
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->communicators = 0;
     component->memory_bytes = 0;
+    lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
                           ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
@@ -77,6 +78,7 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
+    lowlat_puts_close(&component->puts);
     for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
         if (component->domain_open[domain]) {
             ucx_domain_close(&component->domain[domain]);
@@ -155,6 +157,7 @@ static void module_construct(lowlat_module_t *module)
     memset(&module->share, 0, sizeof module->share);
     memset(&module->topology, 0, sizeof module->topology);
     memset(&module->net, 0, sizeof module->net);
+    module->port = NULL;
     module->scratch = NULL;
     module->counted = false;
 }

@@ -42,28 +42,24 @@ static const ucx_domain_t *domain_get(lowlat_component_t *component, int domain)
     return opened;
 }
 
-/* Count `bytes` of shared memory, if that stays below our part of the node's limit. */
-static bool budget_take(lowlat_share_t *share, size_t bytes)
+bool lowlat_budget_take(size_t bytes)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
     const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    if (component->memory_bytes + bytes <= component->config.max_memory / processes) {
-        component->memory_bytes += bytes;
-        share->counted_bytes = bytes;
-    }
+    const bool fits = component->memory_bytes + bytes <= component->config.max_memory / processes;
+    component->memory_bytes += fits ? bytes : 0;
     (void) pthread_mutex_unlock(&component->base.lock);
-    return share->counted_bytes == bytes;
+    return fits;
 }
 
-static void budget_return(lowlat_share_t *share)
+void lowlat_budget_return(size_t bytes)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    component->memory_bytes -= share->counted_bytes;
-    share->counted_bytes = 0;
+    component->memory_bytes -= bytes;
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
@@ -78,7 +74,7 @@ static void unmap_all(lowlat_share_t *share)
 void lowlat_share_release(lowlat_share_t *share)
 {
     unmap_all(share);
-    budget_return(share);
+    lowlat_budget_return(share->counted_bytes);
     free(share->mapping);
     free(share->segment);
     memset(share, 0, sizeof *share);
@@ -174,8 +170,10 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
                            .mapping = calloc(ranks, sizeof *made.mapping),
                            .segment = calloc(ranks, sizeof(lowlat_segment_t *))};
     /* The cards are needed even to take part in the failure. */
-    uint64_t ok = NULL != cards && budget_take(&made, lowlat_segment_bytes(arena_bytes));
+    const size_t bytes = lowlat_segment_bytes(arena_bytes);
+    uint64_t ok = NULL != cards && lowlat_budget_take(bytes);
 
+    made.counted_bytes = ok ? bytes : 0;
     arc_status_t status = arc_module_min(&module->base, &ok, 1);
     if (ARC_OK == status) {
         status = ok ? try_domains(&made, module, cards) : ARC_ERR_NO_MEMORY;

@@ -14,6 +14,10 @@
 
 struct lowlat_module;
 
+/* Count `bytes` of memory of this process, if that stays below its part of the node's limit. */
+bool lowlat_budget_take(size_t bytes);
+void lowlat_budget_return(size_t bytes);
+
 /* One segment per rank of a node.  Zero-initialised: none. */
 typedef struct lowlat_share {
     unsigned ranks;

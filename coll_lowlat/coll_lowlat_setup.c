@@ -115,8 +115,8 @@ static const char *choose_wait(lowlat_module_t *module)
 {
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     const bool shared = module->group.cores_shared;
-    /* Messages between nodes do not move while a rank only spins. */
-    const bool must_progress = shared || NULL != module->group.net;
+    /* Messages between nodes do not move while a rank only spins; what is put does. */
+    const bool must_progress = shared || (NULL != module->group.net && NULL == module->port);
 
     module->wait.progress = mca_compat_progress;
     module->wait.spins = (unsigned) (must_progress ? config->spins_shared_cores : config->spins);
@@ -139,8 +139,9 @@ static void log_ready(const lowlat_module_t *module, const char *cores)
     if (0 == ompi_comm_rank(module->base.comm)) {
         lowlat_map_describe(&module->map, text, sizeof text);
         arc_module_log(
-            &module->base, ARC_LOG_CHOICE, "%s; %s memory, %zu bytes a rank, %s kernels, %s", text,
-            lowlat_memory_choices[1 + module->share.domain], module->share.counted_bytes,
+            &module->base, ARC_LOG_CHOICE, "%s; %s%s memory, %zu bytes a rank, %s kernels, %s",
+            text, lowlat_net_text(module), lowlat_memory_choices[1 + module->share.domain],
+            module->share.counted_bytes,
             arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_lowlat_component.config.isa)), cores);
     }
 }
@@ -193,37 +194,6 @@ static arc_status_t look_at_nodes(lowlat_module_t *module)
     return status;
 }
 
-/* The streams and buffers of the exchanges. */
-static bool make_net(lowlat_module_t *module)
-{
-    static const int tags[LOWLAT_EXCHANGES] = {
-        MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
-        MCA_COLL_BASE_TAG_REDUCE};
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    lowlat_net_t *net = &module->net;
-
-    /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes =
-        lowlat_round_up(config->nodes_chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
-
-    module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
-    *net = (lowlat_net_t){
-        .nodes = module->topology.nodes,
-        .node = module->topology.node,
-        .owners = module->topology.owners,
-        .peer = module->topology.peers,
-        .chunk_bytes = config->nodes_chunk_bytes,
-        .leader_bytes = 0 == config->leader_bytes ? LOWLAT_LEADER_BYTES : config->leader_bytes,
-    };
-    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
-        net->exchange[i].stream = &module->stream[i].base;
-        net->exchange[i].scratch = module->scratch + i * scratch_bytes;
-    }
-    module->group.net = net;
-    return NULL != module->scratch;
-}
-
 /* What this rank needs before it can take part.  The reason if something is missing. */
 static arc_reason_t make_ready(lowlat_module_t *module)
 {
@@ -240,8 +210,9 @@ static arc_reason_t make_ready(lowlat_module_t *module)
         return ARC_REASON_TOO_MANY;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    return NULL != group->parts && (1 == topology->nodes || make_net(module)) ? ARC_REASONS
-                                                                              : ARC_REASON_NO_SETUP;
+    return NULL != group->parts && (1 == topology->nodes || lowlat_net_make(module))
+               ? ARC_REASONS
+               : ARC_REASON_NO_SETUP;
 }
 
 /*
@@ -274,16 +245,17 @@ static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_
 static void decline(lowlat_module_t *module, arc_reason_t reason)
 {
     const bool promised = mca_coll_lowlat_component.config.reproducible;
+    const bool is_news = promised || ARC_REASON_WRONG == reason;
 
     module->base.declined = reason;
     if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(
-            &module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
-            ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
-                                            "coll_lowlat_max_memory is reached"
-                                          : arc_reason_text(reason),
-            mca_coll_lowlat_component.ucx_open ? "" : "; ", mca_coll_lowlat_component.why_no_ucx,
-            promised ? "; sums are not reproducible here" : "");
+        arc_module_log(&module->base, is_news ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
+                       ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
+                                                       "coll_lowlat_max_memory is reached"
+                                                     : arc_reason_text(reason),
+                       mca_coll_lowlat_component.ucx_open ? "" : "; ",
+                       mca_coll_lowlat_component.why_no_ucx,
+                       promised ? "; sums are not reproducible here" : "");
     }
     coll_lowlat_teardown(module);
 }
@@ -312,6 +284,9 @@ static arc_status_t prepare(lowlat_module_t *module, unsigned algorithm, size_t 
     if (ARC_OK != status) {
         return status;
     }
+    if (NULL != module->group.net) {
+        lowlat_net_connect(module);
+    }
     use_share(module);
     return look_at_cores(module, &cores);
 }
@@ -338,6 +313,10 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     const char *distance = choose_wait(module);
     if (coll_lowlat_wants_trials(module)) {
         arc_status_t status = coll_lowlat_plan(module, &trials);
+        if (ARC_UNSUPPORTED == status) {
+            decline(module, ARC_REASON_WRONG);
+            return;
+        }
         if (ARC_OK != status) {
             (void) arc_module_break(base, status, " in the trials between nodes");
             return;
@@ -367,11 +346,12 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 void coll_lowlat_teardown(lowlat_module_t *module)
 {
     /* A broken module's buffers may still belong to a send that cannot be taken back. */
-    if (ARC_PHASE_BROKEN != module->base.phase || NULL == module->group.net) {
+    const bool keeps = ARC_PHASE_BROKEN == module->base.phase && NULL != module->group.net;
+
+    if (!keeps) {
         lowlat_share_release(&module->share);
-        free(module->scratch);
     }
-    module->scratch = NULL;
+    lowlat_net_release(module, keeps);
     free(module->group.parts);
     module->group.parts = NULL;
     module->group.segment = NULL;

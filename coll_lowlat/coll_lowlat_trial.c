@@ -36,9 +36,10 @@ _Static_assert((int) LENGTHS < (int) LOWLAT_PLAN_LENGTHS, "the plan adds one");
 typedef struct bench {
     lowlat_module_t *module;
     arc_reduction_t reduction;
-    float *in; /* [longest / sizeof(float)] zeros */
+    float *in; /* [longest / sizeof(float)] the same on all ranks */
     float *out;
     double end; /* when the time is over */
+    bool wrong; /* one of our sums was */
 } bench_t;
 
 static double now(void)
@@ -75,22 +76,56 @@ static arc_status_t call_ours(const bench_t *bench, lowlat_candidate_t candidate
     return arc_wait_run(&module->wait, &task.task);
 }
 
+/* Small numbers, other ones for neighbours; their sums over all ranks are exact. */
+static float number_at(size_t i)
+{
+    enum { NUMBERS = 13 };
+    return (float) (1 + i % NUMBERS);
+}
+
+/* Is `out` the sum over all ranks? */
+static bool sums_are_right(const bench_t *bench, size_t elems)
+{
+    const float ranks = (float) ompi_comm_size(bench->module->base.comm);
+    size_t right = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        right += bench->out[i] == ranks * number_at(i);
+    }
+    return right == elems;
+}
+
 /* One turn: *seconds of a call.  The first one finds the others' data in the caches. */
-static arc_status_t take_turn(const bench_t *bench, lowlat_candidate_t candidate, size_t bytes,
+static arc_status_t take_turn(bench_t *bench, lowlat_candidate_t candidate, size_t bytes,
                               double *seconds)
 {
     const unsigned calls = bytes < LONG_BYTES ? SHORT_CALLS : LONG_CALLS;
     const size_t elems = bytes / sizeof(float);
+    const bool is_below = LOWLAT_ALGORITHMS == candidate.algorithm;
     double begin = 0;
     arc_status_t status = ARC_OK;
 
+    memset(bench->out, 0, bytes);
     for (unsigned call = 0; ARC_OK == status && call <= calls; ++call) {
         begin = 1 == call ? now() : begin;
-        status = LOWLAT_ALGORITHMS == candidate.algorithm ? call_below(bench, elems)
-                                                          : call_ours(bench, candidate, elems);
+        status = is_below ? call_below(bench, elems) : call_ours(bench, candidate, elems);
     }
     *seconds = (now() - begin) / calls;
+    bench->wrong = bench->wrong || (!is_below && ARC_OK == status && !sums_are_right(bench, elems));
     return status;
+}
+
+/*
+ * After a round: has no rank's time run out (*in_time)?  ARC_UNSUPPORTED, on all ranks, if some of
+ * our sums were wrong.
+ */
+static arc_status_t agree_to_go_on(const bench_t *bench, bool *in_time)
+{
+    uint64_t values[] = {now() < bench->end, !bench->wrong};
+
+    arc_status_t status = arc_module_min(&bench->module->base, values, 2);
+    *in_time = values[0];
+    return ARC_OK == status && !values[1] ? ARC_UNSUPPORTED : status;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -122,14 +157,14 @@ static void keep_medians(const lowlat_trials_t *trials, unsigned rounds,
  * The next length: what this rank saw.  *complete: the time of no rank was over before.  The
  * first round is for connections and memory, and not counted.
  */
-static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *trials, size_t bytes,
+static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, size_t bytes,
                                double seconds[LOWLAT_PLAN_CANDIDATES], bool *complete)
 {
     double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS];
-    uint64_t in_time = 1;
     arc_status_t status = ARC_OK;
 
-    for (unsigned round = 0; ARC_OK == status && in_time && round <= rounds_of(bytes); ++round) {
+    *complete = true;
+    for (unsigned round = 0; ARC_OK == status && *complete && round <= rounds_of(bytes); ++round) {
         for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
             const unsigned i = (turn + round) % trials->candidates;
             if (lowlat_plan_wants(trials, i)) {
@@ -137,13 +172,11 @@ static arc_status_t try_length(const bench_t *bench, const lowlat_trials_t *tria
                                    &turns[i][0 == round ? 0 : round - 1]);
             }
         }
-        in_time = now() < bench->end;
         if (ARC_OK == status) {
-            status = arc_module_min(&bench->module->base, &in_time, 1);
+            status = agree_to_go_on(bench, complete);
         }
     }
-    *complete = in_time;
-    if (ARC_OK == status && in_time) {
+    if (ARC_OK == status && *complete) {
         keep_medians(trials, rounds_of(bytes), turns, seconds);
     }
     return status;
@@ -165,7 +198,7 @@ static arc_status_t agree(lowlat_module_t *module, unsigned candidates, double *
     return status;
 }
 
-static arc_status_t try_all(const bench_t *bench, lowlat_trials_t *trials)
+static arc_status_t try_all(bench_t *bench, lowlat_trials_t *trials)
 {
     lowlat_module_t *module = bench->module;
     arc_status_t status = ARC_OK;
@@ -266,13 +299,16 @@ static void bench_free(bench_t *bench)
 static bool bench_make(bench_t *bench, lowlat_module_t *module)
 {
     *bench = (bench_t){.module = module,
-                       .in = calloc(1, lengths[LONGEST]),
+                       .in = malloc(lengths[LONGEST]),
                        .out = malloc(lengths[LONGEST]),
                        .end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms};
     uint64_t ok =
         NULL != bench->in && NULL != bench->out &&
         ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,
                                             &ompi_mpi_float.dt, &bench->reduction);
+    for (size_t i = 0; NULL != bench->in && i < lengths[LONGEST] / sizeof(float); ++i) {
+        bench->in[i] = number_at(i);
+    }
     if (ARC_OK == arc_module_min(&module->base, &ok, 1) && ok) {
         return true;
     }

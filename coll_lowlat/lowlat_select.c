@@ -30,6 +30,8 @@ static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 const char *const lowlat_memory_choices[] = {"auto", "sysv", "posix", NULL};
 
+static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts", NULL};
+
 const arc_param_t lowlat_params[] = {
 #define ARC_PARAM_CONFIG lowlat_config_t
 #define ARC_PARAM_LIST "lowlat_params.def"

@@ -63,6 +63,9 @@ enum {
 enum { LOWLAT_MEMORY_AUTO = 0 };
 extern const char *const lowlat_memory_choices[];
 
+/* The values of the parameter `nodes_transport`. */
+enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS };
+
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
 

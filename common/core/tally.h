@@ -28,6 +28,7 @@
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(TOO_MANY,       "too many communicators have shared memory already")              \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
+    X(WRONG,          "sums were wrong in trials")                                      \
     X(NESTED,         "call made by the set-up itself")
 /* clang-format on */
 

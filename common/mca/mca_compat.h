@@ -23,6 +23,7 @@
 #include <ompi/op/op.h>
 #include <ompi/proc/proc.h>
 #include <ompi/request/request.h>
+#include <ompi/runtime/mpiruntime.h>
 #include <ompi/runtime/params.h>
 #include <opal/datatype/opal_datatype_internal.h>
 #include <opal/mca/base/base.h>
@@ -102,6 +103,12 @@ static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
 #else
     return (unsigned) comm->c_contextid;
 #endif
+}
+
+/* May several threads of the program be in MPI at the same time? */
+static inline bool mca_compat_threads(void)
+{
+    return ompi_mpi_thread_multiple;
 }
 
 static inline void mca_compat_progress(void)

@@ -15,6 +15,31 @@
 /* X(function): what we call of UCX; the only list. */
 #define UCX_FUNCTION_TABLE(X)       \
     X(ucp_get_version)              \
+    X(ucp_config_read)              \
+    X(ucp_config_modify)            \
+    X(ucp_config_release)           \
+    X(ucp_init_version)             \
+    X(ucp_cleanup)                  \
+    X(ucp_worker_create)            \
+    X(ucp_worker_destroy)           \
+    X(ucp_worker_query)             \
+    X(ucp_worker_release_address)   \
+    X(ucp_worker_progress)          \
+    X(ucp_worker_fence)             \
+    X(ucp_mem_map)                  \
+    X(ucp_mem_unmap)                \
+    X(ucp_mem_query)                \
+    X(ucp_rkey_pack)                \
+    X(ucp_rkey_buffer_release)      \
+    X(ucp_ep_create)                \
+    X(ucp_ep_close_nbx)             \
+    X(ucp_ep_flush_nbx)             \
+    X(ucp_ep_rkey_unpack)           \
+    X(ucp_rkey_ptr)                 \
+    X(ucp_rkey_destroy)             \
+    X(ucp_put_nbx)                  \
+    X(ucp_request_check_status)     \
+    X(ucp_request_free)             \
     X(uct_query_components)         \
     X(uct_release_component_list)   \
     X(uct_component_query)          \

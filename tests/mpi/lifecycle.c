@@ -28,6 +28,7 @@ enum {
     ALIVE = 64,
     LARGE_ELEMS = 70000, /* 280 KB of floats */
     MIDDLE_ELEMS = 1000,
+    SETTLING_BARRIERS = 10,
     /*
      * Over 500 cycles. Open MPI 4.1 alone grows by up to 140 KiB as its free lists fill; a leak of
      * half a page per communicator and rank, say of a module, would be 1000 KiB.
@@ -96,11 +97,14 @@ static MPI_Comm make(int cycle)
 
 /*
  * The footprint when all ranks are at the same point: a segment that a peer still has attached
- * counts for its maker. Memory that the allocator keeps for later is given back first.
+ * counts for its maker. Memory that the allocator keeps for later is given back first. More than
+ * one barrier: memory that others put into is given back when all of them have left.
  */
 static footprint_t settled_footprint(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < SETTLING_BARRIERS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif

@@ -50,7 +50,7 @@ if mpi_have_plugin; then
 8 2 1100
 8 1 1100
 9 3 1100
-5 2 1100 --mca coll_lowlat_leader_bytes 0 --mca coll_lowlat_nodes_chunk_bytes 5000
+5 2 1100 --mca coll_lowlat_leader_bytes 1 --mca coll_lowlat_nodes_chunk_bytes 5000
 ROWS
         mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
             --mca coll_lowlat_nodes_algorithm $algorithm" matrix -b

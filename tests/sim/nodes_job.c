@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lowlat_memory.h"
+#include "lowlat_partners.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
 
@@ -41,6 +42,33 @@ static unsigned place(const nodes_options_t *options, placement_t *placement, ui
     return rank;
 }
 
+/* Windows between the ranks that exchange, as after a set-up. */
+static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
+{
+    const sim_window_options_t window = {.seed = options->seed};
+    sim_peers_t peers[LOWLAT_JOB_MAX_RANKS] = {{0}};
+    size_t window_bytes[LOWLAT_JOB_MAX_RANKS];
+
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        const lowlat_topology_t *topology = &nodes->topology[rank];
+        unsigned partner[LOWLAT_MAX_PARTNERS];
+        if (topology->local_rank < topology->owners) {
+            peers[rank].count = lowlat_partners(topology->node, topology->nodes, partner);
+        }
+        for (unsigned i = 0; i < peers[rank].count; ++i) {
+            peers[rank].rank_of[i] = topology->peers[partner[i]];
+        }
+        window_bytes[rank] = arc_put_window_bytes(options->puts, peers[rank].count);
+    }
+    nodes->windows = sim_windows_new(nodes->ranks, peers, window_bytes, &window);
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+        require(ARC_OK == arc_put_streams_new(&nodes->streams[rank],
+                                              sim_windows_get(nodes->windows, rank), options->puts,
+                                              peers[rank].rank_of, rank, nodes->ranks),
+                "no memory");
+    }
+}
+
 static void make_rank(sim_nodes_t *nodes, unsigned rank)
 {
     const lowlat_topology_t *topology = &nodes->topology[rank];
@@ -56,7 +84,9 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
     };
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         nodes->scratch[rank][i] = test_buffer_new(nodes->chunk_bytes, 0);
-        net->exchange[i].stream = sim_network_stream(nodes->network[i], rank);
+        net->exchange[i].stream = NULL != nodes->windows
+                                      ? arc_put_streams_get(nodes->streams[rank], i)
+                                      : sim_network_stream(nodes->network[i], rank);
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
     }
     nodes->actors[rank].rank = rank;
@@ -91,6 +121,11 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
         require(ARC_OK == lowlat_topology_make(topology, node_of, nodes->ranks, rank), "no memory");
         require(rank == nodes->placement.member[topology->node][topology->local_rank],
                 "a topology that differs from the options");
+    }
+    if (NULL != options->puts) {
+        make_windows(nodes, options);
+    }
+    for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         make_rank(nodes, rank);
     }
     return nodes;
@@ -103,6 +138,12 @@ void sim_nodes_free(sim_nodes_t *nodes)
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             test_buffer_free(&nodes->scratch[rank][i]);
         }
+    }
+    for (unsigned rank = 0; NULL != nodes->windows && rank < nodes->ranks; ++rank) {
+        arc_put_streams_free(nodes->streams[rank]);
+    }
+    if (NULL != nodes->windows) {
+        sim_windows_free(nodes->windows);
     }
     for (unsigned node = 0; node < nodes->placement.nodes; ++node) {
         sim_memory_free(nodes->memory[node]);
@@ -120,7 +161,11 @@ void sim_nodes_happen(void *context)
     sim_nodes_t *nodes = context;
 
     sim_memory_deliver(nodes->memory[test_random_below(&nodes->random, nodes->placement.nodes)]);
-    sim_network_pass(nodes->network[test_random_below(&nodes->random, LOWLAT_EXCHANGES)]);
+    if (NULL != nodes->windows) {
+        sim_windows_pass(nodes->windows);
+    } else {
+        sim_network_pass(nodes->network[test_random_below(&nodes->random, LOWLAT_EXCHANGES)]);
+    }
 }
 
 void sim_nodes_down(void *context)
@@ -129,6 +174,9 @@ void sim_nodes_down(void *context)
 
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         sim_network_down(nodes->network[i]);
+    }
+    if (NULL != nodes->windows) {
+        sim_windows_down(nodes->windows);
     }
 }
 

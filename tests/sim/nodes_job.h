@@ -1,6 +1,7 @@
 /*
  * Simulated nodes: the ranks of each map memory of their own (sim_memory.h), and all
- * ranks are on LOWLAT_EXCHANGES networks (sim_stream.h), one for each exchange.
+ * ranks are on LOWLAT_EXCHANGES networks (sim_stream.h), one for each exchange, or
+ * put into each other's windows (sim_window.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -11,7 +12,9 @@
 #include "lowlat_net.h"
 #include "lowlat_topology.h"
 #include "sim_memory.h"
+#include "put_stream.h"
 #include "sim_stream.h"
+#include "sim_window.h"
 
 enum {
     NODES_MAX = 5,
@@ -26,8 +29,9 @@ typedef struct nodes_options {
     bool cyclic;              /* ranks are dealt to the nodes one by one, else node by node */
     size_t chunk_bytes;
     uint64_t seed;
-    unsigned faulty;  /* the network of this exchange ... */
-    uint64_t fail_at; /* ... fails at this operation; 0: none */
+    const arc_put_config_t *puts; /* instead of messages; NULL: messages */
+    unsigned faulty;              /* the network of this exchange ... */
+    uint64_t fail_at;             /* ... fails at this operation; 0: none */
 } nodes_options_t;
 
 typedef struct sim_nodes {
@@ -37,6 +41,8 @@ typedef struct sim_nodes {
     test_random_t random;
     sim_memory_t *memory[NODES_MAX];
     sim_network_t *network[LOWLAT_EXCHANGES];
+    sim_windows_t *windows; /* NULL: no puts */
+    arc_put_streams_t *streams[LOWLAT_JOB_MAX_RANKS];
     lowlat_topology_t topology[LOWLAT_JOB_MAX_RANKS];
     lowlat_net_t net[LOWLAT_JOB_MAX_RANKS];
     test_buffer_t scratch[LOWLAT_JOB_MAX_RANKS][LOWLAT_EXCHANGES];

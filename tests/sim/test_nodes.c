@@ -31,6 +31,21 @@ enum {
 /* One slot more than a pipeline needs; more slots than exchanges; a line no multiple of which. */
 static const size_t chunks_bytes[] = {1024, 256, 1000};
 
+/* Messages, and puts that are fused or not, in one piece or many. */
+static const arc_put_config_t put_configs[] = {
+    {.streams = LOWLAT_EXCHANGES, .slots = 3, .slot_bytes = 256, .sequence_bits = 3},
+    {.streams = LOWLAT_EXCHANGES,
+     .slots = 8,
+     .slot_bytes = 1024,
+     .fused_bytes = 200,
+     .sequence_bits = 32},
+};
+static const struct {
+    const char *name;
+    const arc_put_config_t *puts;
+} transports[] = {
+    {"messages", NULL}, {"fenced puts", &put_configs[0]}, {"mixed puts", &put_configs[1]}};
+
 static const nodes_options_t placements[] = {
     {.nodes = 2, .size = {1, 1}},
     {.nodes = 2, .size = {2, 2}},
@@ -210,11 +225,22 @@ static const char *algorithm_name(unsigned algorithm)
     return MIXED == algorithm ? "mixed" : lowlat_algorithms[algorithm].name;
 }
 
+static const char *transport_name(const arc_put_config_t *config)
+{
+    unsigned transport = 0;
+
+    while (transports[transport].puts != config) {
+        ++transport;
+    }
+    return transports[transport].name;
+}
+
 static void name_row(row_t *row, const char *test)
 {
     const nodes_options_t *options = &row->options;
-    size_t used = (size_t) snprintf(row->name, sizeof row->name, "%s %s %zu ", test,
-                                    algorithm_name(row->algorithm), options->chunk_bytes);
+    size_t used = (size_t) snprintf(row->name, sizeof row->name, "%s %s %s %zu ", test,
+                                    algorithm_name(row->algorithm), transport_name(options->puts),
+                                    options->chunk_bytes);
 
     for (unsigned node = 0; node < options->nodes && used < sizeof row->name; ++node) {
         used += (size_t) snprintf(row->name + used, sizeof row->name - used, "%s%u",
@@ -231,17 +257,23 @@ int main(void)
         PLACEMENTS = sizeof placements / sizeof placements[0],
         CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
         KINDS = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST + 1,
-        ROWS = (PLACEMENTS * CHUNKS + 2) * KINDS + 1,
+        TRANSPORTS = sizeof transports / sizeof transports[0],
+        ROWS = (PLACEMENTS * CHUNKS * TRANSPORTS + 2) * KINDS + 1,
     };
     static row_t rows[ROWS];
     static struct CMUnitTest tests[ROWS];
     size_t used = 0;
 
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm <= MIXED; ++algorithm) {
-        for (size_t i = 0; i < PLACEMENTS * CHUNKS; ++i) {
+        for (size_t i = 0; i < PLACEMENTS * CHUNKS * TRANSPORTS; ++i) {
+            const size_t transport = i / CHUNKS / PLACEMENTS;
             row_t *row = &rows[used];
-            *row = (row_t){.options = placements[i / CHUNKS], .algorithm = algorithm};
+            if (transport > 0 && transport != i % CHUNKS) {
+                continue; /* one chunk for each kind of puts is enough */
+            }
+            *row = (row_t){.options = placements[i / CHUNKS % PLACEMENTS], .algorithm = algorithm};
             row->options.chunk_bytes = chunks_bytes[i % CHUNKS];
+            row->options.puts = transports[transport].puts;
             row->options.seed = SEED + used;
             name_row(row, "sums_in_its_order_under_any_schedule");
             tests[used++] = (struct CMUnitTest){.name = row->name,

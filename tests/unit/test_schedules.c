@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "lowlat_net.h"
+#include "lowlat_partners.h"
 
 enum { MOST_NODES = 17, MOST_ELEMS = 600 };
 
@@ -185,6 +186,16 @@ static void doubling_sums_everything_once_and_in_order(void **state)
     }
 }
 
+static void halving_sums_everything_once_and_in_order(void **state)
+{
+    (void) state;
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        const bool folds = 0 != (nodes & (nodes - 1));
+        const unsigned exchanges = doubling_steps(nodes) - (folds ? 2 : 0);
+        check_schedule(lowlat_schedule_halving, true, nodes, 2 * exchanges + (folds ? 2 : 0));
+    }
+}
+
 static void ring_sums_everything_once(void **state)
 {
     (void) state;
@@ -211,12 +222,71 @@ static void ring_sends_each_node_an_equal_share(void **state)
     }
 }
 
+/* ---- partners ---- */
+
+static bool is_partner(unsigned node, unsigned nodes, unsigned other)
+{
+    unsigned partner[LOWLAT_MAX_PARTNERS];
+    const unsigned count = lowlat_partners(node, nodes, partner);
+
+    for (unsigned i = 0; i < count; ++i) {
+        if (partner[i] == other) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void partners_are_each_others_and_few(void **state)
+{
+    enum { NODES = 70 };
+    unsigned partner[LOWLAT_MAX_PARTNERS];
+    (void) state;
+
+    for (unsigned nodes = 2; nodes <= NODES; ++nodes) {
+        for (unsigned node = 0; node < nodes; ++node) {
+            const unsigned count = lowlat_partners(node, nodes, partner);
+            assert_true(count >= 1 && count <= 6 + 1 + 2); /* 2^6 <= NODES < 2^7 */
+            for (unsigned i = 0; i < count; ++i) {
+                assert_true(partner[i] < nodes && partner[i] != node);
+                assert_true(0 == i || partner[i - 1] < partner[i]);
+                assert_true(is_partner(partner[i], nodes, node));
+            }
+        }
+    }
+}
+
+static void partners_are_all_that_schedules_name(void **state)
+{
+    static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
+                                                     lowlat_schedule_halving, lowlat_schedule_ring};
+    enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+    lowlat_move_t move;
+    (void) state;
+
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        for (unsigned i = 0; i < SCHEDULES * nodes; ++i) {
+            for (unsigned step = 0;
+                 schedules[i % SCHEDULES](i / SCHEDULES, nodes, step, MOST_ELEMS, 8, &move);
+                 ++step) {
+                assert_true(move.send_end == move.send_first ||
+                            is_partner(i / SCHEDULES, nodes, move.to));
+                assert_true(move.receive_end == move.receive_first ||
+                            is_partner(i / SCHEDULES, nodes, move.from));
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubling_sums_everything_once_and_in_order),
+        cmocka_unit_test(halving_sums_everything_once_and_in_order),
         cmocka_unit_test(ring_sums_everything_once),
         cmocka_unit_test(ring_sends_each_node_an_equal_share),
+        cmocka_unit_test(partners_are_each_others_and_few),
+        cmocka_unit_test(partners_are_all_that_schedules_name),
     };
     return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }

@@ -1,0 +1,456 @@
+/*
+ * How ranks come to put into each other's windows:
+ *
+ *   1  open UCX's worker, make a window with a ring for each partner and stream
+ *   2  send every partner a card, and attach its window from the card that it sends
+ *   3  put a hello into every partner's window and wait for theirs
+ *
+ * After each step all ranks take the minimum of how far they came: all go on, or all stay
+ * with messages.  Partners are those of any schedule (lowlat_partners.h), so a rank has memory and
+ * connections for log2 N + 3 others, not for all.
+ *
+ * When a communicator is freed, peers may still put into its window: credits that nobody waits
+ * for.  So the window says goodbye and goes to a list; from there it is freed when all
+ * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
+ * end of the process a peer is waited for only for a while: it may be dead.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "coll_lowlat.h"
+#include "lowlat_memory.h"
+#include "lowlat_partners.h"
+
+enum {
+    GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
+    GOODBYE_SECONDS = 2,   /* all have been through the barrier of MPI_Finalize */
+};
+
+/* How far the set-up of puts came on a rank; of all ranks the least counts. */
+typedef enum outcome { NO_UCX, NO_TRANSPORT, NO_MEMORY, NO_CONNECTION, CONNECTED } outcome_t;
+
+static const char *const outcome_texts[] = {
+    [NO_UCX] = "UCX is not there",
+    [NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
+    [NO_MEMORY] = "no memory, or coll_lowlat_max_memory is reached",
+    [NO_CONNECTION] = "the ranks cannot all reach each other",
+};
+
+/* A step of the set-up: cards to and from each partner. */
+typedef struct wiring {
+    unsigned partners;
+    unsigned rank_of[LOWLAT_MAX_PARTNERS];
+    ucx_card_t *sent;     /* [partners] */
+    ucx_card_t *received; /* [partners] */
+} wiring_t;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+/* ---- what the process shares ---- */
+
+static void port_free(lowlat_port_t *port)
+{
+    if (port->has_window) {
+        ucx_window_free(&port->window);
+    }
+    if (NULL != port->streams) {
+        arc_put_streams_free(port->streams);
+    }
+    lowlat_budget_return(port->counted_bytes);
+    free(port);
+}
+
+/* Free the ports that all peers have left; under the lock. */
+static void reap(lowlat_puts_t *puts)
+{
+    lowlat_port_t **at = &puts->leaving;
+
+    while (NULL != *at) {
+        lowlat_port_t *port = *at;
+        if (port->has_window && !ucx_window_left(&port->window)) {
+            at = &port->next;
+        } else {
+            *at = port->next;
+            port_free(port);
+        }
+    }
+}
+
+/* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
+static int drive(void)
+{
+    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
+    int events = ucx_worker_drive(&puts->worker);
+
+    if (OPAL_UNLIKELY(NULL != puts->leaving) && 0 == pthread_mutex_trylock(&puts->lock)) {
+        reap(puts);
+        (void) pthread_mutex_unlock(&puts->lock);
+    }
+    return events;
+}
+
+static bool is_declared(void)
+{
+    return mca_coll_lowlat_component.config.ranks_per_node > 0;
+}
+
+/* The worker, opened if this is its first use; NULL if there is none. */
+static ucx_worker_t *worker_get(lowlat_puts_t *puts)
+{
+    const ucx_library_t *library = &mca_coll_lowlat_component.ucx;
+
+    (void) pthread_mutex_lock(&puts->lock);
+    if (!puts->tried) {
+        puts->tried = true;
+        puts->open =
+            ARC_OK == ucx_worker_open(&puts->worker, library,
+                                      is_declared() ? UCX_REACH_MACHINE : UCX_REACH_NETWORK,
+                                      mca_compat_threads());
+        if (puts->open) {
+            (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
+                            puts->worker.transports);
+            (void) opal_progress_register(drive);
+        }
+    }
+    (void) pthread_mutex_unlock(&puts->lock);
+    return puts->open ? &puts->worker : NULL;
+}
+
+void lowlat_puts_open(lowlat_puts_t *puts)
+{
+    memset(puts, 0, sizeof *puts);
+    (void) pthread_mutex_init(&puts->lock, NULL);
+}
+
+void lowlat_puts_close(lowlat_puts_t *puts)
+{
+    const double begin = now_seconds();
+
+    if (puts->open) {
+        (void) opal_progress_unregister(drive);
+        for (reap(puts); NULL != puts->leaving && now_seconds() < begin + GOODBYE_SECONDS;
+             reap(puts)) {
+            (void) sched_yield();
+        }
+        while (NULL != puts->leaving) {
+            lowlat_port_t *port = puts->leaving;
+            puts->leaving = port->next;
+            port_free(port);
+        }
+        ucx_worker_close(&puts->worker);
+        puts->open = false;
+    }
+    (void) pthread_mutex_destroy(&puts->lock);
+}
+
+/* Nothing is put any more; what peers put is awaited. */
+static void port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    if (port->has_window) {
+        ucx_window_leave(&port->window);
+    }
+    (void) pthread_mutex_lock(&puts->lock);
+    port->next = puts->leaving;
+    puts->leaving = port;
+    reap(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+/* ---- step 1: what needs nobody else ---- */
+
+static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
+{
+    const lowlat_topology_t *topology = &module->topology;
+    unsigned partner[LOWLAT_MAX_PARTNERS];
+
+    if (topology->local_rank >= topology->owners) {
+        return true;
+    }
+    wiring->partners = lowlat_partners(topology->node, topology->nodes, partner);
+    for (unsigned i = 0; i < wiring->partners; ++i) {
+        wiring->rank_of[i] = topology->peers[partner[i]];
+    }
+    wiring->sent = calloc(wiring->partners, sizeof *wiring->sent);
+    wiring->received = calloc(wiring->partners, sizeof *wiring->received);
+    return NULL != wiring->sent && NULL != wiring->received;
+}
+
+static arc_put_config_t put_config(void)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    const size_t slot_bytes = lowlat_round_up(config->put_slot_bytes, LOWLAT_CACHE_LINE_BYTES);
+
+    return (arc_put_config_t){
+        .streams = LOWLAT_EXCHANGES,
+        .slots = (unsigned) config->put_slots,
+        .slot_bytes = slot_bytes,
+        .fused_bytes = lowlat_min(config->put_fused_bytes, slot_bytes),
+        .sequence_bits = ARC_PUT_SEQUENCE_BITS,
+    };
+}
+
+static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t *wiring)
+{
+    const arc_put_config_t puts = put_config();
+    const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
+    const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
+
+    if (!lowlat_budget_take(memory_bytes)) {
+        return NO_MEMORY;
+    }
+    port->counted_bytes = memory_bytes;
+    port->has_window = ARC_OK == ucx_window_create(&port->window, worker, bytes, wiring->partners);
+    if (!port->has_window) {
+        return NO_MEMORY;
+    }
+    for (unsigned i = 0; i < wiring->partners; ++i) {
+        if (ARC_OK != ucx_window_card(&port->window, i, &wiring->sent[i])) {
+            return NO_TRANSPORT;
+        }
+    }
+    return CONNECTED;
+}
+
+static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+    ucx_worker_t *worker = component->ucx_open ? worker_get(&component->puts) : NULL;
+
+    if (NULL == worker) {
+        return component->ucx_open ? NO_TRANSPORT : NO_UCX;
+    }
+    if (NULL == port || !find_partners(module, wiring)) {
+        return NO_MEMORY;
+    }
+    return 0 == wiring->partners ? CONNECTED : make_window(worker, port, wiring);
+}
+
+/* ---- step 2: cards ---- */
+
+/* One end of a card's way. */
+typedef struct mail {
+    arc_stream_request_t send;
+    arc_stream_request_t receive;
+} mail_t;
+
+static arc_status_t start_mail(arc_stream_t *stream, wiring_t *wiring, mail_t *mail)
+{
+    arc_status_t status = ARC_OK;
+
+    for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
+        status = stream->ops->receive(stream, wiring->rank_of[i], &wiring->received[i],
+                                      sizeof wiring->received[i], &mail[i].receive);
+        if (ARC_OK == status) {
+            status = stream->ops->send(stream, wiring->rank_of[i], &wiring->sent[i],
+                                       sizeof wiring->sent[i], &mail[i].send);
+        }
+    }
+    return status;
+}
+
+/* Has it ended?  ARC_OK also if it was none. */
+static arc_status_t test_mail(arc_stream_t *stream, arc_stream_request_t *request)
+{
+    return NULL == request->handle ? ARC_OK : stream->ops->test(stream, request);
+}
+
+/* Cards to and from all partners at the same time: there is no order that could be wrong. */
+static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
+{
+    mail_t mail[LOWLAT_MAX_PARTNERS] = {{.send = {.handle = NULL}}};
+    arc_status_t status = start_mail(stream, wiring, mail);
+
+    for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
+        for (status = ARC_IN_PROGRESS; ARC_IN_PROGRESS == status;) {
+            status = test_mail(stream, &mail[i].receive);
+            if (ARC_OK == status) {
+                status = test_mail(stream, &mail[i].send);
+            }
+            if (ARC_IN_PROGRESS == status) {
+                mca_compat_progress();
+            }
+        }
+    }
+    return status;
+}
+
+/* Only now: the cards tell where our rings are in the windows of others. */
+static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *port,
+                                 const wiring_t *wiring)
+{
+    const arc_put_config_t puts = put_config();
+
+    return arc_put_streams_new(&port->streams, &port->window.window, &puts, wiring->rank_of,
+                               (unsigned) ompi_comm_rank(module->base.comm),
+                               (unsigned) ompi_comm_size(module->base.comm));
+}
+
+static outcome_t attach(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+{
+    if (ARC_OK != exchange_cards(&module->stream[0].base, wiring)) {
+        return NO_CONNECTION;
+    }
+    for (unsigned i = 0; i < wiring->partners; ++i) {
+        if (ARC_OK != ucx_window_attach(&port->window, i, &wiring->received[i])) {
+            return NO_CONNECTION;
+        }
+    }
+    return !port->has_window || ARC_OK == make_streams(module, port, wiring) ? CONNECTED
+                                                                             : NO_MEMORY;
+}
+
+/* ---- step 3: hello ---- */
+
+static outcome_t greet(lowlat_port_t *port)
+{
+    const double begin = now_seconds();
+
+    if (!port->has_window) {
+        return CONNECTED;
+    }
+    arc_status_t status = ucx_window_greet(&port->window);
+    if (ARC_OK == status) {
+        status = ucx_window_greeted(&port->window);
+    }
+    while (ARC_IN_PROGRESS == status && now_seconds() < begin + GREETING_SECONDS) {
+        mca_compat_progress();
+        status = ucx_window_greeted(&port->window);
+    }
+    return ARC_OK == status ? CONNECTED : NO_CONNECTION;
+}
+
+/* ---- all together ---- */
+
+/* The least outcome of all ranks. */
+static outcome_t agree(lowlat_module_t *module, outcome_t own)
+{
+    uint64_t least = own;
+    return ARC_OK == arc_module_min(&module->base, &least, 1) ? (outcome_t) least : NO_CONNECTION;
+}
+
+static void use_port(lowlat_module_t *module, lowlat_port_t *port)
+{
+    module->port = port;
+    for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
+        module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
+    }
+}
+
+/* Steps 1 to 3; the port is used, freed, or on the list of those that have left. */
+static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+{
+    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
+
+    outcome_t outcome = agree(module, make_port(module, port, wiring));
+    if (CONNECTED != outcome) {
+        if (NULL != port) {
+            port_free(port);
+        }
+        return outcome;
+    }
+    ucx_worker_hold(&puts->worker);
+    outcome = agree(module, attach(module, port, wiring));
+    if (CONNECTED != outcome) {
+        port_free(port); /* nobody has put anything */
+    } else {
+        outcome = agree(module, greet(port));
+        if (CONNECTED == outcome) {
+            use_port(module, port);
+        } else {
+            port_leave(puts, port);
+        }
+    }
+    ucx_worker_release(&puts->worker);
+    return outcome;
+}
+
+static void complain(const lowlat_module_t *module, outcome_t outcome)
+{
+    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
+
+    if (0 == ompi_comm_rank(module->base.comm) && !puts->complained) {
+        puts->complained = true;
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "coll_lowlat_nodes_transport puts: messages are used between the nodes; on "
+                       "some rank: %s",
+                       outcome_texts[outcome]);
+    }
+}
+
+void lowlat_net_connect(lowlat_module_t *module)
+{
+    const int wanted = mca_coll_lowlat_component.config.nodes_transport;
+    wiring_t wiring = {.partners = 0};
+
+    /* Shared memory between declared nodes is no network to be preferred by itself. */
+    if (LOWLAT_TRANSPORT_MESSAGES == wanted || (LOWLAT_TRANSPORT_AUTO == wanted && is_declared())) {
+        return;
+    }
+    const outcome_t outcome = connect_port(module, calloc(1, sizeof(lowlat_port_t)), &wiring);
+    free(wiring.sent);
+    free(wiring.received);
+    if (CONNECTED != outcome && LOWLAT_TRANSPORT_PUTS == wanted) {
+        complain(module, outcome);
+    }
+}
+
+bool lowlat_net_make(lowlat_module_t *module)
+{
+    static const int tags[LOWLAT_EXCHANGES] = {
+        MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
+        MCA_COLL_BASE_TAG_REDUCE};
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_net_t *net = &module->net;
+
+    /* Functions of the program may count on the alignment of their vectors. */
+    const size_t scratch_bytes =
+        lowlat_round_up(config->nodes_chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+
+    module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
+    *net = (lowlat_net_t){
+        .nodes = module->topology.nodes,
+        .node = module->topology.node,
+        .owners = module->topology.owners,
+        .peer = module->topology.peers,
+        .chunk_bytes = config->nodes_chunk_bytes,
+        .leader_bytes = 0 == config->leader_bytes ? LOWLAT_LEADER_BYTES : config->leader_bytes,
+    };
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
+        net->exchange[i].stream = &module->stream[i].base;
+        net->exchange[i].scratch = module->scratch + i * scratch_bytes;
+    }
+    module->group.net = net;
+    return NULL != module->scratch;
+}
+
+void lowlat_net_release(lowlat_module_t *module, bool keeps)
+{
+    if (NULL != module->port) {
+        port_leave(&mca_coll_lowlat_component.puts, module->port);
+        module->port = NULL;
+    }
+    if (!keeps) {
+        free(module->scratch);
+    }
+    module->scratch = NULL;
+}
+
+const char *lowlat_net_text(const lowlat_module_t *module)
+{
+    return NULL == module->group.net ? ""
+           : NULL == module->port    ? "messages; "
+                                     : mca_coll_lowlat_component.puts.text;
+}

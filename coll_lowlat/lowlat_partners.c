@@ -1,0 +1,44 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lowlat_net.h"
+#include "lowlat_partners.h"
+
+/* Insert, unless it is there. */
+static unsigned insert(unsigned *partner, unsigned count, unsigned node)
+{
+    unsigned at = 0;
+
+    while (at < count && partner[at] < node) {
+        ++at;
+    }
+    if (at < count && partner[at] == node) {
+        return count;
+    }
+    for (unsigned i = count; i > at; --i) {
+        partner[i] = partner[i - 1];
+    }
+    partner[at] = node;
+    return count + 1;
+}
+
+unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS])
+{
+    static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
+                                                     lowlat_schedule_halving, lowlat_schedule_ring};
+    lowlat_move_t move;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
+        /* As many elements as nodes: no piece is empty. */
+        for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {
+            if (move.send_end > move.send_first) {
+                count = insert(partner, count, move.to);
+            }
+            if (move.receive_end > move.receive_first) {
+                count = insert(partner, count, move.from);
+            }
+        }
+    }
+    return count;
+}

@@ -1,0 +1,360 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "put_ring.h"
+
+enum {
+    LINE_BYTES = 64, /* a cache line: who writes a part of it takes all of it from the reader */
+    CELL_DATA_BYTES = 4,
+    HEADER_CELLS = 2,
+    GROUP_CELLS = 8, /* a cache line */
+    SEQUENCE_SHIFT = 32,
+};
+
+/* The first cell of a header: a length below these. */
+static const uint32_t kind_fenced = 1u << 31;
+static const uint32_t kind_last = 1u << 30;
+
+/* ---- where things are ---- */
+
+static size_t round_up(size_t bytes, size_t unit_bytes)
+{
+    return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
+static size_t data_cells(size_t bytes)
+{
+    return (bytes + CELL_DATA_BYTES - 1) / CELL_DATA_BYTES;
+}
+
+static size_t cells_bytes_of(const arc_put_config_t *config)
+{
+    return round_up((HEADER_CELLS + data_cells(config->fused_bytes)) * sizeof(uint64_t),
+                    LINE_BYTES);
+}
+
+size_t arc_put_staging_bytes(const arc_put_config_t *config)
+{
+    return config->slots * cells_bytes_of(config);
+}
+
+size_t arc_put_ring_bytes(const arc_put_config_t *config)
+{
+    return LINE_BYTES + config->slots * (cells_bytes_of(config) + config->slot_bytes);
+}
+
+/* Offsets in a ring. */
+static size_t cells_at(const arc_put_ring_t *ring, unsigned slot)
+{
+    return LINE_BYTES + slot * ring->cells_bytes;
+}
+
+static size_t bytes_at(const arc_put_ring_t *ring, unsigned slot)
+{
+    return cells_at(ring, ring->config->slots) + slot * ring->config->slot_bytes;
+}
+
+static const arc_put_place_t first_place = {.slot = 0, .sequence = (uint64_t) 1 << SEQUENCE_SHIFT};
+
+/* The last sequence of a turn. */
+static uint64_t last_sequence(const arc_put_config_t *config)
+{
+    return (((uint64_t) 1 << config->sequence_bits) - 1) << SEQUENCE_SHIFT;
+}
+
+/* The place of the next fragment. */
+static arc_put_place_t after(const arc_put_config_t *config, arc_put_place_t place)
+{
+    place.slot += 1;
+    if (place.slot == config->slots) {
+        place.slot = 0;
+        place.sequence = place.sequence == last_sequence(config)
+                             ? first_place.sequence
+                             : place.sequence + first_place.sequence;
+    }
+    return place;
+}
+
+void arc_put_ring_init(arc_put_ring_t *ring, arc_window_t *window, const arc_put_config_t *config,
+                       unsigned peer, unsigned stream, unsigned char *staging,
+                       arc_window_request_t *requests)
+{
+    const size_t bytes = arc_put_ring_bytes(config);
+
+    *ring = (arc_put_ring_t){
+        .window = window,
+        .config = config,
+        .cells_bytes = cells_bytes_of(config),
+        .peer = peer,
+        .ours = window->base + (peer * (size_t) config->streams + stream) * bytes,
+        .theirs = (window->number_at_peer[peer] * (size_t) config->streams + stream) * bytes,
+        .staging = staging,
+        .out = first_place,
+        .in = first_place,
+        .data_put = requests,
+        .header_put = requests + config->slots,
+    };
+}
+
+/* ---- cells ---- */
+
+/*
+ * Has the cell come?  One load brings data and sequence; acquire, because the header of a fenced
+ * fragment is what its data are seen by.
+ */
+static inline bool cell_read(const uint64_t *cell, uint64_t sequence, uint32_t *data)
+{
+    const uint64_t value = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+
+    *data = (uint32_t) value;
+    return (value ^ sequence) >> SEQUENCE_SHIFT == 0;
+}
+
+/* Data that fill `cells` cells, of which the last may be a part.  Groups: for vectors. */
+static void cells_fill(uint64_t *cells, uint64_t sequence, const unsigned char *data, size_t bytes)
+{
+    const size_t whole = bytes / CELL_DATA_BYTES;
+    uint32_t words[GROUP_CELLS] = {0};
+    size_t done = 0;
+
+    for (; done + GROUP_CELLS <= whole; done += GROUP_CELLS) {
+        memcpy(words, data + done * CELL_DATA_BYTES, sizeof words);
+        for (unsigned i = 0; i < GROUP_CELLS; ++i) {
+            cells[done + i] = sequence | words[i];
+        }
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, data + done * CELL_DATA_BYTES, bytes - done * CELL_DATA_BYTES);
+    for (unsigned i = 0; done < data_cells(bytes); ++done, ++i) {
+        cells[done] = sequence | words[i];
+    }
+}
+
+/* Have all cells of a group come?  One branch for all, in the loop that most data go through. */
+static inline bool group_take(const uint64_t *cells, uint64_t sequence, unsigned char *data)
+{
+    uint64_t values[GROUP_CELLS];
+    uint64_t differs = 0;
+
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < GROUP_CELLS; ++i) {
+        values[i] = __atomic_load_n(&cells[i], __ATOMIC_ACQUIRE);
+        differs |= values[i] ^ sequence;
+    }
+    if (0 != differs >> SEQUENCE_SHIFT) {
+        return false;
+    }
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < GROUP_CELLS; ++i) {
+        const uint32_t word = (uint32_t) values[i];
+        memcpy(data + i * CELL_DATA_BYTES, &word, sizeof word);
+    }
+    return true;
+}
+
+/* Read cells from number `done` on; the number of the first that has not come. */
+static size_t cells_take(const uint64_t *cells, uint64_t sequence, size_t done, unsigned char *data,
+                         size_t bytes)
+{
+    const size_t whole = bytes / CELL_DATA_BYTES;
+    const size_t all = data_cells(bytes);
+    uint32_t word = 0;
+
+    /* As a rule it comes last: who polls it alone does not take the other lines from the writer. */
+    if (done < all && !cell_read(&cells[all - 1], sequence, &word)) {
+        return done;
+    }
+    while (done + GROUP_CELLS <= whole &&
+           group_take(&cells[done], sequence, data + done * CELL_DATA_BYTES)) {
+        done += GROUP_CELLS;
+    }
+    for (; done < whole; ++done) {
+        if (!cell_read(&cells[done], sequence, &word)) {
+            return done;
+        }
+        memcpy(data + done * CELL_DATA_BYTES, &word, sizeof word);
+    }
+    if (done < all && cell_read(&cells[done], sequence, &word)) {
+        memcpy(data + done * CELL_DATA_BYTES, &word, bytes % CELL_DATA_BYTES);
+        ++done;
+    }
+    return done;
+}
+
+/* ---- credit ---- */
+
+/*
+ * A count of which the peer told the lower half.  More than we have sent it cannot be: then it is
+ * an old one, that lay unread while the counts went on.
+ */
+static void learn(arc_put_ring_t *ring, uint32_t told)
+{
+    const uint32_t more = told - (uint32_t) ring->credit;
+
+    if (more <= ring->sent - ring->credit) {
+        ring->credit += more;
+    }
+}
+
+/* All places where the peer may have told more. */
+static void look_for_credit(arc_put_ring_t *ring)
+{
+    const uint64_t word = __atomic_load_n((const uint64_t *) ring->ours, __ATOMIC_ACQUIRE);
+    arc_put_place_t place = ring->in;
+
+    /* It may be as old as the ring: all of its bits count. */
+    if (word > ring->credit) {
+        ring->credit = word;
+    }
+    for (unsigned i = 0; i < ring->config->slots; ++i) {
+        const uint64_t *cells = (const uint64_t *) (ring->ours + cells_at(ring, place.slot));
+        uint32_t told = 0;
+        if (cell_read(&cells[1], place.sequence, &told)) {
+            learn(ring, told);
+        }
+        place = after(ring->config, place);
+    }
+}
+
+arc_status_t arc_put_ring_tell(arc_put_ring_t *ring)
+{
+    arc_window_t *window = ring->window;
+
+    if (ring->received - ring->told < (ring->config->slots + 1) / 2) {
+        return ARC_OK;
+    }
+    /* The word that the last one was put from. */
+    arc_status_t status = arc_window_test(window, &ring->credit_put);
+    if (ARC_OK != status) {
+        return status;
+    }
+    /* After the credit before, and after what we have read and zeroed. */
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    status = window->ops->fence(window);
+    if (ARC_OK != status) {
+        return status;
+    }
+    ring->told = ring->received;
+    ring->told_word = ring->told;
+    return window->ops->put(window, ring->peer, ring->theirs, &ring->told_word,
+                            sizeof ring->told_word, &ring->credit_put);
+}
+
+/* ---- to the peer ---- */
+
+arc_status_t arc_put_ring_test(arc_put_ring_t *ring)
+{
+    arc_window_t *window = ring->window;
+
+    while (ring->ended < ring->sent) {
+        arc_status_t status = arc_window_test(window, &ring->data_put[ring->ended_slot]);
+        if (ARC_OK == status) {
+            status = arc_window_test(window, &ring->header_put[ring->ended_slot]);
+        }
+        if (ARC_OK != status) {
+            return status;
+        }
+        ring->ended += 1;
+        ring->ended_slot = (ring->ended_slot + 1) % ring->config->slots;
+    }
+    return ARC_OK;
+}
+
+/* May the next fragment use its slot, there and in the staging? */
+static arc_status_t find_slot(arc_put_ring_t *ring)
+{
+    const unsigned slots = ring->config->slots;
+
+    if (ring->sent >= ring->credit + slots) {
+        look_for_credit(ring);
+        if (ring->sent >= ring->credit + slots) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+    return ring->sent < ring->ended + slots ? ARC_OK : arc_put_ring_test(ring);
+}
+
+arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t bytes, bool last)
+{
+    arc_window_t *window = ring->window;
+    const unsigned slot = ring->out.slot;
+    const uint64_t sequence = ring->out.sequence;
+    const bool fenced = bytes > ring->config->fused_bytes;
+    size_t put_cells = HEADER_CELLS;
+
+    arc_status_t status = find_slot(ring);
+    if (ARC_OK != status) {
+        return status;
+    }
+    uint64_t *cells = (uint64_t *) (ring->staging + slot * ring->cells_bytes);
+    cells[0] = sequence | (uint32_t) bytes | (fenced ? kind_fenced : 0) | (last ? kind_last : 0);
+    cells[1] = sequence | (uint32_t) ring->received;
+    /* The peer may write again where we have read and zeroed, once it sees the count. */
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    if (fenced) {
+        status = window->ops->put(window, ring->peer, ring->theirs + bytes_at(ring, slot), data,
+                                  bytes, &ring->data_put[slot]);
+        if (ARC_OK == status) {
+            status = window->ops->fence(window);
+        }
+    } else {
+        cells_fill(cells + HEADER_CELLS, sequence, data, bytes);
+        put_cells += data_cells(bytes);
+    }
+    if (ARC_OK == status) {
+        status = window->ops->put(window, ring->peer, ring->theirs + cells_at(ring, slot), cells,
+                                  put_cells * sizeof *cells, &ring->header_put[slot]);
+    }
+    ring->told = ring->received;
+    ring->sent += 1;
+    ring->out = after(ring->config, ring->out);
+    return status;
+}
+
+/* ---- from the peer ---- */
+
+arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragment)
+{
+    const arc_put_config_t *config = ring->config;
+    const uint64_t *cells = (const uint64_t *) (ring->ours + cells_at(ring, ring->in.slot));
+    const uint64_t sequence = ring->in.sequence;
+    uint32_t kind = 0;
+    uint32_t told = 0;
+
+    if (!cell_read(&cells[0], sequence, &kind) || !cell_read(&cells[1], sequence, &told)) {
+        return ARC_IN_PROGRESS;
+    }
+    learn(ring, told);
+    *fragment = (arc_put_fragment_t){
+        .bytes = kind & ~(kind_fenced | kind_last),
+        .fenced = 0 != (kind & kind_fenced),
+        .last = 0 != (kind & kind_last),
+    };
+    return fragment->bytes <= (fragment->fenced ? config->slot_bytes : config->fused_bytes)
+               ? ARC_OK
+               : ARC_ERR_PROTOCOL;
+}
+
+arc_status_t arc_put_ring_read(arc_put_ring_t *ring, const arc_put_fragment_t *fragment, void *data)
+{
+    uint64_t *cells = (uint64_t *) (ring->ours + cells_at(ring, ring->in.slot));
+
+    if (fragment->fenced) {
+        memcpy(data, ring->ours + bytes_at(ring, ring->in.slot), fragment->bytes);
+    } else {
+        ring->cells_read = cells_take(cells + HEADER_CELLS, ring->in.sequence, ring->cells_read,
+                                      data, fragment->bytes);
+        if (ring->cells_read < data_cells(fragment->bytes)) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+    if (ring->in.sequence == last_sequence(ring->config)) {
+        memset(cells, 0, ring->cells_bytes);
+    }
+    ring->cells_read = 0;
+    ring->received += 1;
+    ring->in = after(ring->config, ring->in);
+    return ARC_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * stream.h over puts into windows (window.h): several streams between a rank and its peers.
+ *
+ * A message is cut into fragments of at most slot_bytes; put_ring.h carries them.
+ *
+ *   cost   of a message of n bytes up to fused_bytes: alpha + 2 n beta, one put;
+ *          longer: alpha + n beta and a fence for each slot_bytes.  The reader copies once.
+ *
+ * A send ends when its fragments are put and the buffer is not needed any more: a message of more
+ * fragments than slots waits for the receiver.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_PUT_STREAM_H
+#define ARC_PUT_STREAM_H
+
+#include "put_ring.h"
+#include "stream.h"
+
+typedef struct arc_put_streams arc_put_streams_t;
+
+/* The window that a rank with `peers` peers needs. */
+size_t arc_put_window_bytes(const arc_put_config_t *config, unsigned peers);
+
+/*
+ * config->streams streams of rank `rank` of `ranks` over `window`.  Peer i of the window is rank
+ * rank_of[i]; there are no messages with others.  The window, with all zeros, stays the
+ * caller's and must live longer; config and rank_of are copied.  ARC_ERR_NO_MEMORY: nothing is
+ * allocated.
+ */
+arc_status_t arc_put_streams_new(arc_put_streams_t **streams, arc_window_t *window,
+                                 const arc_put_config_t *config, const unsigned *rank_of,
+                                 unsigned rank, unsigned ranks) ARC_MUST_CHECK;
+
+/* Only when the window puts nothing any more: what it puts is partly in here. */
+void arc_put_streams_free(arc_put_streams_t *streams);
+
+arc_stream_t *arc_put_streams_get(arc_put_streams_t *streams, unsigned number);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Which of UCX's transports puts may use.
+ *
+ *   reach     transports     which
+ *   network   rc, dc         other hosts, over InfiniBand or RoCE
+ *   machine   posix, sysv    ranks of this machine that count as other nodes: for tests
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef UCX_TRANSPORTS_H
+#define UCX_TRANSPORTS_H
+
+#include <stdbool.h>
+
+typedef enum ucx_reach { UCX_REACH_NETWORK, UCX_REACH_MACHINE } ucx_reach_t;
+
+enum { UCX_TRANSPORTS_BYTES = 64 };
+
+/*
+ * The transports of `reach` that the user's UCX_TLS leaves, in its own form: `wanted` is a list of
+ * names and aliases, with ^ in front those to leave out, or NULL.  False: none, or more than
+ * `text`, of UCX_TRANSPORTS_BYTES, has room for.
+ */
+bool ucx_transports(ucx_reach_t reach, const char *wanted, char *text);
+
+#endif

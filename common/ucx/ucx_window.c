@@ -1,0 +1,361 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucx_window.h"
+
+enum {
+    WORDS_BYTES = 64, /* a cache line for each peer: they write at the same time */
+    PAGE_BYTES = 4096,
+};
+
+static const uint64_t card_magic = 0x6172632d70757431; /* "arc-put1" */
+static const uint64_t word_said = 1;
+
+/* Of a peer's words. */
+enum { HELLO, GOODBYE, WORDS };
+
+typedef struct ucx_endpoint {
+    ucp_ep_h ep;
+    ucp_rkey_h key;
+    uint64_t base;
+    uint64_t words;
+    arc_window_request_t said[WORDS];
+    arc_window_request_t flush;
+} ucx_endpoint_t;
+
+/* ---- the window ---- */
+
+static void ended(void *request, ucs_status_t status, void *user)
+{
+    ucx_worker_t *worker = user;
+    (void) request;
+    (void) status;
+
+    (void) __atomic_fetch_sub(&worker->pending, 1, __ATOMIC_RELAXED);
+}
+
+static ucp_request_param_t param_of(ucx_worker_t *worker)
+{
+    return (ucp_request_param_t){.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb = {.send = ended},
+                                 .user_data = worker};
+}
+
+/* What a call of UCX returned, which `ended` will hear of if it is a request. */
+static arc_status_t take_request(ucx_worker_t *worker, ucs_status_ptr_t returned,
+                                 arc_window_request_t *request)
+{
+    if (NULL == returned) {
+        return ARC_OK;
+    }
+    if (UCS_PTR_IS_ERR(returned)) {
+        return ARC_ERR_TRANSPORT;
+    }
+    request->handle = returned;
+    (void) __atomic_fetch_add(&worker->pending, 1, __ATOMIC_RELAXED);
+    return ARC_OK;
+}
+
+static arc_status_t put_to(ucx_window_t *window, const ucx_endpoint_t *endpoint, uint64_t to,
+                           const void *source, size_t bytes, arc_window_request_t *request)
+{
+    ucx_worker_t *worker = window->worker;
+    const ucp_request_param_t param = param_of(worker);
+
+    ucx_worker_lock(worker);
+    ucs_status_ptr_t returned =
+        worker->library->ucp_put_nbx(endpoint->ep, source, bytes, to, endpoint->key, &param);
+    arc_status_t status = take_request(worker, returned, request);
+    ucx_worker_unlock(worker);
+    return status;
+}
+
+static arc_status_t window_put(arc_window_t *base, unsigned peer, size_t offset, const void *source,
+                               size_t bytes, arc_window_request_t *request)
+{
+    ucx_window_t *window = (ucx_window_t *) base;
+    const ucx_endpoint_t *endpoint = &window->endpoint[peer];
+
+    return put_to(window, endpoint, endpoint->base + offset, source, bytes, request);
+}
+
+static arc_status_t window_fence(arc_window_t *base)
+{
+    ucx_worker_t *worker = ((ucx_window_t *) base)->worker;
+
+    ucx_worker_lock(worker);
+    ucs_status_t status = worker->library->ucp_worker_fence(worker->worker);
+    ucx_worker_unlock(worker);
+    return UCS_OK == status ? ARC_OK : ARC_ERR_TRANSPORT;
+}
+
+static arc_status_t window_test(arc_window_t *base, arc_window_request_t *request)
+{
+    ucx_worker_t *worker = ((ucx_window_t *) base)->worker;
+    const ucx_library_t *library = worker->library;
+
+    ucx_worker_lock(worker);
+    ucs_status_t status = library->ucp_request_check_status(request->handle);
+    if (UCS_INPROGRESS != status) {
+        library->ucp_request_free(request->handle);
+        request->handle = NULL;
+    }
+    ucx_worker_unlock(worker);
+    return UCS_INPROGRESS == status ? ARC_IN_PROGRESS
+           : UCS_OK == status       ? ARC_OK
+                                    : ARC_ERR_TRANSPORT;
+}
+
+static void window_progress(arc_window_t *base)
+{
+    (void) ucx_worker_drive(((ucx_window_t *) base)->worker);
+}
+
+/* ---- set-up ---- */
+
+static size_t all_words_bytes(unsigned peers)
+{
+    return ((size_t) peers * WORDS_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+size_t ucx_window_memory_bytes(size_t bytes, unsigned peers)
+{
+    return all_words_bytes(peers) + bytes;
+}
+
+static arc_status_t map_memory(ucx_window_t *window, size_t bytes)
+{
+    ucx_worker_t *worker = window->worker;
+    const ucx_library_t *library = worker->library;
+    const ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+        .address = NULL,
+        .length = bytes,
+        .flags = UCP_MEM_MAP_ALLOCATE,
+    };
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+
+    ucx_worker_lock(worker);
+    ucs_status_t status = library->ucp_mem_map(worker->context, &params, &window->memory);
+    if (UCS_OK == status && UCS_OK != library->ucp_mem_query(window->memory, &attr)) {
+        (void) library->ucp_mem_unmap(worker->context, window->memory);
+        status = UCS_ERR_NO_MEMORY;
+    }
+    ucx_worker_unlock(worker);
+    if (UCS_OK != status) {
+        window->memory = NULL;
+        return ARC_ERR_NO_MEMORY;
+    }
+    window->words = attr.address;
+    memset(window->words, 0, bytes);
+    return ARC_OK;
+}
+
+arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_t bytes,
+                               unsigned peers)
+{
+    static const arc_window_ops_t ops = {
+        .put = window_put, .fence = window_fence, .test = window_test, .progress = window_progress};
+
+    *window = (ucx_window_t){.window = {.ops = &ops, .bytes = bytes, .peers = peers},
+                             .worker = worker,
+                             .number_at_peer = calloc(peers, sizeof *window->number_at_peer),
+                             .endpoint = calloc(peers, sizeof *window->endpoint)};
+    window->window.number_at_peer = window->number_at_peer;
+    if (NULL == window->number_at_peer || NULL == window->endpoint ||
+        ARC_OK != map_memory(window, ucx_window_memory_bytes(bytes, peers))) {
+        ucx_window_free(window);
+        return ARC_ERR_NO_MEMORY;
+    }
+    window->window.base = window->words + all_words_bytes(peers);
+    return ARC_OK;
+}
+
+arc_status_t ucx_window_card(const ucx_window_t *window, unsigned peer, ucx_card_t *card)
+{
+    ucx_worker_t *worker = window->worker;
+    const ucx_library_t *library = worker->library;
+    void *key = NULL;
+    size_t key_bytes = 0;
+
+    memset(card, 0, sizeof *card);
+    ucx_worker_lock(worker);
+    ucs_status_t status = library->ucp_rkey_pack(worker->context, window->memory, &key, &key_bytes);
+    const bool fits = UCS_OK == status && key_bytes <= sizeof card->key &&
+                      worker->address_bytes <= sizeof card->address;
+    if (fits) {
+        card->magic = card_magic;
+        card->base = (uint64_t) (uintptr_t) window->window.base;
+        card->words = (uint64_t) (uintptr_t) (window->words + (size_t) peer * WORDS_BYTES);
+        card->bytes = window->window.bytes;
+        card->number = peer;
+        card->address_bytes = (uint32_t) worker->address_bytes;
+        card->key_bytes = (uint32_t) key_bytes;
+        memcpy(card->address, worker->address, worker->address_bytes);
+        memcpy(card->key, key, key_bytes);
+    }
+    if (UCS_OK == status) {
+        library->ucp_rkey_buffer_release(key);
+    }
+    ucx_worker_unlock(worker);
+    return fits ? ARC_OK : ARC_UNSUPPORTED;
+}
+
+/* Shared memory that cannot be mapped would be written by messages. */
+static bool is_native(const ucx_worker_t *worker, const ucx_endpoint_t *endpoint)
+{
+    void *mapped = NULL;
+
+    return UCX_REACH_NETWORK == worker->reach ||
+           UCS_OK == worker->library->ucp_rkey_ptr(endpoint->key, endpoint->base, &mapped);
+}
+
+arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_card_t *card)
+{
+    ucx_worker_t *worker = window->worker;
+    const ucx_library_t *library = worker->library;
+    ucx_endpoint_t *endpoint = &window->endpoint[peer];
+
+    if (card_magic != card->magic || card->address_bytes > sizeof card->address) {
+        return ARC_UNSUPPORTED;
+    }
+    endpoint->base = card->base;
+    endpoint->words = card->words;
+    window->number_at_peer[peer] = card->number;
+    ucx_worker_lock(worker);
+    endpoint->ep = ucx_worker_endpoint(worker, card->address, card->address_bytes);
+    bool attached = NULL != endpoint->ep;
+    if (!attached) {
+        endpoint->key = NULL;
+    } else if (UCS_OK != library->ucp_ep_rkey_unpack(endpoint->ep, card->key, &endpoint->key)) {
+        endpoint->key = NULL;
+        attached = false;
+    } else {
+        attached = is_native(worker, endpoint);
+    }
+    ucx_worker_unlock(worker);
+    return attached ? ARC_OK : ARC_UNSUPPORTED;
+}
+
+/* ---- hello and goodbye ---- */
+
+static arc_status_t say(ucx_window_t *window, unsigned peer, unsigned word)
+{
+    ucx_endpoint_t *endpoint = &window->endpoint[peer];
+
+    return put_to(window, endpoint, endpoint->words + word * sizeof word_said, &word_said,
+                  sizeof word_said, &endpoint->said[word]);
+}
+
+static bool has_said(const ucx_window_t *window, unsigned peer, unsigned word)
+{
+    const uint64_t *words = (const uint64_t *) (window->words + (size_t) peer * WORDS_BYTES);
+    return word_said == __atomic_load_n(&words[word], __ATOMIC_ACQUIRE);
+}
+
+/* Is the put or flush over, well or not? */
+static bool is_over(ucx_window_t *window, arc_window_request_t *request)
+{
+    return ARC_IN_PROGRESS != arc_window_test(&window->window, request);
+}
+
+arc_status_t ucx_window_greet(ucx_window_t *window)
+{
+    arc_status_t status = ARC_OK;
+
+    for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
+        status = say(window, peer, HELLO);
+    }
+    return status;
+}
+
+arc_status_t ucx_window_greeted(ucx_window_t *window)
+{
+    (void) ucx_worker_drive(window->worker);
+    for (unsigned peer = 0; peer < window->window.peers; ++peer) {
+        arc_status_t status = arc_window_test(&window->window, &window->endpoint[peer].said[HELLO]);
+        if (ARC_OK == status && !has_said(window, peer, HELLO)) {
+            status = ARC_IN_PROGRESS;
+        }
+        if (ARC_OK != status) {
+            return status;
+        }
+    }
+    return ARC_OK;
+}
+
+void ucx_window_leave(ucx_window_t *window)
+{
+    ucx_worker_t *worker = window->worker;
+    const ucp_request_param_t param = param_of(worker);
+
+    (void) window_fence(&window->window);
+    for (unsigned peer = 0; peer < window->window.peers; ++peer) {
+        ucx_endpoint_t *endpoint = &window->endpoint[peer];
+        if (NULL == endpoint->key) {
+            continue;
+        }
+        /* An error here means that the peer is gone, which ends the wait for it as well. */
+        (void) say(window, peer, GOODBYE);
+        ucx_worker_lock(worker);
+        (void) take_request(worker, worker->library->ucp_ep_flush_nbx(endpoint->ep, &param),
+                            &endpoint->flush);
+        ucx_worker_unlock(worker);
+    }
+}
+
+bool ucx_window_left(ucx_window_t *window)
+{
+    (void) ucx_worker_drive(window->worker);
+    for (unsigned peer = 0; peer < window->window.peers; ++peer) {
+        ucx_endpoint_t *endpoint = &window->endpoint[peer];
+        if (NULL != endpoint->key &&
+            (!has_said(window, peer, GOODBYE) || !is_over(window, &endpoint->said[HELLO]) ||
+             !is_over(window, &endpoint->said[GOODBYE]) || !is_over(window, &endpoint->flush))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void free_request(ucx_worker_t *worker, arc_window_request_t *request)
+{
+    if (NULL != request->handle) {
+        worker->library->ucp_request_free(request->handle);
+        request->handle = NULL;
+    }
+}
+
+/* The endpoint is the worker's. */
+static void detach(ucx_worker_t *worker, ucx_endpoint_t *endpoint)
+{
+    if (NULL != endpoint->key) {
+        worker->library->ucp_rkey_destroy(endpoint->key);
+    }
+    for (unsigned word = 0; word < WORDS; ++word) {
+        free_request(worker, &endpoint->said[word]);
+    }
+    free_request(worker, &endpoint->flush);
+}
+
+void ucx_window_free(ucx_window_t *window)
+{
+    ucx_worker_t *worker = window->worker;
+
+    ucx_worker_lock(worker);
+    for (unsigned peer = 0; NULL != window->endpoint && peer < window->window.peers; ++peer) {
+        detach(worker, &window->endpoint[peer]);
+    }
+    if (NULL != window->memory) {
+        (void) worker->library->ucp_mem_unmap(worker->context, window->memory);
+    }
+    ucx_worker_unlock(worker);
+    free(window->number_at_peer);
+    free(window->endpoint);
+    memset(window, 0, sizeof *window);
+}

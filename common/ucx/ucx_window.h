@@ -1,0 +1,93 @@
+/*
+ * window.h over UCX: memory that peers write into by ucp_put_nbx.
+ *
+ *   | hello, goodbye of peer 0 | ... of peer 1 | ... |  the window proper
+ *     64 bytes each                                     base
+ *
+ * All peers of each other go through these steps, in the order of the functions below: create,
+ * exchange cards, attach, greet, and at the end leave.  Between two steps of set-up
+ * the ranks agree that all went well.
+ *
+ *   hello      a put to each peer; who has all peers' hellos knows that puts to it work
+ *   goodbye    our last put to a peer, behind a fence: what a peer puts late, a credit that nobody
+ *              waits for any more, comes before its goodbye.  Memory is given back after all
+ *              goodbyes, not before.
+ *
+ * Fence: ucp_worker_fence.  Up to UCX 1.15 it costs some nanoseconds; from 1.16 on, with UCX's
+ * second protocol layer, it waits until the network has acknowledged everything (a round trip).
+ * Both are right here: the transports that ucx_worker.h allows acknowledge without the peer's
+ * program.
+ *
+ * Words: a network writes whole words of an aligned put.  Over shared memory a put is a
+ * memcpy, which moves aligned words whole in practice, on the machines this was tested on.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef UCX_WINDOW_H
+#define UCX_WINDOW_H
+
+#include <stdint.h>
+
+#include "ucx_worker.h"
+#include "window.h"
+
+enum { UCX_CARD_ADDRESS_BYTES = 2048, UCX_CARD_KEY_BYTES = 512 };
+
+/* What a peer needs to put into our window; plain data, another for each peer. */
+typedef struct ucx_card {
+    uint64_t magic; /* another byte order or layout: not ours */
+    uint64_t base;  /* addresses in its owner: the window proper, */
+    uint64_t words; /* ... hello and goodbye of this peer */
+    uint64_t bytes;
+    uint32_t number; /* of the peer, at the owner */
+    uint32_t address_bytes;
+    uint32_t key_bytes;
+    uint32_t reserved;
+    unsigned char address[UCX_CARD_ADDRESS_BYTES];
+    unsigned char key[UCX_CARD_KEY_BYTES];
+} ucx_card_t;
+
+typedef struct ucx_window {
+    arc_window_t window; /* first: what the streams see */
+    ucx_worker_t *worker;
+    ucp_mem_h memory;
+    unsigned char *words;          /* hello and goodbye of each peer */
+    unsigned *number_at_peer;      /* [peers] */
+    struct ucx_endpoint *endpoint; /* [peers] */
+} ucx_window_t;
+
+/* The memory that ucx_window_create() takes for a window of `bytes` bytes. */
+size_t ucx_window_memory_bytes(size_t bytes, unsigned peers);
+
+/* A window of `bytes` zeros for `peers` > 0 peers.  ARC_ERR_NO_MEMORY, or ARC_UNSUPPORTED. */
+arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_t bytes,
+                               unsigned peers) ARC_MUST_CHECK;
+
+/* The card for peer `peer`.  ARC_UNSUPPORTED: it does not fit. */
+arc_status_t ucx_window_card(const ucx_window_t *window, unsigned peer,
+                             ucx_card_t *card) ARC_MUST_CHECK;
+
+/* Peer `peer` gave us `card`.  ARC_UNSUPPORTED: it cannot be reached, or only by emulated puts. */
+arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer,
+                               const ucx_card_t *card) ARC_MUST_CHECK;
+
+/*
+ * Say hello to all peers; then, called again and again: have all of them said hello to us, and did
+ * ours go out?  All ranks drive their workers meanwhile: connections need both ends.
+ */
+arc_status_t ucx_window_greet(ucx_window_t *window) ARC_MUST_CHECK;
+arc_status_t ucx_window_greeted(ucx_window_t *window) ARC_MUST_CHECK;
+
+/*
+ * Say goodbye to all peers that were attached.  Nothing is put after that, but the memory and the
+ * sources of what was put must stay until all of them have left, too.
+ */
+void ucx_window_leave(ucx_window_t *window);
+
+/* Have all peers left, and is all that we have put out?  Drives the worker. */
+bool ucx_window_left(ucx_window_t *window);
+
+/* Give all back, whatever is under way.  After any of the steps. */
+void ucx_window_free(ucx_window_t *window);
+
+#endif

@@ -1,0 +1,144 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucx_worker.h"
+
+enum { CLOSE_TURNS = 1000000 }; /* of progress at most, for an endpoint to close */
+
+static arc_status_t open_context(ucx_worker_t *worker)
+{
+    const ucx_library_t *library = worker->library;
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                 .features = UCP_FEATURE_RMA};
+    ucp_config_t *config = NULL;
+
+    if (UCS_OK != library->ucp_config_read(NULL, NULL, &config)) {
+        return ARC_UNSUPPORTED;
+    }
+    ucs_status_t status = library->ucp_config_modify(config, "TLS", worker->transports);
+    if (UCS_OK == status) {
+        status = library->ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config,
+                                           &worker->context);
+    }
+    library->ucp_config_release(config);
+    return UCS_OK == status ? ARC_OK : ARC_UNSUPPORTED;
+}
+
+static arc_status_t open_worker(ucx_worker_t *worker)
+{
+    const ucx_library_t *library = worker->library;
+    const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+
+    if (UCS_OK != library->ucp_worker_create(worker->context, &params, &worker->worker)) {
+        return ARC_UNSUPPORTED;
+    }
+    if (UCS_OK != library->ucp_worker_query(worker->worker, &attr)) {
+        library->ucp_worker_destroy(worker->worker);
+        return ARC_UNSUPPORTED;
+    }
+    worker->address = attr.address;
+    worker->address_bytes = attr.address_length;
+    return ARC_OK;
+}
+
+arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library, ucx_reach_t reach,
+                             bool locks)
+{
+    *worker = (ucx_worker_t){.library = library, .reach = reach, .locks = locks};
+    /* What is given to ucp_config_modify() overrides the user's choice, so that is looked at first.
+     */
+    if (!ucx_transports(reach, getenv("UCX_TLS"), worker->transports)) {
+        return ARC_UNSUPPORTED;
+    }
+    arc_status_t status = open_context(worker);
+    if (ARC_OK != status) {
+        return status;
+    }
+    status = open_worker(worker);
+    if (ARC_OK != status) {
+        library->ucp_cleanup(worker->context);
+        return status;
+    }
+    (void) pthread_mutex_init(&worker->lock, NULL);
+    return ARC_OK;
+}
+
+ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t address_bytes)
+{
+    const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+                                    .address = address};
+    ucx_peer_t *peer = worker->peers;
+
+    while (NULL != peer && (peer->address_bytes != address_bytes ||
+                            0 != memcmp(peer->address, address, address_bytes))) {
+        peer = peer->next;
+    }
+    if (NULL != peer) {
+        return peer->ep;
+    }
+    peer = malloc(sizeof *peer + address_bytes);
+    if (NULL == peer ||
+        UCS_OK != worker->library->ucp_ep_create(worker->worker, &params, &peer->ep)) {
+        free(peer);
+        return NULL;
+    }
+    peer->address_bytes = address_bytes;
+    memcpy(peer->address, address, address_bytes);
+    peer->next = worker->peers;
+    worker->peers = peer;
+    return peer->ep;
+}
+
+/* All puts are out, or their peers are gone; a while, then the worker is destroyed anyway. */
+static void close_endpoint(ucx_worker_t *worker, ucp_ep_h ep)
+{
+    const ucx_library_t *library = worker->library;
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+    ucs_status_ptr_t closing = library->ucp_ep_close_nbx(ep, &param);
+    ucs_status_t status = UCS_INPROGRESS;
+
+    if (NULL == closing || UCS_PTR_IS_ERR(closing)) {
+        return;
+    }
+    for (unsigned turn = 0; turn < CLOSE_TURNS && UCS_INPROGRESS == status; ++turn) {
+        (void) library->ucp_worker_progress(worker->worker);
+        status = library->ucp_request_check_status(closing);
+    }
+    library->ucp_request_free(closing);
+}
+
+void ucx_worker_close(ucx_worker_t *worker)
+{
+    const ucx_library_t *library = worker->library;
+
+    while (NULL != worker->peers) {
+        ucx_peer_t *peer = worker->peers;
+        worker->peers = peer->next;
+        close_endpoint(worker, peer->ep);
+        free(peer);
+    }
+    library->ucp_worker_release_address(worker->worker, worker->address);
+    library->ucp_worker_destroy(worker->worker);
+    library->ucp_cleanup(worker->context);
+    (void) pthread_mutex_destroy(&worker->lock);
+}
+
+int ucx_worker_drive(ucx_worker_t *worker)
+{
+    int events = 0;
+
+    if (0 == __atomic_load_n(&worker->pending, __ATOMIC_RELAXED)) {
+        return 0;
+    }
+    /* Who holds the lock drives it, too. */
+    if (!worker->locks || 0 == pthread_mutex_trylock(&worker->lock)) {
+        events = (int) worker->library->ucp_worker_progress(worker->worker);
+        ucx_worker_unlock(worker);
+    }
+    return events;
+}

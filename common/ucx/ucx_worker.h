@@ -1,0 +1,84 @@
+/*
+ * A context and a worker of UCX's protocol layer (UCP), for puts only: what the windows of a
+ * process (ucx_window.h) share.
+ *
+ * It is for transports that write remote memory by themselves.  UCP would emulate puts over
+ * others, by messages that the peer's program must drive; these are not opened.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef UCX_WORKER_H
+#define UCX_WORKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "ucx_library.h"
+#include "ucx_transports.h"
+
+/* A process that we put to: one endpoint for all windows, as long as the worker. */
+typedef struct ucx_peer {
+    struct ucx_peer *next;
+    ucp_ep_h ep;
+    size_t address_bytes;
+    unsigned char address[]; /* of its worker: tells it from others */
+} ucx_peer_t;
+
+typedef struct ucx_worker {
+    const ucx_library_t *library;
+    ucx_reach_t reach;
+    char transports[UCX_TRANSPORTS_BYTES]; /* as in UCX_TLS */
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_bytes;
+    ucx_peer_t *peers;
+    pthread_mutex_t lock; /* around every call of UCX; never held while waiting for a peer */
+    bool locks;           /* several threads use MPI at the same time */
+    unsigned pending;     /* puts and flushes that have not ended, and holds; atomic */
+} ucx_worker_t;
+
+/*
+ * ARC_UNSUPPORTED: there is no network with such transports, or UCX_TLS excludes them.  Costs some
+ * milliseconds, a thread, and open files.
+ */
+arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library, ucx_reach_t reach,
+                             bool locks) ARC_MUST_CHECK;
+void ucx_worker_close(ucx_worker_t *worker);
+
+/*
+ * The endpoint to the worker that has this address, made if there is none; NULL: it cannot be.
+ * Under the lock.  Endpoints stay to the end: UCX (1.13) destroys one only by force, which it
+ * refuses to endpoints over shared memory, and to make one anew costs a connection.
+ */
+ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t address_bytes);
+
+/* Drive what has not ended; the number of events.  Nothing to do costs next to nothing. */
+int ucx_worker_drive(ucx_worker_t *worker);
+
+/* While it is held it is driven even if nothing of ours is under way: a peer connects to us. */
+static inline void ucx_worker_hold(ucx_worker_t *worker)
+{
+    (void) __atomic_fetch_add(&worker->pending, 1, __ATOMIC_RELAXED);
+}
+
+static inline void ucx_worker_release(ucx_worker_t *worker)
+{
+    (void) __atomic_fetch_sub(&worker->pending, 1, __ATOMIC_RELAXED);
+}
+
+static inline void ucx_worker_lock(ucx_worker_t *worker)
+{
+    if (worker->locks) {
+        (void) pthread_mutex_lock(&worker->lock);
+    }
+}
+
+static inline void ucx_worker_unlock(ucx_worker_t *worker)
+{
+    if (worker->locks) {
+        (void) pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+#endif

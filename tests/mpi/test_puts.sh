@@ -1,0 +1,94 @@
+#!/bin/sh
+# coll_lowlat's puts between nodes, on declared nodes of this machine: UCX over shared memory.
+# Right sums whatever the lengths, the arrival of the ranks and the pieces; communicators that come
+# and go; messages where there can be no puts.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "no components of ours"
+
+puts="--mca coll_lowlat_nodes_transport puts"
+fenced="--mca coll_lowlat_put_fused_bytes 0"
+# Few and small pieces: waiting for room is the rule.
+tight="--mca coll_lowlat_put_slots 2 --mca coll_lowlat_put_slot_bytes 256 \
+    --mca coll_lowlat_put_fused_bytes 100"
+
+mpi_note_shared_memory
+
+# Or everything below would be tried on messages.
+mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_judge "np=4, 2 on a node"
+mpi_says "puts are what is used" "; puts over posix,sysv; " 2
+
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    while read -r ranks per_node limit options; do
+        mpi_run "np=$ranks, $per_node on a node, $algorithm $options" "$ranks" 180 \
+            "$puts --mca coll_lowlat_ranks_per_node $per_node \
+            --mca coll_lowlat_nodes_algorithm $algorithm $options" matrix -l "$limit"
+    done <<ROWS
+4 2 3000
+8 2 1100
+8 1 1100 $fenced
+9 3 1100 $(echo $tight)
+ROWS
+    nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
+    mpi_run "np=4, 2 on a node, $algorithm, fenced" 4 120 "$nodes 2 $fenced" stress -s 31 -n 3000
+    mpi_run "np=4, 1 on a node, $algorithm, small pieces" 4 120 "$nodes 1 $tight" stress -s 32 -n 3000
+    mpi_run "np=5, 2 on a node, $algorithm" 5 120 \
+        "$nodes 2 --mca coll_lowlat_leader_bytes 1 --mca coll_lowlat_nodes_chunk_bytes 5000" \
+        stress -s 33 -n 3000
+done
+# Ranks drift apart: 100,000 operations of random lengths, random delays now and then.
+mpi_run "np=4, 2 on a node, drift" 4 120 \
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 2" \
+    stress -s 34 -n 100000 -x 11
+mpi_run "np=4, 1 on a node, drift" 4 120 "$puts --mca coll_lowlat_ranks_per_node 1" \
+    stress -s 36 -n 100000 -x 11
+
+for per_node in 1 2; do
+    mpi_run "np=4, $per_node on a node, communicators" 4 120 \
+        "$puts --mca coll_lowlat_ranks_per_node $per_node" lifecycle -n 200
+done
+mpi_run "np=4, 2 on a node, threads" 4 120 "$puts --mca coll_lowlat_ranks_per_node 2" threads
+
+# refused LABEL TEXT "MCA ARGUMENTS": no puts: right sums over messages, and one line tells why
+refused() {
+    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 $3" stress -n 300
+    mpi_judge "np=4, $1"
+    mpi_says "$1: one line tells why" "messages are used between the nodes; on some rank: $2" 1
+}
+refused "little memory" "no memory, or coll_lowlat_max_memory is reached" \
+    "--mca coll_lowlat_max_memory 1m"
+for list in tcp,self ^posix,sysv ^sm; do
+    refused "UCX_TLS $list" "UCX has no transport here" "-x UCX_TLS=$list"
+done
+for list in all sm posix,self ^posix; do
+    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
+        -x UCX_TLS=$list" stress -n 300
+    mpi_judge "np=4, UCX_TLS $list"
+    mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
+done
+
+# What counts between nodes that are none is messages, unless asked for.
+mpi_start 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_judge "np=4, auto"
+mpi_says "auto: messages" "; messages; " 2
+
+# A rank that does not come is named by one of the other node (late.c), and the job ends by itself.
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 2 \
+        --mca coll_lowlat_nodes_algorithm $algorithm" late -r 3 -n 200000
+    mpi_judge "np=4, $algorithm, rank 3 is missing"
+    grep -q 'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' "$mpi_scratch/said"
+    mpi_result $? "$algorithm: a rank of the other node names rank 3"
+done
+
+mpi_nothing_left
+mpi_result $? "nothing of these jobs is left in shared memory"
+
+mpi_start 4 3 "$puts --mca coll_lowlat_ranks_per_node 2" stress -n 100000000
+# Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
+mpi_nothing_left '^vader_segment\|^sm_segment'
+mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"
+mpi_done

@@ -1,0 +1,77 @@
+/*
+ * What the user's UCX_TLS leaves of the transports that puts may use.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ucx_transports.h"
+
+typedef struct row {
+    ucx_reach_t reach;
+    const char *wanted;
+    const char *left; /* NULL: none */
+} row_t;
+
+static row_t rows[] = {
+    {UCX_REACH_NETWORK, NULL, "rc,dc"},
+    {UCX_REACH_NETWORK, "", "rc,dc"},
+    {UCX_REACH_NETWORK, "all", "rc,dc"},
+    {UCX_REACH_NETWORK, "ib", "rc,dc"},
+    {UCX_REACH_NETWORK, "tcp,self", NULL},
+    {UCX_REACH_NETWORK, "ud,sm,self", NULL},
+    {UCX_REACH_NETWORK, "rc,sm,self", "rc"},
+    {UCX_REACH_NETWORK, "self,dc", "dc"},
+    {UCX_REACH_NETWORK, "rc_x,tcp", "rc_x"},
+    {UCX_REACH_NETWORK, "rc_x,dc_mlx5", "rc_x,dc_mlx5"},
+    {UCX_REACH_NETWORK, "rcx", NULL},
+    {UCX_REACH_NETWORK, "r", NULL},
+    {UCX_REACH_NETWORK, "^tcp", "rc,dc"},
+    {UCX_REACH_NETWORK, "^rc", "dc"},
+    {UCX_REACH_NETWORK, "^tcp,rc_x", "dc"},
+    {UCX_REACH_NETWORK, "^dc,rc", NULL},
+    {UCX_REACH_NETWORK, "^ib", NULL},
+    {UCX_REACH_NETWORK, "rc_verbs,rc_mlx5,rc_other_that_is_longer_than_there_is_room_for_in_it",
+     NULL},
+    {UCX_REACH_MACHINE, NULL, "posix,sysv"},
+    {UCX_REACH_MACHINE, "sm", "posix,sysv"},
+    {UCX_REACH_MACHINE, "tcp,mm", "posix,sysv"},
+    {UCX_REACH_MACHINE, "self,sysv", "sysv"},
+    {UCX_REACH_MACHINE, "^posix", "sysv"},
+    {UCX_REACH_MACHINE, "^shm", NULL},
+    {UCX_REACH_MACHINE, "rc,tcp", NULL},
+};
+
+static void the_users_list_counts(void **state)
+{
+    const row_t *row = *state;
+    char text[UCX_TRANSPORTS_BYTES] = "";
+
+    assert_int_equal(NULL != row->left, ucx_transports(row->reach, row->wanted, text));
+    if (NULL != row->left) {
+        assert_string_equal(row->left, text);
+    }
+}
+
+int main(void)
+{
+    enum { ROWS = sizeof rows / sizeof rows[0], NAME_BYTES = 128 };
+    static char names[ROWS][NAME_BYTES];
+    static struct CMUnitTest tests[ROWS];
+
+    for (size_t i = 0; i < ROWS; ++i) {
+        (void) snprintf(names[i], sizeof names[i], "the_users_list_counts %s %s",
+                        UCX_REACH_NETWORK == rows[i].reach ? "network" : "machine",
+                        NULL == rows[i].wanted ? "unset" : rows[i].wanted);
+        tests[i] = (struct CMUnitTest){
+            .name = names[i], .test_func = the_users_list_counts, .initial_state = &rows[i]};
+    }
+    return _cmocka_run_group_tests("transports for puts", tests, ROWS, NULL, NULL);
+}
