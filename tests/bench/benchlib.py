@@ -4,6 +4,8 @@ Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
 import os
+import re
+import subprocess
 import sys
 
 
@@ -12,6 +14,16 @@ def find_program(name):
     here = os.path.dirname(os.path.abspath(__file__))
     beside = [os.path.join(place, name) for place in (os.getcwd(), here)]
     return next((path for path in beside if os.access(path, os.X_OK)), beside[0])
+
+
+def require_component(name):
+    """Without it Open MPI would ignore its parameters, and what they ask for would not happen."""
+    try:
+        done = subprocess.run(["ompi_info"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        sys.exit(f"ompi_info: {error.strerror}")
+    if not re.search(rf"MCA coll: {name}\b", done.stdout):
+        sys.exit(f"Open MPI does not find coll_{name}: source stage/arc.env")
 
 
 def print_table(rows, markdown):
