@@ -27,7 +27,7 @@ enum {
     LONG_BYTES = 32 << 10,
 };
 
-static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,
+static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,  16 << 10,
                                  32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0], LONGEST = LENGTHS - 1 };
 _Static_assert((int) LENGTHS < (int) LOWLAT_PLAN_LENGTHS, "the plan adds one");

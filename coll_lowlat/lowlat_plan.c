@@ -55,7 +55,8 @@ static double least(const lowlat_trials_t *trials, unsigned length)
 
 bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
 {
-    enum { TWICE = 2 }; /* times as long */
+    enum { TWICE = 2, LONG_BYTES = 64 << 10 };
+    static const double close = 1.15; /* times the time of the fastest */
     const bool has_fewest_steps = LOWLAT_ALGORITHM_DOUBLING == trials->candidate[i].algorithm;
     const unsigned last = trials->lengths - 1;
 
@@ -63,7 +64,8 @@ bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
         return BELOW == i || has_fewest_steps;
     }
     for (unsigned length = 0; length < trials->lengths; ++length) {
-        if (trials->seconds[length][i] > TWICE * least(trials, length)) {
+        const double limit = trials->bytes[length] < LONG_BYTES ? TWICE : close;
+        if (trials->seconds[length][i] > limit * least(trials, length)) {
             return false;
         }
     }
@@ -167,7 +169,7 @@ void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double
         const bool leaders = all.bytes[length] <= plan->leader_bytes;
         const unsigned best = fastest(&all, length, leaders);
         /* A guess must promise more. */
-        const double margin = length < trials->lengths ? margin_percent : LONGER * margin_percent;
+        const double margin = length < trials->lengths ? margin_percent : 2 * margin_percent;
         const double limit = all.seconds[length][BELOW] * (1 - margin / 100);
         const bool take = BELOW != best && all.seconds[length][best] <= limit;
 

@@ -139,6 +139,9 @@ static void call(bench_t *bench, size_t count)
     const options_t *options = bench->options;
     unsigned which = buffer_of_call(bench, bench->calls);
 
+    if (options->barrier) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     MPI_Allreduce(options->in_place ? MPI_IN_PLACE : bench->send[which], bench->receive[which],
                   (int) count, options->type->handle, options->op->handle, MPI_COMM_WORLD);
     bench->calls++;

@@ -96,6 +96,7 @@ static const struct option long_options[] = {
     {"in-place", no_argument, NULL, 'I'},
     {"back-to-back", no_argument, NULL, 'b'},
     {"shuffle", no_argument, NULL, 'S'},
+    {"barrier", no_argument, NULL, 'B'},
     {"windows", required_argument, NULL, 'w'},
     {"ping-pong", no_argument, NULL, 'p'},
     {"help", no_argument, NULL, 'h'},
@@ -111,6 +112,7 @@ static const struct flag {
     {'A', offsetof(options_t, alternate_buffers)}, {'a', offsetof(options_t, alter)},
     {'I', offsetof(options_t, in_place)},          {'b', offsetof(options_t, back_to_back)},
     {'S', offsetof(options_t, shuffle)},           {'p', offsetof(options_t, ping_pong)},
+    {'B', offsetof(options_t, barrier)},
 };
 
 static const char allowed_types[] =
@@ -135,6 +137,7 @@ static const char usage_text[] =
     "                                inside MPI_Allreduce counts, with --back-to-back too\n"
     "      --in-place                MPI_IN_PLACE\n"
     "      --back-to-back            no barriers: total time of the slowest rank / iterations\n"
+    "      --barrier                 MPI_Barrier before every call, in its time\n"
     "      --shuffle                 the calls of all sizes in one random order, the same on\n"
     "                                all ranks and every time; time per call, no barriers\n"
     "      --windows N               measure each size N times, a line each (default 1)\n"

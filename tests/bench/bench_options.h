@@ -47,6 +47,7 @@ typedef struct options {
     bool alter;
     bool in_place;
     bool back_to_back;
+    bool barrier;
     bool shuffle;
     bool ping_pong;
     bool speaks; /* this is the rank that talks to the user */

@@ -203,12 +203,17 @@ static void what_cannot_win_is_not_tried(void **state)
     trials.seconds[1][HALVING] = trials.seconds[1][RING] = 0;
     trials.seconds[2][HALVING] = trials.seconds[2][RING] = 0;
     assert_false(lowlat_plan_wants(&trials, HALVING) || lowlat_plan_wants(&trials, RING));
-    trials.lengths = 4; /* 65536: 151 us */
+    trials.lengths = 4; /* 65536: 138 us */
     trials.seconds[3][HALVING] = trials.seconds[3][RING] = 0;
     assert_true(lowlat_plan_wants(&trials, HALVING) && lowlat_plan_wants(&trials, RING));
-    trials.seconds[3][RING] = 500e-6;
+    trials.seconds[3][BELOW] = trials.seconds[3][DOUBLING] = 150e-6;
+    trials.seconds[3][HALVING] = 170e-6;
+    trials.seconds[3][RING] = 175e-6;
     assert_true(lowlat_plan_wants(&trials, HALVING));
     assert_false(lowlat_plan_wants(&trials, RING));
+    assert_true(lowlat_plan_wants(&trials, DOUBLING));
+    trials.seconds[1][DOUBLING] = 2.1 * trials.seconds[1][BELOW];
+    assert_false(lowlat_plan_wants(&trials, DOUBLING));
     trials.seconds[3][BELOW] = 400e-6;
     assert_true(lowlat_plan_wants(&trials, BELOW));
 }
