@@ -34,7 +34,8 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
                    ? LOWLAT_ALGORITHM_ONESHOT
                    : LOWLAT_ALGORITHMS;
     }
-    const size_t limit = lowlat_min(arena_limit, lowlat_min(net->leader_bytes, net->chunk_bytes));
+    const size_t one_owner_bytes = 1 == net->owners ? SIZE_MAX : net->leader_bytes;
+    const size_t limit = lowlat_min(arena_limit, lowlat_min(one_owner_bytes, net->chunk_bytes));
     const bool may_reorder = ompi_op_is_commute(reduction->op);
     return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
                                                                         : LOWLAT_ALGORITHMS;

@@ -42,13 +42,14 @@ static const ucx_domain_t *domain_get(lowlat_component_t *component, int domain)
     return opened;
 }
 
-bool lowlat_budget_take(size_t bytes)
+bool lowlat_budget_take(size_t bytes, lowlat_budget_t part)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
     const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    const bool fits = component->memory_bytes + bytes <= component->config.max_memory / processes;
+    const bool fits =
+        component->memory_bytes + bytes <= component->config.max_memory / processes / part;
     component->memory_bytes += fits ? bytes : 0;
     (void) pthread_mutex_unlock(&component->base.lock);
     return fits;
@@ -171,7 +172,7 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
                            .segment = calloc(ranks, sizeof(lowlat_segment_t *))};
     /* The cards are needed even to take part in the failure. */
     const size_t bytes = lowlat_segment_bytes(arena_bytes);
-    uint64_t ok = NULL != cards && lowlat_budget_take(bytes);
+    uint64_t ok = NULL != cards && lowlat_budget_take(bytes, LOWLAT_BUDGET_WHOLE);
 
     made.counted_bytes = ok ? bytes : 0;
     arc_status_t status = arc_module_min(&module->base, &ok, 1);

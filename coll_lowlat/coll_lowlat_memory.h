@@ -14,8 +14,11 @@
 
 struct lowlat_module;
 
+/* Windows may take the first half of the limit only: without segments nothing is served. */
+typedef enum lowlat_budget { LOWLAT_BUDGET_WHOLE = 1, LOWLAT_BUDGET_HALF } lowlat_budget_t;
+
 /* Count `bytes` of memory of this process, if that stays below its part of the node's limit. */
-bool lowlat_budget_take(size_t bytes);
+bool lowlat_budget_take(size_t bytes, lowlat_budget_t part);
 void lowlat_budget_return(size_t bytes);
 
 /* One segment per rank of a node.  Zero-initialised: none. */

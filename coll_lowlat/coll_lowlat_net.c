@@ -29,7 +29,7 @@
 
 enum {
     GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
-    GOODBYE_SECONDS = 2,   /* all have been through the barrier of MPI_Finalize */
+    GOODBYE_SECONDS = 30,  /* all have been through the barrier of MPI_Finalize */
 };
 
 /* How far the set-up of puts came on a rank; of all ranks the least counts. */
@@ -62,11 +62,11 @@ static double now_seconds(void)
 
 static void port_free(lowlat_port_t *port)
 {
-    if (port->has_window) {
-        ucx_window_free(&port->window);
-    }
     if (NULL != port->streams) {
         arc_put_streams_free(port->streams);
+    }
+    if (port->has_window) {
+        ucx_window_free(&port->window);
     }
     lowlat_budget_return(port->counted_bytes);
     free(port);
@@ -94,7 +94,8 @@ static int drive(void)
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
     int events = ucx_worker_drive(&puts->worker);
 
-    if (OPAL_UNLIKELY(NULL != puts->leaving) && 0 == pthread_mutex_trylock(&puts->lock)) {
+    if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
+        0 == pthread_mutex_trylock(&puts->lock)) {
         reap(puts);
         (void) pthread_mutex_unlock(&puts->lock);
     }
@@ -124,8 +125,9 @@ static ucx_worker_t *worker_get(lowlat_puts_t *puts)
             (void) opal_progress_register(drive);
         }
     }
+    ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
     (void) pthread_mutex_unlock(&puts->lock);
-    return puts->open ? &puts->worker : NULL;
+    return worker;
 }
 
 void lowlat_puts_open(lowlat_puts_t *puts)
@@ -207,7 +209,7 @@ static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t
     const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
     const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
 
-    if (!lowlat_budget_take(memory_bytes)) {
+    if (!lowlat_budget_take(memory_bytes, LOWLAT_BUDGET_HALF)) {
         return NO_MEMORY;
     }
     port->counted_bytes = memory_bytes;
@@ -260,6 +262,13 @@ static arc_status_t start_mail(arc_stream_t *stream, wiring_t *wiring, mail_t *m
     return status;
 }
 
+static void abort_mail(arc_stream_t *stream, arc_stream_request_t *request)
+{
+    if (NULL != request->handle) {
+        stream->ops->abort(stream, request);
+    }
+}
+
 /* Has it ended?  ARC_OK also if it was none. */
 static arc_status_t test_mail(arc_stream_t *stream, arc_stream_request_t *request)
 {
@@ -275,6 +284,9 @@ static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
     for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
         for (status = ARC_IN_PROGRESS; ARC_IN_PROGRESS == status;) {
             status = test_mail(stream, &mail[i].receive);
+            if (ARC_OK == status && sizeof(ucx_card_t) != mail[i].receive.bytes) {
+                status = ARC_ERR_PROTOCOL;
+            }
             if (ARC_OK == status) {
                 status = test_mail(stream, &mail[i].send);
             }
@@ -282,6 +294,10 @@ static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
                 mca_compat_progress();
             }
         }
+    }
+    for (unsigned i = 0; ARC_OK != status && i < wiring->partners; ++i) {
+        abort_mail(stream, &mail[i].receive);
+        abort_mail(stream, &mail[i].send);
     }
     return status;
 }
@@ -369,6 +385,10 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
         if (CONNECTED == outcome) {
             use_port(module, port);
         } else {
+            /* It would take as long for every communicator. */
+            (void) pthread_mutex_lock(&puts->lock);
+            puts->refused = true;
+            (void) pthread_mutex_unlock(&puts->lock);
             port_leave(puts, port);
         }
     }
@@ -380,8 +400,11 @@ static void complain(const lowlat_module_t *module, outcome_t outcome)
 {
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
 
-    if (0 == ompi_comm_rank(module->base.comm) && !puts->complained) {
-        puts->complained = true;
+    (void) pthread_mutex_lock(&puts->lock);
+    const bool is_news = !puts->complained;
+    puts->complained = true;
+    (void) pthread_mutex_unlock(&puts->lock);
+    if (0 == ompi_comm_rank(module->base.comm) && is_news) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "coll_lowlat_nodes_transport puts: messages are used between the nodes; on "
                        "some rank: %s",
@@ -436,12 +459,20 @@ bool lowlat_net_make(lowlat_module_t *module)
     return NULL != module->scratch;
 }
 
-void lowlat_net_release(lowlat_module_t *module, bool keeps)
+void lowlat_net_disconnect(lowlat_module_t *module)
 {
     if (NULL != module->port) {
+        for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+            module->net.exchange[i].stream = &module->stream[i].base;
+        }
         port_leave(&mca_coll_lowlat_component.puts, module->port);
         module->port = NULL;
     }
+}
+
+void lowlat_net_release(lowlat_module_t *module, bool keeps)
+{
+    lowlat_net_disconnect(module);
     if (!keeps) {
         free(module->scratch);
     }

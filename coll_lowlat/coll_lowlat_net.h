@@ -30,6 +30,7 @@ typedef struct lowlat_puts {
     ucx_worker_t worker; /* opened when first needed */
     bool tried;          /* ... to open it; once is enough */
     bool open;
+    bool refused;                      /* partners did not reach each other once */
     char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
     bool complained;                   /* that there are no puts; likewise */
     lowlat_port_t *leaving;            /* peers may still put into them */
@@ -47,7 +48,10 @@ bool lowlat_net_make(struct lowlat_module *module);
  */
 void lowlat_net_connect(struct lowlat_module *module);
 
-/* Undo both; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
+/* Back to messages, where nothing is to be sent by puts. */
+void lowlat_net_disconnect(struct lowlat_module *module);
+
+/* Undo all; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
 void lowlat_net_release(struct lowlat_module *module, bool keeps);
 
 /* For the log: "messages; ", "puts over rc,dc; ", or "" on one node. */

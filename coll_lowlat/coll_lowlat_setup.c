@@ -260,73 +260,6 @@ static void decline(lowlat_module_t *module, arc_reason_t reason)
     coll_lowlat_teardown(module);
 }
 
-/*
- * Memory for this call, and for the trials if they are to be made.  *trials: those that are
- * remembered.
- */
-static arc_status_t prepare(lowlat_module_t *module, unsigned algorithm, size_t bytes,
-                            lowlat_trials_t *trials)
-{
-    cpu_set_t cores;
-
-    if (coll_lowlat_wants_trials(module)) {
-        arc_status_t status = coll_lowlat_recall_trials(module, trials);
-        if (ARC_OK != status) {
-            return status;
-        }
-        if (0 == trials->lengths) {
-            algorithm = LOWLAT_ALGORITHM_DOUBLING;
-            bytes = module->net.chunk_bytes;
-        }
-    }
-    arc_status_t status =
-        get_memory(module, arena_for(module, algorithm, bytes), LOWLAT_MIN_ARENA_BYTES - 1, &cores);
-    if (ARC_OK != status) {
-        return status;
-    }
-    if (NULL != module->group.net) {
-        lowlat_net_connect(module);
-    }
-    use_share(module);
-    return look_at_cores(module, &cores);
-}
-
-void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
-{
-    arc_module_t *base = &module->base;
-    arc_reason_t reason = ARC_REASON_NO_SETUP;
-    lowlat_trials_t trials;
-
-    base->phase = ARC_PHASE_DECLINED;
-    if (ARC_OK == look_at_nodes(module)) {
-        reason = make_ready(module);
-    }
-    uint64_t ok = ARC_REASONS == reason;
-    if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
-        decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
-        return;
-    }
-    if (ARC_OK != prepare(module, algorithm, bytes, &trials)) {
-        decline(module, ARC_REASON_NO_SETUP);
-        return;
-    }
-    const char *distance = choose_wait(module);
-    if (coll_lowlat_wants_trials(module)) {
-        arc_status_t status = coll_lowlat_plan(module, &trials);
-        if (ARC_UNSUPPORTED == status) {
-            decline(module, ARC_REASON_WRONG);
-            return;
-        }
-        if (ARC_OK != status) {
-            (void) arc_module_break(base, status, " in the trials between nodes");
-            return;
-        }
-        compile_map(module);
-    }
-    base->phase = ARC_PHASE_READY;
-    log_ready(module, distance);
-}
-
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
     cpu_set_t cores;
@@ -340,6 +273,66 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
         arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
                        ARC_OK == status ? "grows to" : "stays at", module->share.counted_bytes,
                        ARC_OK == status ? "" : ": no more for all ranks");
+    }
+}
+
+/* Choose between nodes, by trials.  The reason if the component cannot be used. */
+static arc_reason_t plan_nodes(lowlat_module_t *module)
+{
+    lowlat_trials_t trials;
+
+    arc_status_t status = coll_lowlat_recall_trials(module, &trials);
+    if (ARC_OK == status && !trials.made) {
+        coll_lowlat_grow(module, LOWLAT_ALGORITHM_DOUBLING, module->net.chunk_bytes);
+    }
+    if (ARC_OK == status) {
+        status = coll_lowlat_plan(module, &trials);
+    }
+    if (ARC_OK != status && ARC_UNSUPPORTED != status) {
+        (void) arc_module_break(&module->base, status, " in the trials between nodes");
+    }
+    compile_map(module);
+    if (1 == module->map.entries && LOWLAT_ALGORITHMS == module->map.entry[0].algorithm) {
+        lowlat_net_disconnect(module);
+    }
+    return ARC_UNSUPPORTED == status ? ARC_REASON_WRONG : ARC_REASONS;
+}
+
+void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
+{
+    arc_module_t *base = &module->base;
+    arc_reason_t reason = ARC_REASON_NO_SETUP;
+    cpu_set_t cores;
+
+    base->phase = ARC_PHASE_DECLINED;
+    if (ARC_OK == look_at_nodes(module)) {
+        reason = make_ready(module);
+    }
+    uint64_t ok = ARC_REASONS == reason;
+    if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
+        decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
+        return;
+    }
+    if (ARC_OK != get_memory(module, arena_for(module, algorithm, bytes),
+                             LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
+        decline(module, ARC_REASON_NO_SETUP);
+        return;
+    }
+    if (NULL != module->group.net) {
+        lowlat_net_connect(module);
+    }
+    use_share(module);
+    if (ARC_OK != look_at_cores(module, &cores)) {
+        decline(module, ARC_REASON_NO_SETUP);
+        return;
+    }
+    const char *distance = choose_wait(module);
+    reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASONS;
+    if (ARC_REASONS != reason) {
+        decline(module, reason);
+    } else if (ARC_PHASE_BROKEN != base->phase) {
+        base->phase = ARC_PHASE_READY;
+        log_ready(module, distance);
     }
 }
 

@@ -38,8 +38,9 @@ typedef struct bench {
     arc_reduction_t reduction;
     float *in; /* [longest / sizeof(float)] the same on all ranks */
     float *out;
-    double end; /* when the time is over */
-    bool wrong; /* one of our sums was */
+    arc_wait_t wait; /* without a time limit: the call is a communicator's first */
+    double end;      /* when the time is over */
+    bool wrong;      /* one of our sums was */
 } bench_t;
 
 static double now(void)
@@ -73,7 +74,7 @@ static arc_status_t call_ours(const bench_t *bench, lowlat_candidate_t candidate
 
     module->net.leader_bytes = candidate.leaders ? SIZE_MAX : 0;
     lowlat_algorithms[candidate.algorithm].start(&task);
-    return arc_wait_run(&module->wait, &task.task);
+    return arc_wait_run(&bench->wait, &task.task);
 }
 
 /* Small numbers, other ones for neighbours; their sums over all ranks are exact. */
@@ -204,8 +205,10 @@ static arc_status_t try_all(bench_t *bench, lowlat_trials_t *trials)
     arc_status_t status = ARC_OK;
     bool complete = true;
 
+    const size_t leader_bytes = module->net.leader_bytes;
+
     trials->candidates = lowlat_plan_candidates(trials->candidate, module->topology.owners);
-    trials->lengths = 0;
+    trials->made = true;
     while (ARC_OK == status && complete && trials->lengths < LENGTHS) {
         const size_t bytes = lengths[trials->lengths];
         double *seconds = trials->seconds[trials->lengths];
@@ -217,6 +220,7 @@ static arc_status_t try_all(bench_t *bench, lowlat_trials_t *trials)
             trials->lengths += 1;
         }
     }
+    module->net.leader_bytes = leader_bytes;
     return status;
 }
 
@@ -250,8 +254,17 @@ static uint64_t shape_of(const lowlat_module_t *module)
 {
     const lowlat_topology_t *topology = &module->topology;
 
-    return (uint64_t) topology->nodes << 33 | (uint64_t) topology->largest << 17 |
-           (uint64_t) topology->owners << 1 | topology->in_order;
+    const uint64_t numbers[] = {topology->nodes,      topology->largest,
+                                topology->owners,     topology->in_order,
+                                NULL != module->port, module->group.cores_shared};
+    enum { SHAPE_FACTOR = 1000003 };
+    uint64_t shape = 1;
+
+    /* Others that give the same number are unlikely, and would only be slower. */
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+        shape = shape * SHAPE_FACTOR + numbers[i];
+    }
+    return shape;
 }
 
 static void remember(uint64_t shape, const lowlat_trials_t *trials)
@@ -270,7 +283,7 @@ arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t 
     lowlat_component_t *component = &mca_coll_lowlat_component;
     const uint64_t shape = shape_of(module);
 
-    trials->lengths = 0;
+    *trials = (lowlat_trials_t){.made = false};
     (void) pthread_mutex_lock(&component->base.lock);
     for (unsigned i = 0; i < LOWLAT_KNOWN_SHAPES; ++i) {
         if (component->known[i].shape == shape) {
@@ -280,9 +293,10 @@ arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t 
     (void) pthread_mutex_unlock(&component->base.lock);
 
     /* Ranks may have made theirs on different communicators. */
-    uint64_t lengths_known = trials->lengths;
-    arc_status_t status = arc_module_min(&module->base, &lengths_known, 1);
-    trials->lengths = (unsigned) lengths_known;
+    uint64_t known[] = {trials->made, trials->lengths};
+    arc_status_t status = arc_module_min(&module->base, known, 2);
+    trials->made = known[0];
+    trials->lengths = (unsigned) known[1];
     for (unsigned i = 0; ARC_OK == status && i < trials->lengths; ++i) {
         status = agree(module, trials->candidates, trials->seconds[i]);
     }
@@ -301,11 +315,13 @@ static bool bench_make(bench_t *bench, lowlat_module_t *module)
     *bench = (bench_t){.module = module,
                        .in = malloc(lengths[LONGEST]),
                        .out = malloc(lengths[LONGEST]),
+                       .wait = module->wait,
                        .end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms};
     uint64_t ok =
         NULL != bench->in && NULL != bench->out &&
         ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,
                                             &ompi_mpi_float.dt, &bench->reduction);
+    bench->wait.timeout_seconds = 0;
     for (size_t i = 0; NULL != bench->in && i < lengths[LONGEST] / sizeof(float); ++i) {
         bench->in[i] = number_at(i);
     }
@@ -330,9 +346,9 @@ arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
     arc_status_t status = ARC_OK;
     bench_t bench;
 
-    if (0 == trials->lengths && bench_make(&bench, module)) {
+    if (!trials->made && bench_make(&bench, module)) {
         status = try_all(&bench, trials);
-        if (ARC_OK == status && trials->lengths > 0) {
+        if (ARC_OK == status) {
             remember(shape_of(module), trials);
             log_trials(module, trials);
         }

@@ -37,6 +37,7 @@ unsigned lowlat_plan_candidates(lowlat_candidate_t candidates[LOWLAT_PLAN_CANDID
                                 unsigned owners);
 
 typedef struct lowlat_trials {
+    bool made; /* even if there was no time for a single length */
     unsigned candidates;
     lowlat_candidate_t candidate[LOWLAT_PLAN_CANDIDATES];
     unsigned lengths;
@@ -47,8 +48,8 @@ typedef struct lowlat_trials {
 /*
  * Is candidate i worth a trial at the next length?  The component below always.  Of ours those
  * that are not recursive doubling, which has the fewest steps, only once bytes count: when
- * doubling takes twice as long as for the shortest message.  None that took more than three times
- * as long as the fastest one did, once it was tried.
+ * the fastest takes twice as long as for the shortest message.  None that took more than three
+ * times as long as the fastest one did, once it was tried.
  */
 bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i);
 

@@ -6,7 +6,10 @@
 
 #include "put_stream.h"
 
-enum { ALIGNMENT_BYTES = 64 };
+enum {
+    ALIGNMENT_BYTES = 64,
+    OPERATIONS = 8, /* of a stream, that no memory is needed for in a call */
+};
 
 /* The peers of a stream, and who is next: started operations run in their order. */
 typedef struct link {
@@ -181,7 +184,7 @@ static arc_status_t start(put_stream_t *stream, unsigned peer, const operation_t
     if (NULL != operation) {
         stream->idle = operation->next;
     } else {
-        /* Only when more are under way than ever before. */
+        /* Only when more are under way than ever before, and than exchanges have. */
         operation = malloc(sizeof *operation);
         if (NULL == operation) {
             return ARC_ERR_NO_MEMORY;
@@ -272,7 +275,21 @@ size_t arc_put_window_bytes(const arc_put_config_t *config, unsigned peers)
     return (size_t) peers * config->streams * arc_put_ring_bytes(config);
 }
 
-static void init_stream(arc_put_streams_t *streams, unsigned number, unsigned rank, unsigned ranks)
+static ARC_MUST_CHECK arc_status_t reserve(put_stream_t *stream)
+{
+    for (unsigned i = 0; i < OPERATIONS; ++i) {
+        operation_t *operation = malloc(sizeof *operation);
+        if (NULL == operation) {
+            return ARC_ERR_NO_MEMORY;
+        }
+        operation->next = stream->idle;
+        stream->idle = operation;
+    }
+    return ARC_OK;
+}
+
+static ARC_MUST_CHECK arc_status_t init_stream(arc_put_streams_t *streams, unsigned number,
+                                               unsigned rank, unsigned ranks)
 {
     static const arc_stream_ops_t ops = {
         .send = stream_send, .receive = stream_receive, .test = stream_test, .abort = stream_abort};
@@ -292,6 +309,7 @@ static void init_stream(arc_put_streams_t *streams, unsigned number, unsigned ra
                           streams->staging + i * staging_bytes,
                           streams->requests + i * 2 * config->slots);
     }
+    return reserve(stream);
 }
 
 arc_status_t arc_put_streams_new(arc_put_streams_t **result, arc_window_t *window,
@@ -321,8 +339,13 @@ arc_status_t arc_put_streams_new(arc_put_streams_t **result, arc_window_t *windo
     }
     memcpy(streams->rank_of, rank_of, peers * sizeof *rank_of);
     memset(streams->staging, 0, staging_bytes);
-    for (unsigned number = 0; number < config->streams; ++number) {
-        init_stream(streams, number, rank, ranks);
+    arc_status_t status = ARC_OK;
+    for (unsigned number = 0; ARC_OK == status && number < config->streams; ++number) {
+        status = init_stream(streams, number, rank, ranks);
+    }
+    if (ARC_OK != status) {
+        arc_put_streams_free(streams);
+        return status;
     }
     *result = streams;
     return ARC_OK;
@@ -337,8 +360,23 @@ static void free_list(operation_t *list)
     }
 }
 
+static void drop(arc_window_t *window, arc_window_request_t *request)
+{
+    if (NULL != request->handle) {
+        window->ops->drop(window, request);
+    }
+}
+
 void arc_put_streams_free(arc_put_streams_t *streams)
 {
+    for (size_t i = 0; NULL != streams->links && NULL != streams->requests &&
+                       i < (size_t) streams->config.streams * streams->peers;
+         ++i) {
+        drop(streams->window, &streams->links[i].ring.credit_put);
+        for (unsigned put = 0; put < 2 * streams->config.slots; ++put) {
+            drop(streams->window, &streams->requests[i * 2 * streams->config.slots + put]);
+        }
+    }
     for (unsigned i = 0; NULL != streams->streams && i < streams->config.streams; ++i) {
         free_list(streams->streams[i].active);
         free_list(streams->streams[i].idle);

@@ -49,6 +49,9 @@ typedef struct arc_window_ops {
      */
     arc_status_t (*test)(arc_window_t *window, arc_window_request_t *request) ARC_MUST_CHECK;
 
+    /* Give up a request whose handle is not NULL: nobody asks for it any more. */
+    void (*drop)(arc_window_t *window, arc_window_request_t *request);
+
     /* Drive what was put. */
     void (*progress)(arc_window_t *window);
 } arc_window_ops_t;
@@ -57,7 +60,7 @@ typedef struct arc_window_ops {
 struct arc_window {
     const arc_window_ops_t *ops;
     unsigned char *base; /* our memory: a multiple of 64, zeros at the start */
-    size_t bytes;        /* the same on all peers */
+    size_t bytes;
     unsigned peers;
     const unsigned *number_at_peer; /* [peers] */
 };

@@ -83,6 +83,16 @@ static arc_status_t window_put(arc_window_t *base, unsigned peer, size_t offset,
     return put_to(window, endpoint, endpoint->base + offset, source, bytes, request);
 }
 
+static void window_drop(arc_window_t *base, arc_window_request_t *request)
+{
+    ucx_worker_t *worker = ((ucx_window_t *) base)->worker;
+
+    ucx_worker_lock(worker);
+    worker->library->ucp_request_free(request->handle);
+    ucx_worker_unlock(worker);
+    request->handle = NULL;
+}
+
 static arc_status_t window_fence(arc_window_t *base)
 {
     ucx_worker_t *worker = ((ucx_window_t *) base)->worker;
@@ -159,8 +169,11 @@ static arc_status_t map_memory(ucx_window_t *window, size_t bytes)
 arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_t bytes,
                                unsigned peers)
 {
-    static const arc_window_ops_t ops = {
-        .put = window_put, .fence = window_fence, .test = window_test, .progress = window_progress};
+    static const arc_window_ops_t ops = {.put = window_put,
+                                         .fence = window_fence,
+                                         .test = window_test,
+                                         .drop = window_drop,
+                                         .progress = window_progress};
 
     *window = (ucx_window_t){.window = {.ops = &ops, .bytes = bytes, .peers = peers},
                              .worker = worker,
@@ -215,13 +228,21 @@ static bool is_native(const ucx_worker_t *worker, const ucx_endpoint_t *endpoint
            UCS_OK == worker->library->ucp_rkey_ptr(endpoint->key, endpoint->base, &mapped);
 }
 
+/* Bytes of our window for each peer: as many as a peer's has for us. */
+static uint64_t window_share(const ucx_window_t *window)
+{
+    return window->window.bytes / window->window.peers;
+}
+
 arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_card_t *card)
 {
     ucx_worker_t *worker = window->worker;
     const ucx_library_t *library = worker->library;
     ucx_endpoint_t *endpoint = &window->endpoint[peer];
 
-    if (card_magic != card->magic || card->address_bytes > sizeof card->address) {
+    if (card_magic != card->magic || card->address_bytes > sizeof card->address ||
+        card->key_bytes > sizeof card->key ||
+        (card->number + 1) * window_share(window) > card->bytes) {
         return ARC_UNSUPPORTED;
     }
     endpoint->base = card->base;

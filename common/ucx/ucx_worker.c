@@ -68,10 +68,27 @@ arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library,
     return ARC_OK;
 }
 
+/* Requests that fail are seen where they are tested. */
+static void ignore_error(void *context, ucp_ep_h ep, ucs_status_t status)
+{
+    (void) context;
+    (void) ep;
+    (void) status;
+}
+
 ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t address_bytes)
 {
-    const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-                                    .address = address};
+    /* Without that mode a lost peer ends the process.  Not all of UCX's shared memory has it. */
+    const bool is_network = UCX_REACH_NETWORK == worker->reach;
+    const ucp_ep_params_t params = {
+        .field_mask =
+            UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+            (is_network ? UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER
+                        : 0),
+        .address = address,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = ignore_error},
+    };
     ucx_peer_t *peer = worker->peers;
 
     while (NULL != peer && (peer->address_bytes != address_bytes ||

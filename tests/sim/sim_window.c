@@ -180,6 +180,16 @@ static arc_status_t sim_test(arc_window_t *window, arc_window_request_t *request
     return ARC_OK;
 }
 
+static void sim_drop(arc_window_t *window, arc_window_request_t *request)
+{
+    sim_windows_t *windows = ((endpoint_t *) window)->windows;
+    put_t *put = request->handle;
+
+    put->request = NULL;
+    request->handle = NULL;
+    settle(windows, put);
+}
+
 /* Others drive the time: here nothing is to be done. */
 static void sim_progress(arc_window_t *window)
 {
@@ -187,7 +197,12 @@ static void sim_progress(arc_window_t *window)
 }
 
 static const arc_window_ops_t sim_ops = {
-    .put = sim_put, .fence = sim_fence, .test = sim_test, .progress = sim_progress};
+    .put = sim_put,
+    .fence = sim_fence,
+    .test = sim_test,
+    .drop = sim_drop,
+    .progress = sim_progress,
+};
 
 /* ---- time ---- */
 
