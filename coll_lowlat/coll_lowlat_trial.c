@@ -22,10 +22,10 @@
 enum {
     ROUNDS = 5, /* for short messages */
     LONG_ROUNDS = 3,
-    SHORT_CALLS = 4, /* of a turn */
-    LONG_CALLS = 1,
     LONG_BYTES = 32 << 10,
+    MOST_CALLS = 8, /* of a turn: as many as fit into ... */
 };
+static const double turn_seconds = 2e-3;
 
 static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,  16 << 10,
                                  32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10};
@@ -96,11 +96,27 @@ static bool sums_are_right(const bench_t *bench, size_t elems)
     return right == elems;
 }
 
+/* The same on all ranks, as the trials before are.  Calls in a row overlap, as in a program. */
+static unsigned calls_of(const lowlat_trials_t *trials)
+{
+    const unsigned last = trials->lengths - 1;
+    unsigned calls = MOST_CALLS;
+
+    if (0 == trials->lengths) {
+        return calls;
+    }
+    /* Short messages take as long as shorter ones, of long ones the next has twice the bytes. */
+    const double seconds = 2 * trials->seconds[last][0];
+    while (calls > 1 && calls * seconds > turn_seconds) {
+        --calls;
+    }
+    return calls;
+}
+
 /* One turn: *seconds of a call.  The first one finds the others' data in the caches. */
 static arc_status_t take_turn(bench_t *bench, lowlat_candidate_t candidate, size_t bytes,
-                              double *seconds)
+                              unsigned calls, double *seconds)
 {
-    const unsigned calls = bytes < LONG_BYTES ? SHORT_CALLS : LONG_CALLS;
     const size_t elems = bytes / sizeof(float);
     const bool is_below = LOWLAT_ALGORITHMS == candidate.algorithm;
     double begin = 0;
@@ -164,12 +180,13 @@ static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, si
     double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS];
     arc_status_t status = ARC_OK;
 
+    const unsigned calls = calls_of(trials);
     *complete = true;
     for (unsigned round = 0; ARC_OK == status && *complete && round <= rounds_of(bytes); ++round) {
         for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
             const unsigned i = (turn + round) % trials->candidates;
             if (lowlat_plan_wants(trials, i)) {
-                status = take_turn(bench, trials->candidate[i], bytes,
+                status = take_turn(bench, trials->candidate[i], bytes, calls,
                                    &turns[i][0 == round ? 0 : round - 1]);
             }
         }
