@@ -133,7 +133,7 @@ arc2 quant" "Open MPI finds the components on all nodes"
     done
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
         --mca coll_quant_enable 1 --mca coll_lowlat_nodes_algorithm ring \
-        "$mpi_bin/quantized" -n 300000
+        "$mpi_bin/quantized" -a semi_loop -n 300000
 fi
 cluster_check "3 nodes" 60 --ppn 2,1,1 "$mpi_bin/matrix" -l 1000
 cluster_start 60 --ppn 1 "$mpi_bin/arc_allreduce" -c -m 4:1048576 -i 5 -x 1
