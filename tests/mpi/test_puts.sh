@@ -21,16 +21,22 @@ mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbo
 mpi_judge "np=4, 2 on a node"
 mpi_says "puts are what is used" "; puts over posix,sysv; " 2
 
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+# matrix_on ALGORITHM: the rows on standard input
+matrix_on() {
     while read -r ranks per_node limit options; do
-        mpi_run "np=$ranks, $per_node on a node, $algorithm $options" "$ranks" 180 \
+        mpi_run "np=$ranks, $per_node on a node, $1 $options" "$ranks" 180 \
             "$puts --mca coll_lowlat_ranks_per_node $per_node \
-            --mca coll_lowlat_nodes_algorithm $algorithm $options" matrix -l "$limit"
-    done <<ROWS
-4 2 3000
+            --mca coll_lowlat_nodes_algorithm $1 $options" matrix -l "$limit"
+    done
+}
+matrix_on doubling <<ROWS
 8 2 1100
 8 1 1100 $fenced
-9 3 1100 $(echo $tight)
+ROWS
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    matrix_on "$algorithm" <<ROWS
+4 2 1100
+9 3 300 $(echo $tight)
 ROWS
     nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
     mpi_run "np=4, 2 on a node, $algorithm, fenced" 4 120 "$nodes 2 $fenced" stress -s 31 -n 3000
@@ -43,14 +49,17 @@ done
 mpi_run "np=4, 2 on a node, drift" 4 120 \
     "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 2" \
     stress -s 34 -n 100000 -x 11
-mpi_run "np=4, 1 on a node, drift" 4 120 "$puts --mca coll_lowlat_ranks_per_node 1" \
+mpi_run "np=4, 1 on a node, drift" 4 120 \
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 1" \
     stress -s 36 -n 100000 -x 11
 
 for per_node in 1 2; do
     mpi_run "np=4, $per_node on a node, communicators" 4 120 \
-        "$puts --mca coll_lowlat_ranks_per_node $per_node" lifecycle -n 200
+        "$puts --mca coll_lowlat_nodes_algorithm doubling \
+        --mca coll_lowlat_ranks_per_node $per_node" lifecycle -n 200
 done
-mpi_run "np=4, 2 on a node, threads" 4 120 "$puts --mca coll_lowlat_ranks_per_node 2" threads
+mpi_run "np=4, 2 on a node, threads" 4 120 \
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 2" threads
 
 # refused LABEL TEXT "MCA ARGUMENTS": no puts: right sums over messages, and one line tells why
 refused() {
