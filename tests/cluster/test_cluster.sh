@@ -173,4 +173,15 @@ awk -v least=$gbit_1_least -v most=$gbit_1_most '
 mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
 mpi_show "$mpi_scratch/out"
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
+
+# The shapes that are measured (docs/benchmarks_nodes.md), with what trials choose on them.
+if mpi_have_plugin; then
+    for shape in 2x1 2x2 3x1 3x2 4x1 4x2 5x1; do
+        for rate in none 1gbit; do
+            "$cluster" up "${shape%x*}" $rate
+            cluster_check "$shape, rate $rate" 60 --ppn "${shape#*x}" "$mpi_bin/matrix" -l 30
+            "$cluster" down
+        done
+    done
+fi
 mpi_done
