@@ -1,5 +1,5 @@
 /*
- * Oracles of the algorithms: written from docs/format.md and docs/algorithms.md,
+ * Oracles of the algorithms: written from docs/format.md and docs/algorithms_quant.md,
  * without a line of the code that they judge.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
