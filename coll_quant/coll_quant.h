@@ -57,6 +57,10 @@ typedef struct quant_module {
     arc_task_t *task;  /* in `memory` */
     uint32_t sequence; /* operations started */
 
+    float *residual; /* with error feedback, of the last call; NULL: there was none */
+    size_t residual_count;
+    bool residual_warned; /* there was no memory for it, which was said */
+
     bool skip_warned;  /* a call could not be verified, which was said */
     int verify_status; /* of the verification under way: an MPI error code */
 } quant_module_t;
@@ -73,6 +77,12 @@ void coll_quant_teardown(quant_module_t *module);
 
 /* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
 void coll_quant_renew(quant_module_t *module);
+
+/*
+ * What the last call left for one of `count` elements: zeros if that had another number of them,
+ * NULL if there is no memory, which is said.  Only this rank's error depends on it.
+ */
+float *coll_quant_residual(quant_module_t *module, size_t count);
 
 /* One operation; an MPI error code. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);

@@ -55,6 +55,25 @@ void coll_quant_teardown(quant_module_t *module)
     }
     module->memory = NULL;
     module->task = NULL;
+    free(module->residual);
+    module->residual = NULL;
+    module->residual_count = 0;
+}
+
+float *coll_quant_residual(quant_module_t *module, size_t count)
+{
+    if (count != module->residual_count || NULL == module->residual) {
+        free(module->residual);
+        module->residual = calloc(count, sizeof *module->residual);
+        module->residual_count = count;
+    }
+    if (NULL == module->residual && !module->residual_warned) {
+        module->residual_warned = true;
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "rank %d: no error feedback: no memory for %zu bytes",
+                       ompi_comm_rank(module->base.comm), count * sizeof *module->residual);
+    }
+    return module->residual;
 }
 
 /* The memory of the algorithm, on all ranks or on none. */
@@ -248,6 +267,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         .recv = receive,
         .count = (size_t) count,
         .sequence = ++module->sequence,
+        .residual = module->config.feedback ? coll_quant_residual(module, (size_t) count) : NULL,
     };
     const int every = module->settings.verify_every;
     return 0 != every && 0 == operation.sequence % (unsigned) every

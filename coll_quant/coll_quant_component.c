@@ -121,6 +121,9 @@ static void module_construct(quant_module_t *module)
     module->memory = NULL;
     module->task = NULL;
     module->sequence = 0;
+    module->residual = NULL;
+    module->residual_count = 0;
+    module->residual_warned = false;
     module->skip_warned = false;
     module->verify_status = MPI_SUCCESS;
 }

@@ -45,6 +45,7 @@ typedef struct quant_config {
     unsigned block_rows;                 /* rows of a tile */
     size_t segment_elems;                /* of a full message; a multiple of 64 * block_rows */
     unsigned depth; /* how many segments are under way, and so the message buffers */
+    bool feedback;  /* operations may have a residual */
 } quant_config_t;
 
 /* ARC_ERR_INVALID if a value is outside the limits above. */
@@ -56,6 +57,7 @@ typedef struct quant_operation {
     float *recv;
     size_t count;      /* elements */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
+    float *residual;   /* [count], what the call before left (quant_feedback.h); NULL: none */
 } quant_operation_t;
 
 /* clang-format off */

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "quant_feedback.h"
 #include "quant_pipeline_state.h"
 #include "quant_wire.h"
 
@@ -23,6 +24,30 @@ static quant_wire_segment_t segment_of(const quant_pipeline_t *pipe, bool partia
         .sequence = pipe->operation.sequence,
         .elements = (uint32_t) span->elems,
     };
+}
+
+/* The own part of a segment, with what it lacked in the call before; *error: how far it is off. */
+static const float *own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error)
+{
+    const float *x = pipe->operation.send + span->begin;
+    const float *residual = pipe->operation.residual;
+
+    *error = 0;
+    if (NULL == residual) {
+        return x;
+    }
+    *error = quant_feedback_add(x, residual + span->begin, span->elems, pipe->own);
+    return pipe->own;
+}
+
+/* `message` was made of `value`: keep what it lacks for the next call. */
+static void keep_residual(const quant_pipeline_t *pipe, const quant_span_t *span,
+                          const float *value, const void *message)
+{
+    if (NULL != pipe->operation.residual) {
+        quant_feedback_keep(value, message, pipe->config.kernels, span->elems,
+                            pipe->config.block_rows, pipe->operation.residual + span->begin);
+    }
 }
 
 /* One user less; the last one frees the slot. */
@@ -99,7 +124,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
     const quant_round_t *round = &pipe->round[place->round];
     const quant_span_t span = quant_pipeline_sent(pipe, place);
     const quant_wire_segment_t segment = segment_of(pipe, true, &span);
-    const float *in = pipe->operation.send + span.begin;
+    const float *in = NULL;
     float error = 0;
 
     if (pipe->coded == pipe->plan.flight || 0 == pipe->free_slots) {
@@ -115,8 +140,11 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
         pipe->free_sum[pipe->free_sums++] = cell->sum;
         in = cell->sum;
         error = cell->error;
+    } else {
+        in = own_part(pipe, &span, &error);
     }
     size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, error, slot->message);
+    keep_residual(pipe, &span, in, slot->message);
     return start_send(pipe, slot, bytes, round->send_peer);
 }
 
@@ -194,11 +222,19 @@ static bool can_pass_sum(const quant_pipeline_t *pipe, const place_t *place)
 
 /* Replace the received message of the slot by that of `segment` with the sum of it and `x`. */
 static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment_t *segment,
-                  const quant_format_t *from, const float *x, float error)
+                  const quant_format_t *from, const quant_span_t *span, const float *x, float error)
 {
+    const quant_kernels_t *kernels = pipe->config.kernels;
     uint8_t *received = slot->message;
-    const size_t bytes = quant_wire_hop(segment, pipe->config.kernels, from, received, x, error,
-                                        pipe->tile, pipe->spare);
+    size_t bytes = 0;
+
+    if (NULL == pipe->operation.residual) {
+        bytes = quant_wire_hop(segment, kernels, from, received, x, error, pipe->tile, pipe->spare);
+    } else {
+        error = quant_wire_add(segment, kernels, from, received, x, error, pipe->own);
+        bytes = quant_wire_pack(segment, kernels, pipe->own, error, pipe->spare);
+        keep_residual(pipe, span, pipe->own, pipe->spare);
+    }
     slot->message = pipe->spare;
     pipe->spare = received;
     return bytes;
@@ -232,11 +268,11 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
         return status;
     }
     cell_t *cell = cell_of(pipe, round->receive_shard, place->lane);
-    const float *x = round->opens ? pipe->operation.send + span->begin : cell->sum;
-    const float error = round->opens ? 0 : cell->error;
+    float error = cell->error;
+    const float *x = round->opens ? own_part(pipe, span, &error) : cell->sum;
     if (round->totals || can_pass_sum(pipe, place)) {
         const quant_wire_segment_t next = segment_of(pipe, !round->totals, span);
-        bytes = hop(pipe, slot, &next, format, x, error);
+        bytes = hop(pipe, slot, &next, format, span, x, error);
         if (!round->opens) {
             pipe->free_sum[pipe->free_sums++] = cell->sum;
         }

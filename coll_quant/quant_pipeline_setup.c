@@ -18,6 +18,7 @@ typedef enum part {
     PART_FREE_SLOT,
     PART_FREE_SUM,
     PART_SUMS,
+    PART_OWN,
     PART_TILE,
     PART_SPARE,
     PART_MESSAGES,
@@ -106,6 +107,7 @@ static void lay_out(const plan_t *plan, const quant_config_t *config, size_t beg
         [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
         [PART_FREE_SUM] = plan->sums * sizeof(float *),
         [PART_SUMS] = plan->sums * config->segment_elems * sizeof(float),
+        [PART_OWN] = config->feedback ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
         [PART_SPARE] = message_bytes(config),
         [PART_MESSAGES] = plan->slots * message_bytes(config),
@@ -150,6 +152,7 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
     pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
     pipe->free_sum = (float **) (base + begin[PART_FREE_SUM]);
     pipe->sums = (float *) (base + begin[PART_SUMS]);
+    pipe->own = (float *) (base + begin[PART_OWN]);
     pipe->tile = (float *) (base + begin[PART_TILE]);
     pipe->spare = base + begin[PART_SPARE];
     for (unsigned i = 0; i < plan.slots; ++i) {

@@ -78,6 +78,7 @@ typedef struct quant_pipeline {
     slot_t **free_slot;     /* [slots], a stack: what was used last is in the cache */
     float **free_sum;       /* [sums], a stack */
     float *sums;            /* [sums][segment_elems] */
+    float *own;             /* with feedback: a segment of what is to be encoded */
     float *tile;            /* the sums of a hop, a tile at a time */
     uint8_t *spare;         /* a message: a hop writes here and swaps it for that of the slot */
 } quant_pipeline_t;

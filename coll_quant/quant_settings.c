@@ -71,6 +71,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .block_rows = (unsigned) settings->block,
         .segment_elems = segment_elems > 0 ? segment_elems : tile_elems,
         .depth = (unsigned) settings->depth,
+        .feedback = settings->error_feedback,
     };
 }
 

@@ -77,6 +77,14 @@ size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t
     return seal(segment, format, quant_bound_encoded(error, format, peak), message);
 }
 
+const quant_format_t *quant_wire_format(const void *message)
+{
+    quant_wire_header_t header;
+
+    memcpy(&header, message, sizeof(header));
+    return quant_format_by_id(header.format);
+}
+
 float quant_wire_bound(const void *message)
 {
     quant_wire_header_t header;

@@ -77,6 +77,9 @@ float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t 
                      const quant_format_t *from, const void *received, const float *x, float error,
                      float *sum);
 
+/* The format that a message which we made ourselves is in. */
+const quant_format_t *quant_wire_format(const void *message);
+
 /* The bound in a message. */
 float quant_wire_bound(const void *message);
 

@@ -22,6 +22,7 @@ static int world_rank;
 static int world_ranks;
 static float *usual; /* what a communicator with arc_quant=on makes of the data */
 static float *result;
+static float *other;
 
 static double value_of(int rank, int i)
 {
@@ -155,6 +156,56 @@ static void check_order(void)
     tap_case("keys in any order, at MPI_Comm_dup_with_info or later, give the same");
 }
 
+/* The mean square of the error of the sum of `calls` calls with `count` elements each. */
+static double squared_error(MPI_Comm comm, int calls, int count)
+{
+    double *running = must_alloc((size_t) count * sizeof *running);
+    double squares = 0;
+
+    for (int i = 0; i < count; i++) {
+        running[i] = 0;
+    }
+    for (int call = 0; call < calls; call++) {
+        sum(comm, count);
+        for (int i = 0; i < count; i++) {
+            running[i] += (double) result[i];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        double error = running[i];
+
+        for (int rank = 0; rank < world_ranks; rank++) {
+            error -= calls * value_of(rank, i);
+        }
+        squares += error * error / count;
+    }
+    free(running);
+    return squares;
+}
+
+static void check_feedback(MPI_Comm comm)
+{
+    enum { CALLS = 10 };
+    const double without = squared_error(comm, CALLS, ELEMS);
+
+    set_key(comm, "arc_quant_error_feedback", "1");
+    const double with = squared_error(comm, CALLS, ELEMS);
+    /* The errors of one call instead of the same ones CALLS times; doubled at most. */
+    tap_check(with > 0 && with < 4 * without / (CALLS * CALLS), "%g instead of %g", with, without);
+
+    sum(comm, ELEMS - 1);
+    set_key(comm, "arc_quant_error_feedback", "default");
+    sum(comm, ELEMS - 1);
+    memcpy(other, result, (ELEMS - 1) * sizeof *other);
+    set_key(comm, "arc_quant_error_feedback", "1");
+    sum(comm, ELEMS);
+    sum(comm, ELEMS - 1);
+    tap_check(memcmp(other, result, (ELEMS - 1) * sizeof *other) == 0,
+              "something of a call with another count is added");
+    set_key(comm, "arc_quant_error_feedback", "default");
+    tap_case("error feedback keeps the error of many calls that of one, per count");
+}
+
 static void check_without_wish(void)
 {
     MPI_Comm comm;
@@ -180,6 +231,7 @@ int main(int argc, char **argv)
     tap_start();
     usual = must_alloc(ELEMS * sizeof *usual);
     result = must_alloc(ELEMS * sizeof *result);
+    other = must_alloc(ELEMS * sizeof *other);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     set_key(comm, "arc_quant", "on");
     sum(comm, ELEMS);
@@ -188,11 +240,13 @@ int main(int argc, char **argv)
     tap_case("arc_quant=on quantizes");
     check_effects(comm);
     check_refused(comm);
+    check_feedback(comm);
     check_order();
     check_without_wish();
     MPI_Comm_free(&comm);
     free(usual);
     free(result);
+    free(other);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

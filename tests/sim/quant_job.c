@@ -28,6 +28,7 @@ typedef struct member {
     test_buffer_t memory;
     test_buffer_t send;
     test_buffer_t recv;
+    test_buffer_t residual; /* with error feedback */
     arc_task_t *task;
 } member_t;
 
@@ -60,6 +61,8 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
         test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
     member->send = test_buffer_new(bytes, sizeof(float) * (rank % 3));
     member->recv = test_buffer_new(bytes, sizeof(float) * (rank % 5));
+    member->residual = test_buffer_new(member->config.feedback ? bytes : 0, sizeof(float));
+    memset(member->residual.data, 0, member->residual.bytes);
     member->task = quant_pipeline_init(job->algo, &member->config,
                                        sim_network_stream(network, rank), member->memory.data);
 }
@@ -77,8 +80,19 @@ static void member_start(member_t *member)
         .count = job->count,
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
+        .residual = member->config.feedback ? (float *) member->residual.data : NULL,
     };
     quant_pipeline_start(member->task, &operation);
+}
+
+static void add_to_running(const member_t *member)
+{
+    const float *result = (const float *) member->recv.data;
+    double *running = member->job->running;
+
+    for (size_t i = 0; NULL != running && 0 == member->rank && i < member->job->count; ++i) {
+        running[i] += (double) result[i];
+    }
 }
 
 static arc_status_t series_progress(arc_task_t *task)
@@ -89,6 +103,9 @@ static arc_status_t series_progress(arc_task_t *task)
     }
     arc_status_t status = member->task->ops->progress(member->task);
 
+    if (ARC_OK == status) {
+        add_to_running(member);
+    }
     if (ARC_OK == status && ++member->call < member->calls) {
         member_start(member);
         return ARC_IN_PROGRESS;
@@ -112,7 +129,7 @@ static bool member_intact(const member_t *member)
     const quant_job_t *job = member->job;
 
     return test_buffer_intact(&member->memory) && test_buffer_intact(&member->send) &&
-           test_buffer_intact(&member->recv) &&
+           test_buffer_intact(&member->recv) && test_buffer_intact(&member->residual) &&
            (job->in_place ||
             0 == memcmp(member->send.data, job->inputs[member->rank], member->send.bytes));
 }
@@ -122,6 +139,7 @@ static void member_fini(member_t *member)
     test_buffer_free(&member->memory);
     test_buffer_free(&member->send);
     test_buffer_free(&member->recv);
+    test_buffer_free(&member->residual);
 }
 
 static void judge(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)

@@ -30,6 +30,7 @@ typedef struct quant_job {
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
     float *const *inputs; /* [rank][element] */
+    double *running;      /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
 typedef struct quant_outcome {

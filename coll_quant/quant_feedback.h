@@ -1,0 +1,49 @@
+/*
+ * Error feedback: what a call lost by quantizing is added to the next one.
+ *
+ * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
+ * that it sends to its parent, or the total of a shard that it owns (quant_tree.h: each rank is
+ * each node once).  So one number per element of the vector holds what the rank lost:
+ *
+ *   y_k = x_k + r_k            the own part of call k
+ *   v_k = y_k + sums received
+ *   r_k+1 = v_k - decode(encode(v_k))
+ *
+ * The errors of all ranks add up to that of the result, so that for calls 0 .. K - 1
+ *
+ *   sum of results = sum of exact results + sum over ranks of (r_0 - r_K)
+ *
+ * but for the rounding of floats: the error of the sum over many calls stays that of a single
+ * one, where without feedback it grows, like sqrt(K) at best and like K for data that do not
+ * change.  That of one call doubles: it has r_k, too.
+ *
+ *   cost   memory for one more vector, and for each encoding one more decoding; the hop in one
+ *          pass over tiles (quant_payload_hop()) becomes two
+ *   use    for sums of sums: gradients, whose sum is what a training walks along.  Not where each
+ *          result stands for itself
+ *
+ * Source: Seide et al., "1-Bit Stochastic Gradient Descent" (2014), and Karimireddy et al.,
+ * "Error Feedback Fixes SignSGD" (2019); here for every quantization of an allreduce, not only
+ * for the contributions.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_FEEDBACK_H
+#define QUANT_FEEDBACK_H
+
+#include "quant_format.h"
+
+/*
+ * own = x + residual for `elems` elements, which do not overlap.  Returns how far numbers of `own`
+ * may be from those of `x`; infinity if some are not finite.
+ */
+float quant_feedback_add(const float *x, const float *residual, size_t elems, float *own);
+
+/*
+ * residual = value - what the message `coded`, made of `value`, decodes to; zeros if that message
+ * is exact.
+ */
+void quant_feedback_keep(const float *value, const void *coded, const quant_kernels_t *kernels,
+                         size_t elems, unsigned block_rows, float *residual);
+
+#endif

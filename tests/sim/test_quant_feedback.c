@@ -1,0 +1,176 @@
+/*
+ * Error feedback: over many calls the error of the sum of the results stays that of one call, for
+ * every algorithm and stage; what is carried never breaks a bound, and not-a-numbers are not
+ * carried.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_job.h"
+
+enum { SEED = 20261121, CALLS = 32, RANKS = 5, COUNT = 3 * 64 * QUANT_LANES * RANKS + 77 };
+
+typedef struct feedback_case {
+    char name[JOB_NAME_BYTES];
+    const quant_algo_t *algo;
+    const quant_format_t *reduce;
+    const quant_format_t *gather;
+} feedback_case_t;
+
+static quant_job_t job_of(const feedback_case_t *wanted, float **inputs)
+{
+    quant_job_t job = {
+        .algo = wanted->algo,
+        .ranks = RANKS,
+        .count = COUNT,
+        .config = quant_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .mixed_isa = true,
+        .network = {.seed = SEED},
+        .inputs = inputs,
+    };
+    job.config.reduce_format = wanted->reduce;
+    job.config.gather_format = wanted->gather;
+    return job;
+}
+
+/* The mean square of (sum of the results of `calls` calls - calls * sum); *bound: of the last. */
+static double squared_error(quant_job_t *job, unsigned calls, bool feedback, double *bound)
+{
+    float *result = test_alloc(COUNT * sizeof *result);
+    double *sum = test_alloc(COUNT * sizeof *sum);
+    double squares = 0;
+
+    job->config.feedback = feedback;
+    job->running = test_alloc(COUNT * sizeof *job->running);
+    memset(job->running, 0, COUNT * sizeof *job->running);
+    const quant_outcome_t outcome = quant_job_run(job, calls, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < COUNT; ++i) {
+        const double error = job->running[i] - calls * sum[i];
+        squares += error * error;
+        assert_true(fabs((double) result[i] - sum[i]) <= (double) outcome.bound);
+    }
+    *bound = (double) outcome.bound;
+    free(job->running);
+    job->running = NULL;
+    free(sum);
+    free(result);
+    return squares / COUNT;
+}
+
+static void error_of_many_calls_is_that_of_one(void **state)
+{
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    quant_job_t job = job_of(*state, inputs);
+    double bound = 0;
+    double bound_with = 0;
+
+    const double once = squared_error(&job, 1, false, &bound);
+    const double many = squared_error(&job, CALLS, false, &bound);
+    const double many_with = squared_error(&job, CALLS, true, &bound_with);
+    /* The same data, the same errors: CALLS times as much, squared. */
+    assert_true(fabs(many / (CALLS * CALLS * once) - 1) < 1e-6);
+    /* All of it is the residual of the last call, which is as large as that of the first. */
+    assert_true(many_with < 1.5 * once);
+    assert_true(bound_with >= bound && bound_with < 4 * bound);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static void not_a_number_is_not_carried(void **state)
+{
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    quant_job_t job = job_of(*state, inputs);
+    float *result = test_alloc(COUNT * sizeof *result);
+    double *running = test_alloc(COUNT * sizeof *running);
+
+    memset(running, 0, COUNT * sizeof *running);
+    inputs[1][COUNT / 2] = NAN;
+    inputs[2][COUNT / 3] = INFINITY;
+    job.config.feedback = true;
+    job.running = running;
+    const quant_outcome_t outcome = quant_job_run(&job, 2, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_true(isinf(outcome.bound));
+    for (size_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(COUNT / 2 == i, isnan(result[i]));
+        assert_int_equal(COUNT / 3 == i, isinf(result[i]));
+    }
+    free(running);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static void without_quantization_nothing_is_carried(void **state)
+{
+    feedback_case_t exact = *(const feedback_case_t *) *state;
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    float *plain = test_alloc(COUNT * sizeof *plain);
+    float *fed = test_alloc(COUNT * sizeof *fed);
+
+    exact.reduce = &quant_format_fp32;
+    exact.gather = &quant_format_fp32;
+    quant_job_t job = job_of(&exact, inputs);
+    quant_outcome_t outcome = quant_job_run(&job, 2, plain);
+    assert_true(quant_outcome_is_clean(&outcome));
+    job.config.feedback = true;
+    outcome = quant_job_run(&job, 2, fed);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_memory_equal(plain, fed, COUNT * sizeof *plain);
+    free(fed);
+    free(plain);
+    quant_inputs_free(inputs, RANKS);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *name;
+        const quant_format_t *reduce;
+        const quant_format_t *gather;
+    } formats[] = {
+        {"int4", &quant_format_int4, &quant_format_int4},
+        {"int8", &quant_format_int8, &quant_format_int8},
+        {"fp8_e4m3", &quant_format_fp8_e4m3, &quant_format_fp8_e4m3},
+        {"int8 reduced only", &quant_format_int8, &quant_format_fp32},
+        {"int8 gathered only", &quant_format_fp32, &quant_format_int8},
+    };
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 2 };
+    static feedback_case_t cases[JOB_ALGOS][FORMATS];
+    static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
+    struct CMUnitTest *next = tests;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        for (size_t f = 0; f < FORMATS; ++f) {
+            feedback_case_t *one = &cases[a][f];
+            *one = (feedback_case_t){
+                .algo = quant_algo_at(a),
+                .reduce = formats[f].reduce,
+                .gather = formats[f].gather,
+            };
+            (void) snprintf(one->name, sizeof one->name, "%s, %s: error_of_many_calls",
+                            one->algo->name, formats[f].name);
+            *next++ = (struct CMUnitTest){.name = one->name,
+                                          .test_func = error_of_many_calls_is_that_of_one,
+                                          .initial_state = one};
+        }
+        *next++ = (struct CMUnitTest){.name = "not_a_number_is_not_carried",
+                                      .test_func = not_a_number_is_not_carried,
+                                      .initial_state = &cases[a][0]};
+        *next++ = (struct CMUnitTest){.name = "without_quantization_nothing_is_carried",
+                                      .test_func = without_quantization_nothing_is_carried,
+                                      .initial_state = &cases[a][0]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
