@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "element.h"
 #include "quant_settings.h"
+#include "quant_wire.h"
 
 /* clang-format off */
 const char *const quant_format_choices[] = {
@@ -58,18 +59,30 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, qua
     return quant_choose(&wanted, ranks, choice);
 }
 
+/* As many whole tiles as a message in `format` has room for, but one at least. */
+static size_t segment_elems(const quant_settings_t *settings, const quant_format_t *format)
+{
+    const unsigned block_rows = (unsigned) settings->block;
+    const size_t tile_elems = quant_tile_elems(block_rows);
+    const size_t tile_bytes = quant_payload_bytes(format, tile_elems, block_rows);
+    const size_t room = settings->segment_bytes - sizeof(quant_wire_header_t);
+    const size_t tiles = room / tile_bytes;
+
+    return (tiles > 0 ? tiles : 1) * tile_elems;
+}
+
 quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
                                      const quant_kernels_t *kernels)
 {
-    const size_t tile_elems = (size_t) settings->block * QUANT_LANES;
-    const size_t segment_elems = settings->segment_bytes / sizeof(float) / tile_elems * tile_elems;
+    const quant_format_t *reduce = quantizes_reduce(settings) ? format : &quant_format_fp32;
+    const quant_format_t *gather = quantizes_gather(settings) ? format : &quant_format_fp32;
 
     return (quant_config_t){
         .kernels = kernels,
-        .reduce_format = quantizes_reduce(settings) ? format : &quant_format_fp32,
-        .gather_format = quantizes_gather(settings) ? format : &quant_format_fp32,
+        .reduce_format = reduce,
+        .gather_format = gather,
         .block_rows = (unsigned) settings->block,
-        .segment_elems = segment_elems > 0 ? segment_elems : tile_elems,
+        .segment_elems = segment_elems(settings, reduce->bits > gather->bits ? reduce : gather),
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
     };

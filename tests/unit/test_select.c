@@ -15,6 +15,7 @@
 #include "lowlat_net.h"
 #include "lowlat_select.h"
 #include "quant_settings.h"
+#include "quant_wire.h"
 
 enum { ARENA_BYTES = 1048576, MAX_BYTES = 300000 };
 
@@ -277,7 +278,7 @@ static quant_settings_t quant_defaults(void)
 static void settings_give_valid_configurations(void **state)
 {
     static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, 100, QUANT_BLOCK_ROWS_MAX};
-    static const size_t segments[] = {2048, 65536, 100000, 67108864};
+    static const size_t segments[] = {2048, 49152, 100000, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
     (void) state;
@@ -291,6 +292,32 @@ static void settings_give_valid_configurations(void **state)
             assert_int_equal(ARC_OK, quant_config_check(&config));
             assert_int_equal(blocks[i], config.block_rows);
             assert_int_equal(settings.depth, config.depth);
+        }
+    }
+}
+
+/* As long as it may be, in whole tiles; or one tile. */
+static void messages_fill_the_segment(void **state)
+{
+    static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, QUANT_BLOCK_ROWS_MAX};
+    static const size_t segments[] = {2048, 49152, 8388608};
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_settings_t settings = quant_defaults();
+    const quant_format_t *format = NULL;
+    (void) state;
+
+    for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
+        for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] * 3; ++i) {
+            settings.block = blocks[i / 3];
+            settings.segment_bytes = segments[i % 3];
+            const quant_config_t config = quant_settings_config(&settings, format, &kernels);
+            const unsigned rows = config.block_rows;
+            const size_t tile = quant_tile_elems(rows);
+            const size_t bytes = sizeof(quant_wire_header_t) +
+                                 quant_payload_bytes(format, config.segment_elems, rows);
+            assert_int_equal(ARC_OK, quant_config_check(&config));
+            assert_true(bytes <= settings.segment_bytes || tile == config.segment_elems);
+            assert_true(bytes + quant_payload_bytes(format, tile, rows) > settings.segment_bytes);
         }
     }
 }
@@ -355,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_selection_can_be_read),
         cmocka_unit_test(every_choice_of_format_and_algorithm_exists),
         cmocka_unit_test(settings_give_valid_configurations),
+        cmocka_unit_test(messages_fill_the_segment),
         cmocka_unit_test(stages_choose_what_is_quantized),
         cmocka_unit_test(the_info_key_says_off_on_or_a_format),
     };
