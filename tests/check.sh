@@ -55,9 +55,10 @@ points() {
     sed -n "s/^# $2: *//p" "$1/tests/test-suite.log"
 }
 
+# check DIRECTORY [ARGUMENTS OF make ...]
 check() {
     rm -f "$1/tests/test-suite.log"
-    make -C "$1" check >"$1/check.log" 2>&1
+    make -C "$@" check >"$1/check.log" 2>&1
     if [ ! -s "$1/tests/test-suite.log" ]; then
         tail -n 40 "$1/check.log"
         echo "FAILED: make check did not run"
@@ -94,6 +95,6 @@ echo "== make check"
 check "$build/gcc"
 step "clang" configured "$build/clang" CC=clang
 step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g" &&
-    check "$build/sanitizers"
+    check "$build/sanitizers" -j"$jobs"
 step "make distcheck" env ARC_MPI_TESTS=no make -C "$build/gcc" -j"$jobs" distcheck
 finish
