@@ -101,6 +101,9 @@ void coll_quant_known_measure(const quant_measure_t *measure);
 void coll_quant_known_register(quant_component_t *component);
 void coll_quant_known_print(FILE *stream, const quant_component_t *component);
 
+/* Do the parameters want it where no info key says anything? */
+bool coll_quant_keys_wanted(void);
+
 /*
  * When the module is made: settings from the parameters and the communicator's info keys; from now
  * on also from what the program sets these to.

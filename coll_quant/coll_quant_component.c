@@ -50,6 +50,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .report = &mca_coll_quant_component.settings.report,
             .module_class = OBJ_CLASS(quant_module_t),
             .allreduce = coll_quant_allreduce,
+            .wanted = coll_quant_keys_wanted,
             .enabled = quant_enabled,
         },
 };

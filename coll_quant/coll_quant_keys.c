@@ -43,8 +43,7 @@ static const arc_param_t *param_of(const char *key)
     return NULL;
 }
 
-/* Do the parameters want it where the info key says nothing? */
-static bool wanted_by_default(void)
+bool coll_quant_keys_wanted(void)
 {
     const quant_component_t *component = &mca_coll_quant_component;
 
@@ -69,7 +68,7 @@ static bool take_wish(quant_module_t *module, const char *value)
         if (0 != strcmp(value, info_initial)) {
             return false;
         }
-        module->active = wanted_by_default();
+        module->active = coll_quant_keys_wanted();
         break;
     }
     module->format_of_wish = format;
@@ -188,7 +187,7 @@ void coll_quant_keys_enable(quant_module_t *module)
     char value[OPAL_MAX_INFO_VAL + 1];
 
     module->settings = mca_coll_quant_component.settings;
-    module->active = wanted_by_default();
+    module->active = coll_quant_keys_wanted();
     module->format_of_wish = QUANT_FORMAT_UNSAID;
     module->format_of_key = module->settings.format;
     coll_quant_renew(module);

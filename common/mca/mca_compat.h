@@ -37,10 +37,16 @@
 #include <string.h>
 
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#include <opal/mca/pmix/pmix-internal.h>
 #define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#define MCA_COMPAT_GLOBAL PMIX_GLOBAL
+#define MCA_COMPAT_UINT32 PMIX_UINT32
 typedef const char *mca_compat_info_string_t;
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
+#include <opal/mca/pmix/pmix.h>
 #define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#define MCA_COMPAT_GLOBAL OPAL_PMIX_GLOBAL
+#define MCA_COMPAT_UINT32 OPAL_UINT32
 typedef char *mca_compat_info_string_t;
 #else
 #error "this Open MPI has a coll interface that is not supported: use 4.1.x or 5.0.x"
@@ -93,6 +99,32 @@ static inline bool mca_compat_fault_tolerant(void)
 #else
     return false;
 #endif
+}
+
+/* Let all processes know `key` of this one, from the exchange in MPI_Init on. */
+static inline void mca_compat_publish(char *key)
+{
+    uint32_t one = 1;
+    int status = 0;
+
+    OPAL_MODEX_SEND_VALUE(status, MCA_COMPAT_GLOBAL, key, &one, MCA_COMPAT_UINT32);
+    (void) status; /* then others see that it is not there */
+}
+
+/* Has the process `name` published `key`? */
+static inline bool mca_compat_is_published(char *key, opal_process_name_t name)
+{
+    uint32_t value = 0;
+    uint32_t *into = &value;
+    int status = 0;
+
+    if (opal_pmix_collect_all_data && !opal_pmix_base_async_modex) {
+        /* All is here.  Others would be asked for what is not, for seconds. */
+        OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
+    } else {
+        OPAL_MODEX_RECV_VALUE(status, key, &name, &into, MCA_COMPAT_UINT32);
+    }
+    return OPAL_SUCCESS == status && 1 == value;
 }
 
 /* A name of a communicator for messages. */

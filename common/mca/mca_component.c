@@ -8,6 +8,7 @@
 #include <ompi/mca/coll/base/coll_base_util.h>
 
 #include "mca_params.h"
+#include "mca_presence.h"
 
 static const char *name_of(const arc_component_t *component)
 {
@@ -55,9 +56,14 @@ int arc_component_register(arc_component_t *component)
 int arc_component_open(arc_component_t *component)
 {
     component->first_process = false;
+    component->in_whole_world = false;
+    component->absence_told = false;
     memset(&component->total, 0, sizeof component->total);
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
+    }
+    if (*component->priority >= 0) {
+        arc_presence_publish(component);
     }
     return OPAL_SUCCESS;
 }
@@ -134,7 +140,8 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority)
 {
     if (*component->priority < 0 || mca_compat_fault_tolerant() || OMPI_COMM_IS_INTER(comm) ||
-        ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm)) {
+        ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm) ||
+        !arc_presence_everywhere(component, comm)) {
         return NULL;
     }
     arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);

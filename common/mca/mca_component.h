@@ -34,6 +34,8 @@ typedef struct arc_component {
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
     mca_coll_base_module_allreduce_fn_t allreduce;
+    /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
+    bool (*wanted)(void);
     /* After the module is enabled: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -42,6 +44,8 @@ typedef struct arc_component {
     bool param_refused[ARC_MAX_PARAMS];
     bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
     bool param_from_environment[ARC_MAX_PARAMS];
+    bool in_whole_world; /* all processes of MPI_COMM_WORLD have it */
+    bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
     arc_tally_t total; /* of modules that are gone; under `lock` */

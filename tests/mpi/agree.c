@@ -10,6 +10,7 @@
  *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
  *   -p KEY     and KEY to the VALUE of -v
  *   -v VALUE
+ *   -s N       all of that on the first N ranks for themselves, and on the others
  *
  * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
  *
@@ -31,7 +32,8 @@ enum {
 static const int counts[] = {1, 14, 1000, 20011, LARGEST};
 
 static int world_rank;
-static int world_ranks;
+static int first_rank; /* of those that add up */
+static int last_rank;
 static int largest = LARGEST;
 static float *floats;
 static float *float_sums;
@@ -62,7 +64,7 @@ static void check_sums(MPI_Comm comm, int which, int round)
         for (int i = 0; i < count; i++) {
             double sum = 0;
 
-            for (int rank = 0; rank < world_ranks; rank++) {
+            for (int rank = first_rank; rank <= last_rank; rank++) {
                 sum += value(rank, round, i);
             }
             tap_check(double_sums[i] == sum, "communicator %d, %d doubles, element %d: %g, not %g",
@@ -84,8 +86,25 @@ static void set_key(MPI_Comm comm, const char *key, const char *value)
     MPI_Info_free(&info);
 }
 
+/* The ranks that this one adds up with: the first `split` ones, or the others. */
+static MPI_Comm part_of_world(int split)
+{
+    int ranks;
+    MPI_Comm part;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    first_rank = world_rank < split ? 0 : split;
+    last_rank = world_rank < split ? split - 1 : ranks - 1;
+    if (split == 0) {
+        return MPI_COMM_WORLD;
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank < split, world_rank, &part);
+    return part;
+}
+
 int main(int argc, char **argv)
 {
+    int split = 0;
     MPI_Comm comms[COMMS_MAX];
     const char *wish = NULL;
     const char *key = NULL;
@@ -95,7 +114,7 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:l:p:v:")) != -1) {
+    while ((option = getopt(argc, argv, "c:r:k:l:p:v:s:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
         } else if (option == 'r') {
@@ -108,6 +127,8 @@ int main(int argc, char **argv)
             key_value = optarg;
         } else if (option == 'l') {
             largest = atoi(optarg);
+        } else if (option == 's') {
+            split = atoi(optarg);
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
@@ -116,15 +137,14 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
     floats = must_alloc(LARGEST * sizeof *floats);
     float_sums = must_alloc(LARGEST * sizeof *float_sums);
     doubles = must_alloc(LARGEST * sizeof *doubles);
     double_sums = must_alloc(LARGEST * sizeof *double_sums);
-    comms[0] = MPI_COMM_WORLD;
+    comms[0] = part_of_world(split);
     for (int c = 1; c <= communicators; c++) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
+        MPI_Comm_dup(comms[0], &comms[c]);
         if (wish != NULL) {
             set_key(comms[c], "arc_quant", wish);
         }

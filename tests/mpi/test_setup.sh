@@ -133,8 +133,38 @@ check_no_ucx() {
     done
 }
 
+# One rank on which a component is not there at all.
+check_missing() {
+    absent="does not have it; install it on all nodes"
+    for rank in 0 1; do
+        for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
+            start_odd $rank "--mca coll_lowlat_report 1" "env OMPI_MCA_$how $agree -c 0"
+            mpi_judge "lowlat: $how on rank $rank only"
+            mpi_says "lowlat: $how on rank $rank only: said once" "coll_lowlat: .*$absent" 1
+            [ $rank -eq 0 ] || mpi_serves "lowlat: $how on rank $rank only" 0
+        done
+        start_odd $rank "" "env OMPI_MCA_coll=^quant $agree -c 0"
+        mpi_judge "quant: off, and missing on rank $rank"
+        mpi_says "quant: off, and missing on rank $rank: not a word" "coll_quant: .*$absent" 0
+        start_odd $rank "--mca coll_quant_enable 1" "env OMPI_MCA_coll=^quant $agree -c 0"
+        mpi_judge "quant: enabled, and missing on rank $rank"
+        mpi_says "quant: enabled, and missing on rank $rank: said once" "coll_quant: .*$absent" 1
+    done
+    # Two of three ranks have it.
+    for exchange in "" "--mca pmix_base_collect_data 0"; do
+        for split in 0 2; do
+            mpi_start_each 60 "--mca coll_lowlat_report 1 $exchange" "$agree -s $split" \
+                "$agree -s $split" "env OMPI_MCA_coll=^lowlat $agree -s $split"
+            label="lowlat: missing on rank 2, $split ranks for themselves $exchange"
+            mpi_judge "$label"
+            mpi_serves "$label" $((split / 2))
+        done
+    done
+}
+
 mpi_note_shared_memory
 check_parameters
+check_missing
 check_contradictions
 check_local_parameters
 check_many_communicators

@@ -1,0 +1,86 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "mca_presence.h"
+
+enum { KEY_BYTES = sizeof "arc coll_" + MCA_BASE_MAX_COMPONENT_NAME_LEN };
+
+static void key_of(const arc_component_t *component, char key[KEY_BYTES])
+{
+    (void) snprintf(key, KEY_BYTES, "arc coll_%s",
+                    component->super.collm_version.mca_component_name);
+}
+
+void arc_presence_publish(const arc_component_t *component)
+{
+    char key[KEY_BYTES];
+
+    key_of(component, key);
+    mca_compat_publish(key);
+}
+
+/*
+ * The first rank of `comm` that lacks it; as many as `comm` has if none does.  *present: the first
+ * one that has it.
+ */
+static int first_without(char *key, struct ompi_communicator_t *comm, int *present)
+{
+    const int ranks = ompi_comm_size(comm);
+    int without = ranks;
+
+    *present = ranks;
+    for (int rank = 0; rank < ranks && (ranks == without || ranks == *present); ++rank) {
+        const bool has =
+            rank == ompi_comm_rank(comm) ||
+            mca_compat_is_published(key, ompi_group_get_proc_name(comm->c_local_group, rank));
+        int *first = has ? present : &without;
+        *first = ranks == *first ? rank : *first;
+    }
+    return without;
+}
+
+/* Are all processes of `comm` of the job that MPI_COMM_WORLD is? */
+static bool is_in_world(struct ompi_communicator_t *comm)
+{
+    const ompi_proc_t *self = ompi_proc_local();
+
+    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
+        if (self->super.proc_name.jobid !=
+            ompi_group_get_proc_name(comm->c_local_group, rank).jobid) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_wanted(const arc_component_t *component)
+{
+    return NULL == component->wanted || component->wanted();
+}
+
+bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicator_t *comm)
+{
+    char key[KEY_BYTES];
+    int present = 0;
+
+    if (component->in_whole_world && is_in_world(comm)) {
+        return true;
+    }
+    key_of(component, key);
+    const int without = first_without(key, comm, &present);
+    const bool everywhere = ompi_comm_size(comm) == without;
+    if (&ompi_mpi_comm_world.comm == comm) {
+        component->in_whole_world = everywhere;
+    }
+    if (!everywhere && *component->verbose >= ARC_LOG_WARN && is_wanted(component) &&
+        !component->absence_told && present == ompi_comm_rank(comm)) {
+        component->absence_told = true;
+        opal_output(0,
+                    "coll_%s: not used: rank %d does not have it; install it on all nodes, and "
+                    "give all ranks the same --mca coll and priority",
+                    component->super.collm_version.mca_component_name, without);
+    }
+    return everywhere;
+}
