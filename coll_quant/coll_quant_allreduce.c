@@ -76,6 +76,39 @@ float *coll_quant_residual(quant_module_t *module, size_t count)
     return module->residual;
 }
 
+/* What was asked for, and does nothing, is said; what was chosen for this communicator, at
+ * level 10. */
+static void say_choice(const quant_module_t *module)
+{
+    const arc_module_t *base = &module->base;
+    const quant_config_t *config = &module->config;
+    const quant_format_t *format = module->choice.format;
+    const quant_transform_t transform = {.rounding = config->rounding,
+                                         .rotation = config->rotation};
+
+    if (0 != ompi_comm_rank(base->comm)) {
+        return;
+    }
+    if (QUANT_ROUNDING_NEAREST != config->rounding && !quant_transform_draws(&transform, format)) {
+        arc_module_log(base, ARC_LOG_WARN,
+                       "coll_quant_rounding %s is for int4 to int16 and has no effect on %s",
+                       quant_rounding_choices[config->rounding], format->name);
+    }
+    if (QUANT_ROTATION_NONE != config->rotation && !quant_transform_rotates(&transform, format)) {
+        arc_module_log(base, ARC_LOG_WARN,
+                       "coll_quant_rotation %s is for formats with scales and has no effect on %s",
+                       quant_rotation_choices[config->rotation], format->name);
+    }
+    arc_module_log(
+        base, ARC_LOG_CHOICE,
+        "%s from %zu bytes; %s, then %s; block %u, rounding %s, rotation %s, %zu numbers "
+        "a message, %s kernels",
+        module->choice.algo->name, module->settings.min_bytes, config->reduce_format->name,
+        config->gather_format->name, config->block_rows, quant_rounding_choices[config->rounding],
+        quant_rotation_choices[config->rotation], config->segment_elems,
+        arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
+}
+
 /* The memory of the algorithm, on all ranks or on none. */
 static void setup(quant_module_t *module)
 {
@@ -102,15 +135,7 @@ static void setup(quant_module_t *module)
     module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
                                        (void *) aligned);
     base->phase = ARC_PHASE_READY;
-    if (0 == ompi_comm_rank(base->comm)) {
-        arc_module_log(
-            base, ARC_LOG_CHOICE,
-            "%s from %zu bytes; %s, then %s; block %u, %zu numbers a message, %s kernels",
-            module->choice.algo->name, module->settings.min_bytes,
-            module->config.reduce_format->name, module->config.gather_format->name,
-            module->config.block_rows, module->config.segment_elems,
-            arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
-    }
+    say_choice(module);
 }
 
 void coll_quant_renew(quant_module_t *module)

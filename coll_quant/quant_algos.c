@@ -44,5 +44,8 @@ arc_status_t quant_config_check(const quant_config_t *config)
     if (config->depth < QUANT_DEPTH_MIN || config->depth > QUANT_DEPTH_MAX) {
         return ARC_ERR_INVALID;
     }
+    if (config->rounding >= QUANT_ROUNDINGS || config->rotation >= QUANT_ROTATIONS) {
+        return ARC_ERR_INVALID;
+    }
     return ARC_OK;
 }

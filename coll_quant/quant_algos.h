@@ -10,7 +10,7 @@
 #ifndef QUANT_ALGOS_H
 #define QUANT_ALGOS_H
 
-#include "quant_format.h"
+#include "quant_transform.h"
 #include "quant_tree.h"
 #include "status.h"
 
@@ -44,8 +44,10 @@ typedef struct quant_config {
     const quant_format_t *gather_format; /* results */
     unsigned block_rows;                 /* rows of a tile */
     size_t segment_elems;                /* of a full message; a multiple of 64 * block_rows */
-    unsigned depth; /* how many segments are under way, and so the message buffers */
-    bool feedback;  /* operations may have a residual */
+    unsigned depth;            /* how many segments are under way, and so the message buffers */
+    quant_rounding_t rounding; /* nearest: the default */
+    quant_rotation_t rotation; /* none: the default */
+    bool feedback;             /* operations may have a residual */
 } quant_config_t;
 
 /* ARC_ERR_INVALID if a value is outside the limits above. */

@@ -42,21 +42,52 @@ static double step_at(const quant_format_t *format, double quotient)
     return step > (double) format->step ? step : (double) format->step;
 }
 
+/* The largest scale of numbers up to `peak`. */
+static double scale_of(const quant_range_t *range, double peak)
+{
+    const double scale_min = (double) range->scale_min;
+    const double scale = peak / (double) range->divisor * (1 + 0x1p-8) * (1 + 0x1p-23) * slack;
+
+    return scale > scale_min ? scale : scale_min;
+}
+
 static double encoding_error(const quant_format_t *format, double peak)
 {
-    const double scale_min = (double) format->range.scale_min;
-    double scale = peak / (double) format->range.divisor * (1 + 0x1p-8) * (1 + 0x1p-23) * slack;
-
     if (!format->scaled) {
         return step_at(format, peak) / 2;
     }
-    scale = scale > scale_min ? scale : scale_min;
     /*
      * The true scale may be smaller by a part of 2^-7, and then the quotient larger; the divisor
      * leaves room for that below the next power of two.
      */
-    const double quotient = (double) format->range.divisor * (1 + 0x1p-7);
-    return scale * (step_at(format, (double) format->range.divisor) / 2 + quotient * 0x1p-23);
+    const double divisor = (double) format->range.divisor;
+    const double quotient = divisor * (1 + 0x1p-7);
+    return scale_of(&format->range, peak) * (step_at(format, divisor) / 2 + quotient * 0x1p-23);
+}
+
+/* The same of x + u s, and of taking u s off again. */
+static double drawn_error(const quant_format_t *format, const quant_transform_t *transform,
+                          double peak)
+{
+    const quant_range_t range = quant_transform_range(transform, format);
+    const double codes = ldexp(2, (int) format->mantissa); /* the largest one, and 1 */
+    const double scale = scale_of(&range, peak);
+
+    return QUANT_ROUNDING_DITHER == transform->rounding
+               ? scale * (0.5 + codes * (0x1p-23 + 0x1p-24 + 0x1p-24))
+               : scale * (1 + codes * (0x1p-23 + 0x1p-24));
+}
+
+/* What an error `coded` of rotated numbers up to `peak` is when they are rotated back. */
+static double rotated_error(double coded, unsigned rows, double peak)
+{
+    int power = 0;
+
+    while (rows >> power > 1) {
+        ++power;
+    }
+    const double rounding = power * 0x1p-24 * (1 + 0x1p-10) * (2 * peak + coded);
+    return ldexp(coded + rounding, (power + 1) / 2) + 0x1p-145;
 }
 
 float quant_bound_encoded(float error, const quant_format_t *format, uint32_t peak)
@@ -65,6 +96,23 @@ float quant_bound_encoded(float error, const quant_format_t *format, uint32_t pe
         return error;
     }
     return round_up(((double) error + encoding_error(format, magnitude(peak))) * slack);
+}
+
+float quant_bound_transformed(float error, const quant_format_t *format,
+                              const quant_transform_t *transform, unsigned rows, uint32_t peak)
+{
+    const double largest = magnitude(peak);
+
+    if (!quant_transform_applies(transform, format)) {
+        return quant_bound_encoded(error, format, peak);
+    }
+    double coded = quant_transform_draws(transform, format)
+                       ? drawn_error(format, transform, largest)
+                       : encoding_error(format, largest);
+    if (quant_transform_rotates(transform, format)) {
+        coded = rotated_error(coded, rows, largest);
+    }
+    return round_up(((double) error + coded) * slack);
 }
 
 float quant_bound_added(float error, float other, uint32_t peak)

@@ -83,7 +83,7 @@ static bool choose_for_target(const quant_wanted_t *wanted, unsigned ranks, quan
         if (!allowed || bits >= best_bits) {
             continue;
         }
-        const double c = quant_error_coefficient(format, wanted->block_rows);
+        const double c = quant_error_of_rounding(format, wanted->rounding, wanted->block_rows);
         const quant_algo_t *algo = fitting_algo(wanted, ranks, c, growth, &nmse);
         if (NULL != algo) {
             best_bits = bits;

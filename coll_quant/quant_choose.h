@@ -38,6 +38,7 @@ typedef struct quant_wanted {
     bool reduce;                  /* partial sums are quantized */
     bool gather;                  /* totals are quantized */
     unsigned block_rows;
+    quant_rounding_t rounding;
     double target_nmse; /* 0: none */
 } quant_wanted_t;
 

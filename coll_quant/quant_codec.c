@@ -14,6 +14,8 @@ static inline void overwrite(quant_kernels_t *to, const quant_kernels_t *from)
 {
     OVERWRITE(to, from, absmax);
     OVERWRITE(to, from, scales);
+    OVERWRITE(to, from, shake);
+    OVERWRITE(to, from, rotate);
     for (unsigned i = 0; i < QUANT_CODES; ++i) {
         OVERWRITE(&to->code[i], &from->code[i], encode);
         OVERWRITE(&to->code[i], &from->code[i], decode);

@@ -115,6 +115,21 @@ typedef struct quant_kernels {
                    uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES]);
 
     quant_code_kernels_t code[QUANT_CODES];
+
+    /* What a row may go through besides, in place; quant_transform.h says what for. */
+
+    /*
+     * x += u amplitude, each product exact, each sum rounded once: u from -32767.5 to 32767.5 in
+     * steps of 1, two numbers of 16 bits out of a hash of `key` and of the place in the rows.
+     */
+    void (*shake)(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key);
+
+    /*
+     * In each lane the Walsh-Hadamard transform of its `rows` numbers, a power of two from 2 on,
+     * times `factor`, another power of two.  In steps of sums and differences of numbers 1, 2, 4,
+     * ... rows apart.
+     */
+    void (*rotate)(float *x, size_t rows, float factor);
 } quant_kernels_t;
 
 /* The kernels of `isa`; a function that `isa` lacks is the one of the next lower set. */

@@ -295,9 +295,65 @@ static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *rang
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
+/*
+ * A number of 32 bits for a place: multiplications and shifts that mix any two inputs well.  The
+ * constants, and the places of the shifts, are those of lowbias32, which C. Wellons found by search
+ * (Hash Prospector, 2018, public domain); half of the key is added between its rounds.
+ */
+static inline uint32_t mixed(uint32_t place, uint64_t key)
+{
+    uint32_t word = place + (uint32_t) key;
+    word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
+    word = ((word ^ word >> 15) + (uint32_t) (key >> 32)) * UINT32_C(0x846ca68b);
+    return word ^ word >> 16;
+}
+
+/* One hash for two lanes half a row apart. */
+static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key)
+{
+    enum { HALF = QUANT_LANES / 2 };
+
+    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+        for (size_t lane = 0; lane < HALF; ++lane) {
+            uint32_t word = mixed((uint32_t) (row * HALF + lane), key);
+            float low = (float) ((int32_t) (word << 16) >> 16) + 0.5f;
+            float high = (float) ((int32_t) word >> 16) + 0.5f;
+            x[lane] += low * amplitude[lane];
+            x[lane + HALF] += high * amplitude[lane + HALF];
+        }
+    }
+}
+
+/* Sums and differences of numbers `apart` elements apart. */
+static void butterflies(float *x, size_t elems, size_t apart)
+{
+    for (size_t first = 0; first < elems; first += 2 * apart) {
+        for (size_t i = first; i < first + apart; ++i) {
+            float a = x[i];
+            float b = x[i + apart];
+            x[i] = a + b;
+            x[i + apart] = a - b;
+        }
+    }
+}
+
+static void rotate(float *x, size_t rows, float factor)
+{
+    const size_t elems = rows * QUANT_LANES;
+
+    for (size_t apart = QUANT_LANES; apart < elems; apart *= 2) {
+        butterflies(x, elems, apart);
+    }
+    for (size_t i = 0; i < elems; ++i) {
+        x[i] *= factor;
+    }
+}
+
 const quant_kernels_t quant_kernels_scalar = {
     .absmax = lane_absmax,
     .scales = scales,
+    .shake = shake,
+    .rotate = rotate,
     .code =
         {
 #define X(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},

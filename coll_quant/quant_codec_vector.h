@@ -368,10 +368,93 @@ ALWAYS_INLINE void decode_add_rows(const uint8_t *codes, size_t rows,
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
+/* Where the lanes of a register begin: 0, 1, 2, ... */
+static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+ALWAYS_INLINE words_t mixed(words_t place, uint64_t key)
+{
+    words_t word = place + (uint32_t) key;
+    word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
+    word = ((word ^ word >> 15) + (uint32_t) (key >> 32)) * UINT32_C(0x846ca68b);
+    return word ^ word >> 16;
+}
+
+ALWAYS_INLINE void shake_vector(float *x, codes_t number, const float *amplitude)
+{
+    floats_t factor = load_floats(amplitude);
+    floats_t noise = from_integer(number) + 0.5f;
+    store_floats(x, multiply_add(noise, factor, load_floats(x)));
+}
+
+static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key)
+{
+    enum { HALF = QUANT_LANES / 2 };
+
+    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+        QUANT_UNROLL
+        for (unsigned at = 0; at < HALF; at += WIDTH) {
+            words_t place = load_words(lane_numbers + at) + (uint32_t) (row * HALF);
+            words_t word = mixed(place, key);
+            shake_vector(x + at, (codes_t) (word << 16) >> 16, amplitude + at);
+            shake_vector(x + at + HALF, (codes_t) word >> 16, amplitude + at + HALF);
+        }
+    }
+}
+
+/*
+ * Three steps at a time, or what is left of them: `radix` numbers, `apart` elements apart, in
+ * registers.
+ */
+ALWAYS_INLINE void rotate_steps(float *x, size_t elems, size_t apart, unsigned radix, float factor)
+{
+    for (size_t first = 0; first < elems; first += radix * apart) {
+        for (size_t at = first; at < first + apart; at += WIDTH) {
+            floats_t value[8];
+            QUANT_UNROLL
+            for (unsigned i = 0; i < radix; ++i) {
+                value[i] = load_floats(x + at + i * apart);
+            }
+            QUANT_UNROLL
+            for (unsigned half = 1; half < radix; half *= 2) {
+                QUANT_UNROLL
+                for (unsigned pair = 0; pair < radix / 2; ++pair) {
+                    unsigned i = pair / half * 2 * half + pair % half;
+                    floats_t a = value[i];
+                    floats_t b = value[i + half];
+                    value[i] = a + b;
+                    value[i + half] = a - b;
+                }
+            }
+            QUANT_UNROLL
+            for (unsigned i = 0; i < radix; ++i) {
+                store_floats(x + at + i * apart, value[i] * factor);
+            }
+        }
+    }
+}
+
+static void rotate(float *x, size_t rows, float factor)
+{
+    const size_t elems = rows * QUANT_LANES;
+    size_t apart = QUANT_LANES;
+
+    for (; 8 * apart <= elems; apart *= 8) {
+        rotate_steps(x, elems, apart, 8, 8 * apart == elems ? factor : 1);
+    }
+    if (4 * apart == elems) {
+        rotate_steps(x, elems, apart, 4, factor);
+    } else if (2 * apart == elems) {
+        rotate_steps(x, elems, apart, 2, factor);
+    }
+}
+
 /* clang-format off */
 #define CODE_ROW(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
 #define VECTOR_KERNELS \
-    { .absmax = lane_absmax, .scales = scales, .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
+    { .absmax = lane_absmax, .scales = scales, .shake = shake, .rotate = rotate, \
+      .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
 /* clang-format on */
 
 #endif

@@ -37,10 +37,27 @@ static double noise(const quant_format_t *format, double scale, double m)
     return squares / within(m);
 }
 
-double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
+/* Of the variance s^2/12 of each value of a block, what is left or added on average. */
+static double share(const quant_format_t *format, quant_rounding_t rounding, double divisor,
+                    unsigned block_rows)
+{
+    const double largest = ldexp(2, (int) format->mantissa) - 1;
+    const double others = (block_rows - 1.0) / block_rows;
+
+    if (QUANT_ROUNDING_STOCHASTIC == rounding) {
+        const double w = fmin(1, largest * 0x1p-7);
+        return 2 * (others + (1 - others) * 6 * (w / 2 - w * w / 3));
+    }
+    /* Where the divisor is the largest code, one value of each block has no error. */
+    return QUANT_ROUNDING_DITHER == rounding || divisor < largest ? 1 : others;
+}
+
+double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
+                               unsigned block_rows)
 {
     const unsigned steps = 2000; /* gives six digits */
     const double width = end / steps;
+    quant_transform_t transform = {.rounding = rounding};
     double integral = 0;
 
     if (quant_format_is_exact(format)) {
@@ -49,21 +66,30 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
     if (!format->scaled) {
         return noise(format, 1, end);
     }
+    if (!quant_transform_draws(&transform, format)) {
+        transform.rounding = QUANT_ROUNDING_NEAREST;
+    }
+    const double divisor = (double) quant_transform_range(&transform, format).divisor;
     for (unsigned i = 0; i < steps; ++i) {
         double m = (i + 0.5) * width;
         double probability =
             pow(within((i + 1) * width), block_rows) - pow(within(i * width), block_rows);
-        integral += probability * noise(format, m / (double) format->range.divisor, m);
+        integral += probability * noise(format, m / divisor, m);
     }
-    /* Where the divisor is the largest code, one value of each block has no error. */
-    const bool leaves_room = (double) format->range.divisor < ldexp(2, (int) format->mantissa) - 1;
-    return leaves_room ? integral : (block_rows - 1.0) / block_rows * integral;
+    return share(format, transform.rounding, divisor, block_rows) * integral;
+}
+
+double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
+{
+    return quant_error_of_rounding(format, QUANT_ROUNDING_NEAREST, block_rows);
 }
 
 double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,
                        double variance)
 {
-    double reduce = quant_error_coefficient(config->reduce_format, config->block_rows);
-    double gather = quant_error_coefficient(config->gather_format, config->block_rows);
+    double reduce =
+        quant_error_of_rounding(config->reduce_format, config->rounding, config->block_rows);
+    double gather =
+        quant_error_of_rounding(config->gather_format, config->rounding, config->block_rows);
     return (reduce * quant_tree_reduce_growth(algo->tree, ranks) + gather * ranks) * variance;
 }

@@ -5,7 +5,6 @@
 
 #include "quant_bound.h"
 #include "quant_feedback.h"
-#include "quant_wire.h"
 
 static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
 
@@ -38,17 +37,17 @@ float quant_feedback_add(const float *x, const float *residual, size_t elems, fl
     return quant_bound_added(from_bits((uint32_t) most), 0, (uint32_t) peak);
 }
 
-void quant_feedback_keep(const float *value, const void *coded, const quant_kernels_t *kernels,
-                         size_t elems, unsigned block_rows, float *residual)
+void quant_feedback_keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                         const float *value, const void *coded, float *residual)
 {
     const quant_format_t *format = quant_wire_format(coded);
 
     if (quant_format_is_exact(format)) {
-        memset(residual, 0, elems * sizeof *residual);
+        memset(residual, 0, segment->elements * sizeof *residual);
         return;
     }
-    quant_payload_decode(format, kernels, quant_wire_payload(coded), elems, block_rows, residual);
-    for (size_t i = 0; i < elems; ++i) {
+    quant_wire_unpack(segment, kernels, format, coded, residual);
+    for (size_t i = 0; i < segment->elements; ++i) {
         residual[i] = value[i] - residual[i];
     }
 }

@@ -31,7 +31,7 @@
 #ifndef QUANT_FEEDBACK_H
 #define QUANT_FEEDBACK_H
 
-#include "quant_format.h"
+#include "quant_wire.h"
 
 /*
  * own = x + residual for `elems` elements, which do not overlap.  Returns how far numbers of `own`
@@ -40,10 +40,10 @@
 float quant_feedback_add(const float *x, const float *residual, size_t elems, float *own);
 
 /*
- * residual = value - what the message `coded`, made of `value`, decodes to; zeros if that message
- * is exact.
+ * residual = value - what the message `coded` of `segment`, made of `value`, decodes to; zeros if
+ * that message is exact.
  */
-void quant_feedback_keep(const float *value, const void *coded, const quant_kernels_t *kernels,
-                         size_t elems, unsigned block_rows, float *residual);
+void quant_feedback_keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                         const float *value, const void *coded, float *residual);
 
 #endif

@@ -15,7 +15,20 @@ static cell_t *cell_of(const quant_pipeline_t *pipe, unsigned shard, unsigned la
     return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
 }
 
+/* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
+static uint64_t key_of(const quant_pipeline_t *pipe, bool partial, const place_t *place,
+                       unsigned shard)
+{
+    return QUANT_ROUNDING_NEAREST == pipe->config.rounding
+               ? 0
+               : quant_transform_key(pipe->operation.sequence,
+                                     partial ? place->round : pipe->plan.rounds, shard,
+                                     place->segment);
+}
+
+/* A message of `shard` in the place; of a total any place of its segment will do. */
 static quant_wire_segment_t segment_of(const quant_pipeline_t *pipe, bool partial,
+                                       const place_t *place, unsigned shard,
                                        const quant_span_t *span)
 {
     return (quant_wire_segment_t){
@@ -23,6 +36,13 @@ static quant_wire_segment_t segment_of(const quant_pipeline_t *pipe, bool partia
         .block_rows = pipe->config.block_rows,
         .sequence = pipe->operation.sequence,
         .elements = (uint32_t) span->elems,
+        .transform =
+            {
+                .rounding = pipe->config.rounding,
+                .rotation = pipe->config.rotation,
+                .key = key_of(pipe, partial, place, shard),
+                .tile = pipe->tile,
+            },
     };
 }
 
@@ -41,12 +61,12 @@ static const float *own_part(quant_pipeline_t *pipe, const quant_span_t *span, f
 }
 
 /* `message` was made of `value`: keep what it lacks for the next call. */
-static void keep_residual(const quant_pipeline_t *pipe, const quant_span_t *span,
-                          const float *value, const void *message)
+static void keep_residual(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
+                          const quant_span_t *span, const float *value, const void *message)
 {
     if (NULL != pipe->operation.residual) {
-        quant_feedback_keep(value, message, pipe->config.kernels, span->elems,
-                            pipe->config.block_rows, pipe->operation.residual + span->begin);
+        quant_feedback_keep(segment, pipe->config.kernels, value, message,
+                            pipe->operation.residual + span->begin);
     }
 }
 
@@ -84,11 +104,12 @@ static ARC_MUST_CHECK arc_status_t start_receives(quant_pipeline_t *pipe)
            0 != pipe->free_slots) {
         const place_t place = quant_pipeline_place(pipe, pipe->start_next);
         const quant_span_t span = quant_pipeline_received(pipe, &place);
-        const quant_wire_segment_t segment = segment_of(pipe, is_reduce(pipe, place.round), &span);
-        const unsigned peer = pipe->round[place.round].receive_peer;
+        const quant_round_t *round = &pipe->round[place.round];
+        const quant_wire_segment_t segment =
+            segment_of(pipe, is_reduce(pipe, place.round), &place, round->receive_shard, &span);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
         arc_status_t status = pipe->stream->ops->receive(
-            pipe->stream, peer, slot->message,
+            pipe->stream, round->receive_peer, slot->message,
             quant_wire_bytes_max(segment.format, segment.elements, segment.block_rows),
             &slot->receive);
         if (ARC_OK != status) {
@@ -123,7 +144,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
 {
     const quant_round_t *round = &pipe->round[place->round];
     const quant_span_t span = quant_pipeline_sent(pipe, place);
-    const quant_wire_segment_t segment = segment_of(pipe, true, &span);
+    const quant_wire_segment_t segment = segment_of(pipe, true, place, round->send_shard, &span);
     const float *in = NULL;
     float error = 0;
 
@@ -144,7 +165,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
         in = own_part(pipe, &span, &error);
     }
     size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, error, slot->message);
-    keep_residual(pipe, &span, in, slot->message);
+    keep_residual(pipe, &segment, &span, in, slot->message);
     return start_send(pipe, slot, bytes, round->send_peer);
 }
 
@@ -185,7 +206,7 @@ static ARC_MUST_CHECK arc_status_t pass_total(quant_pipeline_t *pipe, slot_t *sl
                                               const place_t *place, const quant_span_t *span)
 {
     const quant_round_t *round = &pipe->round[place->round];
-    const quant_wire_segment_t segment = segment_of(pipe, false, span);
+    const quant_wire_segment_t segment = segment_of(pipe, false, place, round->receive_shard, span);
     const quant_format_t *format = NULL;
     arc_status_t status = quant_wire_check(&segment, slot->message, bytes, &format);
 
@@ -200,9 +221,8 @@ static ARC_MUST_CHECK arc_status_t pass_total(quant_pipeline_t *pipe, slot_t *sl
         status = send_ready(pipe);
     }
     if (ARC_OK == status) {
-        quant_payload_decode(format, pipe->config.kernels, quant_wire_payload(slot->message),
-                             span->elems, pipe->config.block_rows,
-                             pipe->operation.recv + span->begin);
+        quant_wire_unpack(&segment, pipe->config.kernels, format, slot->message,
+                          pipe->operation.recv + span->begin);
     }
     release(pipe, slot);
     return status;
@@ -231,9 +251,10 @@ static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment
     if (NULL == pipe->operation.residual) {
         bytes = quant_wire_hop(segment, kernels, from, received, x, error, pipe->tile, pipe->spare);
     } else {
-        error = quant_wire_add(segment, kernels, from, received, x, error, pipe->own);
+        const quant_wire_segment_t taken = quant_wire_received(segment);
+        error = quant_wire_add(&taken, kernels, from, received, x, error, pipe->own);
         bytes = quant_wire_pack(segment, kernels, pipe->own, error, pipe->spare);
-        keep_residual(pipe, span, pipe->own, pipe->spare);
+        keep_residual(pipe, segment, span, pipe->own, pipe->spare);
     }
     slot->message = pipe->spare;
     pipe->spare = received;
@@ -259,7 +280,7 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
                                                const place_t *place, const quant_span_t *span)
 {
     const quant_round_t *round = &pipe->round[place->round];
-    const quant_wire_segment_t segment = segment_of(pipe, true, span);
+    const quant_wire_segment_t segment = segment_of(pipe, true, place, round->receive_shard, span);
     const quant_format_t *format = NULL;
     arc_status_t status = quant_wire_check(&segment, slot->message, bytes, &format);
 
@@ -271,7 +292,10 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     float error = cell->error;
     const float *x = round->opens ? own_part(pipe, span, &error) : cell->sum;
     if (round->totals || can_pass_sum(pipe, place)) {
-        const quant_wire_segment_t next = segment_of(pipe, !round->totals, span);
+        const place_t sent = quant_pipeline_place(pipe, pipe->send_next);
+        quant_wire_segment_t next = segment_of(pipe, !round->totals, round->totals ? place : &sent,
+                                               round->receive_shard, span);
+        next.received_key = segment.transform.key;
         bytes = hop(pipe, slot, &next, format, span, x, error);
         if (!round->opens) {
             pipe->free_sum[pipe->free_sums++] = cell->sum;

@@ -24,6 +24,8 @@ const char *const quant_algorithm_choices[] = {
     NULL,
 };
 /* clang-format on */
+const char *const quant_rounding_choices[] = {"nearest", "stochastic", "dither", NULL};
+const char *const quant_rotation_choices[] = {"none", "hadamard", NULL};
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
@@ -54,6 +56,7 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, qua
         .reduce = quantizes_reduce(settings),
         .gather = quantizes_gather(settings),
         .block_rows = (unsigned) settings->block,
+        .rounding = (quant_rounding_t) settings->rounding,
         .target_nmse = settings->target_nmse,
     };
     return quant_choose(&wanted, ranks, choice);
@@ -85,6 +88,8 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .segment_elems = segment_elems(settings, reduce->bits > gather->bits ? reduce : gather),
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
+        .rounding = (quant_rounding_t) settings->rounding,
+        .rotation = (quant_rotation_t) settings->rotation,
     };
 }
 

@@ -19,6 +19,8 @@ enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, Q
 /* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];
 extern const char *const quant_algorithm_choices[];
+extern const char *const quant_rounding_choices[];
+extern const char *const quant_rotation_choices[];
 enum { QUANT_CHOICE_AUTO = 0 };
 
 extern const arc_param_t quant_params[];

@@ -14,20 +14,9 @@
 
 #include <string.h>
 
-#include "quant_format.h"
+#include "quant_tiles.h"
 
 enum { SCALES_BYTES = QUANT_LANES * sizeof(uint16_t) };
-
-/* Where one tile begins, and how much there is of it. */
-typedef struct tile {
-    size_t first;      /* element */
-    size_t rows;       /* whole rows */
-    size_t tail;       /* elements in one more row that is not whole; 0: there is none */
-    size_t scales;     /* offset in the payload, bytes */
-    size_t codes;      /* offset in the payload, bytes */
-    size_t tail_codes; /* offset in the payload, bytes */
-    size_t tail_bytes; /* of the last row on the wire */
-} tile_t;
 
 /* What goes with the codes of a tile: its scales, or none. */
 typedef struct scales {
@@ -35,7 +24,7 @@ typedef struct scales {
     float inverse[QUANT_LANES];
 } scales_t;
 
-static size_t tiles_of(size_t elems, unsigned block_rows)
+size_t quant_tiles_count(size_t elems, unsigned block_rows)
 {
     return quant_divide_up(elems, quant_tile_elems(block_rows));
 }
@@ -55,19 +44,20 @@ static size_t codes_bytes(const quant_format_t *format, size_t elems)
 
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
-    return tiles_of(elems, block_rows) * scales_bytes(format) + codes_bytes(format, elems);
+    return quant_tiles_count(elems, block_rows) * scales_bytes(format) + codes_bytes(format, elems);
 }
 
-static tile_t tile_at(const quant_format_t *format, size_t index, size_t elems, unsigned block_rows)
+quant_tile_t quant_tile_at(const quant_format_t *format, size_t index, size_t elems,
+                           unsigned block_rows)
 {
     const size_t first = index * quant_tile_elems(block_rows);
     const size_t left = elems - first;
     const size_t here = left < quant_tile_elems(block_rows) ? left : quant_tile_elems(block_rows);
     const size_t codes =
-        tiles_of(elems, block_rows) * scales_bytes(format) + codes_bytes(format, first);
+        quant_tiles_count(elems, block_rows) * scales_bytes(format) + codes_bytes(format, first);
     const size_t rows = here / QUANT_LANES;
 
-    return (tile_t){
+    return (quant_tile_t){
         .first = first,
         .rows = rows,
         .tail = here % QUANT_LANES,
@@ -79,26 +69,15 @@ static tile_t tile_at(const quant_format_t *format, size_t index, size_t elems, 
 }
 
 /* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
-static const float *next_tile(const tile_t *tile, const float *x, size_t elems)
+static const float *next_tile(const quant_tile_t *tile, const float *x, size_t elems)
 {
     const size_t next = tile->first + tile->rows * QUANT_LANES + tile->tail;
     return x + (next < elems ? next : tile->first);
 }
 
-/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
-static void raise_peak(uint32_t *peak, const uint32_t absmax[QUANT_LANES])
-{
-    int32_t most = (int32_t) *peak;
-
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        most = (int32_t) absmax[lane] > most ? (int32_t) absmax[lane] : most;
-    }
-    *peak = (uint32_t) most;
-}
-
 /* Scales and codes of a tile whose largest magnitudes are known; `last` is its padded tail. */
 static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                      const tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
+                      const quant_tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
                       const float *last, uint8_t *payload, const float *ahead)
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
@@ -118,8 +97,8 @@ static bool code_tile(const quant_format_t *format, const quant_kernels_t *kerne
 }
 
 static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                        const tile_t *tile, const float *in, uint8_t *payload, const float *ahead,
-                        uint32_t *peak)
+                        const quant_tile_t *tile, const float *in, uint8_t *payload,
+                        const float *ahead, uint32_t *peak)
 {
     const float *x = in + tile->first;
     float padded[QUANT_LANES] = {0};
@@ -130,7 +109,7 @@ static bool encode_tile(const quant_format_t *format, const quant_kernels_t *ker
     }
     kernels->absmax(x, tile->rows, absmax);
     kernels->absmax(padded, 1, absmax);
-    raise_peak(peak, absmax);
+    quant_peak_raise(peak, absmax);
     return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead);
 }
 
@@ -142,8 +121,8 @@ bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *k
         memcpy(payload, in, elems * sizeof(float));
         return true;
     }
-    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
-        tile_t tile = tile_at(format, i, elems, block_rows);
+    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
+        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
         if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), peak)) {
             return false;
         }
@@ -161,8 +140,8 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
         memcpy(out, payload, elems * sizeof(float));
         return;
     }
-    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
-        tile_t tile = tile_at(format, i, elems, block_rows);
+    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
+        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
         uint16_t scale[QUANT_LANES];
 
         memcpy(scale, bytes + tile.scales, scales_bytes(format));
@@ -177,10 +156,9 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
     }
 }
 
-/* `last` is the padded sum of the tail. */
-static void add_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                     const tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                     float *last, uint32_t absmax[QUANT_LANES])
+void quant_tile_add(const quant_format_t *format, const quant_kernels_t *kernels,
+                    const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                    float *last, uint32_t absmax[QUANT_LANES])
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
     uint16_t scale[QUANT_LANES];
@@ -200,14 +178,14 @@ void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_
                               const void *payload, const float *x, size_t elems,
                               unsigned block_rows, float *sum, uint32_t *peak)
 {
-    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
-        tile_t tile = tile_at(format, i, elems, block_rows);
+    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
+        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
         uint32_t absmax[QUANT_LANES] = {0};
         float last[QUANT_LANES];
 
-        add_tile(format, kernels, &tile, payload, x, sum + tile.first, last, absmax);
+        quant_tile_add(format, kernels, &tile, payload, x, sum + tile.first, last, absmax);
         memcpy(sum + tile.first + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
-        raise_peak(peak, absmax);
+        quant_peak_raise(peak, absmax);
     }
 }
 
@@ -215,14 +193,14 @@ bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
                        size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak)
 {
-    for (size_t i = 0; i < tiles_of(elems, block_rows); ++i) {
-        tile_t in = tile_at(from, i, elems, block_rows);
-        tile_t coded = tile_at(format, i, elems, block_rows);
+    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
+        quant_tile_t in = quant_tile_at(from, i, elems, block_rows);
+        quant_tile_t coded = quant_tile_at(format, i, elems, block_rows);
         uint32_t absmax[QUANT_LANES] = {0};
         float *last = tile + in.rows * QUANT_LANES;
 
-        add_tile(from, kernels, &in, payload, x, tile, last, absmax);
-        raise_peak(peak, absmax);
+        quant_tile_add(from, kernels, &in, payload, x, tile, last, absmax);
+        quant_peak_raise(peak, absmax);
         if (!code_tile(format, kernels, &coded, absmax, tile, last, out,
                        next_tile(&in, x, elems))) {
             return false;

@@ -18,12 +18,19 @@ size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned
     return coded > escaped ? coded : escaped;
 }
 
+static uint8_t version_of(const quant_wire_segment_t *segment)
+{
+    return (uint8_t) (QUANT_WIRE_VERSION |
+                      segment->transform.rounding << QUANT_WIRE_ROUNDING_SHIFT |
+                      segment->transform.rotation << QUANT_WIRE_ROTATION_SHIFT);
+}
+
 static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *format, float bound,
                    void *message)
 {
     const quant_wire_header_t header = {
         .magic = QUANT_WIRE_MAGIC,
-        .version = QUANT_WIRE_VERSION,
+        .version = version_of(segment),
         .format = format->wire_id,
         .sequence = segment->sequence,
         .elements = segment->elements,
@@ -33,6 +40,22 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
     return message_bytes(format, segment->elements, segment->block_rows);
 }
 
+/* The rows of the largest tile of a segment. */
+static unsigned rows_max(const quant_wire_segment_t *segment)
+{
+    const size_t rows = quant_divide_up(segment->elements, QUANT_LANES);
+    return rows < segment->block_rows ? (unsigned) rows : segment->block_rows;
+}
+
+/* Numbers of error `error` were coded, of which `peak` is the largest. */
+static size_t seal_coded(const quant_wire_segment_t *segment, float error, uint32_t peak,
+                         void *message)
+{
+    const float bound = quant_bound_transformed(error, segment->format, &segment->transform,
+                                                rows_max(segment), peak);
+    return seal(segment, segment->format, bound, message);
+}
+
 size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                        const float *in, float error, void *message)
 {
@@ -40,41 +63,87 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_
     void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
     uint32_t peak = 0;
 
-    if (!quant_payload_encode(format, kernels, in, segment->elements, segment->block_rows, payload,
-                              &peak)) {
-        format = &quant_format_fp32;
+    const bool coded =
+        quant_transform_applies(&segment->transform, format)
+            ? quant_transform_encode(&segment->transform, format, kernels, in, segment->elements,
+                                     segment->block_rows, payload, &peak)
+            : quant_payload_encode(format, kernels, in, segment->elements, segment->block_rows,
+                                   payload, &peak);
+    if (!coded) {
         memcpy(payload, in, segment->elements * sizeof(float));
+        return seal(segment, &quant_format_fp32, error, message);
     }
-    return seal(segment, format, quant_bound_encoded(error, format, peak), message);
+    return seal_coded(segment, error, peak, message);
 }
 
 float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                      const quant_format_t *from, const void *received, const float *x, float error,
                      float *sum)
 {
+    const void *payload = quant_wire_payload(received);
     uint32_t peak = 0;
 
-    quant_payload_decode_add(from, kernels, quant_wire_payload(received), x, segment->elements,
-                             segment->block_rows, sum, &peak);
+    if (quant_transform_undone(&segment->transform, from)) {
+        quant_transform_decode_add(&segment->transform, from, kernels, payload, x,
+                                   segment->elements, segment->block_rows, sum, &peak);
+    } else {
+        quant_payload_decode_add(from, kernels, payload, x, segment->elements, segment->block_rows,
+                                 sum, &peak);
+    }
     return quant_bound_added(quant_wire_bound(received), error, peak);
+}
+
+void quant_wire_unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                       const quant_format_t *from, const void *message, float *out)
+{
+    const void *payload = quant_wire_payload(message);
+
+    if (quant_transform_undone(&segment->transform, from)) {
+        quant_transform_decode(&segment->transform, from, kernels, payload, segment->elements,
+                               segment->block_rows, out);
+    } else {
+        quant_payload_decode(from, kernels, payload, segment->elements, segment->block_rows, out);
+    }
+}
+
+/* The sums go straight into the payload.  False: they cannot be coded. */
+static bool hop(const quant_wire_segment_t *received_segment, const quant_wire_segment_t *segment,
+                const quant_kernels_t *kernels, const quant_format_t *from, const void *received,
+                const float *x, void *payload, uint32_t *sum_peak, uint32_t *coded_peak)
+{
+    if (quant_transform_applies(&segment->transform, segment->format) ||
+        quant_transform_undone(&segment->transform, from)) {
+        return quant_transform_hop(&received_segment->transform, from, &segment->transform,
+                                   segment->format, kernels, quant_wire_payload(received), x,
+                                   segment->elements, segment->block_rows, payload, sum_peak,
+                                   coded_peak);
+    }
+    const bool coded = quant_payload_hop(
+        from, segment->format, kernels, quant_wire_payload(received), x, segment->elements,
+        segment->block_rows, segment->transform.tile, payload, sum_peak);
+    *coded_peak = *sum_peak;
+    return coded;
 }
 
 size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                       const quant_format_t *from, const void *received, const float *x, float error,
                       float *tile, void *message)
 {
-    const quant_format_t *format = segment->format;
     void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
-    uint32_t peak = 0;
+    quant_wire_segment_t sent = *segment;
+    quant_wire_segment_t taken = quant_wire_received(segment);
+    uint32_t sum_peak = 0;
+    uint32_t coded_peak = 0;
 
-    if (quant_format_is_exact(format) ||
-        !quant_payload_hop(from, format, kernels, quant_wire_payload(received), x,
-                           segment->elements, segment->block_rows, tile, payload, &peak)) {
-        error = quant_wire_add(segment, kernels, from, received, x, error, payload);
+    sent.transform.tile = tile;
+    taken.transform.tile = tile;
+    if (quant_format_is_exact(segment->format) ||
+        !hop(&taken, &sent, kernels, from, received, x, payload, &sum_peak, &coded_peak)) {
+        error = quant_wire_add(&taken, kernels, from, received, x, error, payload);
         return seal(segment, &quant_format_fp32, error, message);
     }
-    error = quant_bound_added(quant_wire_bound(received), error, peak);
-    return seal(segment, format, quant_bound_encoded(error, format, peak), message);
+    error = quant_bound_added(quant_wire_bound(received), error, sum_peak);
+    return seal_coded(segment, error, coded_peak, message);
 }
 
 const quant_format_t *quant_wire_format(const void *message)
@@ -104,7 +173,7 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     }
     memcpy(&header, message, sizeof(header));
     memcpy(&bound, &header.bound, sizeof(bound));
-    if (QUANT_WIRE_MAGIC != header.magic || QUANT_WIRE_VERSION != header.version ||
+    if (QUANT_WIRE_MAGIC != header.magic || version_of(segment) != header.version ||
         segment->sequence != header.sequence || segment->elements != header.elements ||
         !quant_bound_is_valid(bound)) {
         return ARC_ERR_PROTOCOL;

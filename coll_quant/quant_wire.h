@@ -4,11 +4,16 @@
  *   byte  0       2         3        4          8          12         16
  *         | magic | version | format | sequence | elements | bound    | payload ...
  *
+ * `version`: 2, and above it what the ranks agreed on besides the format, 0 by default:
+ *
+ *   bits  0 .. 3    4 .. 5     6           7
+ *         | 2     | rounding | rotation  | 0
+ *
  * `bound`, a float: how far any of the numbers may be from the exact sum that it stands for.
  *
  * All fields are little-endian.  The payload is what quant_payload_encode()
- * writes (quant_format.h); its length follows from format and elements, so a
- * receiver knows every length in advance and checks it.
+ * writes (quant_format.h), or quant_transform_encode(); its length follows from format and
+ * elements, so a receiver knows every length in advance and checks it.
  *
  * A segment that its format cannot carry goes in fp32 instead ("escape"): any
  * receiver takes either, on every message.
@@ -20,15 +25,18 @@
 
 #include <assert.h>
 
-#include "quant_format.h"
+#include "quant_transform.h"
 #include "status.h"
 
 #define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
 #define QUANT_WIRE_VERSION UINT8_C(2)
 
+/* In the upper half of the byte of the version: what the ranks agreed on besides the format. */
+enum { QUANT_WIRE_ROUNDING_SHIFT = 4, QUANT_WIRE_ROTATION_SHIFT = 6 };
+
 typedef struct quant_wire_header {
     uint16_t magic;
-    uint8_t version;
+    uint8_t version;   /* and what the numbers went through */
     uint8_t format;    /* quant_format_t.wire_id */
     uint32_t sequence; /* number of the operation on its communicator */
     uint32_t elements; /* in this segment */
@@ -50,7 +58,17 @@ typedef struct quant_wire_segment {
     unsigned block_rows;
     uint32_t sequence;
     uint32_t elements;
+    quant_transform_t transform; /* of what is sent in the format; the escape goes as it is */
+    uint64_t received_key;       /* of a hop: the key of the transform of the message received */
 } quant_wire_segment_t;
+
+/* Of the segment that a hop sends, the one that it received. */
+static inline quant_wire_segment_t quant_wire_received(const quant_wire_segment_t *segment)
+{
+    quant_wire_segment_t received = *segment;
+    received.transform.key = segment->received_key;
+    return received;
+}
 
 /* Upper bound of the bytes of a message of `elems` elements: coded or escaped. */
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
@@ -66,7 +84,7 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_
  * Add `x` to the values of a received message, which quant_wire_check() found to be in format
  * `from`, and write the message of `segment` with the sums to `message` (aligned to 4 bytes,
  * another one than `received`); returns its bytes.  `error`: of `x`.  `tile`: quant_tile_elems()
- * floats of scratch.
+ * floats of scratch, instead of that of the transform.
  */
 size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                       const quant_format_t *from, const void *received, const float *x, float error,
@@ -79,6 +97,10 @@ float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t 
 
 /* The format that a message which we made ourselves is in. */
 const quant_format_t *quant_wire_format(const void *message);
+
+/* The values of such a message. */
+void quant_wire_unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                       const quant_format_t *from, const void *message, float *out);
 
 /* The bound in a message. */
 float quant_wire_bound(const void *message);

@@ -1,7 +1,7 @@
 /*
  * Speed of the codecs: GB/s of fp32 data, per format and instruction set, for a
  * block that stays in the second-level cache, or of a size that is given; and of
- * memcpy() on the same block.
+ * memcpy() on the same block.  int8 and int4 also with every rounding, rotated and not.
  *
  * Each figure is the median and, in brackets, the 99th percentile of the time of
  * SAMPLES calls, turned into a rate.  Run it pinned, on an otherwise idle core.
@@ -28,50 +28,40 @@ enum {
 };
 
 typedef struct work {
-    const quant_format_t *format;
+    quant_wire_segment_t segment;
     size_t elems;
     quant_kernels_t kernels;
     float *in;
     float *out;
     float *tile;
     void *message;
-    void *payload; /* of the message */
-    void *next;    /* message */
+    void *next; /* message */
 } work_t;
 
 typedef void (*step_fn_t)(const work_t *work);
 
 static void encode(const work_t *work)
 {
-    uint32_t peak = 0;
-
-    if (!quant_payload_encode(work->format, &work->kernels, work->in, work->elems, BLOCK_ROWS,
-                              work->payload, &peak)) {
-        abort();
-    }
+    (void) quant_wire_pack(&work->segment, &work->kernels, work->in, 0, work->message);
 }
 
 static void decode(const work_t *work)
 {
-    quant_payload_decode(work->format, &work->kernels, work->payload, work->elems, BLOCK_ROWS,
-                         work->out);
+    quant_wire_unpack(&work->segment, &work->kernels, work->segment.format, work->message,
+                      work->out);
 }
 
 static void decode_add(const work_t *work)
 {
-    uint32_t peak = 0;
-
-    quant_payload_decode_add(work->format, &work->kernels, work->payload, work->in, work->elems,
-                             BLOCK_ROWS, work->out, &peak);
+    (void) quant_wire_add(&work->segment, &work->kernels, work->segment.format, work->message,
+                          work->in, 0, work->out);
 }
 
 /* What a rank of the ring does with a partial sum: decode, add the own part, encode again. */
 static void hop(const work_t *work)
 {
-    const quant_wire_segment_t segment = {
-        .format = work->format, .block_rows = BLOCK_ROWS, .elements = (uint32_t) work->elems};
-    (void) quant_wire_hop(&segment, &work->kernels, work->format, work->message, work->in, 0,
-                          work->tile, work->next);
+    (void) quant_wire_hop(&work->segment, &work->kernels, work->segment.format, work->message,
+                          work->in, 0, work->tile, work->next);
 }
 
 static void copy(const work_t *work)
@@ -124,8 +114,29 @@ static void *aligned(size_t bytes)
     return memory;
 }
 
+static const struct option {
+    const char *name;
+    quant_rounding_t rounding;
+    quant_rotation_t rotation;
+} options[] = {
+    {"", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_NONE},
+    {"stochastic", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_NONE},
+    {"dither", QUANT_ROUNDING_DITHER, QUANT_ROTATION_NONE},
+    {"hadamard", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_HADAMARD},
+    {"stochastic hadamard", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_HADAMARD},
+    {"dither hadamard", QUANT_ROUNDING_DITHER, QUANT_ROTATION_HADAMARD},
+};
+
+enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
+
+static bool has_options(const quant_format_t *format)
+{
+    return &quant_format_int8 == format || &quant_format_int4 == format;
+}
+
 /* Under the name of a format all its steps, under that of memcpy a copy, to compare with. */
-static void measure_row(const quant_format_t *format, arc_isa_t isa, size_t elems)
+static void measure_row(const quant_format_t *format, const struct option *option, arc_isa_t isa,
+                        size_t elems)
 {
     static const struct step copy_step = {"memcpy", copy};
     const size_t bytes = elems * sizeof(float);
@@ -133,7 +144,10 @@ static void measure_row(const quant_format_t *format, arc_isa_t isa, size_t elem
     const size_t message_bytes = quant_wire_bytes_max(coded, elems, BLOCK_ROWS);
     test_random_t random = test_random_of(1, 1);
     work_t work = {
-        .format = coded,
+        .segment = {.format = coded,
+                    .block_rows = BLOCK_ROWS,
+                    .elements = (uint32_t) elems,
+                    .transform = {.rounding = option->rounding, .rotation = option->rotation}},
         .elems = elems,
         .kernels = quant_kernels_select(isa),
         .in = aligned(bytes),
@@ -143,11 +157,11 @@ static void measure_row(const quant_format_t *format, arc_isa_t isa, size_t elem
         .next = aligned(message_bytes),
     };
 
-    work.payload = (uint8_t *) work.message + sizeof(quant_wire_header_t);
+    work.segment.transform.tile = work.tile;
     for (size_t i = 0; i < elems; ++i) {
         work.in[i] = (float) test_random_normal(&random);
     }
-    printf("%-8s %-7s", NULL == format ? copy_step.name : format->name,
+    printf("%-8s %-20s %-7s", NULL == format ? copy_step.name : format->name, option->name,
            NULL == format ? "libc" : arc_isa_name(isa));
     if (NULL == format) {
         measure(&work, &copy_step);
@@ -174,16 +188,18 @@ int main(int argc, char **argv)
     const size_t elems = (size_t) kib * 1024 / sizeof(float);
     printf("GB/s of fp32, median (p99 of the time) of %d calls on %ld KiB, %d rows per tile\n",
            SAMPLES, kib, BLOCK_ROWS);
-    printf("%-16s", "");
+    printf("%-37s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
         printf("  %16s", steps[s].name);
     }
     printf("\n");
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
-        for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-            measure_row(quant_format_at(f), (arc_isa_t) isa, elems);
+        for (size_t o = 0; o < (has_options(quant_format_at(f)) ? OPTIONS : 1); ++o) {
+            for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+                measure_row(quant_format_at(f), &options[o], (arc_isa_t) isa, elems);
+            }
         }
     }
-    measure_row(NULL, ARC_ISA_SCALAR, elems);
+    measure_row(NULL, &options[0], ARC_ISA_SCALAR, elems);
     return EXIT_SUCCESS;
 }

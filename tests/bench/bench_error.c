@@ -2,7 +2,7 @@
  * The mean squared error of an allreduce by every algorithm of coll_quant, for each
  * stage and for both, in the formats asked for:
  *
- *   bench_error RANKS ELEMENTS FORMAT ...
+ *   bench_error [--rounding R] [--rotation R] RANKS ELEMENTS FORMAT ...
  *   bench_error formats                     which there are
  *
  * Schedules, messages and codec are the component's; all ranks are in this process, on a
@@ -32,6 +32,7 @@
 
 #include "quant_error.h"
 #include "quant_job.h"
+#include "quant_settings.h"
 #include "quant_wire.h"
 
 enum {
@@ -252,7 +253,38 @@ static size_t whole_number(const char *text, size_t max)
     return '\0' == *text || '\0' != *end || '-' == *text || number > max ? 0 : (size_t) number;
 }
 
-static void work_init(work_t *work, unsigned ranks, size_t count)
+/* The place of a name in a list; ends the program if it is not there. */
+static int choice_of(const char *const choices[], const char *name)
+{
+    for (int i = 0; NULL != choices[i]; ++i) {
+        if (0 == strcmp(name, choices[i])) {
+            return i;
+        }
+    }
+    fprintf(stderr, "bench_error: no %s\n", name);
+    exit(EXIT_FAILURE);
+}
+
+/* Takes the options from the front of the arguments; how many of these there are. */
+static int take_options(quant_config_t *config, int argc, char **argv)
+{
+    int taken = 1;
+
+    for (; taken + 1 < argc && 0 == strncmp("--", argv[taken], 2); taken += 2) {
+        if (0 == strcmp("--rounding", argv[taken])) {
+            config->rounding =
+                (quant_rounding_t) choice_of(quant_rounding_choices, argv[taken + 1]);
+        } else if (0 == strcmp("--rotation", argv[taken])) {
+            config->rotation =
+                (quant_rotation_t) choice_of(quant_rotation_choices, argv[taken + 1]);
+        } else {
+            break;
+        }
+    }
+    return taken - 1;
+}
+
+static void work_init(work_t *work, const quant_config_t *options, unsigned ranks, size_t count)
 {
     work->inputs = quant_inputs_new(ranks, count, SEED);
     work->sum = test_alloc(count * sizeof(double));
@@ -270,6 +302,8 @@ static void work_init(work_t *work, unsigned ranks, size_t count)
     work->job.config.block_rows = BLOCK_ROWS;
     work->job.config.segment_elems = SEGMENT_ELEMS;
     work->job.config.depth = DEPTH;
+    work->job.config.rounding = options->rounding;
+    work->job.config.rotation = options->rotation;
 }
 
 static void work_fini(work_t *work)
@@ -294,6 +328,10 @@ int main(int argc, char **argv)
 {
     static work_t work;
     bool with_naive = false;
+    quant_config_t given = {0};
+    const int taken = take_options(&given, argc, argv);
+    argc -= taken;
+    argv += taken;
     const unsigned ranks = argc > 1 ? (unsigned) whole_number(argv[1], JOB_RANKS_MAX) : 0;
     const size_t count = argc > 2 ? whole_number(argv[2], ELEMENTS_MAX) : 0;
 
@@ -301,8 +339,11 @@ int main(int argc, char **argv)
         return list_formats();
     }
     if (ranks < 2 || 0 == count || argc < 4 || argc - 3 > FORMATS_MAX) {
-        fprintf(stderr, "usage: bench_error RANKS ELEMENTS FORMAT ...: 2 to %d ranks, 1 to %d\n",
-                JOB_RANKS_MAX, ELEMENTS_MAX);
+        fprintf(
+            stderr,
+            "usage: bench_error [--rounding R] [--rotation R] RANKS ELEMENTS FORMAT ...: 2 to %d "
+            "ranks, 1 to %d\n",
+            JOB_RANKS_MAX, ELEMENTS_MAX);
         return EXIT_FAILURE;
     }
     for (int i = 3; i < argc; ++i) {
@@ -314,7 +355,7 @@ int main(int argc, char **argv)
         add_format(&work, format);
         with_naive |= &quant_format_fp8_e5m2 == format;
     }
-    work_init(&work, ranks, count);
+    work_init(&work, &given, ranks, count);
     measure_rows(&work);
     printf("algorithm\tformat\tstages\telements\tbytes\ttheory\texact\tbaseline\n");
     for (size_t i = 0; i < work.row_count; ++i) {

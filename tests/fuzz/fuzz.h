@@ -28,7 +28,7 @@
 typedef struct fuzz_head {
     uint8_t format;     /* index, wraps around */
     uint8_t next;       /* index of the format of the next hop, wraps around */
-    uint8_t isa;        /* wraps around */
+    uint8_t isa;        /* modulo 3; above that rounding and rotation; wraps around */
     uint8_t block_rows; /* 1 .. 256 */
     uint8_t elems[2];   /* at least 1 */
 } fuzz_head_t;
@@ -37,6 +37,7 @@ typedef struct fuzz_input {
     const quant_format_t *format;
     const quant_format_t *next;
     quant_kernels_t kernels;
+    quant_transform_t transform; /* without a tile */
     unsigned block_rows;
     size_t elems;
     const uint8_t *rest;

@@ -9,18 +9,20 @@
 /* As a message from the network: only one that passes the check is decoded. */
 static void decode_message(const fuzz_input_t *input)
 {
-    const quant_wire_segment_t segment = {
+    quant_wire_segment_t segment = {
         .format = input->format,
         .block_rows = input->block_rows,
         .elements = (uint32_t) input->elems,
+        .transform = input->transform,
     };
     const quant_format_t *found = NULL;
     uint8_t *message = fuzz_alloc_filled(input, input->rest_bytes);
 
     if (ARC_OK == quant_wire_check(&segment, message, input->rest_bytes, &found)) {
         float *out = fuzz_alloc(input->elems * sizeof(float));
-        quant_payload_decode(found, &input->kernels, quant_wire_payload(message), input->elems,
-                             input->block_rows, out);
+        segment.transform.tile = fuzz_alloc(quant_tile_elems(input->block_rows) * sizeof(float));
+        quant_wire_unpack(&segment, &input->kernels, found, message, out);
+        free(segment.transform.tile);
         free(out);
     }
     free(message);
@@ -30,10 +32,12 @@ static void decode_message(const fuzz_input_t *input)
 static void decode_payload(const fuzz_input_t *input)
 {
     const size_t floats_bytes = input->elems * sizeof(float);
-    const quant_wire_segment_t next = {
+    quant_wire_segment_t next = {
         .format = input->next,
         .block_rows = input->block_rows,
         .elements = (uint32_t) input->elems,
+        .transform = input->transform,
+        .received_key = input->transform.key + 1,
     };
     const quant_format_t *found = NULL;
     const size_t received_bytes =
@@ -53,8 +57,8 @@ static void decode_payload(const fuzz_input_t *input)
         quant_wire_hop(&next, &input->kernels, input->format, received, x, 0, tile, sent);
     FUZZ_REQUIRE(ARC_OK == quant_wire_check(&next, sent, bytes, &found));
     FUZZ_REQUIRE(found == input->next || quant_format_is_exact(found));
-    quant_payload_decode(input->format, &input->kernels, quant_wire_payload(received), input->elems,
-                         input->block_rows, x);
+    next.transform.tile = tile;
+    quant_wire_unpack(&next, &input->kernels, input->format, received, x);
     free(tile);
     free(x);
     free(sent);

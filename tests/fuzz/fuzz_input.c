@@ -17,6 +17,12 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
         .format = quant_format_at(head.format % QUANT_CODES),
         .next = quant_format_at(head.next % QUANT_CODES),
         .kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) (head.isa % ISAS))),
+        .transform =
+            {
+                .rounding = head.isa / ISAS % QUANT_ROUNDINGS,
+                .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
+                .key = head.isa,
+            },
         .block_rows = head.block_rows + 1U,
         .elems = 1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX,
         .rest = data + sizeof(head),

@@ -27,6 +27,50 @@ static double bound_of(const quant_format_t *format, double most)
     return scale * (step / 2 + quotient * 0x1.1p-23);
 }
 
+/* The bound in a message is what there is to keep where numbers are transformed. */
+static void require_bound_of_message(const fuzz_input_t *input, const void *message, const float *x,
+                                     const float *decoded)
+{
+    const double bound = (double) quant_wire_bound(message);
+
+    for (size_t i = 0; i < input->elems; ++i) {
+        FUZZ_REQUIRE(!isfinite(x[i]) || fabs((double) decoded[i] - (double) x[i]) <= bound);
+    }
+}
+
+/* The same message with both kernels, and numbers near those that went in. */
+static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scalar, const float *x)
+{
+    const quant_kernels_t *kernels[2] = {scalar, &in->kernels};
+    const size_t most = quant_wire_bytes_max(in->format, in->elems, in->block_rows);
+    quant_wire_segment_t segment = {
+        .format = in->format,
+        .block_rows = in->block_rows,
+        .elements = (uint32_t) in->elems,
+        .transform = in->transform,
+    };
+    const quant_format_t *found = NULL;
+    uint8_t *message[2] = {fuzz_alloc(most), fuzz_alloc(most)};
+    float *decoded[2];
+    size_t bytes[2];
+
+    segment.transform.tile = fuzz_alloc(quant_tile_elems(in->block_rows) * sizeof(float));
+    for (unsigned i = 0; i < 2; ++i) {
+        decoded[i] = fuzz_alloc(in->elems * sizeof(float));
+        bytes[i] = quant_wire_pack(&segment, kernels[i], x, 0, message[i]);
+        FUZZ_REQUIRE(ARC_OK == quant_wire_check(&segment, message[i], bytes[i], &found));
+        quant_wire_unpack(&segment, kernels[i], found, message[i], decoded[i]);
+    }
+    FUZZ_REQUIRE(bytes[0] == bytes[1] && 0 == memcmp(message[0], message[1], bytes[0]));
+    FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], in->elems * sizeof(float)));
+    require_bound_of_message(in, message[0], x, decoded[0]);
+    for (unsigned i = 0; i < 2; ++i) {
+        free(decoded[i]);
+        free(message[i]);
+    }
+    free(segment.transform.tile);
+}
+
 static void require_bound(const fuzz_input_t *input, const float *x, const float *decoded)
 {
     const size_t tile_elems = quant_tile_elems(input->block_rows);
@@ -87,6 +131,7 @@ int fuzz_roundtrip(const uint8_t *data, size_t bytes)
             FUZZ_REQUIRE(quant_format_is_exact(in.format));
         }
     }
+    trip_of_messages(&in, &scalar, x);
     for (size_t i = 0; i < 2; ++i) {
         free(payload[i]);
         free(decoded[i]);

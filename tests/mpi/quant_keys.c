@@ -83,11 +83,19 @@ static const struct {
     const char *value;
     bool exact;
 } effects[] = {
-    {"arc_quant_format", "int4", false},      {"arc_quant_format", "int16", false},
-    {"arc_quant_format", "fp32", true},       {"arc_quant_algorithm", "direct", false},
-    {"arc_quant_stages", "ag", false},        {"arc_quant_stages", "none", true},
-    {"arc_quant_block", "32", false},         {"arc_quant_min_bytes", "1m", true},
-    {"arc_quant_target_nmse", "1e-6", false}, {"arc_quant_target_nmse", "1e-30", true},
+    {"arc_quant_format", "int4", false},
+    {"arc_quant_format", "int16", false},
+    {"arc_quant_format", "fp32", true},
+    {"arc_quant_algorithm", "direct", false},
+    {"arc_quant_stages", "ag", false},
+    {"arc_quant_stages", "none", true},
+    {"arc_quant_block", "32", false},
+    {"arc_quant_min_bytes", "1m", true},
+    {"arc_quant_target_nmse", "1e-6", false},
+    {"arc_quant_target_nmse", "1e-30", true},
+    {"arc_quant_rounding", "stochastic", false},
+    {"arc_quant_rounding", "dither", false},
+    {"arc_quant_rotation", "hadamard", false},
 };
 
 static void check_effects(MPI_Comm comm)
@@ -118,6 +126,7 @@ static void check_refused(MPI_Comm comm)
         {"arc_quant_format", "int5"},    {"arc_quant_algorithm", "ring"},
         {"arc_quant_stages", "most"},    {"arc_quant_block", "7"},
         {"arc_quant_min_bytes", "much"}, {"arc_quant_target_nmse", "2"},
+        {"arc_quant_rounding", "up"},    {"arc_quant_rotation", "fast"},
     };
 
     for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {

@@ -14,6 +14,7 @@
  *   -a A   the algorithm that is set (default full_loop)
  *   -n N   elements per rank (default 4096 * 4096)
  *   -c C   the c of another format; only the error is checked
+ *   -r     rounding draws numbers: each call its own
  *   -k     quantization is off; switch it on by the communicator info key arc_quant
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -40,6 +41,7 @@ enum {
 };
 
 static double step_error = 3.56e-5; /* c above, 8 bits with blocks of 64 */
+static bool draws;
 static const double tolerance = 0.05;
 
 /* How many contributions are rounded, all in all, until the total is complete. */
@@ -143,18 +145,42 @@ static void check_same_on_all_ranks(const void *data, size_t bytes, const char *
     tap_check(mine == of_rank_0, "%s: bytes differ from rank 0", what);
 }
 
+/* The mean squared error of the whole result, on rank 0. */
+static double mean_squared_error(const float *result, size_t elems)
+{
+    double share = squared_error_of_share(result, elems);
+    double total = 0;
+
+    MPI_Reduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    return total / (double) elems;
+}
+
+/* A second call with the same data, in place. */
+static void check_again(float *data, const float *first, size_t elems, double expected)
+{
+    MPI_Allreduce(MPI_IN_PLACE, data, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    if (!draws) {
+        tap_check(memcmp(data, first, elems * sizeof *data) == 0, "bytes differ");
+        tap_case("in place gives the bytes of out of place");
+        return;
+    }
+    double mse = mean_squared_error(data, elems);
+
+    tap_check(memcmp(data, first, elems * sizeof *data) != 0, "the same bytes");
+    if (world_rank == 0) {
+        tap_check(fabs(mse / expected - 1.0) <= tolerance, "%.4e instead of %.4e", mse, expected);
+    }
+    check_same_on_all_ranks(data, elems * sizeof *data, "in place");
+    tap_case("in place other numbers are drawn, with the same error");
+}
+
 static void check_error(const struct algorithm *algorithm, size_t elems)
 {
     float *send = must_alloc(elems * sizeof *send);
     float *receive = must_alloc(elems * sizeof *receive);
-    double share;
-    double total = 0;
-
     draw_normal(send, world_rank, elems);
     MPI_Allreduce(send, receive, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    share = squared_error_of_share(receive, elems);
-    MPI_Reduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    double mse = total / (double) elems;
+    double mse = mean_squared_error(receive, elems);
     double expected = step_error * (algorithm->rounded(world_ranks) + world_ranks);
 
     tap_note("%s, %zu elements on %d ranks: mean squared error %.4e, theory %.4e", algorithm->name,
@@ -167,9 +193,7 @@ static void check_error(const struct algorithm *algorithm, size_t elems)
     check_same_on_all_ranks(receive, elems * sizeof *receive, "out of place");
     tap_case("all ranks hold the same bytes");
 
-    MPI_Allreduce(MPI_IN_PLACE, send, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    tap_check(memcmp(send, receive, elems * sizeof *send) == 0, "bytes differ");
-    tap_case("in place gives the bytes of out of place");
+    check_again(send, receive, elems, expected);
     free(send);
     free(receive);
 }
@@ -369,7 +393,7 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:n:k")) != -1) {
+    while ((option = getopt(argc, argv, "a:c:n:kr")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
         } else if (option == 'n') {
@@ -377,6 +401,8 @@ int main(int argc, char **argv)
         } else if (option == 'c') {
             step_error = strtod(optarg, NULL);
             error_only = true;
+        } else if (option == 'r') {
+            draws = true;
         } else if (option == 'k') {
             by_key = true;
         } else {

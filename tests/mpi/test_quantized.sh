@@ -48,6 +48,32 @@ fp8_e5m2 2.51e-3
 bf16 2.75e-6
 fp16 4.31e-8
 END
+# Rounding with noise and rotation by their errors: c of docs/format.md.
+while read -r format rounding rotation c drawn; do
+    mpi_run "np=4 $format $rounding $rotation" 4 60 "$on --mca coll_quant_format $format \
+        --mca coll_quant_rounding $rounding --mca coll_quant_rotation $rotation" \
+        quantized -n 1048576 -c "$c" $drawn
+done <<'END'
+int8 stochastic none 7.20e-5 -r
+int8 dither none 3.60e-5 -r
+int8 nearest hadamard 3.52e-5
+int16 dither hadamard 5.41e-10 -r
+int6 stochastic hadamard 1.20e-3 -r
+fp8_e4m3 nearest hadamard 6.29e-4
+END
+for algorithm in $(mpi_algorithms quant); do
+    mpi_run "$algorithm np=3 dither hadamard" 3 60 "$on --mca coll_quant_algorithm $algorithm \
+        --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
+        quantized -a "$algorithm" -n 524288 -c 3.60e-5 -r
+done
+# What they cannot do anything for is said once, and coded as always.
+mpi_start 2 60 "$on --mca coll_quant_format bf16 --mca coll_quant_rounding stochastic \
+    --mca coll_quant_rotation hadamard" quantized -n 1048576 -c 2.75e-6
+mpi_judge "np=2 bf16 stochastic hadamard"
+mpi_says "np=2 bf16: rounding is not for it" \
+    "coll_quant_rounding stochastic is for int4 to int16 and has no effect on bf16" 1
+mpi_says "np=2 bf16: rotation is not for it" \
+    "coll_quant_rotation hadamard is for formats with scales and has no effect on bf16" 1
 # Parameters about how messages are cut must not change the error.
 mpi_run "np=4 small segments" 4 120 \
     "$on --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 3" quantized -n 1048576

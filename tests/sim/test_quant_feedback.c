@@ -87,6 +87,23 @@ static void error_of_many_calls_is_that_of_one(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
+/* What is carried is what the receiver lacks, after all that it undoes. */
+static void what_is_drawn_and_rotated_is_carried_too(void **state)
+{
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    quant_job_t job = job_of(*state, inputs);
+    double bound = 0;
+
+    job.config.rotation = QUANT_ROTATION_HADAMARD;
+    for (unsigned rounding = 0; rounding < QUANT_ROUNDINGS; ++rounding) {
+        job.config.rounding = (quant_rounding_t) rounding;
+        const double once = squared_error(&job, 1, false, &bound);
+        const double many = squared_error(&job, CALLS, true, &bound);
+        assert_true(many < 1.5 * once);
+    }
+    quant_inputs_free(inputs, RANKS);
+}
+
 static void not_a_number_is_not_carried(void **state)
 {
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
@@ -145,7 +162,7 @@ int main(void)
         {"int8 reduced only", &quant_format_int8, &quant_format_fp32},
         {"int8 gathered only", &quant_format_fp32, &quant_format_int8},
     };
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 2 };
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 3 };
     static feedback_case_t cases[JOB_ALGOS][FORMATS];
     static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
     struct CMUnitTest *next = tests;
@@ -165,6 +182,9 @@ int main(void)
                                           .test_func = error_of_many_calls_is_that_of_one,
                                           .initial_state = one};
         }
+        *next++ = (struct CMUnitTest){.name = "what_is_drawn_and_rotated_is_carried_too",
+                                      .test_func = what_is_drawn_and_rotated_is_carried_too,
+                                      .initial_state = &cases[a][0]};
         *next++ = (struct CMUnitTest){.name = "not_a_number_is_not_carried",
                                       .test_func = not_a_number_is_not_carried,
                                       .initial_state = &cases[a][0]};

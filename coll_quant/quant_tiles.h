@@ -1,0 +1,47 @@
+/*
+ * Where the tiles of a segment are: for the walks over them, plain (quant_tiles.c)
+ * and transformed (quant_transform.c).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_TILES_H
+#define QUANT_TILES_H
+
+#include "quant_format.h"
+
+/* Where one tile begins, and how much there is of it. */
+typedef struct quant_tile {
+    size_t first;      /* element */
+    size_t rows;       /* whole rows */
+    size_t tail;       /* elements in one more row that is not whole; 0: there is none */
+    size_t scales;     /* offset in the payload, bytes */
+    size_t codes;      /* offset in the payload, bytes */
+    size_t tail_codes; /* offset in the payload, bytes */
+    size_t tail_bytes; /* of the last row on the wire */
+} quant_tile_t;
+
+size_t quant_tiles_count(size_t elems, unsigned block_rows);
+
+quant_tile_t quant_tile_at(const quant_format_t *format, size_t index, size_t elems,
+                           unsigned block_rows);
+
+/*
+ * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
+ * its tail, if it has one; absmax: theirs.
+ */
+void quant_tile_add(const quant_format_t *format, const quant_kernels_t *kernels,
+                    const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                    float *last, uint32_t absmax[QUANT_LANES]);
+
+/* *peak = max(*peak, all of absmax).  Signed, for the compiler's vectors: no sign bits here. */
+static inline void quant_peak_raise(uint32_t *peak, const uint32_t absmax[QUANT_LANES])
+{
+    int32_t most = (int32_t) *peak;
+
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+        most = (int32_t) absmax[lane] > most ? (int32_t) absmax[lane] : most;
+    }
+    *peak = (uint32_t) most;
+}
+
+#endif

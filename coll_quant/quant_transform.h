@@ -1,0 +1,119 @@
+/*
+ * What numbers may go through between the vector and the codes: a rotation, and
+ * rounding that is not to nearest.  Neither is on by default; a segment with
+ * neither does not come here.
+ *
+ *   x -- rotate --> y -- + u s --> RNE((y + u s) / s) = code -- code s [- u s] -- rotate back -->
+ * x'
+ *
+ * Rotation.  Down each lane of a tile the Walsh-Hadamard transform
+ *
+ *   y[i] = 2^-ceil(k/2)  sum over j of (-1)^bits(i & j) x[j]       i, j = 0 .. 2^k - 1
+ *   x[i] = 2^-floor(k/2) sum over j of (-1)^bits(i & j) y[j]
+ *
+ * where bits() counts bits that are set.  All steps are sums and differences, and the factors
+ * powers of two, so all instruction sets return the same bits.  A number much larger than the
+ * others of its lane, which would make their step large, is spread over 2^k numbers.  A tile of R
+ * rows, the padded one counted, is cut into pieces of 2^k rows, one for each bit of R, the longest
+ * first.
+ *
+ * Rounding, for integer formats only.  u is drawn evenly from (-1/2, 1/2), s the scale of the
+ * lane:
+ *
+ *   stochastic   code = nearest(x/s + u): on average x/s, off by less than a step
+ *   dither       the same code, and the receiver, who draws the same u, takes it off again: off by
+ *                at most half a step, evenly, whatever x is
+ *
+ * The numbers u follow from a key and the place in the segment; the key from what both ends of a
+ * message know (quant_transform_key()).  They have 16 bits, so u s is exact: the sum is rounded
+ * once, with FMA or without.  Lanes whose scale is below 2^-100, zeros among them, are rounded to
+ * nearest.
+ *
+ * Why no code is larger than the largest, q: with noise the divisor is q (1 - 2^-8).  The scale is
+ * off by a factor of 1 + 2^-8 at most, so |x/s| <= q (1 - 2^-16), and with |u| <= 1/2 - 2^-17 the
+ * sum is below q + 1/2 by q 2^-16 at least, while its roundings are off by q 2^-22.
+ *
+ * Why nothing overflows: rotated magnitudes from 2^118 on are refused; those that are decoded are
+ * at most 1.1 times as large, and rotating them back makes at most 256 times that of them, below
+ * 2^127. A sum that overflows on the way to y is not finite, nor is what it goes into, so y is
+ * refused; likewise whatever comes from NaN or infinity.
+ *
+ * Cost: one or two more passes over a tile in the first-level cache, at each end.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_TRANSFORM_H
+#define QUANT_TRANSFORM_H
+
+#include "quant_format.h"
+
+/* In the order of their names in quant_rounding_choices and quant_rotation_choices. */
+typedef enum quant_rounding {
+    QUANT_ROUNDING_NEAREST,
+    QUANT_ROUNDING_STOCHASTIC,
+    QUANT_ROUNDING_DITHER,
+    QUANT_ROUNDINGS,
+} quant_rounding_t;
+
+typedef enum quant_rotation {
+    QUANT_ROTATION_NONE,
+    QUANT_ROTATION_HADAMARD,
+    QUANT_ROTATIONS,
+} quant_rotation_t;
+
+/* Of one message; all zero: none. */
+typedef struct quant_transform {
+    quant_rounding_t rounding;
+    quant_rotation_t rotation;
+    uint64_t key; /* of the numbers that are drawn for this message */
+    float *tile;  /* scratch of quant_tile_elems() floats; NULL is allowed if nothing is on */
+} quant_transform_t;
+
+/* Is there anything to do for numbers in this format? */
+bool quant_transform_applies(const quant_transform_t *transform, const quant_format_t *format);
+
+/* Rotated are the formats with scales, drawn for the integers. */
+bool quant_transform_rotates(const quant_transform_t *transform, const quant_format_t *format);
+bool quant_transform_draws(const quant_transform_t *transform, const quant_format_t *format);
+
+/* Is there something that its receiver has to undo? */
+bool quant_transform_undone(const quant_transform_t *transform, const quant_format_t *format);
+
+/* The divisor of scales and the first magnitude that is refused. */
+quant_range_t quant_transform_range(const quant_transform_t *transform,
+                                    const quant_format_t *format);
+
+/*
+ * The key of a message: `round` of the schedule in which a partial sum travels, another number for
+ * totals.  Equal for equal arguments, otherwise another one but for a chance of 2^-64.
+ */
+uint64_t quant_transform_key(uint32_t sequence, unsigned round, unsigned shard, uint64_t segment);
+
+/*
+ * As the functions of the same names in quant_format.h, for a format to which the transform
+ * applies; of those that decode, for one in which there is something to undo.  The peak is that of
+ * the numbers that are coded, the rotated ones; of quant_transform_decode_add() that of the sums.
+ */
+bool quant_transform_encode(const quant_transform_t *transform, const quant_format_t *format,
+                            const quant_kernels_t *kernels, const float *in, size_t elems,
+                            unsigned block_rows, void *payload, uint32_t *peak);
+
+void quant_transform_decode(const quant_transform_t *transform, const quant_format_t *format,
+                            const quant_kernels_t *kernels, const void *payload, size_t elems,
+                            unsigned block_rows, float *out);
+
+void quant_transform_decode_add(const quant_transform_t *transform, const quant_format_t *format,
+                                const quant_kernels_t *kernels, const void *payload, const float *x,
+                                size_t elems, unsigned block_rows, float *sum, uint32_t *peak);
+
+/*
+ * A hop: `received` is the transform of the message in format `from`.  It and `transform`, whose
+ * tile is used, need not apply to both formats; `format` is not exact.
+ */
+bool quant_transform_hop(const quant_transform_t *received, const quant_format_t *from,
+                         const quant_transform_t *transform, const quant_format_t *format,
+                         const quant_kernels_t *kernels, const void *payload, const float *x,
+                         size_t elems, unsigned block_rows, void *out, uint32_t *sum_peak,
+                         uint32_t *coded_peak);
+
+#endif
