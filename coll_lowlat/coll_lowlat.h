@@ -10,10 +10,10 @@
 #include "coll_lowlat_net.h"
 #include "lowlat_net.h"
 #include "lowlat_select.h"
-#include "lowlat_topology.h"
 #include "mca_bridge.h"
 #include "mca_component.h"
 #include "mca_stream.h"
+#include "topology.h"
 #include "wait.h"
 
 enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
@@ -45,7 +45,7 @@ typedef struct lowlat_module {
     arc_module_t base;
     const arc_reduce_table_t *kernels;
     arc_type_t uint16; /* what sums of MPI_UINT16_T are */
-    lowlat_topology_t topology;
+    arc_topology_t topology;
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];

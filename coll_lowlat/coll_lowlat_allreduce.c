@@ -102,7 +102,7 @@ static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *modu
 static void describe_missing(const lowlat_module_t *module, const lowlat_task_t *task, char *text,
                              size_t text_bytes)
 {
-    const lowlat_topology_t *topology = &module->topology;
+    const arc_topology_t *topology = &module->topology;
     const lowlat_net_t *net = task->group->net;
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
     const char *separator = " ";

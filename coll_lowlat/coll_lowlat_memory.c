@@ -98,7 +98,7 @@ static void offer_segment(lowlat_share_t *share, const ucx_domain_t *domain, car
 }
 
 /* Step 3.  True if every segment of our node is mapped and is the one it should be. */
-static bool attach_peers(lowlat_share_t *share, const lowlat_topology_t *topology,
+static bool attach_peers(lowlat_share_t *share, const arc_topology_t *topology,
                          const ucx_domain_t *domain, const card_t *cards)
 {
     /* All first, our own too: without a domain nothing can be attached. */

@@ -174,7 +174,7 @@ static void port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
 
 static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
 {
-    const lowlat_topology_t *topology = &module->topology;
+    const arc_topology_t *topology = &module->topology;
     unsigned partner[LOWLAT_MAX_PARTNERS];
 
     if (topology->local_rank >= topology->owners) {

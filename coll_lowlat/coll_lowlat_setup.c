@@ -14,6 +14,7 @@
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
 #include "lowlat_probe.h"
+#include "mca_nodes.h"
 
 /*
  * Are there fewer cores than ranks of this communicator?  Only a matter of speed.
@@ -146,59 +147,11 @@ static void log_ready(const lowlat_module_t *module, const char *cores)
     }
 }
 
-/* The node of every rank, as a number that all ranks of the node find: its lowest rank. */
-static uint32_t node_id(const lowlat_module_t *module)
-{
-    struct ompi_communicator_t *comm = module->base.comm;
-    const uint32_t declared = (uint32_t) mca_coll_lowlat_component.config.ranks_per_node;
-    const uint32_t self = (uint32_t) ompi_comm_rank(comm);
-    uint32_t rank = 0;
-
-    if (declared > 0) {
-        return self / declared;
-    }
-    while (rank < self &&
-           !OPAL_PROC_ON_LOCAL_NODE(
-               ompi_group_peer_lookup(comm->c_local_group, (int) rank)->super.proc_flags)) {
-        ++rank;
-    }
-    return rank;
-}
-
-/* Find out which ranks are on which node.  All ranks take part. */
-static arc_status_t look_at_nodes(lowlat_module_t *module)
-{
-    struct ompi_communicator_t *comm = module->base.comm;
-    const unsigned ranks = (unsigned) ompi_comm_size(comm);
-    uint32_t own = node_id(module);
-    uint32_t *node_of = calloc(ranks, sizeof *node_of);
-    uint64_t ok = NULL != node_of;
-
-    arc_status_t status = arc_module_min(&module->base, &ok, 1);
-    if (ARC_OK == status && ok) {
-        module->base.nested = true;
-        if (OMPI_SUCCESS != comm->c_coll->coll_allgather(&own, (int) sizeof own, &ompi_mpi_byte.dt,
-                                                         node_of, (int) sizeof own,
-                                                         &ompi_mpi_byte.dt, comm,
-                                                         comm->c_coll->coll_allgather_module)) {
-            status = ARC_ERR_TRANSPORT;
-        }
-        module->base.nested = false;
-    }
-    if (ARC_OK == status) {
-        status = ok ? lowlat_topology_make(&module->topology, node_of, ranks,
-                                           (unsigned) ompi_comm_rank(comm))
-                    : ARC_ERR_NO_MEMORY;
-    }
-    free(node_of);
-    return status;
-}
-
 /* What this rank needs before it can take part.  The reason if something is missing. */
 static arc_reason_t make_ready(lowlat_module_t *module)
 {
     lowlat_group_t *group = &module->group;
-    const lowlat_topology_t *topology = &module->topology;
+    const arc_topology_t *topology = &module->topology;
 
     group->rank = topology->local_rank;
     group->ranks = topology->local_ranks;
@@ -305,7 +258,8 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     cpu_set_t cores;
 
     base->phase = ARC_PHASE_DECLINED;
-    if (ARC_OK == look_at_nodes(module)) {
+    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
+    if (ARC_OK == mca_nodes_find(base, declared, &module->topology)) {
         reason = make_ready(module);
     }
     uint64_t ok = ARC_REASONS == reason;
@@ -349,6 +303,6 @@ void coll_lowlat_teardown(lowlat_module_t *module)
     module->group.parts = NULL;
     module->group.segment = NULL;
     module->group.net = NULL;
-    lowlat_topology_free(&module->topology);
+    arc_topology_free(&module->topology);
     communicator_leave(module);
 }

@@ -273,7 +273,7 @@ static void log_trials(const lowlat_module_t *module, const lowlat_trials_t *tri
 /* What decides how fast the candidates are, as far as the communicator does. */
 static uint64_t shape_of(const lowlat_module_t *module)
 {
-    const lowlat_topology_t *topology = &module->topology;
+    const arc_topology_t *topology = &module->topology;
 
     const uint64_t numbers[] = {topology->nodes,      topology->largest,
                                 topology->owners,     topology->in_order,

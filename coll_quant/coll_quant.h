@@ -13,6 +13,7 @@
 #include "mca_stream.h"
 #include "quant_measure.h"
 #include "quant_settings.h"
+#include "topology.h"
 #include "wait.h"
 
 /* What is known about errors, the same on all ranks of a communicator. */
@@ -46,7 +47,9 @@ typedef struct quant_module {
     char key_text[QUANT_KEY_TEXT_BYTES];
 
     /* From the first call on: */
-    bool attainable; /* the settings leave something to choose */
+    arc_topology_t topology; /* if the algorithm may depend on it; 0 nodes: not known */
+    bool levels_warned;      /* there are no levels for the algorithm that is set, which was said */
+    bool attainable;         /* the settings leave something to choose */
     quant_choice_t choice;
     quant_config_t config;
     arc_tally_row_t *served; /* of the algorithm */

@@ -12,6 +12,7 @@
 #include "quant_pipeline.h"
 #include "float_env.h"
 #include "mca_half.h"
+#include "mca_nodes.h"
 
 /*
  * The program may have changed the rounding mode, flush denormals, or trap on
@@ -99,13 +100,16 @@ static void say_choice(const quant_module_t *module)
                        "coll_quant_rotation %s is for formats with scales and has no effect on %s",
                        quant_rotation_choices[config->rotation], format->name);
     }
+    const quant_shape_t shape =
+        quant_algo_shape(module->choice.algo, config, module->stream.base.ranks);
     arc_module_log(
         base, ARC_LOG_CHOICE,
-        "%s from %zu bytes; %s, then %s; block %u, rounding %s, rotation %s, %zu numbers "
-        "a message, %s kernels",
-        module->choice.algo->name, module->settings.min_bytes, config->reduce_format->name,
-        config->gather_format->name, config->block_rows, quant_rounding_choices[config->rounding],
-        quant_rotation_choices[config->rotation], config->segment_elems,
+        "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %u, rounding %s, rotation %s, "
+        "%zu numbers a message, %s kernels",
+        module->choice.algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
+        config->reduce_format->name, config->gather_format->name, config->block_rows,
+        quant_rounding_choices[config->rounding], quant_rotation_choices[config->rotation],
+        config->segment_elems,
         arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
 }
 
@@ -149,15 +153,64 @@ void coll_quant_renew(quant_module_t *module)
     }
 }
 
+/* Which ranks are on which node, if that matters and is not known: on all ranks or on none. */
+static arc_status_t look_at_nodes(quant_module_t *module)
+{
+    arc_module_t *base = &module->base;
+    uint64_t ok = 0;
+
+    if (!quant_settings_want_levels(&module->settings) || 0 != module->topology.nodes) {
+        return ARC_OK;
+    }
+    ok = ARC_OK ==
+         mca_nodes_find(base, (unsigned) module->settings.ranks_per_node, &module->topology);
+    arc_status_t status = arc_module_min(base, &ok, 1);
+    if (ARC_OK == status && !ok) {
+        status = ARC_ERR_NO_MEMORY;
+    }
+    if (ARC_OK != status) {
+        arc_topology_free(&module->topology);
+    }
+    return status;
+}
+
+/* Ranks of each node, if there are levels: several nodes with equally many, more than one. */
+static unsigned ranks_per_node(const arc_topology_t *topology)
+{
+    const bool levels = topology->nodes > 1 && topology->owners == topology->largest;
+    return levels ? topology->largest : 1;
+}
+
+/* The user has named an algorithm with levels where there are none. */
+static void warn_of_levels(quant_module_t *module)
+{
+    const arc_topology_t *topology = &module->topology;
+    const quant_algo_t *wanted =
+        quant_algo_by_name(quant_algorithm_choices[module->settings.algorithm]);
+
+    if (NULL == wanted || wanted == module->choice.algo || module->levels_warned) {
+        return;
+    }
+    module->levels_warned = true;
+    if (0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
+                       "ranks on a node %u to %u: %s is used instead",
+                       wanted->name, topology->nodes, topology->owners, topology->largest,
+                       module->choice.algo->name);
+    }
+}
+
 /* Format and algorithm for the settings.  A number that tells which, for the ranks to compare. */
 static uint64_t choose(quant_module_t *module)
 {
     enum { FORMAT_SHIFT = 8, ALGO_SHIFT = 16 };
+    const unsigned per_node = ranks_per_node(&module->topology);
     size_t algo = 0;
 
     const arc_float_env_t of_program = arc_float_env_enter();
     module->attainable = quant_settings_choose(
-        &module->settings, (unsigned) ompi_comm_size(module->base.comm), &module->choice);
+        &module->settings, (unsigned) ompi_comm_size(module->base.comm), per_node, &module->choice);
     arc_float_env_leave(of_program);
     if (!module->attainable) {
         return 0;
@@ -168,28 +221,38 @@ static uint64_t choose(quant_module_t *module)
     module->served = &module->base.tally.served[algo];
     module->config = quant_settings_config(&module->settings, module->choice.format,
                                            &mca_coll_quant_component.kernels);
+    module->config.per_machine = per_node;
+    module->config.order = module->topology.order;
     return 1 + ((uint64_t) module->choice.format->wire_id << FORMAT_SHIFT) +
            ((uint64_t) algo << ALGO_SHIFT);
 }
 
 /*
- * The first call.  What was chosen is compared, too: it comes from the C library's functions, which
- * may differ in the last bit between hosts.
+ * The first call: the ranks compare their settings and then what they choose, which comes from
+ * the C library's functions, too; these may differ in the last bit between hosts.
  */
 static __attribute__((noinline, cold)) void agree(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
-    const uint64_t chosen = module->active ? 1 + 2 * choose(module) : 0;
 
-    if (module->active && !module->attainable && 0 == ompi_comm_rank(base->comm)) {
-        arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
-                       arc_reason_text(ARC_REASON_INACCURATE));
+    arc_module_agree(base, (module->active ? 1 : 0) ^
+                               arc_param_hash(quant_params, quant_params_count, &module->settings));
+    if (ARC_PHASE_AGREED == base->phase && module->active) {
+        if (ARC_OK != look_at_nodes(module)) {
+            base->phase = ARC_PHASE_DECLINED;
+            base->declined = ARC_REASON_NO_SETUP;
+        } else {
+            arc_module_agree(base, choose(module));
+        }
     }
-    arc_module_agree(base,
-                     chosen ^ arc_param_hash(quant_params, quant_params_count, &module->settings));
     if (ARC_PHASE_DECLINED == base->phase) {
         /* Perhaps not all ranks take them for floats: then nobody must. */
         module->uint16 = ARC_TYPE_UINT16;
+    } else if (module->active && module->attainable) {
+        warn_of_levels(module);
+    } else if (module->active && 0 == ompi_comm_rank(base->comm)) {
+        arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
+                       arc_reason_text(ARC_REASON_INACCURATE));
     }
 }
 

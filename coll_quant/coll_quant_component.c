@@ -117,6 +117,8 @@ static void module_construct(quant_module_t *module)
 {
     module->active = false;
     module->uint16 = ARC_TYPE_UINT16;
+    memset(&module->topology, 0, sizeof module->topology);
+    module->levels_warned = false;
     module->attainable = false;
     module->served = NULL;
     module->memory = NULL;
@@ -129,4 +131,10 @@ static void module_construct(quant_module_t *module)
     module->verify_status = MPI_SUCCESS;
 }
 
-OBJ_CLASS_INSTANCE(quant_module_t, arc_module_t, module_construct, coll_quant_teardown);
+static void module_destruct(quant_module_t *module)
+{
+    coll_quant_teardown(module);
+    arc_topology_free(&module->topology);
+}
+
+OBJ_CLASS_INSTANCE(quant_module_t, arc_module_t, module_construct, module_destruct);

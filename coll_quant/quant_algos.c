@@ -29,6 +29,19 @@ const quant_algo_t *quant_algo_by_name(const char *name)
     return NULL;
 }
 
+quant_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
+                               unsigned ranks)
+{
+    if (!algo->tree->levels || config->per_machine < 2) {
+        return quant_shape_flat(ranks);
+    }
+    return (quant_shape_t){
+        .machines = ranks / config->per_machine,
+        .per_machine = config->per_machine,
+        .order = config->order,
+    };
+}
+
 arc_status_t quant_config_check(const quant_config_t *config)
 {
     if (NULL == config->kernels || NULL == config->reduce_format || NULL == config->gather_format) {

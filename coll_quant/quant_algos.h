@@ -48,6 +48,10 @@ typedef struct quant_config {
     quant_rounding_t rounding; /* nearest: the default */
     quant_rotation_t rotation; /* none: the default */
     bool feedback;             /* operations may have a residual */
+
+    /* For algorithms with levels (quant_tree.h): each machine's ranks, and where they are. */
+    unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
+    const unsigned *order; /* outlives the configuration */
 } quant_config_t;
 
 /* ARC_ERR_INVALID if a value is outside the limits above. */
@@ -69,7 +73,8 @@ typedef struct quant_operation {
     X(dual_loop, "two rings in opposite directions, half of the vector each") \
     X(semi_loop, "partial sums travel half a ring from both sides, totals back") \
     X(direct, "every part is sent straight to the rank that adds it, totals straight back") \
-    X(recursive_halving, "distances of powers of two, partial sums along binomial trees")
+    X(recursive_halving, "distances of powers of two, partial sums along binomial trees") \
+    X(hierarchical, "exact sums on each node, one loop between nodes for each rank of a node")
 /* clang-format on */
 
 typedef struct quant_algo {
@@ -81,6 +86,10 @@ typedef struct quant_algo {
 #define X(_name, _description) extern const quant_tree_t quant_##_name;
 QUANT_ALGO_TABLE(X)
 #undef X
+
+/* The shape that the algorithm has among `ranks`. */
+quant_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
+                               unsigned ranks);
 
 /* NULL: there is no such algorithm. */
 const quant_algo_t *quant_algo_by_name(const char *name);

@@ -6,31 +6,55 @@
 #include "quant_choose.h"
 
 /*
- * In the order of preference.  full_loop: up to 4 ranks it is the fastest where processors are the
- * limit, and has at most 1.25 times the error of semi_loop.  direct: a rank has messages under way
- * with all others, and each of them carries no more than the vector over N.  recursive_halving:
- * buffers for N/2 segments.
+ * In the order of preference.  hierarchical: where there are levels.  full_loop: up to 4 ranks it
+ * is the fastest where processors are the limit, and has at most 1.25 times the error of semi_loop.
+ * direct: a rank has messages under way with all others, and each of them carries no more than the
+ * vector over N.  recursive_halving: buffers for N/2 segments.
  */
 static const struct {
-    const char *name;
+    const quant_tree_t *tree;
     unsigned ranks_max;
 } preferred[] = {
-    {"full_loop", 4},
-    {"semi_loop", UINT32_MAX},
-    {"direct", 16},
-    {"recursive_halving", 64},
+    {&quant_hierarchical, UINT32_MAX}, {&quant_full_loop, 4},
+    {&quant_semi_loop, UINT32_MAX},    {&quant_direct, 16},
+    {&quant_recursive_halving, 64},
 };
 
 enum { PREFERRED = sizeof preferred / sizeof preferred[0] };
 
-static const quant_algo_t *first_algo(unsigned ranks)
+static const quant_algo_t *algo_of(const quant_tree_t *tree)
 {
     size_t i = 0;
 
-    while (ranks > preferred[i].ranks_max) {
+    while (tree != quant_algo_at(i)->tree) {
         ++i;
     }
-    return quant_algo_by_name(preferred[i].name);
+    return quant_algo_at(i);
+}
+
+/* Is the i-th one for so many ranks, on these machines? */
+static bool is_open(const quant_wanted_t *wanted, unsigned ranks, size_t i)
+{
+    return ranks <= preferred[i].ranks_max &&
+           (!preferred[i].tree->levels || wanted->per_machine > 1);
+}
+
+/* What is named, NULL if that is left open, or if there are no levels for it. */
+static const quant_algo_t *named(const quant_wanted_t *wanted)
+{
+    const bool fits =
+        NULL != wanted->algo && (!wanted->algo->tree->levels || wanted->per_machine > 1);
+    return fits ? wanted->algo : NULL;
+}
+
+static const quant_algo_t *first_algo(const quant_wanted_t *wanted, unsigned ranks)
+{
+    size_t i = 0;
+
+    while (!is_open(wanted, ranks, i)) {
+        ++i;
+    }
+    return algo_of(preferred[i].tree);
 }
 
 /* On the wire, for each element: its code and its part of a scale. */
@@ -46,15 +70,18 @@ static double bits_of(const quant_format_t *format, unsigned block_rows)
 static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned ranks, double c,
                                         double growth[PREFERRED], double *nmse)
 {
-    for (size_t i = 0; i < PREFERRED; ++i) {
-        const quant_algo_t *algo =
-            NULL != wanted->algo ? wanted->algo : quant_algo_by_name(preferred[i].name);
+    const quant_algo_t *only = named(wanted);
+    const quant_config_t config = {.per_machine = wanted->per_machine};
 
-        if (NULL == wanted->algo && ranks > preferred[i].ranks_max) {
+    for (size_t i = 0; i < PREFERRED; ++i) {
+        const quant_algo_t *algo = NULL != only ? only : algo_of(preferred[i].tree);
+
+        if (NULL == only && !is_open(wanted, ranks, i)) {
             continue;
         }
         if (wanted->reduce && growth[i] < 0) {
-            growth[i] = quant_tree_reduce_growth(algo->tree, ranks);
+            const quant_shape_t shape = quant_algo_shape(algo, &config, ranks);
+            growth[i] = quant_tree_reduce_growth(algo->tree, &shape);
         }
         const double error =
             (wanted->reduce ? c * growth[i] / ranks : 0) + (wanted->gather ? c : 0);
@@ -62,7 +89,7 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
             *nmse = error;
             return algo;
         }
-        if (NULL != wanted->algo) {
+        if (NULL != only) {
             break;
         }
     }
@@ -71,7 +98,7 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
 
 static bool choose_for_target(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice)
 {
-    double growth[PREFERRED] = {-1, -1, -1, -1};
+    double growth[PREFERRED] = {-1, -1, -1, -1, -1};
     double best_bits = HUGE_VAL;
     const quant_format_t *format = NULL;
 
@@ -98,9 +125,10 @@ bool quant_choose(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *
     if (wanted->target_nmse > 0) {
         return choose_for_target(wanted, ranks, choice);
     }
+    const quant_algo_t *only = named(wanted);
     *choice = (quant_choice_t){
         .format = NULL != wanted->format ? wanted->format : quant_format_at(0),
-        .algo = NULL != wanted->algo ? wanted->algo : first_algo(ranks),
+        .algo = NULL != only ? only : first_algo(wanted, ranks),
     };
     return true;
 }

@@ -5,7 +5,8 @@
  * the error on both.  Without a target the choice is made by speed:
  *
  *   format      int8
- *   algorithm   full_loop up to 4 ranks; above semi_loop, which fills the wire as
+ *   algorithm   hierarchical where several machines have several ranks each;
+ *               full_loop up to 4 ranks; above semi_loop, which fills the wire as
  *               full_loop does, with half of the latencies and less error
  *               (docs/benchmarks.md)
  *
@@ -14,7 +15,8 @@
  *
  *   format      the one of the fewest bytes that some algorithm meets the target with
  *   algorithm   the same if its error is below the target, otherwise the next one of
- *               semi_loop; direct, for few ranks; recursive_halving, for some more
+ *               full_loop, for few ranks; semi_loop; direct, for few ranks; recursive_halving, for
+ * some more
  *
  * For independent elements of equal variance v, the exact result has N v, so that
  *
@@ -34,7 +36,8 @@
 
 typedef struct quant_wanted {
     const quant_format_t *format; /* NULL: any */
-    const quant_algo_t *algo;     /* NULL: any */
+    const quant_algo_t *algo;     /* NULL: any; so is one with levels where there are none */
+    unsigned per_machine;         /* ranks of each machine; 0 or 1: there are no levels */
     bool reduce;                  /* partial sums are quantized */
     bool gather;                  /* totals are quantized */
     unsigned block_rows;

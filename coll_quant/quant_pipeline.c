@@ -26,13 +26,19 @@ static uint64_t key_of(const quant_pipeline_t *pipe, bool partial, const place_t
                                      place->segment);
 }
 
+/* Partial sums are exact inside a machine. */
+static const quant_format_t *reduce_format_of(const quant_pipeline_t *pipe, unsigned round)
+{
+    return pipe->round[round].inside ? &quant_format_fp32 : pipe->config.reduce_format;
+}
+
 /* A message of `shard` in the place; of a total any place of its segment will do. */
 static quant_wire_segment_t segment_of(const quant_pipeline_t *pipe, bool partial,
                                        const place_t *place, unsigned shard,
                                        const quant_span_t *span)
 {
     return (quant_wire_segment_t){
-        .format = partial ? pipe->config.reduce_format : pipe->config.gather_format,
+        .format = partial ? reduce_format_of(pipe, place->round) : pipe->config.gather_format,
         .block_rows = pipe->config.block_rows,
         .sequence = pipe->operation.sequence,
         .elements = (uint32_t) span->elems,

@@ -31,6 +31,9 @@
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
  *
+ * With levels W is twice as large: half of the open nodes only collect sums on their machine, and
+ * what is between machines should be as much as without.
+ *
  * A message is received or sent at most A times at a time; kept bytes go to at
  * most H + A + 1 peers at a time.
  *
@@ -55,7 +58,9 @@
  *
  * Cost for n elements, N ranks, tree of height h: 2 h alpha + 2 (N - 1)/N n b beta
  * + n gamma, where b is 1.03 bytes (int8) instead of 4, gamma the time to decode
- * and encode an element.  The error: quant_error.h.
+ * and encode an element.  With levels partial sums inside a machine are in fp32: which messages
+ * these are follows from the round (quant_schedule.h), and so both ends know.  The error:
+ * quant_error.h.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

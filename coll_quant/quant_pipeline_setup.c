@@ -63,14 +63,16 @@ uint64_t quant_pipeline_skip(const quant_pipeline_t *pipe, uint64_t index,
 
 static plan_t plan_of(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks)
 {
-    const unsigned open = quant_tree_open_max(algo->tree, ranks);
-    const unsigned half = (config->depth - 1) / 2;
+    const quant_shape_t shape = quant_algo_shape(algo, config, ranks);
+    const unsigned open = quant_tree_open_max(algo->tree, &shape);
+    /* With levels half of what is open only collects on its machine. */
+    const unsigned half = (config->depth - 1) / 2 * (shape.per_machine > 1 ? 2 : 1);
     const unsigned window = open < half && 0 != open ? half / open : 1;
     const unsigned kept = window * open;
 
     return (plan_t){
-        .rounds = quant_schedule_rounds(algo->tree, ranks),
-        .shards = quant_schedule_shards(algo->tree, ranks),
+        .rounds = quant_schedule_rounds(algo->tree, &shape),
+        .shards = quant_schedule_shards(algo->tree, &shape),
         .window = window,
         .flight = config->depth / 2,
         .kept = kept,
@@ -133,6 +135,7 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
                                 arc_stream_t *stream, void *memory)
 {
     const plan_t plan = plan_of(algo, config, stream->ranks);
+    const quant_shape_t shape = quant_algo_shape(algo, config, stream->ranks);
     quant_pipeline_t *pipe = memory;
     uint8_t *base = memory;
     size_t begin[PARTS + 1];
@@ -159,7 +162,7 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
         pipe->slot[i].message = base + begin[PART_MESSAGES] + i * message_bytes(config);
     }
     for (unsigned i = 0; i < plan.rounds; ++i) {
-        pipe->round[i] = quant_schedule_round(algo->tree, stream->ranks, stream->rank, i);
+        pipe->round[i] = quant_schedule_round(algo->tree, &shape, stream->rank, i);
     }
     return &pipe->task;
 }

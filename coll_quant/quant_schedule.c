@@ -1,36 +1,71 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stddef.h>
+
 #include "quant_schedule.h"
 
 /* One direction of a tree, seen by a rank. */
 typedef struct view {
     const quant_tree_t *tree;
+    const quant_shape_t *shape;
     unsigned ranks;
-    unsigned rank;
+    quant_pair_t self;
     unsigned direction;
 } view_t;
 
-/* The rank `places` to the right of `rank`, to the left in the second direction. */
-static unsigned right_of(const view_t *view, unsigned rank, unsigned places)
+static unsigned moved(unsigned from, unsigned places, unsigned modulus, bool back)
 {
-    unsigned right = 0 == view->direction ? places : view->ranks - places;
-    return (rank + right) % view->ranks;
+    return (from + (back ? modulus - places : places)) % modulus;
 }
 
-static unsigned left_of(const view_t *view, unsigned rank, unsigned places)
+/* What is `places` to the right of `from`, to the left in the second direction. */
+static quant_pair_t right_of(const view_t *view, quant_pair_t from, quant_pair_t places)
 {
-    return right_of(view, rank, view->ranks - places);
+    const bool back = 1 == view->direction;
+
+    return (quant_pair_t){
+        .machine = moved(from.machine, places.machine, view->shape->machines, back),
+        .place = moved(from.place, places.place, view->shape->per_machine, back),
+    };
 }
 
-static unsigned offset(const view_t *view, unsigned node)
+static quant_pair_t left_of(const view_t *view, quant_pair_t from, quant_pair_t places)
 {
-    return view->tree->offset(view->ranks, node);
+    const bool back = 0 == view->direction;
+
+    return (quant_pair_t){
+        .machine = moved(from.machine, places.machine, view->shape->machines, back),
+        .place = moved(from.place, places.place, view->shape->per_machine, back),
+    };
 }
 
-static unsigned shard_of(const view_t *view, unsigned owner)
+static unsigned rank_of(const view_t *view, quant_pair_t pair)
 {
-    return view->direction * view->ranks + (owner + 1) % view->ranks;
+    const unsigned at = pair.machine * view->shape->per_machine + pair.place;
+    return NULL == view->shape->order ? at : view->shape->order[at];
+}
+
+static quant_pair_t pair_of(const quant_shape_t *shape, unsigned rank)
+{
+    unsigned at = rank;
+
+    if (NULL != shape->order) {
+        for (at = 0; rank != shape->order[at];) {
+            ++at;
+        }
+    }
+    return (quant_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
+}
+
+static quant_pair_t offset(const view_t *view, unsigned node)
+{
+    return quant_tree_offset(view->tree, view->shape, node);
+}
+
+static unsigned shard_of(const view_t *view, quant_pair_t owner)
+{
+    return view->direction * view->ranks + (rank_of(view, owner) + 1) % view->ranks;
 }
 
 /* The index of the round of this direction in which `node` sends its sum, or receives its total. */
@@ -47,65 +82,74 @@ static unsigned gather_round(const view_t *view, unsigned node)
 /* The receive after which the sum of `node` has everything below it. */
 static int summed_in(const view_t *view, unsigned node)
 {
-    unsigned child = quant_tree_first_child(view->tree, view->ranks, node);
+    unsigned child = quant_tree_first_child(view->tree, view->shape, node);
     return child == node ? QUANT_AFTER_NOTHING : (int) reduce_round(view, child);
+}
+
+static bool is_inside(const view_t *view, unsigned node)
+{
+    return 0 != quant_tree_pair(view->shape, node).place;
 }
 
 static quant_round_t reduce(const view_t *view, unsigned node)
 {
-    const unsigned parent = view->tree->parent(view->ranks, node);
-    const unsigned sent_to = right_of(view, view->rank, offset(view, node));
-    const unsigned received_for = right_of(view, view->rank, offset(view, parent));
+    const unsigned parent = quant_tree_parent(view->tree, view->shape, node);
+    const quant_pair_t sent_to = right_of(view, view->self, offset(view, node));
+    const quant_pair_t received_for = right_of(view, view->self, offset(view, parent));
     const bool totals =
-        0 == parent && node == quant_tree_first_child(view->tree, view->ranks, parent);
+        0 == parent && node == quant_tree_first_child(view->tree, view->shape, parent);
 
     return (quant_round_t){
-        .send_peer = left_of(view, sent_to, offset(view, parent)),
+        .send_peer = rank_of(view, left_of(view, sent_to, offset(view, parent))),
         .send_shard = shard_of(view, sent_to),
         .send_after = summed_in(view, node),
-        .receive_peer = left_of(view, received_for, offset(view, node)),
+        .receive_peer = rank_of(view, left_of(view, received_for, offset(view, node))),
         .receive_shard = shard_of(view, received_for),
-        .opens = node == quant_tree_last_child(view->tree, view->ranks, parent),
+        .opens = node == quant_tree_last_child(view->tree, view->shape, parent),
         .totals = totals,
-        .forwards = totals ? quant_tree_children(view->tree, view->ranks, 0) : 0,
+        .forwards = totals ? quant_tree_children(view->tree, view->shape, 0) : 0,
+        .inside = is_inside(view, node),
     };
 }
 
 static quant_round_t gather(const view_t *view, unsigned node)
 {
-    const unsigned parent = view->tree->parent(view->ranks, node);
-    const unsigned sent_of = left_of(view, view->rank, offset(view, parent));
-    const unsigned received_of = left_of(view, view->rank, offset(view, node));
+    const unsigned parent = quant_tree_parent(view->tree, view->shape, node);
+    const quant_pair_t sent_of = left_of(view, view->self, offset(view, parent));
+    const quant_pair_t received_of = left_of(view, view->self, offset(view, node));
 
     return (quant_round_t){
-        .send_peer = right_of(view, sent_of, offset(view, node)),
+        .send_peer = rank_of(view, right_of(view, sent_of, offset(view, node))),
         .send_shard = shard_of(view, sent_of),
         .send_after = 0 == parent ? summed_in(view, 0) : (int) gather_round(view, parent),
-        .receive_peer = right_of(view, received_of, offset(view, parent)),
+        .receive_peer = rank_of(view, right_of(view, received_of, offset(view, parent))),
         .receive_shard = shard_of(view, received_of),
-        .forwards = quant_tree_children(view->tree, view->ranks, node),
+        .forwards = quant_tree_children(view->tree, view->shape, node),
+        .inside = is_inside(view, node),
     };
 }
 
-unsigned quant_schedule_shards(const quant_tree_t *tree, unsigned ranks)
+unsigned quant_schedule_shards(const quant_tree_t *tree, const quant_shape_t *shape)
 {
-    return ranks * tree->directions;
+    return quant_shape_ranks(shape) * tree->directions;
 }
 
-unsigned quant_schedule_rounds(const quant_tree_t *tree, unsigned ranks)
+unsigned quant_schedule_rounds(const quant_tree_t *tree, const quant_shape_t *shape)
 {
-    return 2 * (ranks - 1) * tree->directions;
+    return 2 * (quant_shape_ranks(shape) - 1) * tree->directions;
 }
 
-quant_round_t quant_schedule_round(const quant_tree_t *tree, unsigned ranks, unsigned rank,
-                                   unsigned index)
+quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,
+                                   unsigned rank, unsigned index)
 {
     const unsigned turn = index / tree->directions;
     const view_t view = {
         .tree = tree,
-        .ranks = ranks,
-        .rank = rank,
+        .shape = shape,
+        .ranks = quant_shape_ranks(shape),
+        .self = pair_of(shape, rank),
         .direction = index % tree->directions,
     };
-    return turn < ranks - 1 ? reduce(&view, ranks - 1 - turn) : gather(&view, turn - (ranks - 2));
+    return turn < view.ranks - 1 ? reduce(&view, view.ranks - 1 - turn)
+                                 : gather(&view, turn - (view.ranks - 2));
 }

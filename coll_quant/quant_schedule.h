@@ -13,6 +13,9 @@
  * What a rank sends in a round follows only from what it received in earlier
  * rounds, because parents have smaller numbers than their children.
  *
+ * All messages of a round are those of one edge of the tree, each of another shard: if one of them
+ * stays on a machine (quant_tree.h), all do.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_SCHEDULE_H
@@ -34,16 +37,17 @@ typedef struct quant_round {
     bool opens;        /* reduce: the first child; the own part goes in with it */
     bool totals;       /* reduce: the last child of the root; the sum is the total */
     unsigned forwards; /* of the total that this receive makes or brings: how often it is sent */
+    bool inside;       /* both messages stay on their machines; not without levels */
 } quant_round_t;
 
 /* Shards of the vector: rank r owns shard r + 1 (modulo N), in each direction. */
-unsigned quant_schedule_shards(const quant_tree_t *tree, unsigned ranks);
+unsigned quant_schedule_shards(const quant_tree_t *tree, const quant_shape_t *shape);
 
 /* R; 0 for one rank. */
-unsigned quant_schedule_rounds(const quant_tree_t *tree, unsigned ranks);
+unsigned quant_schedule_rounds(const quant_tree_t *tree, const quant_shape_t *shape);
 
 /* What `rank` does in round `index`. */
-quant_round_t quant_schedule_round(const quant_tree_t *tree, unsigned ranks, unsigned rank,
-                                   unsigned index);
+quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,
+                                   unsigned rank, unsigned index);
 
 #endif

@@ -47,12 +47,20 @@ static bool quantizes_gather(const quant_settings_t *settings)
     return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
 }
 
-bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, quant_choice_t *choice)
+bool quant_settings_want_levels(const quant_settings_t *settings)
+{
+    const quant_algo_t *algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
+    return NULL == algo || algo->tree->levels;
+}
+
+bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,
+                           quant_choice_t *choice)
 {
     /* There is no row of a table with the name "auto". */
     const quant_wanted_t wanted = {
         .format = quant_format_by_name(quant_format_choices[settings->format]),
         .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
+        .per_machine = per_machine,
         .reduce = quantizes_reduce(settings),
         .gather = quantizes_gather(settings),
         .block_rows = (unsigned) settings->block,

@@ -26,11 +26,15 @@ enum { QUANT_CHOICE_AUTO = 0 };
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
 
+/* May the algorithm depend on which ranks are on which machine? */
+bool quant_settings_want_levels(const quant_settings_t *settings);
+
 /*
- * Format and algorithm for settings whose values are in range.  False: what they allow does not
- * meet their target_nmse with so many ranks; *choice is then unchanged.
+ * Format and algorithm for settings whose values are in range; per_machine as in quant_wanted_t.
+ * False: what they allow does not meet their target_nmse with so many ranks; *choice is then
+ * unchanged.
  */
-bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks,
+bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,
                            quant_choice_t *choice);
 
 /*

@@ -20,15 +20,40 @@
  * With 2 directions the second half of the vector runs the other way round, with
  * all offsets negated.
  *
+ * Levels.  Ranks may be grouped, p of them to each of n groups (the nodes of a cluster;
+ * "machines" here, to tell them from nodes of the tree).  A rank is then a pair, machine and
+ * place, and offsets are pairs, too: the two are added each by itself, modulo n and modulo p.
+ * The functions below tell the tree between machines; on every machine it has a star. Node
+ * (i, 0) is node i of the tree between machines, (i, 1) ... (i, p - 1) hang on it:
+ *
+ *        (0,0)                        the offset of (i, j) is that of i for the machine,
+ *       /  |  \                       j for the place: all partial sums of a machine come
+ *  (1,0) (0,1) (0,2)                  to the one rank whose place is that of the owner, and
+ *   |  \                              p ranks of a machine talk to others at the same time
+ * (1,1) (1,2)
+ *
+ * The numbers alternate, the leaves of a machine behind the next machine, so that partial sums
+ * travel between machines while those of the next one are added up:
+ *
+ *   (0,0)  (1,0) (0,1) .. (0,p-1)  (2,0) (1,1) .. (1,p-1)  (3,0) ...  (n-1,1) .. (n-1,p-1)
+ *
+ * Pairs form a group as numbers modulo N do, so each rank is still every node exactly once, of
+ * another shard each, and an edge from one rank's node u leads to one other rank.  Edges to
+ * leaves stay on a machine; all others lead to another one.  p = 1 is the tree without levels.
+ *
  *   error      a shard is quantized once per edge, weighted with the subtree
- *              below; the sum is the sum of the depths of all nodes
+ *              below; the sum is the sum of the depths of all nodes.  With levels, only edges
+ *              between machines are: p times the sum of the depths of their nodes
  *   latencies  the height of the tree, per stage
- *   volume     (N - 1)/N of the vector per rank and stage, for every tree
+ *   volume     (N - 1)/N of the vector per rank and stage, for every tree; with levels
+ *              (n - 1)/n/p of the vector per rank between machines
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_TREE_H
 #define QUANT_TREE_H
+
+#include <stdbool.h>
 
 typedef struct quant_tree {
     /* Of node 1 .. ranks - 1; less than `node`. */
@@ -38,7 +63,25 @@ typedef struct quant_tree {
     unsigned (*offset)(unsigned ranks, unsigned node);
 
     unsigned directions; /* 1 or 2 */
+    bool levels;         /* both functions are about machines instead of ranks */
 } quant_tree_t;
+
+/* How ranks are grouped; without levels every rank is a machine. */
+typedef struct quant_shape {
+    unsigned machines;     /* n */
+    unsigned per_machine;  /* p, at least 1 */
+    const unsigned *order; /* [n p] ranks by machine, then place; NULL: 0, 1, 2, ... */
+} quant_shape_t;
+
+static inline unsigned quant_shape_ranks(const quant_shape_t *shape)
+{
+    return shape->machines * shape->per_machine;
+}
+
+static inline quant_shape_t quant_shape_flat(unsigned ranks)
+{
+    return (quant_shape_t){.machines = ranks, .per_machine = 1};
+}
 
 /* The offset of most trees: node u is u places from the root. */
 unsigned quant_tree_in_order(unsigned ranks, unsigned node);
@@ -46,19 +89,36 @@ unsigned quant_tree_in_order(unsigned ranks, unsigned node);
 /* The parent of node u is node u - 1. */
 unsigned quant_tree_chain(unsigned ranks, unsigned node);
 
+/* ---- of all nodes 0 .. n p - 1, in the order of their numbers ---- */
+
+/* The pair (machine, place) of a node: i and j above. */
+typedef struct quant_pair {
+    unsigned machine;
+    unsigned place;
+} quant_pair_t;
+
+quant_pair_t quant_tree_pair(const quant_shape_t *shape, unsigned node);
+
+/* Its offset from the root. */
+quant_pair_t quant_tree_offset(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
+
+/* Of node 1 .. n p - 1; less than `node`. */
+unsigned quant_tree_parent(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
+
 /* The first and the last child of a node, `node` itself if it has none; how many it has. */
-unsigned quant_tree_first_child(const quant_tree_t *tree, unsigned ranks, unsigned node);
-unsigned quant_tree_last_child(const quant_tree_t *tree, unsigned ranks, unsigned node);
-unsigned quant_tree_children(const quant_tree_t *tree, unsigned ranks, unsigned node);
+unsigned quant_tree_first_child(const quant_tree_t *tree, const quant_shape_t *shape,
+                                unsigned node);
+unsigned quant_tree_last_child(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
+unsigned quant_tree_children(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
 
 /*
  * The largest number of nodes that are open at a time, that is, between themselves
  * and their last child in the order of the numbers: how many partial sums, or
  * totals, of different shards a rank has to keep, over all directions.
  */
-unsigned quant_tree_open_max(const quant_tree_t *tree, unsigned ranks);
+unsigned quant_tree_open_max(const quant_tree_t *tree, const quant_shape_t *shape);
 
 /* Quantizations of the reduce-scatter, each weighted with its number of contributions. */
-double quant_tree_reduce_growth(const quant_tree_t *tree, unsigned ranks);
+double quant_tree_reduce_growth(const quant_tree_t *tree, const quant_shape_t *shape);
 
 #endif

@@ -19,6 +19,8 @@
  * the sum of its inputs. e5m2_naive, with fp8_e5m2, is a ring of casts to that format, without
  * scales, whose inputs are rounded to it first.
  *
+ * With levels, two ranks are on each machine; their bytes are those between machines.
+ *
  * Prints tab-separated columns with a header; a theory of "-": there is none. bytes is what
  * an element takes on the wire, scales and headers included, the mean of both stages.
  *
@@ -41,6 +43,7 @@ enum {
     /* As the component's defaults: 64 KiB of floats, 16 segments under way. */
     SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES,
     DEPTH = 16,
+    PER_MACHINE = 2, /* with levels; of an odd number of ranks each is a machine */
     TILE_ELEMS = BLOCK_ROWS * QUANT_LANES,
     ELEMENTS_MAX = 1 << 28, /* 1 GiB of floats for each rank */
     FORMATS_MAX = 32,
@@ -108,6 +111,7 @@ static void run(work_t *work, const quant_algo_t *algo, const quant_format_t *re
                 const quant_format_t *gather)
 {
     work->job.algo = algo;
+    quant_job_group(&work->job, 0 == work->job.ranks % PER_MACHINE ? PER_MACHINE : 1);
     work->job.config.reduce_format = reduce;
     work->job.config.gather_format = gather;
     quant_outcome_t outcome = quant_job_run(&work->job, 1, work->result);

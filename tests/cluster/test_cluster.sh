@@ -134,6 +134,16 @@ arc2 quant" "Open MPI finds the components on all nodes"
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
         --mca coll_quant_enable 1 --mca coll_lowlat_nodes_algorithm ring \
         "$mpi_bin/quantized" -a semi_loop -n 300000
+    # Nodes as Open MPI sees them; dealt: the ranks of a node are far apart.
+    hierarchical="--mca coll_quant_enable 1 --mca coll_quant_algorithm hierarchical"
+    # shellcheck disable=SC2086
+    cluster_check "3 nodes of 2 ranks, hierarchical" 120 --ppn 2 $hierarchical \
+        "$mpi_bin/quantized" -a hierarchical -p 2 -n 300000
+    # shellcheck disable=SC2086
+    cluster_check "3 nodes of 2 ranks, dealt, hierarchical" 120 --ppn 2 --map-by node $hierarchical \
+        "$mpi_bin/quantized" -a hierarchical -p 2 -n 300000
+    cluster_check "3 nodes of 2 ranks, auto" 120 --ppn 2 --mca coll_quant_enable 1 \
+        "$mpi_bin/levels" -p 2
 fi
 cluster_check "3 nodes" 60 --ppn 2,1,1 "$mpi_bin/matrix" -l 1000
 cluster_start 60 --ppn 1 "$mpi_bin/arc_allreduce" -c -m 4:1048576 -i 5 -x 1

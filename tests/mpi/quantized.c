@@ -12,6 +12,7 @@
  * For 8 ranks: 1.28e-3. The other algorithms: see `algorithms`.
  *
  *   -a A   the algorithm that is set (default full_loop)
+ *   -p P   for hierarchical: ranks on each node
  *   -n N   elements per rank (default 4096 * 4096)
  *   -c C   the c of another format; only the error is checked
  *   -r     rounding draws numbers: each call its own
@@ -77,6 +78,15 @@ static double rounded_by_halving(int ranks)
     return rounded;
 }
 
+/* Ranks on each node (-p): what they have is rounded together, and only between nodes. */
+static int per_node = 1;
+
+static double rounded_by_nodes(int ranks)
+{
+    const int nodes = ranks / per_node;
+    return per_node * (nodes <= 4 ? rounded_by_loop(nodes) : rounded_by_semi_loop(nodes));
+}
+
 static const struct algorithm {
     const char *name;
     double (*rounded)(int ranks);
@@ -86,6 +96,7 @@ static const struct algorithm {
     {"semi_loop", rounded_by_semi_loop},
     {"direct", rounded_by_direct},
     {"recursive_halving", rounded_by_halving},
+    {"hierarchical", rounded_by_nodes},
 };
 
 static int world_rank;
@@ -393,7 +404,7 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:n:kr")) != -1) {
+    while ((option = getopt(argc, argv, "a:c:n:p:kr")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
         } else if (option == 'n') {
@@ -403,6 +414,8 @@ int main(int argc, char **argv)
             error_only = true;
         } else if (option == 'r') {
             draws = true;
+        } else if (option == 'p') {
+            per_node = atoi(optarg);
         } else if (option == 'k') {
             by_key = true;
         } else {

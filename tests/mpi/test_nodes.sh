@@ -74,7 +74,8 @@ check_missing() {
 mpi_run "two nodes" 4 120 "$two_nodes" fallback -r 3
 mpi_run "two nodes" 4 120 "$two_nodes" stress -n 300
 if mpi_have_plugin; then
-    mpi_run "two nodes, quant" 4 120 "$two_nodes --mca coll_quant_enable 1" quantized -n 1048576
+    mpi_run "two nodes, quant" 4 120 "$two_nodes --mca coll_quant_enable 1" \
+        quantized -a hierarchical -p 2 -n 1048576
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
         mpi_start 4 120 "$two_nodes --mca coll_lowlat_report 1 \
             --mca coll_lowlat_nodes_algorithm $algorithm" fallback -r 2

@@ -14,8 +14,10 @@ for ranks in 2 3 4 5; do
     mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -a "$usual" -n 1048576
     mpi_run "np=$ranks info key" "$ranks" 60 "" quantized -k
 done
-# Every algorithm: the smallest sizes of job, each with another cut of the messages.
-for algorithm in $(mpi_algorithms quant); do
+# Every algorithm but the one for several nodes (test_levels.sh): the smallest sizes of job, each
+# with another cut of the messages.
+flat=$(mpi_algorithms quant | grep -vx hierarchical)
+for algorithm in $flat; do
     mpi_cut=
     for ranks in 2 3 4 5; do
         mpi_run "$algorithm np=$ranks $mpi_cut" "$ranks" 120 \
@@ -28,7 +30,7 @@ for algorithm in $(mpi_algorithms quant); do
     done
 done
 # Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
-for algorithm in $(mpi_algorithms quant); do
+for algorithm in $flat; do
     mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
         --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
         --mca coll_quant_depth 3 --mca coll_quant_algorithm $algorithm" \
@@ -61,11 +63,14 @@ int16 dither hadamard 5.41e-10 -r
 int6 stochastic hadamard 1.20e-3 -r
 fp8_e4m3 nearest hadamard 6.29e-4
 END
-for algorithm in $(mpi_algorithms quant); do
+for algorithm in $flat; do
     mpi_run "$algorithm np=3 dither hadamard" 3 60 "$on --mca coll_quant_algorithm $algorithm \
         --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
         quantized -a "$algorithm" -n 524288 -c 3.60e-5 -r
 done
+mpi_run "hierarchical np=4 dither hadamard" 4 60 "$on --mca coll_quant_algorithm hierarchical \
+    --mca coll_quant_ranks_per_node 2 --mca coll_quant_rounding dither \
+    --mca coll_quant_rotation hadamard" quantized -a hierarchical -p 2 -n 524288 -c 3.60e-5 -r
 # What they cannot do anything for is said once, and coded as always.
 mpi_start 2 60 "$on --mca coll_quant_format bf16 --mca coll_quant_rounding stochastic \
     --mca coll_quant_rotation hadamard" quantized -n 1048576 -c 2.75e-6

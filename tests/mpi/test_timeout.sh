@@ -84,8 +84,10 @@ for missing in 0 2; do
     check_neighbours "quant, np=4, rank $missing missing" 4 $missing
 done
 for algorithm in $(mpi_algorithms quant); do
+    [ "$algorithm" != hierarchical ] || continue
     check_late "quant $algorithm, np=3" 3 1 "$quant 1 --mca coll_quant_algorithm $algorithm" 300000
 done
+check_late "quant hierarchical, np=4" 4 1 "$quant 1 --mca coll_quant_ranks_per_node 2" 300000
 # Small messages over TCP: a long sum in little memory.
 mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
     --mca coll_quant_segment_bytes 2k --mca coll_quant_depth 3 --mca coll_quant_block 8" \

@@ -50,7 +50,7 @@ static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
     size_t window_bytes[LOWLAT_JOB_MAX_RANKS];
 
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        const lowlat_topology_t *topology = &nodes->topology[rank];
+        const arc_topology_t *topology = &nodes->topology[rank];
         unsigned partner[LOWLAT_MAX_PARTNERS];
         if (topology->local_rank < topology->owners) {
             peers[rank].count = lowlat_partners(topology->node, topology->nodes, partner);
@@ -71,7 +71,7 @@ static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
 
 static void make_rank(sim_nodes_t *nodes, unsigned rank)
 {
-    const lowlat_topology_t *topology = &nodes->topology[rank];
+    const arc_topology_t *topology = &nodes->topology[rank];
     lowlat_net_t *net = &nodes->net[rank];
 
     *net = (lowlat_net_t){
@@ -117,8 +117,8 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
         nodes->network[i] = sim_network_new(nodes->ranks, &network);
     }
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        lowlat_topology_t *topology = &nodes->topology[rank];
-        require(ARC_OK == lowlat_topology_make(topology, node_of, nodes->ranks, rank), "no memory");
+        arc_topology_t *topology = &nodes->topology[rank];
+        require(ARC_OK == arc_topology_make(topology, node_of, nodes->ranks, rank), "no memory");
         require(rank == nodes->placement.member[topology->node][topology->local_rank],
                 "a topology that differs from the options");
     }
@@ -134,7 +134,7 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
 void sim_nodes_free(sim_nodes_t *nodes)
 {
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        lowlat_topology_free(&nodes->topology[rank]);
+        arc_topology_free(&nodes->topology[rank]);
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             test_buffer_free(&nodes->scratch[rank][i]);
         }

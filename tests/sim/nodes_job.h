@@ -10,7 +10,7 @@
 
 #include "lowlat_job.h"
 #include "lowlat_net.h"
-#include "lowlat_topology.h"
+#include "topology.h"
 #include "sim_memory.h"
 #include "put_stream.h"
 #include "sim_stream.h"
@@ -43,7 +43,7 @@ typedef struct sim_nodes {
     sim_network_t *network[LOWLAT_EXCHANGES];
     sim_windows_t *windows; /* NULL: no puts */
     arc_put_streams_t *streams[LOWLAT_JOB_MAX_RANKS];
-    lowlat_topology_t topology[LOWLAT_JOB_MAX_RANKS];
+    arc_topology_t topology[LOWLAT_JOB_MAX_RANKS];
     lowlat_net_t net[LOWLAT_JOB_MAX_RANKS];
     test_buffer_t scratch[LOWLAT_JOB_MAX_RANKS][LOWLAT_EXCHANGES];
     actor_t actors[LOWLAT_JOB_MAX_RANKS];

@@ -43,6 +43,30 @@ quant_config_t quant_job_config(void)
     };
 }
 
+void quant_job_group(quant_job_t *job, unsigned per_machine)
+{
+    /* Of each shape that a test has: configurations point there. */
+    static unsigned orders[JOB_RANKS_MAX + 1][JOB_RANKS_MAX + 1][JOB_RANKS_MAX];
+
+    if (!job->algo->tree->levels) {
+        return;
+    }
+    for (unsigned divisor = 2; 0 == per_machine; ++divisor) {
+        if (divisor >= job->ranks) {
+            per_machine = 1; /* there is no other */
+        } else if (0 == job->ranks % divisor) {
+            per_machine = divisor;
+        }
+    }
+    unsigned *order = orders[job->ranks][per_machine];
+    const unsigned machines = job->ranks / per_machine;
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        order[rank % machines * per_machine + rank / machines] = rank;
+    }
+    job->config.per_machine = per_machine;
+    job->config.order = order;
+}
+
 static void member_init(member_t *member, const quant_job_t *job, sim_network_t *network,
                         unsigned rank)
 {

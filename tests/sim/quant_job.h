@@ -52,6 +52,12 @@ typedef struct quant_outcome {
 quant_config_t quant_job_config(void);
 
 /*
+ * For an algorithm with levels: machines of `per_machine` ranks, which divides the ranks; 0: of the
+ * least divisor.  Ranks are dealt to the machines in turn.
+ */
+void quant_job_group(quant_job_t *job, unsigned per_machine);
+
+/*
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
  * `result`: the `count` elements of the last one on rank 0.
  */

@@ -18,12 +18,22 @@ enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
 /*
  * Who adds what, of one shard: ranks by their distance `d` before the owner, the
  * owner has 0.  A rank adds to its own part the sums of its children, in this order.
+ *
+ * With levels, p ranks on each machine: d = (distance of the machines) p + (distance of the
+ * places on them).
  */
 typedef struct model {
     const char *name;
     unsigned halves; /* 2: the second half of the vector is its mirror image */
     unsigned (*children)(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX]);
 } model_t;
+
+/* Ranks of a machine; 1 where there are no levels. */
+static unsigned per_machine(const quant_job_t *job)
+{
+    const bool levels = 0 == strcmp("hierarchical", job->algo->name);
+    return levels && job->config.per_machine > 1 ? job->config.per_machine : 1;
+}
 
 static unsigned children_of_loop(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
 {
@@ -69,6 +79,13 @@ static unsigned children_of_halving(unsigned ranks, unsigned d, unsigned child[C
     return count;
 }
 
+/* Up to 4 machines are a chain, more two chains. */
+static unsigned children_of_machines(unsigned machines, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    return machines <= 4 ? children_of_loop(machines, d, child)
+                         : children_of_semi_loop(machines, d, child);
+}
+
 static const model_t *model_of(const quant_job_t *job)
 {
     static const model_t models[] = {
@@ -77,6 +94,7 @@ static const model_t *model_of(const quant_job_t *job)
         {"semi_loop", 1, children_of_semi_loop},
         {"direct", 1, children_of_direct},
         {"recursive_halving", 1, children_of_halving},
+        {"hierarchical", 1, children_of_machines},
     };
 
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
@@ -86,6 +104,36 @@ static const model_t *model_of(const quant_job_t *job)
     }
     fprintf(stderr, "quant_oracle: no model of %s\n", job->algo->name);
     abort();
+}
+
+/*
+ * The children of the rank at distance `d`.  With levels, one whose place is that of the owner adds
+ * the other ranks of its machine, the last place first: in a chain before what comes from other
+ * machines; else after it, but the owner adds what comes from its left last of all.
+ */
+static unsigned children_at(const quant_job_t *job, unsigned d, unsigned child[CHILDREN_MAX])
+{
+    const unsigned p = per_machine(job);
+    const unsigned machines = job->ranks / p;
+    unsigned others[CHILDREN_MAX];
+    unsigned count = 0;
+    unsigned other = 0;
+
+    if (0 != d % p) {
+        return 0;
+    }
+    const unsigned from_others = model_of(job)->children(machines, d / p, others);
+    const unsigned last = machines <= 4 ? from_others : 0 == d && from_others > 0;
+    while (other < from_others - last) {
+        child[count++] = others[other++] * p;
+    }
+    for (unsigned place = p - 1; place > 0; --place) {
+        child[count++] = d + place;
+    }
+    while (other < from_others) {
+        child[count++] = others[other++] * p;
+    }
+    return count;
 }
 
 /* The shard to which 64-element row `row` belongs, and where that shard begins. */
@@ -108,8 +156,19 @@ static unsigned shard_of_row(const quant_job_t *job, size_t row, size_t *first_r
 /* The rank at distance `d` of the owner of `shard`, which is the rank before shard. */
 static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
 {
-    const unsigned owner = shard + job->ranks - 1;
-    return (shard < job->ranks ? owner - d : owner + d) % job->ranks;
+    const unsigned owner = (shard + job->ranks - 1) % job->ranks;
+    const unsigned p = per_machine(job);
+    const unsigned machines = job->ranks / p;
+    unsigned at = 0;
+
+    if (1 == p) {
+        return (shard < job->ranks ? owner + job->ranks - d : owner + d) % job->ranks;
+    }
+    while (owner != job->config.order[at]) {
+        ++at;
+    }
+    const unsigned machine = (at / p + machines - d / p) % machines;
+    return job->config.order[machine * p + (at % p + p - d % p) % p];
 }
 
 void quant_oracle_sum(const quant_job_t *job, double *sum)
@@ -125,7 +184,7 @@ void quant_oracle_sum(const quant_job_t *job, double *sum)
 static float float_sum(const quant_job_t *job, unsigned shard, unsigned d, size_t i)
 {
     unsigned child[CHILDREN_MAX];
-    const unsigned children = model_of(job)->children(job->ranks, d, child);
+    const unsigned children = children_at(job, d, child);
     volatile float sum = job->inputs[rank_at(job, shard, d)][i];
 
     for (unsigned c = 0; c < children; ++c) {
@@ -178,7 +237,7 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
 {
     const size_t rows = (end - first + 63) / 64;
     unsigned child[CHILDREN_MAX];
-    const unsigned children = model_of(job)->children(job->ranks, d, child);
+    const unsigned children = children_at(job, d, child);
     double bound = 0;
 
     for (size_t row = 0; row < rows; ++row) {
@@ -187,7 +246,9 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
     for (unsigned c = 0; c < children; ++c) {
         double part[ROWS_MAX];
         double off = subtree_bound(job, shard, child[c], first, end, part);
-        bound += off + quantization_bound(job->config.reduce_format, largest_of(part, rows) + off);
+        const bool inside = 0 != child[c] % per_machine(job);
+        const quant_format_t *format = inside ? &quant_format_fp32 : job->config.reduce_format;
+        bound += off + quantization_bound(format, largest_of(part, rows) + off);
         for (size_t row = 0; row < rows; ++row) {
             sum[row] += part[row];
         }

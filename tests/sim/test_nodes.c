@@ -138,7 +138,7 @@ static void check_names(const sim_nodes_t *nodes, unsigned late)
     unsigned awaiting = 0;
 
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        const lowlat_topology_t *topology = &nodes->topology[rank];
+        const arc_topology_t *topology = &nodes->topology[rank];
         const lowlat_task_t *task = &nodes->actors[rank].task;
         unsigned waits = 0;
 

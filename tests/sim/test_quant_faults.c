@@ -45,6 +45,7 @@ static int setup(void **state)
     fixture->job.config.block_rows = 8;
     fixture->job.config.segment_elems = SEGMENT;
     fixture->job.config.depth = 5;
+    quant_job_group(&fixture->job, 0);
     *state = fixture;
     return 0;
 }

@@ -41,6 +41,7 @@ static quant_job_t job_of(const quant_algo_t *algo, const quant_format_t *format
 
     job.config.reduce_format = format;
     job.config.gather_format = format;
+    quant_job_group(&job, 0);
     return job;
 }
 

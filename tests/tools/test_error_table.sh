@@ -47,7 +47,7 @@ echo 1..19
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
         --tsv "$scratch/error.tsv" &&
-        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 5 * 3 * 10 + 5 + 2)) ]
+        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 6 * 3 * 10 + 6 + 2)) ]
 }
 ok_if "all rows of a small measurement are near the theory" has_all_rows
 ok_if "an unquantized ring is the bf16 ring" \

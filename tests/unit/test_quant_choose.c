@@ -81,7 +81,8 @@ static void what_is_named_is_taken_where_there_is_no_target(void **state)
 
             wanted.format = quant_format_at(f);
             wanted.algo = quant_algo_at(a);
-            assert_true(quant_choose(&wanted, 5, &choice));
+            wanted.per_machine = 2;
+            assert_true(quant_choose(&wanted, 6, &choice));
             assert_ptr_equal(wanted.format, choice.format);
             assert_ptr_equal(wanted.algo, choice.algo);
         }
@@ -174,6 +175,54 @@ static void what_is_named_restricts_the_choice(void **state)
     assert_ptr_equal(&quant_format_fp32, choice.format);
 }
 
+static void with_levels_the_hierarchical_one_is_taken(void **state)
+{
+    const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
+    quant_wanted_t wanted = anything(0);
+    quant_choice_t choice = {0};
+    (void) state;
+
+    wanted.per_machine = 2;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_string_equal("hierarchical", choice.algo->name);
+
+    /* 4 machines: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
+    wanted.target_nmse = 2.7 * c;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_string_equal("hierarchical", choice.algo->name);
+    assert_ptr_equal(&quant_format_int8, choice.format);
+    assert_true(fabs(choice.nmse / (2.5 * c) - 1) < 1e-12);
+    wanted.target_nmse = 2.4 * c;
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_string_equal("direct", choice.algo->name);
+    wanted.algo = quant_algo_by_name("hierarchical");
+    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_string_equal("hierarchical", choice.algo->name);
+    assert_ptr_equal(&quant_format_int10, choice.format);
+}
+
+static void where_there_are_no_levels_it_is_left_open(void **state)
+{
+    (void) state;
+    for (unsigned per_machine = 0; per_machine <= 1; ++per_machine) {
+        for (size_t t = 0; t <= TARGETS; ++t) {
+            for (size_t i = 0; i < RANKS; ++i) {
+                const quant_wanted_t open = anything(t < TARGETS ? targets[t] : 0);
+                quant_wanted_t wanted = open;
+                quant_choice_t choice = {0};
+                quant_choice_t expected = {0};
+
+                wanted.algo = quant_algo_by_name("hierarchical");
+                wanted.per_machine = per_machine;
+                assert_int_equal(quant_choose(&open, ranks_of[i], &expected),
+                                 quant_choose(&wanted, ranks_of[i], &choice));
+                assert_ptr_equal(expected.algo, choice.algo);
+                assert_ptr_equal(expected.format, choice.format);
+            }
+        }
+    }
+}
+
 static void stages_that_are_exact_leave_room(void **state)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
@@ -197,6 +246,8 @@ int main(void)
         cmocka_unit_test(a_choice_is_below_the_target_and_nothing_cheaper_is),
         cmocka_unit_test(the_usual_algorithm_is_left_only_where_its_error_is_too_large),
         cmocka_unit_test(what_is_named_restricts_the_choice),
+        cmocka_unit_test(with_levels_the_hierarchical_one_is_taken),
+        cmocka_unit_test(where_there_are_no_levels_it_is_left_open),
         cmocka_unit_test(stages_that_are_exact_leave_room),
     };
     return cmocka_run_group_tests_name("choice", tests, NULL, NULL);

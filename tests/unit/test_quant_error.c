@@ -82,6 +82,18 @@ static double growth_of_halving(unsigned ranks)
     return bits;
 }
 
+/* A chain for up to 4. */
+static double growth_of_machines(unsigned machines)
+{
+    return machines <= 4 ? growth_of_loop(machines) : growth_of_semi_loop(machines);
+}
+
+static double growth_of(const quant_algo_t *algo, unsigned ranks)
+{
+    const quant_shape_t shape = quant_shape_flat(ranks);
+    return quant_tree_reduce_growth(algo->tree, &shape);
+}
+
 static void growth_is_the_closed_form_of_the_algorithm(void **state)
 {
     static const struct {
@@ -90,9 +102,12 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
         double of_8;
         double of_16;
     } rows[] = {
-        {"full_loop", growth_of_loop, 28, 120},           {"dual_loop", growth_of_loop, 28, 120},
-        {"semi_loop", growth_of_semi_loop, 16, 64},       {"direct", growth_of_direct, 7, 15},
+        {"full_loop", growth_of_loop, 28, 120},
+        {"dual_loop", growth_of_loop, 28, 120},
+        {"semi_loop", growth_of_semi_loop, 16, 64},
+        {"direct", growth_of_direct, 7, 15},
         {"recursive_halving", growth_of_halving, 12, 32},
+        {"hierarchical", growth_of_machines, 16, 64},
     };
     size_t algos = 0;
 
@@ -103,12 +118,41 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
     for (size_t i = 0; i < algos; ++i) {
         const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
         assert_non_null(algo);
-        assert_true(rows[i].of_8 == quant_tree_reduce_growth(algo->tree, 8));
-        assert_true(rows[i].of_16 == quant_tree_reduce_growth(algo->tree, 16));
+        assert_true(rows[i].of_8 == growth_of(algo, 8));
+        assert_true(rows[i].of_16 == growth_of(algo, 16));
         for (unsigned ranks = 1; ranks <= 65; ++ranks) {
-            assert_true(rows[i].growth(ranks) == quant_tree_reduce_growth(algo->tree, ranks));
+            assert_true(rows[i].growth(ranks) == growth_of(algo, ranks));
         }
     }
+}
+
+/* What is exact adds nothing; a message between machines has the parts of a whole machine. */
+static void with_levels_only_machines_count_each_with_all_its_ranks(void **state)
+{
+    const quant_algo_t *algo = quant_algo_by_name("hierarchical");
+    const double c = quant_error_coefficient(&quant_format_int8, 64);
+    (void) state;
+
+    for (unsigned machines = 1; machines <= 33; ++machines) {
+        for (unsigned p = 1; p <= 9; ++p) {
+            const quant_shape_t shape = {.machines = machines, .per_machine = p};
+            const quant_config_t config = {.reduce_format = &quant_format_int8,
+                                           .gather_format = &quant_format_int8,
+                                           .block_rows = 64,
+                                           .per_machine = p};
+            const double growth = p * growth_of_machines(machines);
+
+            assert_true(growth == quant_tree_reduce_growth(algo->tree, &shape));
+            assert_close((growth + machines * p) * c,
+                         quant_error_mse(algo, &config, machines * p, 1), 1e-12);
+        }
+    }
+    /* Other algorithms do not care. */
+    const quant_config_t config = {.reduce_format = &quant_format_int8,
+                                   .gather_format = &quant_format_fp32,
+                                   .block_rows = 64,
+                                   .per_machine = 2};
+    assert_close(28 * c, quant_error_mse(quant_algo_by_name("full_loop"), &config, 8, 1), 1e-12);
 }
 
 static void the_stages_add_up(void **state)
@@ -142,6 +186,7 @@ int main(void)
         cmocka_unit_test(coefficient_agrees_with_drawn_blocks),
         cmocka_unit_test(an_exact_format_has_no_error),
         cmocka_unit_test(growth_is_the_closed_form_of_the_algorithm),
+        cmocka_unit_test(with_levels_only_machines_count_each_with_all_its_ranks),
         cmocka_unit_test(the_stages_add_up),
         cmocka_unit_test(algorithms_are_found_by_name),
     };

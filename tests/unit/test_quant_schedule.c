@@ -18,26 +18,60 @@
 
 enum { RANKS_MAX = 33 };
 
-static void for_each_tree(void (*check)(const quant_tree_t *tree, unsigned ranks))
+typedef void check_fn_t(const quant_tree_t *tree, const quant_shape_t *shape);
+
+static void for_each_placement(const quant_tree_t *tree, unsigned machines, unsigned per_machine,
+                               check_fn_t *check)
+{
+    const unsigned ranks = machines * per_machine;
+    unsigned order[RANKS_MAX];
+    quant_shape_t shape = {.machines = machines, .per_machine = per_machine};
+
+    check(tree, &shape);
+    /* Dealt to the machines in turn; anywhere: 5 is prime to the ranks, or they stay where they
+     * are. */
+    shape.order = order;
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        order[rank % machines * per_machine + rank / machines] = rank;
+    }
+    check(tree, &shape);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        order[rank] = 0 == ranks % 5 ? ranks - 1 - rank : 5 * rank % ranks;
+    }
+    check(tree, &shape);
+}
+
+static void for_each_tree(check_fn_t *check)
 {
     for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
+        const quant_tree_t *tree = quant_algo_at(i)->tree;
+
         for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
-            check(quant_algo_at(i)->tree, ranks);
+            const quant_shape_t flat = quant_shape_flat(ranks);
+            check(tree, &flat);
+            for (unsigned per_machine = 1; tree->levels && per_machine <= ranks; ++per_machine) {
+                if (0 == ranks % per_machine) {
+                    for_each_placement(tree, ranks / per_machine, per_machine, check);
+                }
+            }
         }
     }
 }
 
-static void check_tree(const quant_tree_t *tree, unsigned ranks)
+static void check_tree(const quant_tree_t *tree, const quant_shape_t *shape)
 {
-    uint64_t placed = 1;
+    const unsigned ranks = quant_shape_ranks(shape);
+    uint64_t placed = 0;
 
-    assert_int_equal(0, tree->offset(ranks, 0));
-    for (unsigned node = 1; node < ranks; ++node) {
-        unsigned offset = tree->offset(ranks, node);
-        assert_true(tree->parent(ranks, node) < node);
-        assert_true(offset < ranks);
-        assert_true(0 == (placed >> offset & 1));
-        placed |= UINT64_C(1) << offset;
+    for (unsigned node = 0; node < ranks; ++node) {
+        const quant_pair_t offset = quant_tree_offset(tree, shape, node);
+        const unsigned at = offset.machine * shape->per_machine + offset.place;
+
+        assert_true(offset.machine < shape->machines && offset.place < shape->per_machine);
+        assert_true(0 != node || 0 == at);
+        assert_true(0 == node || quant_tree_parent(tree, shape, node) < node);
+        assert_true(0 == (placed >> at & 1));
+        placed |= UINT64_C(1) << at;
     }
 }
 
@@ -47,13 +81,27 @@ static void parents_come_first_and_every_rank_is_placed_once(void **state)
     for_each_tree(check_tree);
 }
 
-static void check_ends(const quant_tree_t *tree, unsigned ranks)
+/* The machine of a rank. */
+static unsigned machine_of(const quant_shape_t *shape, unsigned rank)
 {
-    for (unsigned index = 0; index < quant_schedule_rounds(tree, ranks); ++index) {
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-            const quant_round_t mine = quant_schedule_round(tree, ranks, rank, index);
-            const quant_round_t other = quant_schedule_round(tree, ranks, mine.send_peer, index);
+    unsigned at = rank;
+
+    for (unsigned i = 0; NULL != shape->order && i < quant_shape_ranks(shape); ++i) {
+        at = rank == shape->order[i] ? i : at;
+    }
+    return at / shape->per_machine;
+}
+
+static void check_ends(const quant_tree_t *tree, const quant_shape_t *shape)
+{
+    for (unsigned index = 0; index < quant_schedule_rounds(tree, shape); ++index) {
+        for (unsigned rank = 0; rank < quant_shape_ranks(shape); ++rank) {
+            const quant_round_t mine = quant_schedule_round(tree, shape, rank, index);
+            const quant_round_t other = quant_schedule_round(tree, shape, mine.send_peer, index);
+            const bool inside = machine_of(shape, rank) == machine_of(shape, mine.send_peer);
             assert_true(mine.send_peer != rank);
+            assert_int_equal(inside, mine.inside);
+            assert_int_equal(inside, other.inside);
             assert_int_equal(rank, other.receive_peer);
             assert_int_equal(mine.send_shard, other.receive_shard);
             assert_true(mine.send_after < (int) index);
@@ -70,11 +118,12 @@ static void both_ends_of_a_message_agree(void **state)
 /* Bit r of has[rank][shard]: the sum there has the part of rank r. */
 static uint64_t has[RANKS_MAX][2 * RANKS_MAX];
 
-static void check_contents(const quant_tree_t *tree, unsigned ranks)
+static void check_contents(const quant_tree_t *tree, const quant_shape_t *shape)
 {
+    const unsigned ranks = quant_shape_ranks(shape);
     const uint64_t all = (UINT64_C(1) << ranks) - 1;
-    const unsigned shards = quant_schedule_shards(tree, ranks);
-    const unsigned rounds = quant_schedule_rounds(tree, ranks);
+    const unsigned shards = quant_schedule_shards(tree, shape);
+    const unsigned rounds = quant_schedule_rounds(tree, shape);
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
         for (unsigned shard = 0; shard < shards; ++shard) {
@@ -83,7 +132,7 @@ static void check_contents(const quant_tree_t *tree, unsigned ranks)
     }
     for (unsigned index = 0; index < rounds; ++index) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
-            const quant_round_t round = quant_schedule_round(tree, ranks, rank, index);
+            const quant_round_t round = quant_schedule_round(tree, shape, rank, index);
             uint64_t *mine = &has[rank][round.receive_shard];
             const uint64_t sent = has[round.receive_peer][round.receive_shard];
             if (index < rounds / 2) {
@@ -118,16 +167,26 @@ static void memory_is_bounded_as_documented(void **state)
         unsigned open_of_33;
     } rows[] = {
         {"full_loop", 1, 1}, {"dual_loop", 2, 2},          {"semi_loop", 2, 2},
-        {"direct", 1, 1},    {"recursive_halving", 4, 16},
+        {"direct", 1, 1},    {"recursive_halving", 4, 16}, {"hierarchical", 2, 2},
     };
+    const quant_shape_t one = quant_shape_flat(1);
+    const quant_shape_t eight = quant_shape_flat(8);
+    const quant_shape_t thirty_three = quant_shape_flat(33);
+    const quant_tree_t *levels = &quant_hierarchical;
 
     (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
         assert_non_null(algo);
-        assert_int_equal(rows[i].open_of_8, quant_tree_open_max(algo->tree, 8));
-        assert_int_equal(rows[i].open_of_33, quant_tree_open_max(algo->tree, 33));
-        assert_int_equal(0, quant_tree_open_max(algo->tree, 1));
+        assert_int_equal(rows[i].open_of_8, quant_tree_open_max(algo->tree, &eight));
+        assert_int_equal(rows[i].open_of_33, quant_tree_open_max(algo->tree, &thirty_three));
+        assert_int_equal(0, quant_tree_open_max(algo->tree, &one));
+    }
+    for (unsigned machines = 2; machines <= 20; ++machines) {
+        for (unsigned per_machine = 2; per_machine <= 8; ++per_machine) {
+            const quant_shape_t shape = {.machines = machines, .per_machine = per_machine};
+            assert_int_equal(2, quant_tree_open_max(levels, &shape));
+        }
     }
 }
 

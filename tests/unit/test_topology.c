@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lowlat_topology.h"
+#include "topology.h"
 #include "testlib.h"
 
 enum { SEED = 20261122, MOST_RANKS = 64, RANDOM_CASES = 300 };
@@ -20,7 +20,7 @@ enum { SEED = 20261122, MOST_RANKS = 64, RANDOM_CASES = 300 };
 typedef struct job {
     unsigned ranks;
     uint32_t node_of[MOST_RANKS]; /* any numbers */
-    lowlat_topology_t topology[MOST_RANKS];
+    arc_topology_t topology[MOST_RANKS];
 } job_t;
 
 static job_t job;
@@ -29,17 +29,18 @@ static void make_all(void)
 {
     for (unsigned rank = 0; rank < job.ranks; ++rank) {
         assert_int_equal(ARC_OK,
-                         lowlat_topology_make(&job.topology[rank], job.node_of, job.ranks, rank));
+                         arc_topology_make(&job.topology[rank], job.node_of, job.ranks, rank));
     }
 }
 
 static void free_all(void)
 {
     for (unsigned rank = 0; rank < job.ranks; ++rank) {
-        lowlat_topology_free(&job.topology[rank]);
+        arc_topology_free(&job.topology[rank]);
+        assert_null(job.topology[rank].order);
         assert_null(job.topology[rank].members);
         assert_null(job.topology[rank].peers);
-        lowlat_topology_free(&job.topology[rank]); /* harmless */
+        arc_topology_free(&job.topology[rank]); /* harmless */
     }
 }
 
@@ -66,7 +67,7 @@ static unsigned place_in_node(unsigned rank)
 
 static void check_members(unsigned rank)
 {
-    const lowlat_topology_t *topology = &job.topology[rank];
+    const arc_topology_t *topology = &job.topology[rank];
 
     assert_int_equal(ranks_of_node(job.node_of[rank]), topology->local_ranks);
     assert_int_equal(place_in_node(rank), topology->local_rank);
@@ -82,15 +83,32 @@ static void check_members(unsigned rank)
 
 static void check_peers(unsigned rank)
 {
-    const lowlat_topology_t *topology = &job.topology[rank];
+    const arc_topology_t *topology = &job.topology[rank];
 
     for (unsigned node = 0; topology->local_rank < topology->owners && node < topology->nodes;
          ++node) {
-        const lowlat_topology_t *peers = &job.topology[topology->peers[node]];
+        const arc_topology_t *peers = &job.topology[topology->peers[node]];
         assert_int_equal(node, peers->node);
         assert_int_equal(topology->local_rank, peers->local_rank);
         assert_int_equal(rank, peers->peers[topology->node]);
     }
+}
+
+/* All ranks, node by node: the same on all. */
+static void check_order(unsigned rank)
+{
+    const arc_topology_t *topology = &job.topology[rank];
+    unsigned at = 0;
+
+    for (unsigned node = 0; node < topology->nodes; ++node) {
+        for (unsigned r = 0; r < job.ranks; ++r) {
+            if (node == job.topology[r].node) {
+                assert_int_equal(r, topology->order[at]);
+                ++at;
+            }
+        }
+    }
+    assert_int_equal(job.ranks, at);
 }
 
 /* The nodes are numbered by their lowest ranks; nothing else differs from rank to rank. */
@@ -124,6 +142,7 @@ static void check_all(void)
     for (unsigned rank = 0; rank < job.ranks; ++rank) {
         check_members(rank);
         check_peers(rank);
+        check_order(rank);
     }
     free_all();
 }
@@ -173,21 +192,23 @@ static void ranks_anywhere(void **state)
 static void an_example(void **state)
 {
     static const uint32_t node_of[] = {20, 10, 20, 30, 10, 20, 20};
+    static const unsigned order[] = {0, 2, 5, 6, 1, 4, 3};
     static const unsigned members[] = {0, 2, 5, 6};
-    lowlat_topology_t topology;
+    arc_topology_t topology;
     (void) state;
 
-    assert_int_equal(ARC_OK, lowlat_topology_make(&topology, node_of, 7, 0));
+    assert_int_equal(ARC_OK, arc_topology_make(&topology, node_of, 7, 0));
     assert_int_equal(3, topology.nodes);
     assert_int_equal(0, topology.node);
     assert_int_equal(4, topology.local_ranks);
+    assert_memory_equal(order, topology.order, sizeof order);
     assert_memory_equal(members, topology.members, sizeof members);
     assert_int_equal(1, topology.owners);
     assert_false(topology.in_order);
     assert_int_equal(0, topology.peers[0]);
     assert_int_equal(1, topology.peers[1]);
     assert_int_equal(3, topology.peers[2]);
-    lowlat_topology_free(&topology);
+    arc_topology_free(&topology);
 }
 
 int main(void)

@@ -1,0 +1,61 @@
+/*
+ * Hierarchical: exact on every machine, quantized only between machines.
+ *
+ * N = n p ranks, p on each of n machines.  Partial sums go, in fp32, to the rank of the machine
+ * that has the place of the owner, from there, quantized, to the same place of other
+ * machines; totals come back coded and stay so.  The shard of an owner o, 3 machines of 2 ranks,
+ * as (machines, places) before and behind the owner:
+ *
+ *   (2,1) --x--> (2,0) --Q(x+x)--> (1,0) --Q(D+x+x)--> o        reduce-scatter; also
+ *                (1,1) --x-------> (1,0)                        (0,1) --x--> o
+ *
+ *   o --T--> (1,0) --T--> (2,0)                                 allgather
+ *   o --T--> (0,1)   (1,0) --T--> (1,1)   (2,0) --T--> (2,1)
+ *
+ * The tree between machines: the chain of quant_full_loop.c for up to 4 of them, above the two
+ * chains of quant_semi_loop.c; for the same reasons as among ranks (quant_choose.c).
+ *
+ *   cost      the latencies of these for n machines, and one of the machine per stage.  Between
+ *             machines 2 (n - 1)/n of the vector per machine, all ranks together, wherever the
+ *             ranks are placed: a ring sends 2 (N - 1)/N from each machine if ranks are
+ *             placed in order, p times as much if they are dealt to the machines in turn.
+ *             On a machine (p - 1)/p of the vector per rank in fp32 and as much coded
+ *   error     G = p R(n) + N with R(n) of the chain, n (n - 1)/2, or the two chains, n^2/4 or
+ *             (n^2 - 1)/4: what is exact costs no error, but a message between machines has p
+ *             contributions for every one of the tree
+ *   deadlock  none, see quant_pipeline.h.  Two nodes of the tree are open: (i, 0), which has sums
+ *             from its own machine and waits for those of machine i + 1 or i + 2, and (i - 1, 0)
+ *   use       several ranks on each of several machines that are joined by one link each
+ *
+ * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "quant_algos.h"
+
+/* Up to so many machines a chain. */
+enum { CHAIN_MACHINES_MAX = 4 };
+
+static const quant_tree_t *between(unsigned machines)
+{
+    return machines <= CHAIN_MACHINES_MAX ? &quant_full_loop : &quant_semi_loop;
+}
+
+static unsigned parent(unsigned machines, unsigned node)
+{
+    return between(machines)->parent(machines, node);
+}
+
+static unsigned offset(unsigned machines, unsigned node)
+{
+    return between(machines)->offset(machines, node);
+}
+
+const quant_tree_t quant_hierarchical = {
+    .parent = parent,
+    .offset = offset,
+    .directions = 1,
+    .levels = true,
+};

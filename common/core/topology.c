@@ -1,0 +1,103 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology.h"
+
+/* Number the nodes in the order of their lowest ranks: index[r] is that of rank r. */
+static unsigned number_nodes(unsigned *index, const uint32_t *node_of, unsigned ranks)
+{
+    unsigned nodes = 0;
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        unsigned first = 0;
+        while (node_of[first] != node_of[rank]) {
+            ++first;
+        }
+        index[rank] = first == rank ? nodes++ : index[first];
+    }
+    return nodes;
+}
+
+/* How many ranks each node has, and whether they follow each other. */
+static void count(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
+                  unsigned ranks)
+{
+    topology->in_order = true;
+    for (unsigned r = 0; r < ranks; ++r) {
+        topology->in_order = topology->in_order && (0 == r || index[r] >= index[r - 1]);
+        ranks_of[index[r]] += 1;
+    }
+    topology->owners = ranks;
+    for (unsigned node = 0; node < topology->nodes; ++node) {
+        const unsigned here = ranks_of[node];
+        topology->owners = here < topology->owners ? here : topology->owners;
+        topology->largest = here > topology->largest ? here : topology->largest;
+    }
+}
+
+/* Put the ranks in their order.  ranks_of[node] becomes the end of the node in it. */
+static void place(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
+                  unsigned ranks, unsigned rank)
+{
+    unsigned begin = 0;
+
+    topology->node = index[rank];
+    topology->local_ranks = ranks_of[topology->node];
+    for (unsigned node = 0; node < topology->nodes; ++node) {
+        const unsigned here = ranks_of[node];
+        if (node == topology->node) {
+            topology->members = &topology->order[begin];
+        }
+        ranks_of[node] = begin;
+        begin += here;
+    }
+    for (unsigned r = 0; r < ranks; ++r) {
+        unsigned *end = &ranks_of[index[r]];
+        topology->order[*end] = r;
+        if (r == rank) {
+            topology->local_rank = (unsigned) (&topology->order[*end] - topology->members);
+        }
+        *end += 1;
+    }
+}
+
+static void find_peers(arc_topology_t *topology, const unsigned *end)
+{
+    for (unsigned node = 0; node < topology->nodes; ++node) {
+        const unsigned peer = (0 == node ? 0 : end[node - 1]) + topology->local_rank;
+        if (peer < end[node]) {
+            topology->peers[node] = topology->order[peer];
+        }
+    }
+}
+
+arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of, unsigned ranks,
+                               unsigned rank)
+{
+    unsigned *index = calloc(2 * (size_t) ranks, sizeof *index);
+
+    memset(topology, 0, sizeof *topology);
+    topology->order = calloc(ranks, sizeof *topology->order);
+    topology->peers = calloc(ranks, sizeof *topology->peers);
+    if (NULL == index || NULL == topology->order || NULL == topology->peers) {
+        free(index);
+        arc_topology_free(topology);
+        return ARC_ERR_NO_MEMORY;
+    }
+    topology->nodes = number_nodes(index, node_of, ranks);
+    count(topology, index, index + ranks, ranks);
+    place(topology, index, index + ranks, ranks, rank);
+    find_peers(topology, index + ranks);
+    free(index);
+    return ARC_OK;
+}
+
+void arc_topology_free(arc_topology_t *topology)
+{
+    free(topology->order);
+    free(topology->peers);
+    memset(topology, 0, sizeof *topology);
+}

@@ -1,0 +1,206 @@
+/*
+ * The hierarchical algorithm of coll_quant, wherever the ranks of a communicator are:
+ *
+ *   -p P   ranks on each node, of MPI_COMM_WORLD in their order (coll_quant_ranks_per_node);
+ *          at least 2
+ *
+ * A message between nodes is rounded with what all P ranks of a node have, nothing is rounded on
+ * a node: for data of variance v, with 8 bits and blocks of 64, the mean squared error is
+ *
+ *   c v (P R(n) + n P),   c = 3.56e-5
+ *
+ * for n nodes, with R(n) = n (n - 1)/2 for a chain of up to 4, (n^2 - n % 2)/4 for more.
+ * Communicators without nodes of equally many ranks, more than one, are served by a loop of N
+ * ranks: c v (R(N) + N).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum { ELEMS = 262144, CHAIN_MAX = 4 };
+
+static const double step_error = 3.56e-5;
+static const double tolerance = 0.05;
+static const float large = 4096.0f;
+static int world_rank;
+static int world_ranks;
+static int per_node;
+
+/* What a communicator has of the world's ranks, and in which order. */
+typedef struct shape {
+    const char *name;
+    int nodes; /* of the communicator of rank 0; 0: no levels */
+    int (*color)(int rank);
+    int (*key)(int rank);
+} shape_t;
+
+static int all(int rank)
+{
+    (void) rank;
+    return 0;
+}
+
+static int node_of(int rank)
+{
+    return rank / per_node;
+}
+
+static int place_of(int rank)
+{
+    return rank % per_node;
+}
+
+static int all_but_the_last(int rank)
+{
+    return rank == world_ranks - 1;
+}
+
+static int in_order(int rank)
+{
+    return rank;
+}
+
+static int dealt(int rank)
+{
+    return place_of(rank) * world_ranks + node_of(rank);
+}
+
+static int backwards(int rank)
+{
+    return -rank;
+}
+
+static int shuffled(int rank)
+{
+    return (int) (draw_bits(7, (unsigned) rank, 0) % 100000);
+}
+
+static double rounded_by_loop(int ranks)
+{
+    return ranks <= CHAIN_MAX ? ranks * (ranks - 1) / 2.0 : (ranks * ranks - ranks % 2) / 4.0;
+}
+
+static double squared_error(const float *result, int rank, int ranks)
+{
+    double total = 0;
+
+    for (size_t pair = (size_t) rank; pair < ELEMS / 2; pair += (size_t) ranks) {
+        double exact[2] = {0, 0};
+        for (int r = 0; r < ranks; r++) {
+            float values[2];
+            draw_normal_pair(r, pair, &values[0], &values[1]);
+            exact[0] += (double) values[0];
+            exact[1] += (double) values[1];
+        }
+        for (int k = 0; k < 2; k++) {
+            const double error = (double) result[2 * pair + (size_t) k] - exact[k];
+            total += error * error;
+        }
+    }
+    return total;
+}
+
+static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
+{
+    float *data = must_alloc(ELEMS * sizeof *data);
+    float *result = must_alloc(ELEMS * sizeof *result);
+    float *first = must_alloc(ELEMS * sizeof *first);
+    const double rounded =
+        levels ? per_node * rounded_by_loop(ranks / per_node) : rounded_by_loop(ranks);
+    const double expected = step_error * (rounded + ranks);
+    double share;
+    double total = 0;
+
+    draw_normal(data, rank, ELEMS);
+    MPI_Allreduce(data, result, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+    share = squared_error(result, rank, ranks);
+    MPI_Allreduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, comm);
+    const double mse = total / ELEMS;
+    tap_check(fabs(mse / expected - 1) <= tolerance, "%d ranks: error %.4e instead of %.4e", ranks,
+              mse, expected);
+
+    memcpy(first, result, ELEMS * sizeof *first);
+    MPI_Bcast(first, ELEMS, MPI_FLOAT, 0, comm);
+    tap_check(0 == memcmp(first, result, ELEMS * sizeof *first), "bytes differ from rank 0");
+    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+    tap_check(0 == memcmp(data, result, ELEMS * sizeof *data), "in place: other bytes");
+    free(first);
+    free(result);
+    free(data);
+}
+
+/* What two ranks of a node have cancels out, but for 127, which a scale for it would lose. */
+static void check_cancelling(MPI_Comm comm, int rank)
+{
+    float *data = must_alloc(ELEMS * sizeof *data);
+
+    for (int i = 0; i < ELEMS; i++) {
+        const float part = (float) (i % 61) * large;
+        data[i] = 0 == place_of(world_rank) ? part : 1 == place_of(world_rank) ? -part : 0;
+        data[i] += 0 == rank ? 127 : 0;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < ELEMS; i++) {
+        tap_check(127 == data[i], "element %d is %g instead of 127", i, (double) data[i]);
+    }
+    free(data);
+}
+
+static void check_shape(const shape_t *shape)
+{
+    MPI_Comm comm;
+    int rank;
+    int ranks;
+
+    MPI_Comm_split(MPI_COMM_WORLD, shape->color(world_rank), shape->key(world_rank), &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (ranks > 1) {
+        check_error(comm, rank, ranks, shape->nodes > 0);
+    }
+    if (shape->nodes > 0) {
+        check_cancelling(comm, rank);
+    }
+    tap_case("%s", shape->name);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "p:")) != -1) {
+        per_node = option == 'p' ? atoi(optarg) : 0;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    if (per_node < 2 || 0 != world_ranks % per_node) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    const int nodes = world_ranks / per_node;
+    const shape_t shapes[] = {
+        {"node by node", nodes, all, in_order},
+        {"dealt to the nodes in turn", nodes, all, dealt},
+        {"backwards", nodes, all, backwards},
+        {"anywhere", nodes, all, shuffled},
+        {"one rank of each node: no levels", 0, place_of, in_order},
+        {"one node: no levels", 0, node_of, in_order},
+        {"uneven nodes: no levels", 0, all_but_the_last, in_order},
+    };
+    tap_start();
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        check_shape(&shapes[i]);
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
