@@ -179,7 +179,7 @@ static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t 
     if (mca_half_is(module->uint16, op, type)) {
         arc_module_count_pass(base, reason, count, type, op);
         return mca_half_allreduce(module->uint16, send, receive, count, base->comm,
-                                  base->below_allreduce, base->below_module);
+                                  base->below_allreduce, base->below_allreduce_module);
     }
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
@@ -226,7 +226,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
                                   base);
     }
 
-    arc_tally_count(&module->base.tally.served[algorithm], task.span_bytes);
+    arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task.span_bytes);
     task.group = &module->group;
     task.reducer = &reduction.reducer;
     task.in = MPI_IN_PLACE == send ? receive : send;

@@ -16,7 +16,10 @@
 #include "topology.h"
 #include "wait.h"
 
-/* What is known about errors, the same on all ranks of a communicator. */
+/*
+ * What is known about errors, the same on all ranks of a communicator, but for bounds of
+ * MPI_Reduce_scatter_block: those are of the own block.
+ */
 typedef struct quant_known {
     unsigned long long verified; /* calls that were measured */
     quant_measure_t last;
@@ -52,13 +55,14 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_choice_t choice;
     quant_config_t config;
-    arc_tally_row_t *served; /* of the algorithm */
+    size_t algo; /* its row in the list of algorithms */
 
     mca_stream_t stream;
     arc_wait_t wait;
     void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
     uint32_t sequence; /* operations started */
+    unsigned sums;     /* of them allreduces */
 
     float *residual; /* with error feedback, of the last call; NULL: there was none */
     size_t residual_count;
@@ -74,6 +78,36 @@ extern quant_component_t mca_coll_quant_component;
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
                          mca_coll_base_module_t *base);
+
+int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
+                                    struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                    struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+
+int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                         void *receive, int receive_count, struct ompi_datatype_t *receive_type,
+                         struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+
+/* The slot of the collective that does a part. */
+static inline arc_slot_t coll_quant_slot(quant_part_t part)
+{
+    static const arc_slot_t slots[] = {
+        [QUANT_PART_ALLREDUCE] = ARC_SLOT_allreduce,
+        [QUANT_PART_REDUCE_SCATTER] = ARC_SLOT_reduce_scatter_block,
+        [QUANT_PART_ALLGATHER] = ARC_SLOT_allgather,
+    };
+    return slots[part];
+}
+
+/* First of all in a call that the module did not make itself: do the ranks agree? */
+void coll_quant_agree(quant_module_t *module);
+
+/*
+ * Is a call served, and why not?  `verdict`: what its type and operation say, ARC_REASONS if it can
+ * be; `bytes`: of the whole vector; all the same on all ranks.  Sets the module up if need be.
+ * The module is not broken.  Calls that are served are counted.
+ */
+arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+                              size_t bytes);
 
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);

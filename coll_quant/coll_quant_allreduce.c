@@ -147,7 +147,14 @@ void coll_quant_renew(quant_module_t *module)
     coll_quant_teardown(module);
     module->uint16 = arc_uint16_type(module->settings.uint16_as);
     module->attainable = false;
-    module->served = NULL;
+    module->algo = 0;
+    /* The ranks agree in a call, so all must be there, also those where it is switched off. */
+    module->base.wanted = arc_slot_bit(ARC_SLOT_allreduce);
+    for (quant_part_t part = QUANT_PART_ALLREDUCE; part <= QUANT_PART_ALLGATHER; ++part) {
+        if (quant_settings_serve(&module->settings, part)) {
+            module->base.wanted |= arc_slot_bit(coll_quant_slot(part));
+        }
+    }
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }
@@ -206,7 +213,6 @@ static uint64_t choose(quant_module_t *module)
 {
     enum { FORMAT_SHIFT = 8, ALGO_SHIFT = 16 };
     const unsigned per_node = ranks_per_node(&module->topology);
-    size_t algo = 0;
 
     const arc_float_env_t of_program = arc_float_env_enter();
     module->attainable = quant_settings_choose(
@@ -215,23 +221,23 @@ static uint64_t choose(quant_module_t *module)
     if (!module->attainable) {
         return 0;
     }
-    while (module->choice.algo != quant_algo_at(algo)) {
-        ++algo;
+    module->algo = 0;
+    while (module->choice.algo != quant_algo_at(module->algo)) {
+        ++module->algo;
     }
-    module->served = &module->base.tally.served[algo];
     module->config = quant_settings_config(&module->settings, module->choice.format,
                                            &mca_coll_quant_component.kernels);
     module->config.per_machine = per_node;
     module->config.order = module->topology.order;
     return 1 + ((uint64_t) module->choice.format->wire_id << FORMAT_SHIFT) +
-           ((uint64_t) algo << ALGO_SHIFT);
+           ((uint64_t) module->algo << ALGO_SHIFT);
 }
 
 /*
  * The first call: the ranks compare their settings and then what they choose, which comes from
  * the C library's functions, too; these may differ in the last bit between hosts.
  */
-static __attribute__((noinline, cold)) void agree(quant_module_t *module)
+static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
 
@@ -275,14 +281,23 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *modu
     return verdict;
 }
 
-static arc_reason_t admit(const quant_module_t *module, int count, struct ompi_datatype_t *type,
-                          struct ompi_op_t *op)
+void coll_quant_agree(quant_module_t *module)
+{
+    if (ARC_PHASE_FRESH == module->base.phase) {
+        agree_first(module);
+    }
+}
+
+static arc_reason_t judge(const quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+                          size_t bytes)
 {
     if (!module->active) {
         return ARC_REASON_OFF;
     }
-    arc_reason_t verdict = mca_bridge_float_sum(op, type);
-    if (ARC_REASONS == verdict && (size_t) count * sizeof(float) < module->settings.min_bytes) {
+    if (ARC_REASONS == verdict && !quant_settings_serve(&module->settings, part)) {
+        verdict = ARC_REASON_NOT_CHOSEN;
+    }
+    if (ARC_REASONS == verdict && bytes < module->settings.min_bytes) {
         verdict = ARC_REASON_TOO_SMALL;
     }
     if (ARC_REASONS == verdict && !module->attainable) {
@@ -291,7 +306,21 @@ static arc_reason_t admit(const quant_module_t *module, int count, struct ompi_d
     return verdict;
 }
 
-static __attribute__((noinline, cold)) int fail(quant_module_t *module, arc_status_t status)
+arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+                              size_t bytes)
+{
+    verdict = judge(module, part, verdict, bytes);
+    if (ARC_PHASE_READY != module->base.phase) {
+        verdict = prepare(module, verdict);
+    }
+    if (ARC_REASONS == verdict) {
+        arc_tally_count(&module->base.tally[coll_quant_slot(part)].served[module->algo], bytes);
+    }
+    return verdict;
+}
+
+static __attribute__((noinline, cold)) int fail(quant_module_t *module, quant_part_t part,
+                                                arc_status_t status)
 {
     enum { TEXT_BYTES = 128 };
     char missing[TEXT_BYTES] = "";
@@ -306,7 +335,7 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, arc_stat
         }
         quant_pipeline_abort(module->task);
     }
-    return arc_module_break(&module->base, status, missing);
+    return arc_module_break_call(&module->base, coll_quant_slot(part), status, missing);
 }
 
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
@@ -316,7 +345,7 @@ int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
     quant_pipeline_start(module->task, operation);
     arc_status_t status = arc_wait_run(&module->wait, &task.task);
     if (ARC_OK != status) {
-        return fail(module, status);
+        return fail(module, operation->part, status);
     }
     coll_quant_known_bound((double) quant_pipeline_bound(module->task));
     return MPI_SUCCESS;
@@ -330,26 +359,21 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (module->base.nested) {
         return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
     }
-    if (ARC_PHASE_FRESH == module->base.phase) {
-        agree(module);
-    }
+    coll_quant_agree(module);
     if (mca_half_is(module->uint16, op, type)) {
         /* Once more, with floats; also if they are then passed down. */
         return mca_half_allreduce(module->uint16, send, receive, count, comm, coll_quant_allreduce,
                                   base);
     }
-    arc_reason_t verdict = admit(module, count, type, op);
-
-    if (ARC_PHASE_READY != module->base.phase) {
-        if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_broken_error();
-        }
-        verdict = prepare(module, verdict);
+    if (ARC_PHASE_BROKEN == module->base.phase) {
+        return arc_module_broken_error();
     }
+    const arc_reason_t verdict =
+        coll_quant_admit(module, QUANT_PART_ALLREDUCE, mca_bridge_float_sum(op, type),
+                         (size_t) count * sizeof(float));
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    arc_tally_count(module->served, (size_t) count * sizeof(float));
     const quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
@@ -358,7 +382,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         .residual = module->config.feedback ? coll_quant_residual(module, (size_t) count) : NULL,
     };
     const int every = module->settings.verify_every;
-    return 0 != every && 0 == operation.sequence % (unsigned) every
+    return 0 != every && 0 == ++module->sums % (unsigned) every
                ? coll_quant_verify(module, &operation)
                : coll_quant_run(module, &operation);
 }

@@ -1,5 +1,5 @@
 /*
- * coll_quant: quantized allreduce.  The component's descriptor and Open MPI's
+ * coll_quant: quantized allreduce, and its halves.  The component's descriptor and Open MPI's
  * callbacks.
  *
  * The component changes results, so it serves a communicator only if the user
@@ -50,6 +50,8 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .report = &mca_coll_quant_component.settings.report,
             .module_class = OBJ_CLASS(quant_module_t),
             .allreduce = coll_quant_allreduce,
+            .reduce_scatter_block = coll_quant_reduce_scatter_block,
+            .allgather = coll_quant_allgather,
             .wanted = coll_quant_keys_wanted,
             .enabled = quant_enabled,
         },
@@ -120,13 +122,14 @@ static void module_construct(quant_module_t *module)
     memset(&module->topology, 0, sizeof module->topology);
     module->levels_warned = false;
     module->attainable = false;
-    module->served = NULL;
+    module->algo = 0;
     module->memory = NULL;
     module->task = NULL;
     module->sequence = 0;
     module->residual = NULL;
     module->residual_count = 0;
     module->residual_warned = false;
+    module->sums = 0;
     module->skip_warned = false;
     module->verify_status = MPI_SUCCESS;
 }

@@ -22,7 +22,7 @@ enum { KEY_BYTES = 32 };
 static char keys[][KEY_BYTES] = {
     "arc_quant",          "arc_quant_format",         "arc_quant_algorithm",   "arc_quant_stages",
     "arc_quant_block",    "arc_quant_min_bytes",      "arc_quant_target_nmse", "arc_quant_rounding",
-    "arc_quant_rotation", "arc_quant_error_feedback",
+    "arc_quant_rotation", "arc_quant_error_feedback", "arc_quant_collectives",
 };
 static char info_initial[] = "default";
 
@@ -177,8 +177,8 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
     if (!take(module, key, value)) {
         return value_in_force(module, key);
     }
-    /* Into the slot again, if the module has left it: whatever the value, ranks agree anew. */
-    (void) arc_module_install(&module->base);
+    /* Into the slots again, if the module has left them: whatever the value, ranks agree anew. */
+    arc_module_install(&module->base);
     return value;
 }
 

@@ -47,7 +47,7 @@ static float *exact_result(quant_module_t *module, const quant_operation_t *oper
     base->nested = true;
     const int status =
         base->below_allreduce(operation->send, exact, (int) operation->count, &ompi_mpi_float.dt,
-                              &ompi_mpi_op_sum.op, base->comm, base->below_module);
+                              &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
     base->nested = false;
     if (MPI_SUCCESS != status) {
         module->verify_status =

@@ -57,11 +57,22 @@ typedef struct quant_config {
 /* ARC_ERR_INVALID if a value is outside the limits above. */
 arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
 
-/* One call.  `send` may be `recv` (in place); otherwise they do not overlap. */
+/* What a call does: an allreduce, or one of its halves with N blocks, of rank r block r. */
+typedef enum quant_part {
+    QUANT_PART_ALLREDUCE,
+    QUANT_PART_REDUCE_SCATTER, /* send: N blocks; recv: the sum of the own one, not coded */
+    QUANT_PART_ALLGATHER,      /* send: the own block; recv: N blocks, the own one coded, too */
+} quant_part_t;
+
+/*
+ * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not
+ * overlap.
+ */
 typedef struct quant_operation {
     const float *send;
     float *recv;
-    size_t count;      /* elements */
+    size_t count;      /* elements of the vector, or of a block */
+    quant_part_t part; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
     float *residual;   /* [count], what the call before left (quant_feedback.h); NULL: none */
 } quant_operation_t;

@@ -1,108 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "quant_feedback.h"
 #include "quant_pipeline_state.h"
 #include "quant_wire.h"
-
-static bool is_reduce(const quant_pipeline_t *pipe, unsigned round)
-{
-    return round < pipe->plan.rounds / 2;
-}
-
-static cell_t *cell_of(const quant_pipeline_t *pipe, unsigned shard, unsigned lane)
-{
-    return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
-}
-
-/* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
-static uint64_t key_of(const quant_pipeline_t *pipe, bool partial, const place_t *place,
-                       unsigned shard)
-{
-    return QUANT_ROUNDING_NEAREST == pipe->config.rounding
-               ? 0
-               : quant_transform_key(pipe->operation.sequence,
-                                     partial ? place->round : pipe->plan.rounds, shard,
-                                     place->segment);
-}
-
-/* Partial sums are exact inside a machine. */
-static const quant_format_t *reduce_format_of(const quant_pipeline_t *pipe, unsigned round)
-{
-    return pipe->round[round].inside ? &quant_format_fp32 : pipe->config.reduce_format;
-}
-
-/* A message of `shard` in the place; of a total any place of its segment will do. */
-static quant_wire_segment_t segment_of(const quant_pipeline_t *pipe, bool partial,
-                                       const place_t *place, unsigned shard,
-                                       const quant_span_t *span)
-{
-    return (quant_wire_segment_t){
-        .format = partial ? reduce_format_of(pipe, place->round) : pipe->config.gather_format,
-        .block_rows = pipe->config.block_rows,
-        .sequence = pipe->operation.sequence,
-        .elements = (uint32_t) span->elems,
-        .transform =
-            {
-                .rounding = pipe->config.rounding,
-                .rotation = pipe->config.rotation,
-                .key = key_of(pipe, partial, place, shard),
-                .tile = pipe->tile,
-            },
-    };
-}
-
-/* The own part of a segment, with what it lacked in the call before; *error: how far it is off. */
-static const float *own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error)
-{
-    const float *x = pipe->operation.send + span->begin;
-    const float *residual = pipe->operation.residual;
-
-    *error = 0;
-    if (NULL == residual) {
-        return x;
-    }
-    *error = quant_feedback_add(x, residual + span->begin, span->elems, pipe->own);
-    return pipe->own;
-}
-
-/* `message` was made of `value`: keep what it lacks for the next call. */
-static void keep_residual(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
-                          const quant_span_t *span, const float *value, const void *message)
-{
-    if (NULL != pipe->operation.residual) {
-        quant_feedback_keep(segment, pipe->config.kernels, value, message,
-                            pipe->operation.residual + span->begin);
-    }
-}
-
-/* One user less; the last one frees the slot. */
-static void release(quant_pipeline_t *pipe, slot_t *slot)
-{
-    if (0 == --slot->users) {
-        *(slot->kept ? &pipe->kept : &pipe->coded) -= 1;
-        pipe->free_slot[pipe->free_slots++] = slot;
-    }
-}
-
-static ARC_MUST_CHECK arc_status_t reap_sends(quant_pipeline_t *pipe)
-{
-    for (unsigned i = 0; i < pipe->sendings;) {
-        sending_t *sending = pipe->sending_at[i];
-        arc_status_t status = pipe->stream->ops->test(pipe->stream, &sending->request);
-        if (ARC_IN_PROGRESS == status) {
-            ++i;
-            continue;
-        }
-        if (ARC_OK != status) {
-            return status;
-        }
-        release(pipe, sending->slot);
-        pipe->sending_at[i] = pipe->sending_at[--pipe->sendings];
-        pipe->sending_at[pipe->sendings] = sending;
-    }
-    return ARC_OK;
-}
 
 static ARC_MUST_CHECK arc_status_t start_receives(quant_pipeline_t *pipe)
 {
@@ -111,8 +11,8 @@ static ARC_MUST_CHECK arc_status_t start_receives(quant_pipeline_t *pipe)
         const place_t place = quant_pipeline_place(pipe, pipe->start_next);
         const quant_span_t span = quant_pipeline_received(pipe, &place);
         const quant_round_t *round = &pipe->round[place.round];
-        const quant_wire_segment_t segment =
-            segment_of(pipe, is_reduce(pipe, place.round), &place, round->receive_shard, &span);
+        const quant_wire_segment_t segment = quant_pipeline_segment(
+            pipe, quant_pipeline_is_reduce(pipe, place.round), &place, round->receive_shard, &span);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
         arc_status_t status = pipe->stream->ops->receive(
             pipe->stream, round->receive_peer, slot->message,
@@ -129,108 +29,27 @@ static ARC_MUST_CHECK arc_status_t start_receives(quant_pipeline_t *pipe)
     return ARC_OK;
 }
 
-static ARC_MUST_CHECK arc_status_t start_send(quant_pipeline_t *pipe, slot_t *slot, size_t bytes,
-                                              unsigned peer)
-{
-    sending_t *sending = pipe->sending_at[pipe->sendings];
-    arc_status_t status =
-        pipe->stream->ops->send(pipe->stream, peer, slot->message, bytes, &sending->request);
-
-    if (ARC_OK == status) {
-        sending->peer = peer;
-        sending->slot = slot;
-        ++pipe->sendings;
-        pipe->send_next = quant_pipeline_skip(pipe, pipe->send_next + 1, quant_pipeline_sent);
-    }
-    return status;
-}
-
-/* Encode the sum of the subtree, or the own part of a leaf, and send it. */
-static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_t *place)
-{
-    const quant_round_t *round = &pipe->round[place->round];
-    const quant_span_t span = quant_pipeline_sent(pipe, place);
-    const quant_wire_segment_t segment = segment_of(pipe, true, place, round->send_shard, &span);
-    const float *in = NULL;
-    float error = 0;
-
-    if (pipe->coded == pipe->plan.flight || 0 == pipe->free_slots) {
-        return ARC_IN_PROGRESS;
-    }
-    slot_t *slot = pipe->free_slot[--pipe->free_slots];
-    slot->kept = false;
-    slot->users = 1;
-    ++pipe->coded;
-    if (QUANT_AFTER_NOTHING != round->send_after) {
-        const cell_t *cell = cell_of(pipe, round->send_shard, place->lane);
-        /* Free for the next one already: it is read before anything else happens. */
-        pipe->free_sum[pipe->free_sums++] = cell->sum;
-        in = cell->sum;
-        error = cell->error;
-    } else {
-        in = own_part(pipe, &span, &error);
-    }
-    size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, error, slot->message);
-    keep_residual(pipe, &segment, &span, in, slot->message);
-    return start_send(pipe, slot, bytes, round->send_peer);
-}
-
-/* ARC_IN_PROGRESS: the next message is not there yet, or has no room. */
-static ARC_MUST_CHECK arc_status_t send_next(quant_pipeline_t *pipe)
-{
-    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.slots) {
-        return ARC_IN_PROGRESS;
-    }
-    const place_t place = quant_pipeline_place(pipe, pipe->send_next);
-    const quant_round_t *round = &pipe->round[place.round];
-    if (QUANT_AFTER_NOTHING != round->send_after) {
-        uint64_t rounds_since = place.round - (unsigned) round->send_after;
-        if (pipe->send_next - rounds_since * pipe->window >= pipe->receive_next) {
-            return ARC_IN_PROGRESS;
-        }
-    }
-    if (is_reduce(pipe, place.round)) {
-        return send_sum(pipe, &place);
-    }
-    slot_t *slot = cell_of(pipe, round->send_shard, place.lane)->kept;
-    return start_send(pipe, slot, slot->bytes, round->send_peer);
-}
-
-/* All that can be sent now. */
-static ARC_MUST_CHECK arc_status_t send_ready(quant_pipeline_t *pipe)
-{
-    arc_status_t status = ARC_OK;
-
-    while (ARC_OK == status) {
-        status = send_next(pipe);
-    }
-    return ARC_IN_PROGRESS == status ? ARC_OK : status;
-}
-
 /* The slot has a total: first send it to whom it has to go, then decode it. */
 static ARC_MUST_CHECK arc_status_t pass_total(quant_pipeline_t *pipe, slot_t *slot, size_t bytes,
                                               const place_t *place, const quant_span_t *span)
 {
     const quant_round_t *round = &pipe->round[place->round];
-    const quant_wire_segment_t segment = segment_of(pipe, false, place, round->receive_shard, span);
+    const quant_wire_segment_t segment =
+        quant_pipeline_segment(pipe, false, place, round->receive_shard, span);
     const quant_format_t *format = NULL;
     arc_status_t status = quant_wire_check(&segment, slot->message, bytes, &format);
 
-    slot->kept = true;
-    slot->bytes = bytes;
-    slot->users = round->forwards + 1;
-    ++pipe->kept;
-    cell_of(pipe, round->receive_shard, place->lane)->kept = slot;
-    if (ARC_OK == status) {
-        const float bound = quant_wire_bound(slot->message);
-        pipe->bound = bound > pipe->bound ? bound : pipe->bound;
-        status = send_ready(pipe);
+    if (ARC_OK != status) {
+        pipe->free_slot[pipe->free_slots++] = slot;
+        return status;
     }
+    quant_pipeline_keep(pipe, slot, bytes, round->forwards,
+                        quant_pipeline_cell(pipe, round->receive_shard, place->lane));
+    status = quant_pipeline_send_ready(pipe);
     if (ARC_OK == status) {
-        quant_wire_unpack(&segment, pipe->config.kernels, format, slot->message,
-                          pipe->operation.recv + span->begin);
+        quant_pipeline_decode_total(pipe, &segment, slot, format, span);
     }
-    release(pipe, slot);
+    quant_pipeline_release(pipe, slot);
     return status;
 }
 
@@ -242,7 +61,7 @@ static bool can_pass_sum(const quant_pipeline_t *pipe, const place_t *place)
         return false;
     }
     const place_t next = quant_pipeline_place(pipe, pipe->send_next);
-    return is_reduce(pipe, next.round) && next.segment == place->segment &&
+    return quant_pipeline_is_reduce(pipe, next.round) && next.segment == place->segment &&
            pipe->round[next.round].send_after == (int) place->round;
 }
 
@@ -258,9 +77,9 @@ static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment
         bytes = quant_wire_hop(segment, kernels, from, received, x, error, pipe->tile, pipe->spare);
     } else {
         const quant_wire_segment_t taken = quant_wire_received(segment);
-        error = quant_wire_add(&taken, kernels, from, received, x, error, pipe->own);
-        bytes = quant_wire_pack(segment, kernels, pipe->own, error, pipe->spare);
-        keep_residual(pipe, segment, span, pipe->own, pipe->spare);
+        error = quant_wire_add(&taken, kernels, from, received, x, error, pipe->fed);
+        bytes = quant_wire_pack(segment, kernels, pipe->fed, error, pipe->spare);
+        quant_pipeline_keep_residual(pipe, segment, span, pipe->fed, pipe->spare);
     }
     slot->message = pipe->spare;
     pipe->spare = received;
@@ -275,7 +94,19 @@ static ARC_MUST_CHECK arc_status_t pass_sum(quant_pipeline_t *pipe, slot_t *slot
     slot->kept = false;
     slot->users = 1;
     ++pipe->coded;
-    return start_send(pipe, slot, bytes, pipe->round[place.round].send_peer);
+    return quant_pipeline_start_send(pipe, slot, bytes, pipe->round[place.round].send_peer);
+}
+
+/* A reduce-scatter: the sum of the slot's message and `x` is the result as it is. */
+static void store_total(quant_pipeline_t *pipe, const quant_wire_segment_t *segment, slot_t *slot,
+                        const quant_format_t *format, const quant_span_t *span, const float *x,
+                        float error)
+{
+    const float bound = quant_wire_add(segment, pipe->config.kernels, format, slot->message, x,
+                                       error, pipe->operation.recv + (span->begin - pipe->own));
+
+    pipe->bound = bound > pipe->bound ? bound : pipe->bound;
+    pipe->free_slot[pipe->free_slots++] = slot;
 }
 
 /*
@@ -286,7 +117,8 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
                                                const place_t *place, const quant_span_t *span)
 {
     const quant_round_t *round = &pipe->round[place->round];
-    const quant_wire_segment_t segment = segment_of(pipe, true, place, round->receive_shard, span);
+    const quant_wire_segment_t segment =
+        quant_pipeline_segment(pipe, true, place, round->receive_shard, span);
     const quant_format_t *format = NULL;
     arc_status_t status = quant_wire_check(&segment, slot->message, bytes, &format);
 
@@ -294,13 +126,20 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
         pipe->free_slot[pipe->free_slots++] = slot;
         return status;
     }
-    cell_t *cell = cell_of(pipe, round->receive_shard, place->lane);
+    cell_t *cell = quant_pipeline_cell(pipe, round->receive_shard, place->lane);
     float error = cell->error;
-    const float *x = round->opens ? own_part(pipe, span, &error) : cell->sum;
+    const float *x = round->opens ? quant_pipeline_own_part(pipe, span, &error) : cell->sum;
+    if (round->totals && QUANT_PART_REDUCE_SCATTER == pipe->operation.part) {
+        store_total(pipe, &segment, slot, format, span, x, error);
+        if (!round->opens) {
+            pipe->free_sum[pipe->free_sums++] = cell->sum;
+        }
+        return ARC_OK;
+    }
     if (round->totals || can_pass_sum(pipe, place)) {
         const place_t sent = quant_pipeline_place(pipe, pipe->send_next);
-        quant_wire_segment_t next = segment_of(pipe, !round->totals, round->totals ? place : &sent,
-                                               round->receive_shard, span);
+        quant_wire_segment_t next = quant_pipeline_segment(
+            pipe, !round->totals, round->totals ? place : &sent, round->receive_shard, span);
         next.received_key = segment.transform.key;
         bytes = hop(pipe, slot, &next, format, span, x, error);
         if (!round->opens) {
@@ -318,13 +157,37 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     return ARC_OK;
 }
 
+/*
+ * A half: has the own part of all that the next receive is to overwrite been sent?  In a whole
+ * allreduce each half waits for the other; quant_pipeline.h, "Halves", has the cases.
+ */
+static bool is_in_step(const quant_pipeline_t *pipe, const quant_round_t *round)
+{
+    const uint64_t at = pipe->receive_next;
+    const uint64_t group = at - at % ((uint64_t) pipe->rounds * pipe->window);
+    const uint64_t own_end = group + (uint64_t) pipe->plan.directions * pipe->window;
+
+    switch (pipe->operation.part) {
+    case QUANT_PART_REDUCE_SCATTER:
+        if (round->totals && pipe->operation.send == pipe->operation.recv) {
+            return pipe->send_next > at;
+        }
+        return !round->opens || round->totals || pipe->send_next >= group;
+    case QUANT_PART_ALLGATHER:
+        return 0 == round->forwards || pipe->send_next > at || pipe->send_next >= own_end;
+    default:
+        return true;
+    }
+}
+
 /* Is there room for what the next receive makes? */
 static bool can_act(const quant_pipeline_t *pipe)
 {
     const quant_round_t *round = &pipe->round[quant_pipeline_place(pipe, pipe->receive_next).round];
+    const bool keeps = 0 != round->forwards && QUANT_PART_REDUCE_SCATTER != pipe->operation.part;
 
     return (!round->opens || round->totals || 0 != pipe->free_sums) &&
-           (0 == round->forwards || pipe->kept < pipe->plan.kept);
+           (!keeps || pipe->kept < pipe->plan.kept) && is_in_step(pipe, round);
 }
 
 /* ARC_IN_PROGRESS: nothing has arrived, or there is no room for what it makes. */
@@ -350,19 +213,20 @@ static ARC_MUST_CHECK arc_status_t take_message(quant_pipeline_t *pipe)
     const place_t place = quant_pipeline_place(pipe, pipe->receive_next);
     const quant_span_t span = quant_pipeline_received(pipe, &place);
     pipe->receive_next = quant_pipeline_skip(pipe, pipe->receive_next + 1, quant_pipeline_received);
-    return is_reduce(pipe, place.round) ? add_partial(pipe, slot, bytes, &place, &span)
-                                        : pass_total(pipe, slot, bytes, &place, &span);
+    return quant_pipeline_is_reduce(pipe, place.round)
+               ? add_partial(pipe, slot, bytes, &place, &span)
+               : pass_total(pipe, slot, bytes, &place, &span);
 }
 
 /* ARC_OK: something was done; ARC_IN_PROGRESS: nothing can be done now. */
 static ARC_MUST_CHECK arc_status_t act(quant_pipeline_t *pipe)
 {
-    arc_status_t status = reap_sends(pipe);
+    arc_status_t status = quant_pipeline_reap_sends(pipe);
     if (ARC_OK == status) {
         status = start_receives(pipe);
     }
     if (ARC_OK == status) {
-        status = send_next(pipe);
+        status = quant_pipeline_send_next(pipe);
     }
     return ARC_IN_PROGRESS == status ? take_message(pipe) : status;
 }

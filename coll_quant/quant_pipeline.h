@@ -52,9 +52,31 @@
  *      oldest; if not, at most A slots send and H are kept: it starts one.
  * So m is sent and received: contradiction.
  *
+ * Halves.  A reduce-scatter is the first half of the rounds, an allgather the second, on
+ * blocks (quant_layout.h), with the same buffers.  The owner stores its sum as it is,
+ * without coding it; in an allgather it encodes its own block as the total when that is
+ * the next message, decodes it to recv, and keeps it.  In an allreduce a rank gets to the
+ * next group only by totals into which its own sums went; of a half that is not so, so the
+ * receive cursor waits for the send cursor (is_in_step()):
+ *
+ *   to open a sum     until all sends of the groups before are started: their sums may
+ *                     be in the same place
+ *   to keep a total   until the own totals of the group that come before it are sent, and
+ *                     with them all sends of the groups before: kept totals of others
+ *                     must not take the room of the own ones
+ *
+ * The proof holds.  When a rank acts on x before m, all messages up to x are delivered:
+ * the send cursor is behind x, nothing above waits, and as the send cursor cannot pass a
+ * forward of x, no total of a later group is kept.  And when m is an own total, what is kept
+ * was opened before m, by the second rule: less than H.
+ *
  * In place (send == recv).  A rank overwrites a segment of recv only with the
  * total of it, and a total exists only after every rank has sent, or as its root
- * added, its own part of that very segment: the own part has been read.
+ * added, its own part of that very segment: the own part has been read.  A reduce-scatter
+ * in place writes the sum of the own block to the beginning of recv, which is block 0 of what
+ * is to be sent.  The sum of segment k of the own block is complete in the last round, at x;
+ * the own part of segment k of block 0 went into a sum at a receive before x, or goes
+ * out by a send up to x: the receive waits for that.  Again nothing before m waits.
  *
  * Cost for n elements, N ranks, tree of height h: 2 h alpha + 2 (N - 1)/N n b beta
  * + n gamma, where b is 1.03 bytes (int8) instead of 4, gamma the time to decode
@@ -88,7 +110,8 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation);
 
 /*
  * After a call: no element of the result is farther from the exact sum than this, unless it is
- * infinity, which says nothing.  The same on all ranks.
+ * infinity, which says nothing.  The same on all ranks, but of a reduce-scatter: there it is that
+ * of the own block.
  */
 float quant_pipeline_bound(const arc_task_t *task);
 

@@ -18,7 +18,7 @@ typedef enum part {
     PART_FREE_SLOT,
     PART_FREE_SUM,
     PART_SUMS,
-    PART_OWN,
+    PART_FED,
     PART_TILE,
     PART_SPARE,
     PART_MESSAGES,
@@ -31,9 +31,9 @@ place_t quant_pipeline_place(const quant_pipeline_t *pipe, uint64_t index)
     const unsigned lane = (unsigned) (index % pipe->window);
 
     return (place_t){
-        .round = (unsigned) (row % pipe->plan.rounds),
+        .round = pipe->first + (unsigned) (row % pipe->rounds),
         .lane = lane,
-        .segment = (size_t) (row / pipe->plan.rounds * pipe->window + lane),
+        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
     };
 }
 
@@ -73,6 +73,7 @@ static plan_t plan_of(const quant_algo_t *algo, const quant_config_t *config, un
     return (plan_t){
         .rounds = quant_schedule_rounds(algo->tree, &shape),
         .shards = quant_schedule_shards(algo->tree, &shape),
+        .directions = algo->tree->directions,
         .window = window,
         .flight = config->depth / 2,
         .kept = kept,
@@ -109,7 +110,7 @@ static void lay_out(const plan_t *plan, const quant_config_t *config, size_t beg
         [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
         [PART_FREE_SUM] = plan->sums * sizeof(float *),
         [PART_SUMS] = plan->sums * config->segment_elems * sizeof(float),
-        [PART_OWN] = config->feedback ? config->segment_elems * sizeof(float) : 0,
+        [PART_FED] = config->feedback ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
         [PART_SPARE] = message_bytes(config),
         [PART_MESSAGES] = plan->slots * message_bytes(config),
@@ -155,7 +156,7 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
     pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
     pipe->free_sum = (float **) (base + begin[PART_FREE_SUM]);
     pipe->sums = (float *) (base + begin[PART_SUMS]);
-    pipe->own = (float *) (base + begin[PART_OWN]);
+    pipe->fed = (float *) (base + begin[PART_FED]);
     pipe->tile = (float *) (base + begin[PART_TILE]);
     pipe->spare = base + begin[PART_SPARE];
     for (unsigned i = 0; i < plan.slots; ++i) {
@@ -185,16 +186,29 @@ static void free_all(quant_pipeline_t *pipe)
     }
 }
 
+/* The rounds and the layout of the call: all rounds on a vector, or half of them on blocks. */
+static void choose_rounds(quant_pipeline_t *pipe)
+{
+    const bool is_half = QUANT_PART_ALLREDUCE != pipe->operation.part;
+    const unsigned half = pipe->plan.rounds / 2;
+
+    pipe->first = QUANT_PART_ALLGATHER == pipe->operation.part ? half : 0;
+    pipe->rounds = is_half ? half : pipe->plan.rounds;
+    pipe->own = is_half ? pipe->stream->rank * pipe->operation.count : 0;
+    pipe->layout = (quant_layout_t){
+        .count = pipe->operation.count,
+        .shards = pipe->plan.shards,
+        .segment_elems = pipe->config.segment_elems,
+        .blocks = is_half ? pipe->stream->ranks : 0,
+    };
+}
+
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 {
     quant_pipeline_t *pipe = (quant_pipeline_t *) task;
 
     pipe->operation = *operation;
-    pipe->layout = (quant_layout_t){
-        .count = operation->count,
-        .shards = pipe->plan.shards,
-        .segment_elems = pipe->config.segment_elems,
-    };
+    choose_rounds(pipe);
     pipe->status = ARC_OK;
     pipe->bound = 0;
     free_all(pipe);
@@ -206,8 +220,7 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
     const size_t longest = quant_layout_segments(&pipe->layout);
     pipe->window = longest < pipe->plan.window ? (unsigned) longest : pipe->plan.window;
     pipe->window = 0 == pipe->window ? 1 : pipe->window;
-    pipe->end =
-        (uint64_t) quant_divide_up(longest, pipe->window) * pipe->plan.rounds * pipe->window;
+    pipe->end = (uint64_t) quant_divide_up(longest, pipe->window) * pipe->rounds * pipe->window;
     pipe->send_next = quant_pipeline_skip(pipe, 0, quant_pipeline_sent);
     pipe->receive_next = quant_pipeline_skip(pipe, 0, quant_pipeline_received);
     pipe->start_next = pipe->receive_next;

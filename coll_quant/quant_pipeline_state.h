@@ -1,6 +1,7 @@
 /*
- * The state of the pipeline: for quant_pipeline.c, which runs it, and
- * quant_pipeline_setup.c, which makes it ready.
+ * The state of the pipeline: for quant_pipeline_setup.c, which makes it ready,
+ * quant_pipeline_send.c, which makes and sends messages, and quant_pipeline.c, which
+ * takes messages and runs it all.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,6 +11,7 @@
 #include "quant_layout.h"
 #include "quant_pipeline.h"
 #include "quant_schedule.h"
+#include "quant_wire.h"
 
 /* A message buffer. */
 typedef struct slot {
@@ -35,8 +37,9 @@ typedef struct cell {
 
 /* How much of what a rank of `ranks` needs; equal on all ranks. */
 typedef struct plan {
-    unsigned rounds;
+    unsigned rounds; /* of an allreduce */
     unsigned shards;
+    unsigned directions;
     unsigned window; /* segments of a shard that travel together, at most */
     unsigned flight; /* A: slots that receive, and slots that send, at a time */
     unsigned kept;   /* H */
@@ -55,7 +58,11 @@ typedef struct quant_pipeline {
     arc_status_t status;
     float bound; /* of the totals that are complete */
 
-    unsigned window;       /* of this call */
+    /* Of this call: */
+    unsigned first;  /* round */
+    unsigned rounds; /* from it on */
+    size_t own;      /* where the own block begins; 0: the vector has no blocks */
+    unsigned window;
     uint64_t end;          /* messages, the empty ones included */
     uint64_t send_next;    /* the next one to send */
     uint64_t receive_next; /* the next one to act on */
@@ -78,7 +85,7 @@ typedef struct quant_pipeline {
     slot_t **free_slot;     /* [slots], a stack: what was used last is in the cache */
     float **free_sum;       /* [sums], a stack */
     float *sums;            /* [sums][segment_elems] */
-    float *own;             /* with feedback: a segment of what is to be encoded */
+    float *fed;             /* with feedback: a segment of what is to be encoded */
     float *tile;            /* the sums of a hop, a tile at a time */
     uint8_t *spare;         /* a message: a hop writes here and swaps it for that of the slot */
 } quant_pipeline_t;
@@ -101,5 +108,51 @@ quant_span_t quant_pipeline_received(const quant_pipeline_t *pipe, const place_t
 /* The first message from `index` on that is not empty, of those of one of the functions above. */
 uint64_t quant_pipeline_skip(const quant_pipeline_t *pipe, uint64_t index,
                              quant_span_t (*span_at)(const quant_pipeline_t *, const place_t *));
+
+/* ---- quant_pipeline_send.c ---- */
+
+bool quant_pipeline_is_reduce(const quant_pipeline_t *pipe, unsigned round);
+cell_t *quant_pipeline_cell(const quant_pipeline_t *pipe, unsigned shard, unsigned lane);
+
+/*
+ * A message of `shard` in the place, of a partial sum or of a total; of a total any place of its
+ * segment will do.
+ */
+quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool partial,
+                                            const place_t *place, unsigned shard,
+                                            const quant_span_t *span);
+
+/* The own part of a segment, with what it lacked in the call before; *error: how far it is off. */
+const float *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span,
+                                     float *error);
+
+/* `message` was made of `value`: keep what it lacks for the next call. */
+void quant_pipeline_keep_residual(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
+                                  const quant_span_t *span, const float *value,
+                                  const void *message);
+
+/* One user less; the last one frees the slot. */
+void quant_pipeline_release(quant_pipeline_t *pipe, slot_t *slot);
+
+/* The slot has a total, which `forwards` sends are to come of. */
+void quant_pipeline_keep(quant_pipeline_t *pipe, slot_t *slot, size_t bytes, unsigned forwards,
+                         cell_t *cell);
+
+void quant_pipeline_decode_total(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
+                                 const slot_t *slot, const quant_format_t *format,
+                                 const quant_span_t *span);
+
+/* Send what the slot has, the next message. */
+arc_status_t quant_pipeline_start_send(quant_pipeline_t *pipe, slot_t *slot, size_t bytes,
+                                       unsigned peer) ARC_MUST_CHECK;
+
+/* ARC_IN_PROGRESS: the next message is not there yet, or has no room. */
+arc_status_t quant_pipeline_send_next(quant_pipeline_t *pipe) ARC_MUST_CHECK;
+
+/* All that can be sent now. */
+arc_status_t quant_pipeline_send_ready(quant_pipeline_t *pipe) ARC_MUST_CHECK;
+
+/* Free the slots of sends that are over. */
+arc_status_t quant_pipeline_reap_sends(quant_pipeline_t *pipe) ARC_MUST_CHECK;
 
 #endif

@@ -9,6 +9,8 @@
  *   0    .. N - 2     N - 1, N - 2, ... 1
  *   N - 1 .. 2N - 3   1, 2, ... N - 1
  *
+ * A reduce-scatter by itself is the first half of the rounds, an allgather the second.
+ *
  * With two directions, round t becomes rounds 2t (forward) and 2t + 1 (backward).
  * What a rank sends in a round follows only from what it received in earlier
  * rounds, because parents have smaller numbers than their children.

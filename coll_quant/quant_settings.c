@@ -26,6 +26,8 @@ const char *const quant_algorithm_choices[] = {
 /* clang-format on */
 const char *const quant_rounding_choices[] = {"nearest", "stochastic", "dither", NULL};
 const char *const quant_rotation_choices[] = {"none", "hadamard", NULL};
+static const char *const quant_collectives_choices[] = {"allreduce", "reduce_scatter_block",
+                                                        "allgather", "all", NULL};
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
@@ -51,6 +53,20 @@ bool quant_settings_want_levels(const quant_settings_t *settings)
 {
     const quant_algo_t *algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
     return NULL == algo || algo->tree->levels;
+}
+
+bool quant_settings_serve(const quant_settings_t *settings, quant_part_t part)
+{
+    static const int names[] = {
+        [QUANT_PART_ALLREDUCE] = QUANT_COLLECTIVES_ALLREDUCE,
+        [QUANT_PART_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
+        [QUANT_PART_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
+    };
+    const bool named =
+        QUANT_COLLECTIVES_ALL == settings->collectives || names[part] == settings->collectives;
+
+    return named && (QUANT_PART_REDUCE_SCATTER != part || quantizes_reduce(settings)) &&
+           (QUANT_PART_ALLGATHER != part || quantizes_gather(settings));
 }
 
 bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,

@@ -16,6 +16,16 @@ typedef struct quant_settings {
 
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
 
+enum {
+    QUANT_COLLECTIVES_ALLREDUCE,
+    QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
+    QUANT_COLLECTIVES_ALLGATHER,
+    QUANT_COLLECTIVES_ALL,
+};
+
+/* Do settings whose values are in range name the collective, and its stages if it is a half? */
+bool quant_settings_serve(const quant_settings_t *settings, quant_part_t part);
+
 /* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];
 extern const char *const quant_algorithm_choices[];

@@ -35,11 +35,27 @@ static void print_row(FILE *stream, const char *what, const char *name, const ar
             row->bytes);
 }
 
-void arc_tally_print(FILE *stream, const char *component, const char *const *names,
-                     size_t algorithms, const arc_tally_t *tally)
+static uint64_t calls_of(const arc_tally_row_t *row, size_t rows)
 {
-    fprintf(stream, "coll_%s: MPI_Allreduce calls of rank 0\n  %-6s  %-52s %12s %16s\n", component,
-            "", "algorithm, or why passed down", "calls", "bytes");
+    uint64_t calls = 0;
+
+    for (size_t i = 0; i < rows; ++i) {
+        calls += row[i].calls;
+    }
+    return calls;
+}
+
+bool arc_tally_has_calls(const arc_tally_t *tally)
+{
+    return 0 !=
+           calls_of(tally->served, ARC_TALLY_ALGORITHMS) + calls_of(tally->passed, ARC_REASONS);
+}
+
+void arc_tally_print(FILE *stream, const char *component, const char *call,
+                     const char *const *names, size_t algorithms, const arc_tally_t *tally)
+{
+    fprintf(stream, "coll_%s: %s calls of rank 0\n  %-6s  %-52s %12s %16s\n", component, call, "",
+            "algorithm, or why passed down", "calls", "bytes");
     for (size_t algorithm = 0; algorithm < algorithms; ++algorithm) {
         print_row(stream, "served", names[algorithm], &tally->served[algorithm]);
     }

@@ -9,6 +9,7 @@
 #ifndef ARC_TALLY_H
 #define ARC_TALLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
     X(USER_OP,        "operation is not a predefined one")                              \
     X(DERIVED_TYPE,   "datatype is not a predefined one")                               \
     X(TYPE_OR_OP,     "this datatype with this operation is not handled")               \
+    X(NOT_CHOSEN,     "this collective, or its stage, is not to be quantized")          \
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
     X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
@@ -62,11 +64,14 @@ static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes)
 /* total += part; the caller holds whatever lock protects `total`. */
 void arc_tally_add(arc_tally_t *total, const arc_tally_t *part);
 
+/* Has any call been counted? */
+bool arc_tally_has_calls(const arc_tally_t *tally);
+
 /*
- * Print the table for `component`: one line for each algorithm (`names`, in
- * order, `algorithms` of them) and one for each reason that occurred.
+ * Print the table for the `call` (as MPI_Allreduce) of `component`: one line for each algorithm
+ * (`names`, in order, `algorithms` of them) and one for each reason that occurred.
  */
-void arc_tally_print(FILE *stream, const char *component, const char *const *names,
-                     size_t algorithms, const arc_tally_t *tally);
+void arc_tally_print(FILE *stream, const char *component, const char *call,
+                     const char *const *names, size_t algorithms, const arc_tally_t *tally);
 
 #endif

@@ -264,8 +264,17 @@ arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *
     if (!ompi_datatype_is_predefined(type)) {
         return ARC_REASON_DERIVED_TYPE;
     }
-    if (OMPI_OP_SUM != op->op_type || OPAL_DATATYPE_FLOAT4 != type->super.id) {
-        return ARC_REASON_TYPE_OR_OP;
-    }
-    return ARC_REASONS;
+    return OMPI_OP_SUM == op->op_type && mca_bridge_is_float(type) ? ARC_REASONS
+                                                                   : ARC_REASON_TYPE_OR_OP;
+}
+
+bool mca_bridge_is_float(const struct ompi_datatype_t *type)
+{
+    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT4 == type->super.id;
+}
+
+arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type)
+{
+    return UINT32_C(1) << OPAL_DATATYPE_FLOAT4 == type->super.bdt_used ? ARC_REASONS
+                                                                       : ARC_REASON_TYPE_OR_OP;
 }

@@ -57,4 +57,13 @@ void mca_bridge_discard(arc_reduction_t *reduction);
 /* Is it MPI_FLOAT (or a Fortran REAL of the same format) with MPI_SUM? */
 arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *type);
 
+/* The same without an operation. */
+bool mca_bridge_is_float(const struct ompi_datatype_t *type);
+
+/*
+ * Is the type, predefined or not, made of nothing but these?  ARC_REASONS if so.  It follows from
+ * the signature, which ranks have in common that send such types to each other.
+ */
+arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type);
+
 #endif

@@ -58,7 +58,7 @@ int arc_component_open(arc_component_t *component)
     component->first_process = false;
     component->in_whole_world = false;
     component->absence_told = false;
-    memset(&component->total, 0, sizeof component->total);
+    memset(component->total, 0, sizeof component->total);
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -83,8 +83,13 @@ int arc_component_init_query(arc_component_t *component)
 int arc_component_close(arc_component_t *component)
 {
     if (*component->report && component->first_process) {
-        arc_tally_print(stderr, name_of(component), component->algorithm_names,
-                        component->algorithms, &component->total);
+        for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+            if (ARC_SLOT_allreduce == slot || arc_tally_has_calls(&component->total[slot])) {
+                arc_tally_print(stderr, name_of(component), arc_slot_call(slot),
+                                component->algorithm_names, component->algorithms,
+                                &component->total[slot]);
+            }
+        }
     }
     (void) pthread_mutex_destroy(&component->lock);
     return OPAL_SUCCESS;
@@ -157,86 +162,46 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     return &module->super;
 }
 
-/* Keep what is in the slot now: the component below. */
-static int save_below(arc_module_t *module)
-{
-    const mca_coll_base_comm_coll_t *slots = module->comm->c_coll;
-
-    if (NULL == slots->coll_allreduce || NULL == slots->coll_allreduce_module) {
-        return OMPI_ERR_NOT_FOUND;
-    }
-    if (NULL != module->below_module) {
-        OBJ_RELEASE(module->below_module);
-    }
-    module->below_allreduce = slots->coll_allreduce;
-    module->below_module = slots->coll_allreduce_module;
-    OBJ_RETAIN(module->below_module);
-    module->installed = true;
-    return OMPI_SUCCESS;
-}
-
-/* Put a function and its module into the slot, which holds a reference to the module. */
-static void fill_slot(mca_coll_base_comm_coll_t *slots,
-                      mca_coll_base_module_allreduce_fn_t function, mca_coll_base_module_t *module)
-{
-    mca_coll_base_module_t *before = slots->coll_allreduce_module;
-
-    OBJ_RETAIN(module);
-    slots->coll_allreduce = function;
-    slots->coll_allreduce_module = module;
-    OBJ_RELEASE(before);
-}
-
-/* Open MPI fills the slot itself, after this returns. */
+/* Open MPI fills the slots that the module names itself, after this returns. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     arc_module_t *module = (arc_module_t *) base;
     (void) comm;
 
-    int status = save_below(module);
-    if (OMPI_SUCCESS == status) {
-        module->component->enabled(module);
+    if (!mca_slot_enter(module, ARC_SLOT_allreduce)) {
+        return OMPI_ERR_NOT_FOUND;
     }
-    return status;
+    module->component->enabled(module);
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        if (0 != (module->wanted & ~module->entered & arc_slot_bit(slot))) {
+            (void) mca_slot_enter(module, slot);
+        }
+    }
+    return OMPI_SUCCESS;
 }
 
-int arc_module_install(arc_module_t *module)
+void arc_module_install(arc_module_t *module)
 {
-    if (module->installed) {
-        return OMPI_SUCCESS;
-    }
-    int status = save_below(module);
-    if (OMPI_SUCCESS == status) {
-        fill_slot(module->comm->c_coll, module->super.coll_allreduce, &module->super);
-    }
-    return status;
-}
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        const bool wanted = 0 != (module->wanted & arc_slot_bit(slot));
+        const bool entered = 0 != (module->entered & arc_slot_bit(slot));
 
-/*
- * Does a module of higher priority serve allreduce?  What the slot holds at the
- * moment does not tell: han puts the functions it saved back for a while, without
- * references.  The list has all modules in ascending order of priority.
- */
-static bool has_one_above(const arc_module_t *module)
-{
-    mca_coll_base_avail_coll_t *item = NULL;
-    bool above = false;
-    bool found = false;
-
-    OPAL_LIST_FOREACH (item, module->comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
-        above = above || (found && NULL != item->ac_module->coll_allreduce);
-        found = found || item->ac_module == &module->super;
+        if (entered && !wanted) {
+            mca_slot_leave(module, slot);
+        }
+        if (wanted && !entered && !mca_slot_has_one_above(module, slot) &&
+            mca_slot_enter(module, slot)) {
+            mca_slot_fill(module, slot);
+        }
     }
-    return above;
 }
 
 void arc_module_uninstall(arc_module_t *module)
 {
-    mca_coll_base_comm_coll_t *slots = module->comm->c_coll;
-
-    if (slots->coll_allreduce_module == &module->super && !has_one_above(module)) {
-        fill_slot(slots, module->below_allreduce, module->below_module);
-        module->installed = false;
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        if (0 != (module->entered & arc_slot_bit(slot))) {
+            mca_slot_leave(module, slot);
+        }
     }
 }
 
@@ -252,25 +217,34 @@ static void module_construct(arc_module_t *module)
 {
     module->component = NULL;
     module->comm = NULL;
-    module->installed = false;
-    module->below_allreduce = NULL;
-    module->below_module = NULL;
+    module->wanted = arc_slot_bit(ARC_SLOT_allreduce);
+    module->entered = 0;
+#define X(_name, _call)           \
+    module->below_##_name = NULL; \
+    module->below_##_name##_module = NULL;
+    ARC_SLOT_TABLE(X)
+#undef X
     module->phase = ARC_PHASE_FRESH;
     module->declined = ARC_REASON_OFF;
     module->nested = false;
-    memset(&module->tally, 0, sizeof module->tally);
+    memset(module->tally, 0, sizeof module->tally);
 }
 
 static void module_destruct(arc_module_t *module)
 {
     if (NULL != module->component) {
         (void) pthread_mutex_lock(&module->component->lock);
-        arc_tally_add(&module->component->total, &module->tally);
+        for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+            arc_tally_add(&module->component->total[slot], &module->tally[slot]);
+        }
         (void) pthread_mutex_unlock(&module->component->lock);
     }
-    if (NULL != module->below_module) {
-        OBJ_RELEASE(module->below_module);
+#define X(_name, _call)                              \
+    if (NULL != module->below_##_name##_module) {    \
+        OBJ_RELEASE(module->below_##_name##_module); \
     }
+    ARC_SLOT_TABLE(X)
+#undef X
 }
 
 OBJ_CLASS_INSTANCE(arc_module_t, mca_coll_base_module_t, module_construct, module_destruct);

@@ -13,10 +13,9 @@
 #include <pthread.h>
 
 #include "mca_compat.h"
+#include "mca_slots.h"
 #include "param.h"
 #include "tally.h"
-
-typedef struct arc_module arc_module_t;
 
 enum { ARC_MAX_PARAMS = 32 };
 
@@ -33,10 +32,13 @@ typedef struct arc_component {
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
-    mca_coll_base_module_allreduce_fn_t allreduce;
+    /* Of each slot: NULL if the component has none.  Each has an allreduce. */
+#define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
+    ARC_SLOT_TABLE(X)
+#undef X
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
-    /* After the module is enabled: local, cannot fail. */
+    /* When the module is enabled, in the slot of allreduce: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
@@ -48,7 +50,7 @@ typedef struct arc_component {
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
-    arc_tally_t total; /* of modules that are gone; under `lock` */
+    arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
 } arc_component_t;
 
 /* Where a module stands; each step is taken by all ranks of the communicator together. */
@@ -57,21 +59,25 @@ typedef enum arc_phase {
     ARC_PHASE_AGREED,   /* the configuration is the same on all ranks */
     ARC_PHASE_READY,    /* set up */
     ARC_PHASE_DECLINED, /* passes everything down, for `declined` */
-    ARC_PHASE_BROKEN,   /* failed in the middle of a call; the communicator's allreduce is lost */
+    ARC_PHASE_BROKEN,   /* failed in the middle of a call; the communicator's calls are lost */
 } arc_phase_t;
 
 struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
     struct ompi_communicator_t *comm;
-    bool installed; /* in the chain of components that starts in the slot */
-    /* What was in the slot before us. */
-    mca_coll_base_module_allreduce_fn_t below_allreduce;
-    mca_coll_base_module_t *below_module;
+    unsigned wanted;  /* slots, the same on all ranks: by default that of allreduce */
+    unsigned entered; /* slots: in the chain of components that starts there */
+    /* What was in each slot before us. */
+#define X(_name, _call)                                \
+    mca_coll_base_module_##_name##_fn_t below_##_name; \
+    mca_coll_base_module_t *below_##_name##_module;
+    ARC_SLOT_TABLE(X)
+#undef X
     arc_phase_t phase;
     arc_reason_t declined;
     bool nested; /* a set-up or a check is under way: calls that it makes are passed down */
-    arc_tally_t tally;
+    arc_tally_t tally[ARC_SLOTS];
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -90,14 +96,15 @@ bool arc_component_listed(const arc_component_t *component);
 bool arc_component_param_set(const arc_component_t *component, const char *name);
 
 /*
- * Take the communicator's allreduce slot, keeping what is in it as the component
- * below; nothing if the module is in the chain of components already.
+ * Take the slots that the module wants, keeping what is in them as the components below, and leave
+ * the others.  Nothing for a slot if the module is in its chain of components already, or one of
+ * higher priority is, which has not called us so far.
  */
-int arc_module_install(arc_module_t *module);
+void arc_module_install(arc_module_t *module);
 
 /*
- * Leave the slot to the component below, so that a module that will not serve
- * the communicator costs nothing; nothing if another one has come above it.
+ * Leave the slots to the components below, so that a module that will not serve
+ * the communicator costs nothing; nothing where another one has come above it.
  */
 void arc_module_uninstall(arc_module_t *module);
 
@@ -108,6 +115,12 @@ void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
 /* Count, and give the call to the component below. */
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op);
+int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reason,
+                                         const void *send, void *receive, int count,
+                                         struct ompi_datatype_t *type, struct ompi_op_t *op);
+int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const void *send,
+                              int send_count, struct ompi_datatype_t *send_type, void *receive,
+                              int receive_count, struct ompi_datatype_t *receive_type);
 
 /*
  * MIN over all ranks of the communicator of each of `count` values, through the
@@ -122,10 +135,12 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) A
 void arc_module_agree(arc_module_t *module, uint64_t hash);
 
 /*
- * A call failed after its first byte was out: say so, break the module for good,
- * and return an MPI error.  Later calls return arc_module_broken_error().
+ * A call, an allreduce or that of a slot, failed after its first byte was out: say so, break the
+ * module for good, and return an MPI error.  Later calls return arc_module_broken_error().
  */
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details);
+int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                          const char *details);
 int arc_module_broken_error(void);
 
 /*

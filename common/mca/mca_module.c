@@ -32,14 +32,27 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
                 mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
 }
 
+static bool tells_calls(const arc_module_t *module)
+{
+    return *module->component->verbose >= ARC_LOG_CALL && 0 == ompi_comm_rank(module->comm);
+}
+
+/* Bytes of all blocks count. */
+static void count_blocks(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
+                         const struct ompi_datatype_t *type)
+{
+    size_t type_bytes = 0;
+    const size_t blocks = ARC_SLOT_allreduce == slot ? 1 : (size_t) ompi_comm_size(module->comm);
+
+    (void) ompi_datatype_type_size(type, &type_bytes);
+    arc_tally_count(&module->tally[slot].passed[reason], blocks * (size_t) count * type_bytes);
+}
+
 void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
                            struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    size_t type_bytes = 0;
-
-    (void) ompi_datatype_type_size(type, &type_bytes);
-    arc_tally_count(&module->tally.passed[reason], (size_t) count * type_bytes);
-    if (*module->component->verbose >= ARC_LOG_CALL && 0 == ompi_comm_rank(module->comm)) {
+    count_blocks(module, ARC_SLOT_allreduce, reason, count, type);
+    if (tells_calls(module)) {
         arc_module_log(module, ARC_LOG_CALL, "%d of %s with %s passed down: %s", count, type->name,
                        op->o_name, arc_reason_text(reason));
     }
@@ -50,15 +63,43 @@ int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send,
 {
     arc_module_count_pass(module, reason, count, type, op);
     return module->below_allreduce(send, receive, count, type, op, module->comm,
-                                   module->below_module);
+                                   module->below_allreduce_module);
+}
+
+int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reason,
+                                         const void *send, void *receive, int count,
+                                         struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    count_blocks(module, ARC_SLOT_reduce_scatter_block, reason, count, type);
+    if (tells_calls(module)) {
+        arc_module_log(module, ARC_LOG_CALL,
+                       "MPI_Reduce_scatter_block of %d of %s with %s passed down: %s", count,
+                       type->name, op->o_name, arc_reason_text(reason));
+    }
+    return module->below_reduce_scatter_block(send, receive, count, type, op, module->comm,
+                                              module->below_reduce_scatter_block_module);
+}
+
+int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const void *send,
+                              int send_count, struct ompi_datatype_t *send_type, void *receive,
+                              int receive_count, struct ompi_datatype_t *receive_type)
+{
+    count_blocks(module, ARC_SLOT_allgather, reason, receive_count, receive_type);
+    if (tells_calls(module)) {
+        arc_module_log(module, ARC_LOG_CALL, "MPI_Allgather of %d of %s passed down: %s",
+                       receive_count, receive_type->name, arc_reason_text(reason));
+    }
+    return module->below_allgather(send, send_count, send_type, receive, receive_count,
+                                   receive_type, module->comm, module->below_allgather_module);
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 {
     /* Whatever the component below calls on this communicator must not come back to us. */
     module->nested = true;
-    int status = module->below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
-                                         &ompi_mpi_op_min.op, module->comm, module->below_module);
+    int status =
+        module->below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
+                                &ompi_mpi_op_min.op, module->comm, module->below_allreduce_module);
     module->nested = false;
     return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
 }
@@ -90,11 +131,17 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
 
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details)
 {
+    return arc_module_break_call(module, ARC_SLOT_allreduce, status, details);
+}
+
+int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                          const char *details)
+{
     module->phase = ARC_PHASE_BROKEN;
     arc_module_log(module, ARC_LOG_WARN,
-                   "rank %d: MPI_Allreduce failed: %s%s. It cannot be used on this communicator "
-                   "any more",
-                   ompi_comm_rank(module->comm), arc_status_text(status), details);
+                   "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
+                   ompi_comm_rank(module->comm), arc_slot_call(slot), arc_status_text(status),
+                   details);
     return arc_module_broken_error();
 }
 

@@ -1,5 +1,6 @@
 /*
- * Latency of MPI_Allreduce, in the output format of the OSU micro-benchmarks.
+ * Latency of MPI_Allreduce, in the output format of the OSU micro-benchmarks; with
+ * --collective of MPI_Reduce_scatter_block or MPI_Allgather.
  *
  * Three ways to time a call:
  *
@@ -58,7 +59,7 @@ static const double us_per_second = 1e6;
 
 /** One message size, and what its calls of one window added up to. */
 typedef struct size_run {
-    size_t count;
+    size_t count; /* elements of the vector: a multiple of the ranks if it has blocks */
     int iterations;
     int warmup;
     double seconds;
@@ -138,16 +139,26 @@ static void call(bench_t *bench, size_t count)
 {
     const options_t *options = bench->options;
     unsigned which = buffer_of_call(bench, bench->calls);
+    const void *send = options->in_place ? MPI_IN_PLACE : bench->send[which];
+    MPI_Datatype type = options->type->handle;
+    int block = (int) (count / (size_t) bench->ranks);
 
     if (options->barrier) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    MPI_Allreduce(options->in_place ? MPI_IN_PLACE : bench->send[which], bench->receive[which],
-                  (int) count, options->type->handle, options->op->handle, MPI_COMM_WORLD);
+    if (options->collective == ALLGATHER) {
+        MPI_Allgather(send, block, type, bench->receive[which], block, type, MPI_COMM_WORLD);
+    } else if (options->collective == REDUCE_SCATTER_BLOCK) {
+        MPI_Reduce_scatter_block(send, bench->receive[which], block, type, options->op->handle,
+                                 MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(send, bench->receive[which], (int) count, type, options->op->handle,
+                      MPI_COMM_WORLD);
+    }
     bench->calls++;
 }
 
-/* Returns the seconds spent in MPI_Allreduce alone. */
+/* Returns the seconds spent in the call alone. */
 static double timed_call(bench_t *bench, size_t count)
 {
     prepare_call(bench, count);
@@ -170,6 +181,10 @@ static void validate(bench_t *bench, size_run_t *size)
     const options_t *options = bench->options;
     unsigned last = bench->calls - 1;
     const void *receive = bench->receive[buffer_of_call(bench, last)];
+    const size_t block = size->count / (size_t) bench->ranks;
+    const bool scatters = options->collective == REDUCE_SCATTER_BLOCK;
+    const size_t first = scatters ? block * (size_t) bench->rank : 0;
+    const size_t end = scatters ? first + block : size->count;
     double expected[DATA_PERIOD];
 
     for (unsigned i = 0; i < DATA_PERIOD; i++) {
@@ -180,8 +195,17 @@ static void validate(bench_t *bench, size_run_t *size)
             expected[i] = rank == 0 ? value : options->op->combine(expected[i], value);
         }
     }
-    for (size_t i = 0; i < size->count; i++) {
-        size->errors += options->type->get(receive, i) != expected[i % DATA_PERIOD];
+    for (size_t i = first; i < end; i++) {
+        double exact = expected[i % DATA_PERIOD];
+
+        if (options->collective == ALLGATHER) {
+            /* In place the own block is filled like the others: from its place on. */
+            size_t from = options->in_place ? i : i % block;
+            unsigned shift = (unsigned) (i / block) + (options->alter ? last : 0);
+
+            exact = (double) ((from + shift) % DATA_PERIOD + 1);
+        }
+        size->errors += options->type->get(receive, i - first) != exact;
     }
     clear_results(bench, size->count);
 }
@@ -268,8 +292,9 @@ static const char *metric_name(const options_t *options)
 
 static void print_header(const options_t *options)
 {
-    printf("# ARC MPI Allreduce Latency Test, %s, %s %s\n", metric_name(options),
-           options->type->name, options->op->name);
+    printf("# ARC MPI %s Latency Test, %s, %s %s\n",
+           options->collective == ALLREDUCE ? "Allreduce" : options_collective(options),
+           metric_name(options), options->type->name, options->op->name);
     printf("%-*s%*s", SIZE_COLUMNS, "# Size", FIELD_COLUMNS, "Avg Latency(us)");
     if (options->full) {
         printf("%*s%*s%*s", FIELD_COLUMNS, "Min Latency(us)", FIELD_COLUMNS, "Max Latency(us)",
@@ -368,7 +393,9 @@ static void list_sizes(bench_t *bench)
 {
     const options_t *options = bench->options;
     size_t elem_bytes = options->type->elem_bytes;
-    size_t bytes = options->min_bytes < elem_bytes ? elem_bytes : options->min_bytes;
+    size_t least_bytes =
+        elem_bytes * (options->collective == ALLREDUCE ? 1 : (size_t) bench->ranks);
+    size_t bytes = options->min_bytes < least_bytes ? least_bytes : options->min_bytes;
 
     for (; bytes <= options->max_bytes; bytes *= 2) {
         size_run_t *size = &bench->sizes[bench->size_count++];
@@ -377,6 +404,9 @@ static void list_sizes(bench_t *bench)
         *size = (size_run_t){.count = bytes / elem_bytes,
                              .iterations = options->iterations,
                              .warmup = options->warmup};
+        if (options->collective != ALLREDUCE) {
+            size->count -= size->count % (size_t) bench->ranks;
+        }
         if (size->iterations == 0) {
             size->iterations = small ? SMALL_ITERATIONS : LARGE_ITERATIONS;
         }

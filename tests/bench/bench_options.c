@@ -87,6 +87,7 @@ static const struct option long_options[] = {
     {"warmup", required_argument, NULL, 'x'},
     {"type", required_argument, NULL, 'T'},
     {"op", required_argument, NULL, 'o'},
+    {"collective", required_argument, NULL, 'L'},
     {"validation", no_argument, NULL, 'c'},
     {"full", no_argument, NULL, 'f'},
     {"alternate-buffers", no_argument, NULL, 'A'},
@@ -128,6 +129,8 @@ static const char usage_text[] =
     "                                uint32 uint64 float double (default float), also with\n"
     "                                OSU's mpi_ in front\n"
     "  -o, --op OP                   sum max min (default sum)\n"
+    "      --collective NAME         allreduce (default), reduce_scatter_block or allgather;\n"
+    "                                the size is that of the blocks of all ranks together\n"
     "  -c, --validation              check every result\n"
     "  -f, --full                    minimum and maximum over the ranks, and iterations\n"
     "      --alternate-buffers       use two pairs of buffers in turn\n"
@@ -252,6 +255,25 @@ static const bench_op_t *find_op(const char *name)
     return NULL;
 }
 
+/* The names in the order of collective_t. */
+static const char *const collective_names[] = {"allreduce", "reduce_scatter_block", "allgather"};
+
+const char *options_collective(const options_t *options)
+{
+    return collective_names[options->collective];
+}
+
+static bool parse_collective(options_t *options, const char *text)
+{
+    for (size_t i = 0; i < sizeof collective_names / sizeof collective_names[0]; i++) {
+        if (strcmp(collective_names[i], text) == 0) {
+            options->collective = (collective_t) i;
+            return true;
+        }
+    }
+    return refuse(options, "--collective", text, "allreduce, reduce_scatter_block or allgather");
+}
+
 /* One option that has a value. */
 static bool parse_value(options_t *options, int letter, const char *text)
 {
@@ -268,6 +290,8 @@ static bool parse_value(options_t *options, int letter, const char *text)
         return parse_microseconds(options, "--skew", text, &options->skew_us);
     case 'C':
         return parse_microseconds(options, "--compute", text, &options->compute_us);
+    case 'L':
+        return parse_collective(options, text);
     case 'T':
         options->type = find_type(text);
         return options->type != NULL || refuse(options, "-T", text, allowed_types);

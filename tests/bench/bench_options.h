@@ -31,7 +31,15 @@ typedef struct bench_op {
     double (*combine)(double a, double b);
 } bench_op_t;
 
+/* What is called; MPI_Reduce_scatter_block and MPI_Allgather with a block for each rank. */
+typedef enum collective {
+    ALLREDUCE,
+    REDUCE_SCATTER_BLOCK,
+    ALLGATHER,
+} collective_t;
+
 typedef struct options {
+    collective_t collective;
     size_t min_bytes;
     size_t max_bytes;
     int iterations; /* 0: by size */
@@ -56,6 +64,9 @@ typedef struct options {
 
 /** Defaults of everything; `speaks`: this rank prints the messages. */
 options_t options_default(bool speaks);
+
+/** The name of what is called. */
+const char *options_collective(const options_t *options);
 
 /** False when the command line is wrong or asks for help; then it has been said. Local. */
 bool options_parse(options_t *options, int argc, char **argv);

@@ -6,6 +6,8 @@
  *   -r RANK   who stays away (default 1)
  *   -w SEC    for how long (default 5); must be longer than the limit
  *   -n N      float elements of the sum (default 8), a size the component takes
+ *   -s        MPI_Reduce_scatter_block of as many elements instead
+ *   -g        MPI_Allgather, of as many elements in all
  *   -l SEC    nobody stays away: a sum of so many elements that it takes longer
  *             than SEC must succeed, because the limit is for standing still
  *
@@ -23,10 +25,25 @@ enum { NORMAL_CALLS = 20, LONGEST_ELEMS = 1 << 26 };
 /* A communicator that is known to be broken answers at once. */
 static const double at_once_seconds = 0.2;
 
+static bool scatters;
+static bool gathers;
+
+/* Element 0 of a result is the number of ranks. */
 static int sum_ones(float *data, int count)
 {
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < count; i++) {
-        data[i] = 1.0f;
+        data[i] = gathers ? (float) ranks : 1.0f;
+    }
+    if (scatters) {
+        return MPI_Reduce_scatter_block(MPI_IN_PLACE, data, count / ranks, MPI_FLOAT, MPI_SUM,
+                                        MPI_COMM_WORLD);
+    }
+    if (gathers) {
+        return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, count / ranks, MPI_FLOAT,
+                             MPI_COMM_WORLD);
     }
     return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
@@ -112,13 +129,17 @@ int main(int argc, char **argv)
     int ranks;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:l:")) != -1) {
+    while ((option = getopt(argc, argv, "r:w:n:l:sg")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
         } else if (option == 'w') {
             away_seconds = (unsigned) atoi(optarg);
         } else if (option == 'n') {
             count = atoi(optarg);
+        } else if (option == 's') {
+            scatters = true;
+        } else if (option == 'g') {
+            gathers = true;
         } else if (option == 'l') {
             long_seconds = atof(optarg);
         } else {

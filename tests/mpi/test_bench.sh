@@ -43,6 +43,10 @@ for type in char short int long int8 int16 int32 int64 uint8 mpi_uint16 uint32 u
         "-T $type -o max --alter"
 done
 validates 3 8 "-T double -o min --alter"
+for collective in reduce_scatter_block allgather; do
+    validates 2 8 "--collective $collective --alter"
+    validates 2 8 "--collective $collective --in-place --back-to-back"
+done
 
 # Windows of a size stand together; shuffled ones do not.
 mpi_start 2 60 "" arc_allreduce -m 4:8 -i 5 -x 0 --windows 2
@@ -98,6 +102,7 @@ done <<END
 -T quad
 -T double -m 4
 -o prod
+--collective bcast
 --skew -1
 --skew nan
 --compute x

@@ -58,8 +58,8 @@ check_silent() {
 }
 
 check_listed lowlat "priority verbose report max_bytes block_bytes algorithm timeout"
-check_listed quant "priority enable verbose report min_bytes segment_bytes block depth format \
-    algorithm timeout"
+check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block depth \
+    format algorithm timeout"
 
 check_silent "default" ""
 check_silent "--mca coll ^quant" "--mca coll ^quant"

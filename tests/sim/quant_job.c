@@ -67,11 +67,39 @@ void quant_job_group(quant_job_t *job, unsigned per_machine)
     job->config.order = order;
 }
 
+static size_t blocks_of(const quant_job_t *job, quant_part_t part)
+{
+    return part == job->part ? job->ranks : 1;
+}
+
+size_t quant_job_in_count(const quant_job_t *job)
+{
+    return job->count * blocks_of(job, QUANT_PART_REDUCE_SCATTER);
+}
+
+size_t quant_job_out_count(const quant_job_t *job)
+{
+    return job->count * blocks_of(job, QUANT_PART_ALLGATHER);
+}
+
+size_t quant_job_result_count(const quant_job_t *job)
+{
+    return QUANT_PART_ALLREDUCE == job->part ? job->count : job->count * job->ranks;
+}
+
+/* Where a rank's input is in recv, in place. */
+static size_t in_place_at(const quant_job_t *job, unsigned rank)
+{
+    return QUANT_PART_ALLGATHER == job->part ? rank * job->count : 0;
+}
+
 static void member_init(member_t *member, const quant_job_t *job, sim_network_t *network,
                         unsigned rank)
 {
     const bool scalar = job->mixed_isa && 1 == rank % 2;
-    const size_t bytes = job->count * sizeof(float);
+    const size_t in = quant_job_in_count(job);
+    const size_t out = quant_job_out_count(job);
+    const size_t recv = job->in_place && in > out ? in : out;
 
     member->job = job;
     member->rank = rank;
@@ -83,9 +111,10 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     }
     member->memory =
         test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
-    member->send = test_buffer_new(bytes, sizeof(float) * (rank % 3));
-    member->recv = test_buffer_new(bytes, sizeof(float) * (rank % 5));
-    member->residual = test_buffer_new(member->config.feedback ? bytes : 0, sizeof(float));
+    member->send = test_buffer_new(in * sizeof(float), sizeof(float) * (rank % 3));
+    member->recv = test_buffer_new(recv * sizeof(float), sizeof(float) * (rank % 5));
+    member->residual =
+        test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
     member->task = quant_pipeline_init(job->algo, &member->config,
                                        sim_network_stream(network, rank), member->memory.data);
@@ -94,14 +123,17 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
 static void member_start(member_t *member)
 {
     const quant_job_t *job = member->job;
-    test_buffer_t *source = job->in_place ? &member->recv : &member->send;
+    float *recv = (float *) member->recv.data;
+    float *source =
+        job->in_place ? recv + in_place_at(job, member->rank) : (float *) member->send.data;
 
     test_buffer_poison(&member->recv);
-    memcpy(source->data, job->inputs[member->rank], source->bytes);
+    memcpy(source, job->inputs[member->rank], quant_job_in_count(job) * sizeof(float));
     const quant_operation_t operation = {
-        .send = (const float *) source->data,
-        .recv = (float *) member->recv.data,
+        .send = source,
+        .recv = recv,
         .count = job->count,
+        .part = job->part,
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
         .residual = member->config.feedback ? (float *) member->residual.data : NULL,
@@ -152,8 +184,16 @@ static bool member_intact(const member_t *member)
 {
     const quant_job_t *job = member->job;
 
+    /* In place the input of a reduce-scatter is longer than its result. */
+    const size_t out = quant_job_out_count(job) * sizeof(float);
+    const bool tail_intact =
+        member->recv.bytes == out ||
+        0 == memcmp((const char *) member->recv.data + out,
+                    (const char *) job->inputs[member->rank] + out, member->recv.bytes - out);
+
     return test_buffer_intact(&member->memory) && test_buffer_intact(&member->send) &&
            test_buffer_intact(&member->recv) && test_buffer_intact(&member->residual) &&
+           tail_intact &&
            (job->in_place ||
             0 == memcmp(member->send.data, job->inputs[member->rank], member->send.bytes));
 }
@@ -173,9 +213,11 @@ static void judge(quant_outcome_t *outcome, const member_t *members, const quant
         const member_t *member = &members[rank];
         outcome->ok &= ARC_OK == outcome->statuses[rank];
         outcome->intact &= member_intact(member);
+        outcome->bounds[rank] = quant_pipeline_bound(member->task);
         outcome->identical &=
-            0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
-            outcome->bound == quant_pipeline_bound(member->task);
+            QUANT_PART_REDUCE_SCATTER == job->part ||
+            (0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
+             outcome->bound == outcome->bounds[rank]);
         for (unsigned peer = 0; peer < job->ranks; ++peer) {
             outcome->waits[rank][peer] = ARC_IN_PROGRESS == outcome->statuses[rank] &&
                                          member->series.ops->waits_for(&member->series, peer);
@@ -206,7 +248,11 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *res
     outcome.outstanding = sim_network_outstanding(network);
     outcome.messages = sim_network_delivered(network);
     outcome.fault_happened = sim_network_fault_happened(network);
-    memcpy(result, members[0].recv.data, job->count * sizeof(float));
+    const size_t out = quant_job_out_count(job);
+    const unsigned results = (unsigned) blocks_of(job, QUANT_PART_REDUCE_SCATTER);
+    for (unsigned rank = 0; rank < results; ++rank) {
+        memcpy(result + rank * out, members[rank].recv.data, out * sizeof(float));
+    }
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         member_fini(&members[rank]);
     }

@@ -1,5 +1,5 @@
 /*
- * One allreduce of all ranks over the simulated network, and what came of it;
+ * One allreduce, or a half of one, of all ranks over the simulated network, and what came of it;
  * oracles for the result that share no code with what they judge.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -21,7 +21,8 @@ enum {
 typedef struct quant_job {
     const quant_algo_t *algo;
     unsigned ranks;
-    size_t count;
+    size_t count; /* of the vector; of a block if `part` is a half */
+    quant_part_t part;
     bool in_place;
     quant_config_t config; /* kernels: NULL: those of `isa`; else these, on all ranks */
     arc_isa_t isa;
@@ -29,16 +30,17 @@ typedef struct quant_job {
     bool first_is_absent;       /* rank 0 does nothing */
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
-    float *const *inputs; /* [rank][element] */
+    float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank */
     double *running;      /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
 typedef struct quant_outcome {
     bool finished;  /* within the budget of steps */
     bool ok;        /* every rank reports ARC_OK */
-    bool identical; /* the result has the same bits on all ranks */
+    bool identical; /* the result has the same bits on all ranks, but of a reduce-scatter */
     float bound;    /* of the error, as the last call on rank 0 tells; part of `identical` */
-    bool intact;    /* canaries are whole, and sent data unchanged if not in place */
+    float bounds[JOB_RANKS_MAX];
+    bool intact; /* canaries are whole, and sent data unchanged if not in place */
     bool fault_happened;
     size_t outstanding; /* requests left at the end; after abort() of the unfinished tasks */
     uint64_t messages;  /* delivered */
@@ -51,6 +53,11 @@ typedef struct quant_outcome {
 /* The config of most tests: int8 both ways, 64 rows, one tile per message, smallest depth. */
 quant_config_t quant_job_config(void);
 
+/* Elements that a rank gives, that it gets, and of all different results together. */
+size_t quant_job_in_count(const quant_job_t *job);
+size_t quant_job_out_count(const quant_job_t *job);
+size_t quant_job_result_count(const quant_job_t *job);
+
 /*
  * For an algorithm with levels: machines of `per_machine` ranks, which divides the ranks; 0: of the
  * least divisor.  Ranks are dealt to the machines in turn.
@@ -59,7 +66,7 @@ void quant_job_group(quant_job_t *job, unsigned per_machine);
 
 /*
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
- * `result`: the `count` elements of the last one on rank 0.
+ * `result`: that of the last one on rank 0; of a reduce-scatter the blocks of all ranks.
  */
 quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *result);
 
@@ -84,6 +91,14 @@ void quant_oracle_sum(const quant_job_t *job, double *sum);
 
 /* Per element, a bound of |result - sum| that no allreduce by this algorithm may exceed. */
 void quant_oracle_bound(const quant_job_t *job, double *bound);
+
+/*
+ * The same of a half: of all N blocks, which a reduce-scatter sums and an allgather copies.
+ */
+void quant_oracle_half_bound(const quant_job_t *job, double *bound);
+
+/* The float sum of a reduce-scatter in the order of the algorithm, all N blocks. */
+void quant_oracle_half_float_sum(const quant_job_t *job, float *sum);
 
 /* The float sum in the order of the algorithm: what it must return without quantization. */
 void quant_oracle_float_sum(const quant_job_t *job, float *sum);

@@ -296,3 +296,76 @@ void quant_oracle_bound(const quant_job_t *job, double *bound)
         row = tile_end;
     }
 }
+
+/* ---- halves: block b is that of rank b, and its shards are those whose owner rank b is ---- */
+
+/* The shard of element `i` of a block, its end in the block, and where it begins. */
+static unsigned half_shard_at(const quant_job_t *job, unsigned block, size_t i, size_t *begin,
+                              size_t *end)
+{
+    const size_t rows = (job->count + 63) / 64;
+    const bool two = 2 == model_of(job)->halves;
+    const size_t middle = two ? (rows + 1) / 2 * 64 : job->count;
+    const unsigned shard = (block + 1) % job->ranks;
+
+    if (i < middle) {
+        *begin = 0;
+        *end = middle < job->count ? middle : job->count;
+        return shard;
+    }
+    *begin = middle;
+    *end = job->count;
+    return shard + job->ranks;
+}
+
+/* The bound of elements first, first + 64, ... before `end`, counted in the whole vector. */
+static double half_lane_bound(const quant_job_t *job, unsigned block, unsigned shard, size_t first,
+                              size_t end)
+{
+    double sum[ROWS_MAX];
+
+    if (QUANT_PART_REDUCE_SCATTER == job->part) {
+        return subtree_bound(job, shard, 0, first, end, sum);
+    }
+    double largest = 0;
+    for (size_t i = first; i < end; i += 64) {
+        largest = fmax(largest, fabs((double) job->inputs[block][i - block * job->count]));
+    }
+    return quantization_bound(job->config.gather_format, largest);
+}
+
+void quant_oracle_half_bound(const quant_job_t *job, double *bound)
+{
+    const size_t tile = (size_t) job->config.block_rows * 64;
+
+    for (unsigned block = 0; block < job->ranks; ++block) {
+        const size_t base = block * job->count;
+        for (size_t i = 0; i < job->count; ++i) {
+            size_t begin = 0;
+            size_t end = 0;
+            const unsigned shard = half_shard_at(job, block, i, &begin, &end);
+            /* Segments are whole tiles, so tiles count from the begin of the shard. */
+            const size_t tile_begin = begin + (i - begin) / tile * tile;
+            const size_t tile_end = tile_begin + tile < end ? tile_begin + tile : end;
+
+            bound[base + i] = i < tile_begin + 64
+                                  ? half_lane_bound(job, block, shard, base + i, base + tile_end)
+                                  : bound[base + i - 64];
+            if (1 == job->ranks) {
+                bound[base + i] = 0;
+            }
+        }
+    }
+}
+
+void quant_oracle_half_float_sum(const quant_job_t *job, float *sum)
+{
+    for (unsigned block = 0; block < job->ranks; ++block) {
+        for (size_t i = 0; i < job->count; ++i) {
+            size_t begin = 0;
+            size_t end = 0;
+            const unsigned shard = half_shard_at(job, block, i, &begin, &end);
+            sum[block * job->count + i] = float_sum(job, shard, 0, block * job->count + i);
+        }
+    }
+}

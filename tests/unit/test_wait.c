@@ -151,7 +151,9 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
 
     memset(&tally, 0, sizeof tally);
     memset(&total, 0, sizeof total);
+    assert_false(arc_tally_has_calls(&tally));
     arc_tally_count(&tally.served[1], 1000);
+    assert_true(arc_tally_has_calls(&tally));
     arc_tally_count(&tally.served[1], 24);
     arc_tally_count(&tally.passed[ARC_REASON_USER_OP], 8);
     arc_tally_add(&total, &tally);
@@ -159,10 +161,11 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
 
     FILE *stream = fmemopen(text, sizeof text, "w");
     assert_non_null(stream);
-    arc_tally_print(stream, "x", names, 2, &total);
+    arc_tally_print(stream, "x", "MPI_Allgather", names, 2, &total);
     (void) fclose(stream);
     unsigned long long calls = 99;
     unsigned long long bytes = 99;
+    assert_non_null(strstr(text, "coll_x: MPI_Allgather calls of rank 0"));
     const char *row = strstr(text, "served  first");
     assert_non_null(row);
     assert_int_equal(2, sscanf(row, "served first %llu %llu", &calls, &bytes));

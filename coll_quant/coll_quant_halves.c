@@ -1,0 +1,153 @@
+/*
+ * MPI_Reduce_scatter_block and MPI_Allgather of coll_quant: the halves of its
+ * allreduce, on one block for each rank.
+ *
+ * Reduce_scatter_block: MPI requires the count, the type and the operation to be the
+ * same on all ranks, as for an allreduce.
+ *
+ * Allgather: it requires no such thing.  A rank may send MPI_FLOAT and another one a
+ * column of its matrix, as a derived type; what is the same on all ranks is the
+ * signature, the basic types that are sent.  So the receive type decides by its
+ * signature: all floats, however they lie in memory; nor does it matter what the send
+ * type is, which counts for nothing with MPI_IN_PLACE.  Where a rank's floats are not one
+ * after the other they pass through memory of this call:
+ *
+ *   send --pack--> own block --> algorithm --> N blocks --unpack--> receive
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "coll_quant.h"
+
+/* An operation of the module; the sequence is another one for each. */
+static int run(quant_module_t *module, quant_part_t part, const float *send, float *receive,
+               size_t count)
+{
+    const quant_operation_t operation = {
+        .send = send,
+        .recv = receive,
+        .count = count,
+        .part = part,
+        .sequence = ++module->sequence,
+    };
+    return coll_quant_run(module, &operation);
+}
+
+int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
+                                    struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                    struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    quant_module_t *module = (quant_module_t *) base;
+    arc_reason_t verdict = ARC_REASON_NESTED;
+
+    if (!module->base.nested) {
+        coll_quant_agree(module);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+        const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
+        verdict = coll_quant_admit(module, QUANT_PART_REDUCE_SCATTER,
+                                   mca_bridge_float_sum(op, type), bytes);
+    }
+    if (ARC_REASONS != verdict) {
+        return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
+                                                    type, op);
+    }
+    return run(module, QUANT_PART_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
+               (size_t) count);
+}
+
+/* One side of an allgather: `count` elements of `type` for each block. */
+typedef struct side {
+    void *at;
+    int count;
+    struct ompi_datatype_t *type;
+} side_t;
+
+static size_t bytes_of(const side_t *side)
+{
+    size_t type_bytes = 0;
+
+    (void) ompi_datatype_type_size(side->type, &type_bytes);
+    return (size_t) side->count * type_bytes;
+}
+
+static void *block_at(const side_t *side, int block)
+{
+    ptrdiff_t extent_bytes = 0;
+
+    (void) ompi_datatype_type_extent(side->type, &extent_bytes);
+    return (char *) side->at + (ptrdiff_t) block * side->count * extent_bytes;
+}
+
+/* In place, where there is nothing to pack, nor to unpack. */
+static int gather(quant_module_t *module, const side_t *send, const side_t *receive, size_t count)
+{
+    return run(module, QUANT_PART_ALLGATHER,
+               NULL == send ? block_at(receive, ompi_comm_rank(module->base.comm)) : send->at,
+               receive->at, count);
+}
+
+/* By way of memory: all blocks, in it the own one. */
+static __attribute__((noinline)) int gather_packed(quant_module_t *module, const side_t *send,
+                                                   const side_t *receive, size_t count)
+{
+    const int ranks = ompi_comm_size(module->base.comm);
+    const int rank = ompi_comm_rank(module->base.comm);
+    const side_t own = {block_at(receive, rank), receive->count, receive->type};
+    const side_t *from = NULL == send ? &own : send;
+    float *blocks = malloc((size_t) ranks * count * sizeof *blocks);
+
+    if (NULL == blocks) {
+        return arc_module_break_call(&module->base, ARC_SLOT_allgather, ARC_ERR_NO_MEMORY, "");
+    }
+    (void) ompi_datatype_sndrcv(from->at, from->count, from->type, blocks + (size_t) rank * count,
+                                (int32_t) count, &ompi_mpi_float.dt);
+    const int status =
+        run(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
+    for (int block = 0; MPI_SUCCESS == status && block < ranks; ++block) {
+        (void) ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
+                                    &ompi_mpi_float.dt, block_at(receive, block), receive->count,
+                                    receive->type);
+    }
+    free(blocks);
+    return status;
+}
+
+int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                         void *receive, int receive_count, struct ompi_datatype_t *receive_type,
+                         struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    quant_module_t *module = (quant_module_t *) base;
+    const side_t out = {receive, receive_count, receive_type};
+    const side_t given = {(void *) send, send_count, send_type};
+    const side_t *in = MPI_IN_PLACE == send ? NULL : &given;
+    const size_t count = bytes_of(&out) / sizeof(float);
+    arc_reason_t verdict = ARC_REASON_NESTED;
+
+    if (!module->base.nested) {
+        coll_quant_agree(module);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+        verdict = mca_bridge_all_floats(receive_type);
+        if (ARC_REASONS == verdict && count > INT32_MAX) {
+            verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
+        }
+        verdict = coll_quant_admit(module, QUANT_PART_ALLGATHER, verdict,
+                                   (size_t) ompi_comm_size(comm) * bytes_of(&out));
+    }
+    if (ARC_REASONS != verdict) {
+        return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
+                                         receive, receive_count, receive_type);
+    }
+    if (NULL != in && bytes_of(in) != bytes_of(&out)) {
+        return MPI_ERR_COUNT; /* which MPI does not allow */
+    }
+    const bool packed =
+        !mca_bridge_is_float(receive_type) || (NULL != in && !mca_bridge_is_float(send_type));
+    return (packed ? gather_packed : gather)(module, in, &out, count);
+}

@@ -1,0 +1,114 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "mca_slots.h"
+
+#include <ompi/mca/coll/base/coll_base_util.h>
+
+#include "mca_component.h"
+
+typedef struct slot_ops {
+    const char *call;
+    bool (*enter)(arc_module_t *module);
+    void (*fill)(arc_module_t *module);
+    bool (*leave)(arc_module_t *module);
+    bool (*has_one_above)(const arc_module_t *module);
+} slot_ops_t;
+
+/* Put a function and its module into a slot, which holds a reference to the module. */
+#define FILL(_slots, _name, _function, _ours)                             \
+    do {                                                                  \
+        mca_coll_base_module_t *before = (_slots)->coll_##_name##_module; \
+        OBJ_RETAIN(_ours);                                                \
+        (_slots)->coll_##_name = (_function);                             \
+        (_slots)->coll_##_name##_module = (_ours);                        \
+        OBJ_RELEASE(before);                                              \
+    } while (0)
+
+#define DEFINE_SLOT(_name, _call)                                                                 \
+    static bool enter_##_name(arc_module_t *module)                                               \
+    {                                                                                             \
+        const mca_coll_base_comm_coll_t *slots = module->comm->c_coll;                            \
+                                                                                                  \
+        if (NULL == slots->coll_##_name || NULL == slots->coll_##_name##_module ||                \
+            NULL == module->component->_name) {                                                   \
+            return false;                                                                         \
+        }                                                                                         \
+        if (NULL != module->below_##_name##_module) {                                             \
+            OBJ_RELEASE(module->below_##_name##_module);                                          \
+        }                                                                                         \
+        module->below_##_name = slots->coll_##_name;                                              \
+        module->below_##_name##_module = slots->coll_##_name##_module;                            \
+        OBJ_RETAIN(module->below_##_name##_module);                                               \
+        module->super.coll_##_name = module->component->_name;                                    \
+        return true;                                                                              \
+    }                                                                                             \
+                                                                                                  \
+    static void fill_##_name(arc_module_t *module)                                                \
+    {                                                                                             \
+        FILL(module->comm->c_coll, _name, module->super.coll_##_name, &module->super);            \
+    }                                                                                             \
+                                                                                                  \
+    static bool leave_##_name(arc_module_t *module)                                               \
+    {                                                                                             \
+        mca_coll_base_comm_coll_t *slots = module->comm->c_coll;                                  \
+                                                                                                  \
+        if (slots->coll_##_name##_module != &module->super) {                                     \
+            return false;                                                                         \
+        }                                                                                         \
+        FILL(slots, _name, module->below_##_name, module->below_##_name##_module);                \
+        return true;                                                                              \
+    }                                                                                             \
+                                                                                                  \
+    static bool has_one_above_##_name(const arc_module_t *module)                                 \
+    {                                                                                             \
+        mca_coll_base_avail_coll_t *item = NULL;                                                  \
+        bool above = false;                                                                       \
+        bool found = false;                                                                       \
+                                                                                                  \
+        OPAL_LIST_FOREACH (item, module->comm->c_coll->module_list, mca_coll_base_avail_coll_t) { \
+            above = above || (found && NULL != item->ac_module->coll_##_name);                    \
+            found = found || item->ac_module == &module->super;                                   \
+        }                                                                                         \
+        return above;                                                                             \
+    }
+
+ARC_SLOT_TABLE(DEFINE_SLOT)
+
+static const slot_ops_t slot_ops[ARC_SLOTS] = {
+#define X(_name, _call) \
+    [ARC_SLOT_##_name] = {_call, enter_##_name, fill_##_name, leave_##_name, has_one_above_##_name},
+    ARC_SLOT_TABLE(X)
+#undef X
+};
+
+const char *arc_slot_call(arc_slot_t slot)
+{
+    return slot_ops[slot].call;
+}
+
+bool mca_slot_enter(arc_module_t *module, arc_slot_t slot)
+{
+    if (!slot_ops[slot].enter(module)) {
+        return false;
+    }
+    module->entered |= arc_slot_bit(slot);
+    return true;
+}
+
+void mca_slot_fill(arc_module_t *module, arc_slot_t slot)
+{
+    slot_ops[slot].fill(module);
+}
+
+void mca_slot_leave(arc_module_t *module, arc_slot_t slot)
+{
+    if (!mca_slot_has_one_above(module, slot) && slot_ops[slot].leave(module)) {
+        module->entered &= ~arc_slot_bit(slot);
+    }
+}
+
+bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot)
+{
+    return slot_ops[slot].has_one_above(module);
+}

@@ -1,0 +1,444 @@
+/*
+ * MPI_Reduce_scatter_block and MPI_Allgather of coll_quant, seen by a program:
+ * results within the error that theory says, in place or not, equal bytes of an
+ * allgather on all ranks, and everything else untouched.
+ *
+ * Rounding blocks of 64 to 8 bits adds, for data of variance v, the mean squared error
+ * c v, c = 3.56e-5. A ring of N ranks rounds the partial sums of 1, 2, ... N - 1 ranks:
+ * a reduce-scatter has c N (N - 1)/2, an allgather c. The other algorithms have less.
+ *
+ *   -r N   expect reduce_scatter_block to be quantized (1) or exact (0); default 1
+ *   -g N   the same of allgather
+ *   -a N   the same of allreduce
+ *   -k     by info keys, on communicators of their own
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum {
+    LARGE_BYTES = 256 * 1024, /* of all blocks together: the default of min_bytes */
+    FEW = 50,
+    RANGE = 1 << 20,
+    SEED = 77,
+};
+
+static const double step_error = 3.56e-5;
+
+static int world_rank;
+static int world_ranks;
+static bool lossy_scatter = true;
+static bool lossy_gather = true;
+static bool lossy_reduce = false;
+
+/* Elements of a block: large ones of lengths that nothing divides. */
+static const int tails[] = {0, 1, 63, 64, 65, 4097, 10007};
+
+static int large_block(int tail)
+{
+    return LARGE_BYTES / (int) sizeof(float) / world_ranks + 1 + tail;
+}
+
+static double value_of(int rank, int i)
+{
+    return (double) (draw_bits(SEED, (unsigned) rank, (uint64_t) i) % RANGE);
+}
+
+static double sum_of(int i)
+{
+    double sum = 0;
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        sum += value_of(rank, i);
+    }
+    return sum;
+}
+
+/* Of a result of values, how many are off, and a limit that none exceeds: many steps. */
+typedef struct outcome {
+    int off;
+    double worst;
+} outcome_t;
+
+static void note(outcome_t *outcome, double got, double exact)
+{
+    const double error = fabs(got - exact);
+
+    outcome->off += error != 0;
+    outcome->worst = fmax(outcome->worst, error);
+}
+
+static outcome_t scatter(MPI_Comm comm, int block, bool in_place)
+{
+    const int all = block * world_ranks;
+    guarded_t send;
+    guarded_t receive;
+    outcome_t outcome = {0, 0};
+
+    guarded_init(&send, (size_t) all * sizeof(float));
+    guarded_init(&receive, (size_t) all * sizeof(float));
+    float *in = guarded_place(&send, (size_t) all * sizeof(float));
+    float *out = guarded_place(&receive, (size_t) (in_place ? all : block) * sizeof(float));
+    float *source = in_place ? out : in;
+    for (int i = 0; i < all; i++) {
+        source[i] = (float) value_of(world_rank, i);
+    }
+    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, block, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < block; i++) {
+        note(&outcome, (double) out[i], sum_of(world_rank * block + i));
+    }
+    for (int i = 0; !in_place && i < all; i++) {
+        tap_check((double) in[i] == value_of(world_rank, i), "element %d of the input is lost", i);
+    }
+    tap_check(guarded_intact(&send) && guarded_intact(&receive), "written out of bounds");
+    guarded_fini(&send);
+    guarded_fini(&receive);
+    return outcome;
+}
+
+/* Do all ranks have these bytes? */
+static void check_same_bytes(const void *data, int bytes)
+{
+    char *first = must_alloc((size_t) bytes + 1);
+
+    memcpy(first, data, (size_t) bytes);
+    MPI_Bcast(first, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    tap_check(memcmp(first, data, (size_t) bytes) == 0, "other bytes than rank 0");
+    free(first);
+}
+
+static outcome_t gather(MPI_Comm comm, int block, bool in_place)
+{
+    const int all = block * world_ranks;
+    guarded_t receive;
+    outcome_t outcome = {0, 0};
+    float *in = must_alloc((size_t) block * sizeof *in + 1);
+
+    guarded_init(&receive, (size_t) all * sizeof(float));
+    float *out = guarded_place(&receive, (size_t) all * sizeof(float));
+    float *source = in_place ? out + world_rank * block : in;
+    for (int i = 0; i < block; i++) {
+        source[i] = (float) value_of(world_rank, i);
+    }
+    /* In place MPI ignores the count and the type of what is sent. */
+    MPI_Allgather(in_place ? MPI_IN_PLACE : in, in_place ? 0 : block,
+                  in_place && world_rank % 2 == 1 ? MPI_DATATYPE_NULL : MPI_FLOAT, out, block,
+                  MPI_FLOAT, comm);
+    for (int i = 0; i < all; i++) {
+        note(&outcome, (double) out[i], value_of(i / block, i % block));
+    }
+    check_same_bytes(out, all * (int) sizeof *out);
+    tap_check(guarded_intact(&receive), "written out of bounds");
+    guarded_fini(&receive);
+    free(in);
+    return outcome;
+}
+
+static outcome_t reduce(MPI_Comm comm, int count)
+{
+    float *data = must_alloc((size_t) count * sizeof *data);
+    outcome_t outcome = {0, 0};
+
+    for (int i = 0; i < count; i++) {
+        data[i] = (float) value_of(world_rank, i);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++) {
+        note(&outcome, (double) data[i], sum_of(i));
+    }
+    free(data);
+    return outcome;
+}
+
+/* Exact, or most elements off, but none by more than a hundredth of the largest sum. */
+static void check(outcome_t outcome, bool lossy, int count, const char *what)
+{
+    if (!lossy) {
+        tap_check(outcome.off == 0, "%s: %d of %d elements are not exact", what, outcome.off,
+                  count);
+        return;
+    }
+    tap_check(outcome.off > count / 2, "%s: only %d of %d elements are not exact", what,
+              outcome.off, count);
+    tap_check(outcome.worst < 0.01 * RANGE * world_ranks, "%s: off by %g", what, outcome.worst);
+}
+
+static void check_lengths(void)
+{
+    const int few = FEW * world_ranks;
+
+    for (int in_place = 0; in_place < 2; in_place++) {
+        for (size_t t = 0; t < sizeof tails / sizeof tails[0]; t++) {
+            const int block = large_block(tails[t]);
+            const int all = block * world_ranks;
+
+            check(scatter(MPI_COMM_WORLD, block, in_place), lossy_scatter, block, "scatter");
+            check(gather(MPI_COMM_WORLD, block, in_place), lossy_gather, all, "gather");
+        }
+        check(scatter(MPI_COMM_WORLD, FEW, in_place), false, FEW, "short scatter");
+        check(gather(MPI_COMM_WORLD, FEW, in_place), false, few, "short gather");
+        (void) scatter(MPI_COMM_WORLD, 0, in_place);
+        tap_case("floats of any length, %s", in_place ? "in place" : "out of place");
+    }
+    const int count = LARGE_BYTES / (int) sizeof(float);
+    check(reduce(MPI_COMM_WORLD, count), lossy_reduce, count, "allreduce");
+    check(reduce(MPI_COMM_WORLD, FEW), false, FEW, "short allreduce");
+    tap_case("MPI_Allreduce is %s", lossy_reduce ? "quantized, too" : "exact");
+}
+
+static double mean_square(const float *got, const double *exact, int count)
+{
+    double squares = 0;
+
+    for (int i = 0; i < count; i++) {
+        squares += ((double) got[i] - exact[i]) * ((double) got[i] - exact[i]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return squares / ((double) count * world_ranks);
+}
+
+static void check_error(void)
+{
+    enum { BLOCK = 131072 };
+    const int all = BLOCK * world_ranks;
+    const double loop = step_error * world_ranks * (world_ranks - 1) / 2;
+    float *in = must_alloc((size_t) all * sizeof *in);
+    float *out = must_alloc((size_t) all * sizeof *out);
+    double *exact = must_alloc((size_t) all * sizeof *exact);
+
+    memset(exact, 0, (size_t) all * sizeof *exact);
+    for (int rank = 0; rank < world_ranks; rank++) {
+        draw_normal(out, rank, (size_t) all);
+        for (int i = 0; i < BLOCK; i++) {
+            exact[i] += (double) out[world_rank * BLOCK + i];
+        }
+    }
+    draw_normal(in, world_rank, (size_t) all);
+    MPI_Reduce_scatter_block(in, out, BLOCK, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    const double scattered = mean_square(out, exact, BLOCK);
+    tap_check(!lossy_scatter || (scattered > loop / 4 && scattered < loop * 1.05),
+              "reduce_scatter_block: %g, a ring has %g", scattered, loop);
+    for (int rank = 0; rank < world_ranks; rank++) {
+        draw_normal(out, rank, BLOCK);
+        for (int i = 0; i < BLOCK; i++) {
+            exact[rank * BLOCK + i] = (double) out[i];
+        }
+    }
+    MPI_Allgather(in, BLOCK, MPI_FLOAT, out, BLOCK, MPI_FLOAT, MPI_COMM_WORLD);
+    const double gathered = mean_square(out, exact, all);
+    tap_check(!lossy_gather || (gathered > step_error * 0.95 && gathered < step_error * 1.05),
+              "allgather: %g, expected %g", gathered, step_error);
+    free(in);
+    free(out);
+    free(exact);
+    tap_case("mean square errors %.3g and %.3g are what theory says", scattered, gathered);
+}
+
+/* Integers, maxima, doubles, and types with integers in them are exact. */
+static void check_others(void)
+{
+    const int block = large_block(0);
+    const int all = block * world_ranks;
+    int *ints = must_alloc((size_t) all * sizeof *ints);
+    int *sums = must_alloc((size_t) all * sizeof *sums);
+    float *floats = must_alloc((size_t) all * sizeof *floats);
+    float *largest = must_alloc((size_t) block * sizeof *largest);
+    MPI_Datatype pair;
+
+    for (int i = 0; i < all; i++) {
+        ints[i] = (int) value_of(world_rank, i);
+        floats[i] = (float) ints[i];
+    }
+    MPI_Reduce_scatter_block(ints, sums, block, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(floats, largest, block, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
+    for (int i = 0; i < block; i++) {
+        const int at = world_rank * block + i;
+        double most = 0;
+        for (int rank = 0; rank < world_ranks; rank++) {
+            most = fmax(most, value_of(rank, at));
+        }
+        tap_check((double) sums[i] == sum_of(at), "MPI_INT, element %d", i);
+        tap_check((double) largest[i] == most, "MPI_MAX, element %d", i);
+    }
+    MPI_Allgather(ints, block, MPI_INT, sums, block, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < all; i++) {
+        tap_check((double) sums[i] == value_of(i / block, i % block), "MPI_INT, element %d", i);
+    }
+    tap_case("MPI_INT, and MPI_FLOAT with MPI_MAX, are exact");
+
+    /* An integer and a float, alternating. */
+    int lengths[] = {1, 1};
+    MPI_Aint places[] = {0, sizeof(int)};
+    MPI_Datatype types[] = {MPI_INT, MPI_FLOAT};
+    MPI_Type_create_struct(2, lengths, places, types, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i + 1 < all; i += 2) {
+        const float value = (float) value_of(world_rank, i);
+        memcpy(&ints[i + 1], &value, sizeof value);
+    }
+    MPI_Allgather(ints, block / 2, pair, sums, block / 2, pair, MPI_COMM_WORLD);
+    for (int i = 0; i + 1 < block / 2 * 2 * world_ranks; i += 2) {
+        const int from = i / (block / 2 * 2);
+        const int at = i % (block / 2 * 2);
+        float value = 0;
+        memcpy(&value, &sums[i + 1], sizeof value);
+        tap_check((double) sums[i] == value_of(from, at) && (double) value == value_of(from, at),
+                  "a pair at %d", i);
+    }
+    MPI_Type_free(&pair);
+    free(ints);
+    free(sums);
+    free(floats);
+    free(largest);
+    tap_case("a type of integers and floats is exact");
+}
+
+/*
+ * Ranks may have different types of the same signature.  Rank 0 receives every second float of its
+ * buffer, the last rank sends so, the others have plain floats: the same bytes everywhere.
+ */
+static void check_signatures(void)
+{
+    const int block = large_block(1);
+    const int all = block * world_ranks;
+    const bool sends_wide = world_rank == world_ranks - 1;
+    const bool receives_wide = world_rank == 0;
+    const int stride = receives_wide ? 2 : 1;
+    float *in = must_alloc(2 * (size_t) block * sizeof *in);
+    float *out = must_alloc(2 * (size_t) all * sizeof *out);
+    float *dense = must_alloc((size_t) all * sizeof *dense);
+    outcome_t outcome = {0, 0};
+    MPI_Datatype wide;
+
+    MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &wide);
+    MPI_Type_commit(&wide);
+    for (int i = 0; i < 2 * all; i++) {
+        out[i] = -1;
+    }
+    for (int i = 0; i < block; i++) {
+        in[sends_wide ? 2 * i : i] = (float) value_of(world_rank, i);
+    }
+    MPI_Allgather(in, block, sends_wide ? wide : MPI_FLOAT, out, block,
+                  receives_wide ? wide : MPI_FLOAT, MPI_COMM_WORLD);
+    for (int i = 0; i < all; i++) {
+        dense[i] = out[i * stride];
+        note(&outcome, (double) dense[i], value_of(i / block, i % block));
+        tap_check(stride == 1 || out[2 * i + 1] == -1, "a gap was written, at %d", i);
+    }
+    check(outcome, lossy_gather, all, "gather");
+    check_same_bytes(dense, all * (int) sizeof *dense);
+    MPI_Type_free(&wide);
+    free(in);
+    free(out);
+    free(dense);
+    tap_case("floats of other types on some ranks, of the same signature");
+}
+
+static void set_key(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+/* Of a communicator: which collectives are quantized. */
+static void check_comm(MPI_Comm comm, bool reduces, bool scatters, bool gathers)
+{
+    const int block = large_block(1);
+    const int all = block * world_ranks;
+
+    check(scatter(comm, block, false), scatters, block, "scatter");
+    check(gather(comm, block, true), gathers, all, "gather");
+    check(reduce(comm, all), reduces, all, "allreduce");
+}
+
+static void check_keys(void)
+{
+    static const struct {
+        const char *key;
+        const char *value;
+        bool reduces;
+        bool scatters;
+        bool gathers;
+    } steps[] = {
+        {"arc_quant", "on", true, false, false},
+        {"arc_quant_collectives", "all", true, true, true},
+        {"arc_quant_collectives", "allgather", false, false, true},
+        {"arc_quant_collectives", "reduce_scatter_block", false, true, false},
+        {"arc_quant_collectives", "all", true, true, true},
+        {"arc_quant_stages", "rs", true, true, false},
+        {"arc_quant_stages", "ag", true, false, true},
+        {"arc_quant_stages", "default", true, true, true},
+        {"arc_quant", "off", false, false, false},
+        {"arc_quant_collectives", "default", false, false, false},
+        {"arc_quant_collectives", "all", false, false, false},
+        {"arc_quant", "int8", true, true, true},
+        {"arc_quant_collectives", "allreduce", true, false, false},
+    };
+    MPI_Comm comm;
+    MPI_Comm on;
+    MPI_Info info;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+        set_key(comm, steps[s].key, steps[s].value);
+        check_comm(comm, steps[s].reduces, steps[s].scatters, steps[s].gathers);
+        tap_case("%s=%s", steps[s].key, steps[s].value);
+    }
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant", "on");
+    MPI_Info_set(info, "arc_quant_collectives", "all");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &on);
+    MPI_Info_free(&info);
+    check_comm(on, true, true, true);
+    check_comm(MPI_COMM_WORLD, false, false, false);
+    tap_case("keys in MPI_Comm_dup_with_info are for this communicator only");
+    MPI_Comm_free(&on);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    bool by_key = false;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "r:g:a:k")) != -1) {
+        if (option == 'k') {
+            by_key = true;
+        } else if (option == 'r') {
+            lossy_scatter = atoi(optarg) != 0;
+        } else if (option == 'g') {
+            lossy_gather = atoi(optarg) != 0;
+        } else if (option == 'a') {
+            lossy_reduce = atoi(optarg) != 0;
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    if (by_key) {
+        check_keys();
+    } else {
+        check_lengths();
+        check_error();
+        check_others();
+        check_signatures();
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant; quant_halves.c has the
+# promises.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+on="--mca coll_quant_enable 1"
+all="$on --mca coll_quant_collectives all"
+# One rank is served by nobody here, and exact.
+mpi_run "np=1" 1 60 "$all" quant_halves -r 0 -g 0
+for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
+    mpi_cut=
+    for ranks in 2 3 4 5; do
+        mpi_run "$algorithm np=$ranks $mpi_cut" "$ranks" 120 \
+            "$all --mca coll_quant_algorithm $algorithm $mpi_cut" quant_halves -a 1
+        case $ranks in
+        2) mpi_cut="--mca coll_quant_depth 3" ;;
+        3) mpi_cut="--mca coll_quant_segment_bytes 16k --mca coll_quant_depth 5" ;;
+        4) mpi_cut="--mca coll_quant_depth 64" ;;
+        esac
+    done
+    mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$all --mca pml ob1 \
+        --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
+        --mca coll_quant_depth 3 --mca coll_quant_algorithm $algorithm" quant_halves -a 1
+done
+for ranks in 4 6; do
+    mpi_run "hierarchical np=$ranks" "$ranks" 120 "$all --mca coll_quant_algorithm hierarchical \
+        --mca coll_quant_ranks_per_node 2" quant_halves -a 1
+done
+
+# What is named, and what its stage is.
+mpi_run "np=3 by default" 3 60 "$on" quant_halves -r 0 -g 0 -a 1
+mpi_run "np=3 off" 3 60 "--mca coll_quant_collectives all" quant_halves -r 0 -g 0
+mpi_run "np=3 reduce_scatter_block" 3 60 "$on --mca coll_quant_collectives reduce_scatter_block" \
+    quant_halves -g 0
+mpi_run "np=3 allgather" 3 60 "$on --mca coll_quant_collectives allgather" quant_halves -r 0
+mpi_run "np=3 all, stages rs" 3 60 "$all --mca coll_quant_stages rs" quant_halves -g 0 -a 1
+mpi_run "np=3 all, stages ag" 3 60 "$all --mca coll_quant_stages ag" quant_halves -r 0 -a 1
+mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quant_halves -r 0 -g 0
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks info keys" "$ranks" 60 "" quant_halves -k
+done
+# Calls that are verified are allreduces only.
+mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quant_halves -a 1
+
+# The report has a table of each collective that was called.
+mpi_start 3 60 "$all --mca coll_quant_report 1 --mca coll_quant_verbose 20" quant_halves -a 1
+mpi_judge "np=3 report"
+for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
+    mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
+    awk -v call="$call" '/coll_quant: .* calls of rank 0/ { mine = $0 ~ call " calls" }
+        mine && /served  full_loop .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
+        mine && /passed  message is smaller than min_bytes .* [1-9][0-9]* / { passed = 1 }
+        END { exit !(served && passed) }' "$mpi_scratch/said"
+    mpi_result $? "np=3 report: calls of $call that were served and passed down"
+done
+grep -q 'MPI_Allgather of 50 of MPI_FLOAT passed down: message is smaller' "$mpi_scratch/said" &&
+    grep -q 'MPI_Reduce_scatter_block of [0-9]* of MPI_FLOAT with MPI_MAX passed down: this datatype' \
+        "$mpi_scratch/said"
+mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
+# By default nobody looks at the others.
+mpi_start 3 60 "$on --mca coll_quant_report 1" quant_halves -r 0 -g 0 -a 1
+mpi_judge "np=3 report by default"
+mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
+# A rank that does not come is named, and so is the call.
+for half in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
+    mpi_start 3 40 "$all --mca coll_quant_timeout 2" late -n 300000 -r 1 -w 5 "-${half%% *}"
+    cp "$mpi_scratch/err" "$mpi_scratch/said"
+    : >"$mpi_scratch/err"
+    mpi_report "np=3 ${half#* }, rank 1 is late"
+    grep -q "rank [02]: ${half#* } failed: .*waiting for .*rank 1\b" "$mpi_scratch/said"
+    mpi_result $? "np=3 ${half#* }, rank 1 is late: stderr names it"
+    mpi_show "$mpi_scratch/said"
+done
+# Whether it is on is compared in the first call, whichever that is.
+mpi_start_each 60 "--mca coll_quant_collectives all" \
+    "env OMPI_MCA_coll_quant_enable=1 $mpi_bin/quant_halves -r 0 -g 0" \
+    "$mpi_bin/quant_halves -r 0 -g 0"
+mpi_judge "np=2 on one rank only"
+mpi_says "np=2 on one rank only: one warning" "parameters are not the same on all ranks" 1
+mpi_done

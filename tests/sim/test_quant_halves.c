@@ -1,0 +1,426 @@
+/*
+ * The halves of an allreduce by themselves, a reduce-scatter and an allgather of one
+ * block per rank: every algorithm, under random schedules of the network.  Blocks of
+ * any length, in place and not; ranks that run ahead; errors of the network.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+#include "quant_wire.h"
+
+enum { SEED = 20261121, BUSY_DELAY = 12, RANKS_MOST = 9, SMALL_BLOCK = 8 };
+
+static const size_t counts[] = {0,    1,    63,   64,        65,           127,          128,  509,
+                                4095, 4096, 4097, 3 * 4096U, 5 * 4096 + 1, 7 * 4096 - 1, 10007};
+
+static const struct variant {
+    unsigned block_rows;
+    unsigned depth;
+    bool in_place;
+    bool mixed_isa;
+    unsigned eager_max;
+} variants[] = {
+    {64, 3, false, false, 0}, {64, 3, true, true, 1},  {64, 6, true, true, 2},
+    {64, 64, true, true, 99}, {8, 3, true, true, 0},   {8, 4, false, false, 2},
+    {8, 5, true, false, 99},  {8, 16, true, false, 0}, {8, 8, false, true, 1},
+};
+
+enum {
+    COUNTS = sizeof(counts) / sizeof(counts[0]),
+    VARIANTS = sizeof(variants) / sizeof(variants[0]),
+    PARTS = 2,
+};
+
+static const struct part {
+    quant_part_t part;
+    const char *name;
+} parts[PARTS] = {
+    {QUANT_PART_REDUCE_SCATTER, "reduce_scatter"},
+    {QUANT_PART_ALLGATHER, "allgather"},
+};
+
+/* A test of one algorithm and part. */
+typedef struct half {
+    const quant_algo_t *algo;
+    quant_part_t part;
+} half_t;
+
+typedef struct grid_case {
+    char name[JOB_NAME_BYTES];
+    half_t half;
+    unsigned ranks;
+} grid_case_t;
+
+static quant_job_t busy_job(const half_t *half, unsigned ranks, size_t count)
+{
+    quant_job_t job = {
+        .algo = half->algo,
+        .part = half->part,
+        .ranks = ranks,
+        .count = count,
+        .config = quant_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .network = {.seed = SEED, .delay_max = BUSY_DELAY, .eager_max = 2},
+    };
+    quant_job_group(&job, 0);
+    return job;
+}
+
+static void use_small_segments(quant_job_t *job, unsigned depth)
+{
+    job->config.block_rows = SMALL_BLOCK;
+    job->config.segment_elems = (size_t) SMALL_BLOCK * QUANT_LANES;
+    job->config.depth = depth;
+}
+
+/* What the result stands for, all blocks. */
+static void exact_result(const quant_job_t *job, double *exact)
+{
+    for (unsigned block = 0; block < job->ranks; ++block) {
+        for (size_t i = 0; i < job->count; ++i) {
+            const size_t at = block * job->count + i;
+            exact[at] = 0;
+            for (unsigned rank = 0; rank < job->ranks; ++rank) {
+                if (QUANT_PART_REDUCE_SCATTER == job->part) {
+                    exact[at] += (double) job->inputs[rank][at];
+                } else if (rank == block) {
+                    exact[at] = (double) job->inputs[rank][i];
+                }
+            }
+        }
+    }
+}
+
+/* Of each element the oracle's bound, and what its rank tells. */
+static void assert_within_bound(const quant_job_t *job, const float *result,
+                                const quant_outcome_t *outcome)
+{
+    const size_t elems = quant_job_result_count(job);
+    double *exact = test_alloc(elems * sizeof(double));
+    double *bound = test_alloc(elems * sizeof(double));
+
+    exact_result(job, exact);
+    quant_oracle_half_bound(job, bound);
+    for (size_t i = 0; i < elems; ++i) {
+        const double error = fabs((double) result[i] - exact[i]);
+        const unsigned owner = (unsigned) (i / job->count);
+        const double told = (double) outcome->bounds[owner];
+        if (!(error <= bound[i] && error <= told)) {
+            fail_msg("element %zu: %.9g, exact %.9g, bound %.3g, told %.3g", i, (double) result[i],
+                     exact[i], bound[i], told);
+        }
+    }
+    free(exact);
+    free(bound);
+}
+
+static void halves_of_any_length_are_within_the_bound(void **state)
+{
+    const grid_case_t *grid = *state;
+
+    for (unsigned c = 0; c < COUNTS; ++c) {
+        quant_job_t job = busy_job(&grid->half, grid->ranks, counts[c]);
+        float **inputs = quant_inputs_new(job.ranks, quant_job_in_count(&job), SEED + c);
+        const size_t bytes = quant_job_result_count(&job) * sizeof(float);
+        float *result = test_alloc(bytes);
+        float *first = test_alloc(bytes);
+        unsigned first_block_rows = 0;
+
+        job.inputs = inputs;
+        for (unsigned v = 0; v < VARIANTS; ++v) {
+            job.config.block_rows = variants[v].block_rows;
+            job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
+            job.config.depth = variants[v].depth;
+            job.in_place = variants[v].in_place;
+            job.mixed_isa = variants[v].mixed_isa;
+            job.network.eager_max = variants[v].eager_max;
+            job.network.seed = SEED + v;
+            quant_outcome_t outcome = quant_job_run(&job, 1, result);
+            assert_true(quant_outcome_is_clean(&outcome));
+            if (first_block_rows == variants[v].block_rows) {
+                assert_memory_equal(first, result, bytes);
+                continue;
+            }
+            assert_within_bound(&job, result, &outcome);
+            first_block_rows = variants[v].block_rows;
+            memcpy(first, result, bytes);
+        }
+        free(first);
+        free(result);
+        quant_inputs_free(inputs, grid->ranks);
+    }
+}
+
+/* Many groups, many calls: ranks run ahead as far as nothing holds them. */
+static void ranks_that_run_ahead_do_no_harm(void **state)
+{
+    enum { RUNS = 24, CALLS = 3, RANKS = 6, COUNT = 40 * SMALL_BLOCK * QUANT_LANES + 13 };
+    quant_job_t job = busy_job(*state, RANKS, COUNT);
+    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    const size_t bytes = quant_job_result_count(&job) * sizeof(float);
+    float *result = test_alloc(bytes);
+    float *first = test_alloc(bytes);
+
+    job.inputs = inputs;
+    for (unsigned run = 0; run < RUNS; ++run) {
+        use_small_segments(&job, 3 + run % 4 * 3);
+        job.in_place = 1 == run % 2;
+        job.network.seed = SEED + run;
+        job.network.delay_max = 0 == run % 3 ? 1 : 100;
+        job.network.eager_max = 0 == run % 5 ? 0 : 1000;
+        quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        if (0 == run) {
+            assert_within_bound(&job, result, &outcome);
+            memcpy(first, result, bytes);
+        }
+        assert_memory_equal(first, result, bytes);
+    }
+    free(first);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static void without_quantization_a_half_is_exact(void **state)
+{
+    enum { RANKS = 6, COUNT = 10007 };
+    quant_job_t job = busy_job(*state, RANKS, COUNT);
+    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(RANKS * COUNT * sizeof(float));
+    float *expected = test_alloc(RANKS * COUNT * sizeof(float));
+
+    job.inputs = inputs;
+    job.in_place = true;
+    job.config.reduce_format = &quant_format_fp32;
+    job.config.gather_format = &quant_format_fp32;
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    if (QUANT_PART_REDUCE_SCATTER == job.part) {
+        quant_oracle_half_float_sum(&job, expected);
+    } else {
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            memcpy(expected + (size_t) rank * COUNT, inputs[rank], COUNT * sizeof(float));
+        }
+    }
+    assert_memory_equal(expected, result, RANKS * COUNT * sizeof(float));
+    free(expected);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static void non_finite_values_stay_where_they_are(void **state)
+{
+    enum { RANKS = 5, COUNT = 6 * 4096 + 5, NAN_AT = 4097, INFINITY_AT = 6 * 4096 + 4 };
+    quant_job_t job = busy_job(*state, RANKS, COUNT);
+    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(RANKS * COUNT * sizeof(float));
+
+    /* Of a reduce-scatter both are in block 0. */
+    inputs[0][NAN_AT] = NAN;
+    inputs[0][INFINITY_AT] = INFINITY;
+    job.inputs = inputs;
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_true(isnan(result[NAN_AT]));
+    assert_true(INFINITY == result[INFINITY_AT]);
+    for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
+        assert_true(isfinite(result[i]) || NAN_AT == i || INFINITY_AT == i);
+    }
+    assert_true(QUANT_PART_ALLGATHER == job.part || isinf(outcome.bounds[0]));
+    assert_true(isfinite(outcome.bounds[1]) || QUANT_PART_ALLGATHER == job.part);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* A reduce-scatter has the error c R(N) v, an allgather c v. */
+static void the_mean_error_is_that_of_the_stage(void **state)
+{
+    enum { RANKS = 8, COUNT = 65536 };
+    const half_t *half = *state;
+    quant_job_t job = busy_job(half, RANKS, COUNT);
+    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(RANKS * COUNT * sizeof(float));
+    double *exact = test_alloc(RANKS * COUNT * sizeof(double));
+    double squares = 0;
+
+    job.inputs = inputs;
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    exact_result(&job, exact);
+    for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
+        squares += ((double) result[i] - exact[i]) * ((double) result[i] - exact[i]);
+    }
+    const quant_shape_t shape = quant_algo_shape(half->algo, &job.config, RANKS);
+    const double growth = QUANT_PART_REDUCE_SCATTER == half->part
+                              ? quant_tree_reduce_growth(half->algo->tree, &shape)
+                              : 1;
+    const double expected =
+        growth * quant_error_coefficient(&quant_format_int8, job.config.block_rows);
+    const double measured = squares / ((double) RANKS * COUNT);
+    if (!(fabs(measured / expected - 1) < 0.05)) {
+        fail_msg("mean square error %.4e, expected %.4e", measured, expected);
+    }
+    free(exact);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* ---- errors of the network ---- */
+
+enum { FAULT_RANKS = 4, FAULT_SEGMENTS = 6 };
+
+static quant_job_t fault_job(const half_t *half)
+{
+    quant_job_t job =
+        busy_job(half, FAULT_RANKS, (size_t) FAULT_SEGMENTS * SMALL_BLOCK * QUANT_LANES - 77);
+
+    use_small_segments(&job, 5);
+    job.network.delay_max = 5;
+    job.network.eager_max = 1;
+    return job;
+}
+
+static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
+{
+    unsigned count = 0;
+
+    for (unsigned rank = 0; rank < FAULT_RANKS; ++rank) {
+        count += status == outcome->statuses[rank];
+    }
+    return count;
+}
+
+static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
+{
+    const unsigned first = ranks_with(outcome, status);
+    const unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
+
+    assert_true(outcome->fault_happened && outcome->finished && outcome->intact);
+    assert_int_equal(0, outcome->outstanding);
+    assert_true(first >= 1);
+    assert_int_equal(FAULT_RANKS, first + echo + ranks_with(outcome, ARC_OK));
+}
+
+static void every_failing_operation_of_the_network_is_reported(void **state)
+{
+    quant_job_t job = fault_job(*state);
+    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+    uint64_t messages = 0;
+    uint64_t k = 1;
+
+    job.inputs = inputs;
+    for (;; ++k) {
+        job.network.fail_at = k;
+        job.network.seed = SEED + k % 3;
+        job.in_place = 0 == k % 2;
+        quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        if (!outcome.fault_happened) {
+            assert_true(quant_outcome_is_clean(&outcome));
+            messages = outcome.messages;
+            break;
+        }
+        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+    }
+    /* A send, a receive and their two ends. */
+    assert_int_equal(4 * messages + 1, k);
+    /* Two directions: halves of three segments and a bit each, here four and three. */
+    assert_true(messages == (FAULT_RANKS - 1) * FAULT_RANKS * FAULT_SEGMENTS);
+    free(result);
+    quant_inputs_free(inputs, FAULT_RANKS);
+}
+
+static void every_changed_byte_before_the_bound_is_noticed(void **state)
+{
+    static const uint64_t messages[] = {1, 2, 17, 50, 72};
+    quant_job_t job = fault_job(*state);
+    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+
+    job.inputs = inputs;
+    for (size_t m = 0; m < sizeof(messages) / sizeof(messages[0]); ++m) {
+        for (size_t byte = 0; byte < offsetof(quant_wire_header_t, bound); ++byte) {
+            job.network.garble_at = messages[m];
+            job.network.garble_byte = byte;
+            quant_outcome_t outcome = quant_job_run(&job, 1, result);
+            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+        }
+    }
+    free(result);
+    quant_inputs_free(inputs, FAULT_RANKS);
+}
+
+static void a_late_rank_is_named(void **state)
+{
+    quant_job_t job = fault_job(*state);
+    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+    unsigned name_it = 0;
+
+    job.inputs = inputs;
+    job.first_is_absent = true;
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_false(outcome.finished);
+    for (unsigned rank = 1; rank < FAULT_RANKS; ++rank) {
+        unsigned names = 0;
+        for (unsigned peer = 0; peer < FAULT_RANKS; ++peer) {
+            names += outcome.waits[rank][peer];
+        }
+        assert_true(names >= 1 || ARC_OK == outcome.statuses[rank]);
+        assert_false(outcome.waits[rank][rank]);
+        name_it += outcome.waits[rank][0];
+    }
+    assert_true(name_it >= 1);
+    assert_int_equal(0, outcome.outstanding);
+    free(result);
+    quant_inputs_free(inputs, FAULT_RANKS);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(ranks_that_run_ahead_do_no_harm),
+        cmocka_unit_test(without_quantization_a_half_is_exact),
+        cmocka_unit_test(non_finite_values_stay_where_they_are),
+        cmocka_unit_test(the_mean_error_is_that_of_the_stage),
+        cmocka_unit_test(every_failing_operation_of_the_network_is_reported),
+        cmocka_unit_test(every_changed_byte_before_the_bound_is_noticed),
+        cmocka_unit_test(a_late_rank_is_named),
+    };
+    enum { OTHERS = sizeof(others) / sizeof(others[0]), EACH = RANKS_MOST + OTHERS };
+    static grid_case_t cases[JOB_ALGOS * PARTS * EACH];
+    static struct CMUnitTest tests[JOB_ALGOS * PARTS * EACH];
+    size_t at = 0;
+
+    printf("# seed %d\n", SEED);
+    for (size_t h = 0; h < JOB_ALGOS * PARTS; ++h) {
+        const half_t half = {quant_algo_at(h / PARTS), parts[h % PARTS].part};
+        for (unsigned i = 0; i < EACH; ++i, ++at) {
+            grid_case_t *grid = &cases[at];
+            *grid = (grid_case_t){.half = half, .ranks = i + 1};
+            tests[at] = i < RANKS_MOST ? (struct CMUnitTest) cmocka_unit_test(
+                                             halves_of_any_length_are_within_the_bound)
+                                       : others[i - RANKS_MOST];
+            (void) snprintf(grid->name, sizeof grid->name, "%s: %s: %s", half.algo->name,
+                            parts[h % PARTS].name, tests[at].name);
+            if (i < RANKS_MOST) {
+                (void) snprintf(grid->name, sizeof grid->name, "%s: %s of %u ranks within bounds",
+                                half.algo->name, parts[h % PARTS].name, grid->ranks);
+            }
+            tests[at].name = grid->name;
+            tests[at].initial_state = i < RANKS_MOST ? (void *) grid : (void *) &grid->half;
+        }
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
