@@ -12,6 +12,7 @@
 #include "mca_component.h"
 #include "mca_stream.h"
 #include "quant_measure.h"
+#include "quant_pays.h"
 #include "quant_settings.h"
 #include "topology.h"
 #include "wait.h"
@@ -28,11 +29,22 @@ typedef struct quant_known {
     double worst_bound;
 } quant_known_t;
 
+/* What trials have decided on a communicator. */
+typedef struct quant_remembered {
+    uint64_t key; /* of its processes and settings; 0: none */
+    quant_pays_t pays;
+} quant_remembered_t;
+
+enum { QUANT_REMEMBERED = 16 }; /* communicators, the latest ones */
+
 typedef struct quant_component {
     arc_component_t base;
     quant_settings_t settings;
     quant_kernels_t kernels;
-    quant_known_t known; /* on all communicators; under base.lock */
+    /* On all communicators; under base.lock. */
+    quant_known_t known;
+    quant_remembered_t remembered[QUANT_REMEMBERED];
+    unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
 
 enum {
@@ -55,14 +67,16 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_choice_t choice;
     quant_config_t config;
-    size_t algo; /* its row in the list of algorithms */
+    size_t algo;       /* its row in the list of algorithms */
+    quant_pays_t pays; /* what trials have decided so far */
+    uint64_t pays_key; /* for those that are remembered */
 
     mca_stream_t stream;
     arc_wait_t wait;
     void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
-    uint32_t sequence; /* operations started */
-    unsigned sums;     /* of them allreduces */
+    uint32_t sequence; /* operations started, those of trials too */
+    unsigned sums;     /* allreduces of the program that were quantized */
 
     float *residual; /* with error feedback, of the last call; NULL: there was none */
     size_t residual_count;
@@ -104,7 +118,7 @@ void coll_quant_agree(quant_module_t *module);
 /*
  * Is a call served, and why not?  `verdict`: what its type and operation say, ARC_REASONS if it can
  * be; `bytes`: of the whole vector; all the same on all ranks.  Sets the module up if need be.
- * The module is not broken.  Calls that are served are counted.
+ * The module is not broken.
  */
 arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
                               size_t bytes);
@@ -121,8 +135,29 @@ void coll_quant_renew(quant_module_t *module);
  */
 float *coll_quant_residual(quant_module_t *module, size_t count);
 
+/* Count an operation of the program, for the report. */
+void coll_quant_count(quant_module_t *module, const quant_operation_t *operation);
+
 /* One operation; an MPI error code. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);
+
+/* The same with a patience of its own, and nothing becomes known by it. */
+int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
+                       const arc_wait_t *wait);
+
+/*
+ * Does quantizing pay in messages of `class`, which is not known yet?  Tries it, and remembers; all
+ * ranks take part and come to the same end.  An MPI error code, the module is broken then;
+ * coll_quant_trial.c.
+ */
+int coll_quant_try(quant_module_t *module, unsigned class);
+
+/*
+ * What is remembered of a communicator of the same processes, in the same order, with the same
+ * settings; of this process, others may remember something else.  A number that is the same where
+ * that is, for the ranks to compare.
+ */
+uint64_t coll_quant_recall(quant_module_t *module);
 
 /*
  * The same, and an exact one to compare with; coll_quant_verify.c.  Its result is the exact one if

@@ -126,14 +126,20 @@ static void setup(quant_module_t *module)
     base->declined = ARC_REASON_NO_SETUP;
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
     module->memory = malloc(bytes);
-    uint64_t ok = NULL != module->memory && ARC_OK == quant_config_check(&module->config);
-    if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
+    const uint64_t known = coll_quant_recall(module);
+    uint64_t values[] = {NULL != module->memory && ARC_OK == quant_config_check(&module->config),
+                         known, ~known};
+    if (ARC_OK != arc_module_min(base, values, 3) || !values[0]) {
         coll_quant_teardown(module);
         if (0 == ompi_comm_rank(base->comm)) {
             arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers",
                            bytes);
         }
         return;
+    }
+    if (values[1] != ~values[2]) {
+        /* Some have been in other communicators since. */
+        module->pays = (quant_pays_t){0};
     }
     const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
     module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
@@ -313,9 +319,6 @@ arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_rea
     if (ARC_PHASE_READY != module->base.phase) {
         verdict = prepare(module, verdict);
     }
-    if (ARC_REASONS == verdict) {
-        arc_tally_count(&module->base.tally[coll_quant_slot(part)].served[module->algo], bytes);
-    }
     return verdict;
 }
 
@@ -338,17 +341,51 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, quant_pa
     return arc_module_break_call(&module->base, coll_quant_slot(part), status, missing);
 }
 
-int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
+                       const arc_wait_t *wait)
 {
     sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
 
     quant_pipeline_start(module->task, operation);
-    arc_status_t status = arc_wait_run(&module->wait, &task.task);
-    if (ARC_OK != status) {
-        return fail(module, operation->part, status);
+    const arc_status_t status = arc_wait_run(wait, &task.task);
+    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->part, status);
+}
+
+int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
+{
+    const int status = coll_quant_operate(module, operation, &module->wait);
+
+    if (MPI_SUCCESS == status) {
+        coll_quant_known_bound((double) quant_pipeline_bound(module->task));
     }
-    coll_quant_known_bound((double) quant_pipeline_bound(module->task));
-    return MPI_SUCCESS;
+    return status;
+}
+
+void coll_quant_count(quant_module_t *module, const quant_operation_t *operation)
+{
+    const size_t blocks =
+        QUANT_PART_ALLREDUCE == operation->part ? 1 : (size_t) module->stream.base.ranks;
+
+    arc_tally_count(&module->base.tally[coll_quant_slot(operation->part)].served[module->algo],
+                    blocks * operation->count * sizeof(float));
+}
+
+/* Serve a call that is admitted. */
+static int serve(quant_module_t *module, const void *send, void *receive, size_t count)
+{
+    const quant_operation_t operation = {
+        .send = MPI_IN_PLACE == send ? receive : send,
+        .recv = receive,
+        .count = count,
+        .sequence = ++module->sequence,
+        .residual = module->config.feedback ? coll_quant_residual(module, count) : NULL,
+    };
+    const int every = module->settings.verify_every;
+
+    coll_quant_count(module, &operation);
+    return 0 != every && 0 == ++module->sums % (unsigned) every
+               ? coll_quant_verify(module, &operation)
+               : coll_quant_run(module, &operation);
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
@@ -368,21 +405,22 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
-    const arc_reason_t verdict =
-        coll_quant_admit(module, QUANT_PART_ALLREDUCE, mca_bridge_float_sum(op, type),
-                         (size_t) count * sizeof(float));
+    const size_t bytes = (size_t) count * sizeof(float);
+    arc_reason_t verdict =
+        coll_quant_admit(module, QUANT_PART_ALLREDUCE, mca_bridge_float_sum(op, type), bytes);
+    if (ARC_REASONS == verdict) {
+        const unsigned class = quant_pays_class(bytes);
+
+        if (!quant_pays_is_known(&module->pays, class)) {
+            const int status = coll_quant_try(module, class);
+            if (MPI_SUCCESS != status) {
+                return status;
+            }
+        }
+        verdict = quant_pays_at(&module->pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
+    }
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    const quant_operation_t operation = {
-        .send = MPI_IN_PLACE == send ? receive : send,
-        .recv = receive,
-        .count = (size_t) count,
-        .sequence = ++module->sequence,
-        .residual = module->config.feedback ? coll_quant_residual(module, (size_t) count) : NULL,
-    };
-    const int every = module->settings.verify_every;
-    return 0 != every && 0 == ++module->sums % (unsigned) every
-               ? coll_quant_verify(module, &operation)
-               : coll_quant_run(module, &operation);
+    return serve(module, send, receive, (size_t) count);
 }

@@ -76,6 +76,7 @@ static int quant_open(void)
     quant_component_t *component = &mca_coll_quant_component;
 
     component->known = (quant_known_t){0};
+    memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) component->settings.isa));
     return arc_component_open(&component->base);
 }
@@ -130,6 +131,8 @@ static void module_construct(quant_module_t *module)
     module->residual_count = 0;
     module->residual_warned = false;
     module->sums = 0;
+    module->pays = (quant_pays_t){0};
+    module->pays_key = 0;
     module->skip_warned = false;
     module->verify_status = MPI_SUCCESS;
 }

@@ -33,6 +33,7 @@ static int run(quant_module_t *module, quant_part_t part, const float *send, flo
         .part = part,
         .sequence = ++module->sequence,
     };
+    coll_quant_count(module, &operation);
     return coll_quant_run(module, &operation);
 }
 

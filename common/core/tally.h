@@ -24,6 +24,7 @@
     X(NOT_CHOSEN,     "this collective, or its stage, is not to be quantized")          \
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
     X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
+    X(SLOWER,         "the component below is faster here")                             \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
     X(INACCURATE,     "nothing allowed is below target_nmse with so many ranks")        \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \

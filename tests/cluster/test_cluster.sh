@@ -182,6 +182,11 @@ awk -v least=$gbit_1_least -v most=$gbit_1_most '
     END { exit !good }' "$mpi_scratch/out"
 mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
 mpi_show "$mpi_scratch/out"
+if mpi_have_plugin; then
+    # A quarter of the bytes: nothing else on this machine decides.
+    cluster_check "1gbit: trials choose to quantize" 120 --ppn 1 --mca coll_quant_enable 1 \
+        --mca coll_quant_trial_ms 200 "$mpi_bin/trials" -w quantized
+fi
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
 
 # The shapes that are measured (docs/benchmarks_nodes.md), with what trials choose on them.

@@ -40,6 +40,9 @@ mpi_setup() {
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    # What a test wants to have quantized must not depend on how fast this machine is today.
+    OMPI_MCA_coll_quant_trial_ms=0
+    export OMPI_MCA_coll_quant_trial_ms
     mpi_scratch=$(mktemp -d) || exit 1
     trap 'rm -rf "$mpi_scratch"' EXIT
     trap 'exit 1' HUP INT TERM

@@ -59,7 +59,7 @@ check_silent() {
 
 check_listed lowlat "priority verbose report max_bytes block_bytes algorithm timeout"
 check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block depth \
-    format algorithm timeout"
+    format algorithm timeout trial_ms margin"
 
 check_silent "default" ""
 check_silent "--mca coll ^quant" "--mca coll ^quant"
