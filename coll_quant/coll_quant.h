@@ -29,10 +29,12 @@ typedef struct quant_known {
     double worst_bound;
 } quant_known_t;
 
+enum { QUANT_NUMBER_TYPES = 2 }; /* coll_quant_number_type() */
+
 /* What trials have decided on a communicator. */
 typedef struct quant_remembered {
     uint64_t key; /* of its processes and settings; 0: none */
-    quant_pays_t pays;
+    quant_pays_t pays[QUANT_NUMBER_TYPES];
 } quant_remembered_t;
 
 enum { QUANT_REMEMBERED = 16 }; /* communicators, the latest ones */
@@ -67,9 +69,9 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_choice_t choice;
     quant_config_t config;
-    size_t algo;       /* its row in the list of algorithms */
-    quant_pays_t pays; /* what trials have decided so far */
-    uint64_t pays_key; /* for those that are remembered */
+    size_t algo;                           /* its row in the list of algorithms */
+    quant_pays_t pays[QUANT_NUMBER_TYPES]; /* what trials have decided so far */
+    uint64_t pays_key;                     /* for those that are remembered */
 
     mca_stream_t stream;
     arc_wait_t wait;
@@ -80,6 +82,7 @@ typedef struct quant_module {
 
     float *residual; /* with error feedback, of the last call; NULL: there was none */
     size_t residual_count;
+    const quant_numbers_t *residual_numbers;
     bool residual_warned; /* there was no memory for it, which was said */
 
     bool skip_warned;  /* a call could not be verified, which was said */
@@ -129,11 +132,26 @@ void coll_quant_teardown(quant_module_t *module);
 /* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
 void coll_quant_renew(quant_module_t *module);
 
+/* What numbers of this type are here; NULL: the user wants them exact, or they are none. */
+const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
+                                          const struct ompi_datatype_t *type);
+
+/* Floats are 0, doubles are 1. */
+static inline unsigned coll_quant_number_type(const quant_numbers_t *numbers)
+{
+    return &quant_doubles == numbers;
+}
+
+static inline struct ompi_datatype_t *coll_quant_datatype(const quant_numbers_t *numbers)
+{
+    return &quant_doubles == numbers ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
+}
+
 /*
- * What the last call left for one of `count` elements: zeros if that had another number of them,
- * NULL if there is no memory, which is said.  Only this rank's error depends on it.
+ * What the last call left for one of `count` such numbers: zeros if that had others or another
+ * number of them, NULL if there is no memory, which is said.  Only this rank's error depends on it.
  */
-float *coll_quant_residual(quant_module_t *module, size_t count);
+float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *numbers, size_t count);
 
 /* Count an operation of the program, for the report. */
 void coll_quant_count(quant_module_t *module, const quant_operation_t *operation);
@@ -146,11 +164,11 @@ int coll_quant_operate(quant_module_t *module, const quant_operation_t *operatio
                        const arc_wait_t *wait);
 
 /*
- * Does quantizing pay in messages of `class`, which is not known yet?  Tries it, and remembers; all
- * ranks take part and come to the same end.  An MPI error code, the module is broken then;
- * coll_quant_trial.c.
+ * Does quantizing `numbers` pay in messages of `class`, which is not known yet?  Tries it, and
+ * remembers; all ranks take part and come to the same end.  An MPI error code, the module is broken
+ * then; coll_quant_trial.c.
  */
-int coll_quant_try(quant_module_t *module, unsigned class);
+int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsigned class);
 
 /*
  * What is remembered of a communicator of the same processes, in the same order, with the same

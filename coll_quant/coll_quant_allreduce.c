@@ -61,12 +61,25 @@ void coll_quant_teardown(quant_module_t *module)
     module->residual_count = 0;
 }
 
-float *coll_quant_residual(quant_module_t *module, size_t count)
+const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
+                                          const struct ompi_datatype_t *type)
 {
-    if (count != module->residual_count || NULL == module->residual) {
+    const int types = module->settings.types;
+
+    if (mca_bridge_is_float(type) && QUANT_TYPES_DOUBLE != types) {
+        return &quant_floats;
+    }
+    return mca_bridge_is_double(type) && QUANT_TYPES_FLOAT != types ? &quant_doubles : NULL;
+}
+
+float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *numbers, size_t count)
+{
+    if (count != module->residual_count || numbers != module->residual_numbers ||
+        NULL == module->residual) {
         free(module->residual);
         module->residual = calloc(count, sizeof *module->residual);
         module->residual_count = count;
+        module->residual_numbers = numbers;
     }
     if (NULL == module->residual && !module->residual_warned) {
         module->residual_warned = true;
@@ -139,7 +152,7 @@ static void setup(quant_module_t *module)
     }
     if (values[1] != ~values[2]) {
         /* Some have been in other communicators since. */
-        module->pays = (quant_pays_t){0};
+        memset(module->pays, 0, sizeof module->pays);
     }
     const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
     module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
@@ -367,18 +380,20 @@ void coll_quant_count(quant_module_t *module, const quant_operation_t *operation
         QUANT_PART_ALLREDUCE == operation->part ? 1 : (size_t) module->stream.base.ranks;
 
     arc_tally_count(&module->base.tally[coll_quant_slot(operation->part)].served[module->algo],
-                    blocks * operation->count * sizeof(float));
+                    blocks * operation->count * operation->numbers->bytes);
 }
 
 /* Serve a call that is admitted. */
-static int serve(quant_module_t *module, const void *send, void *receive, size_t count)
+static int serve(quant_module_t *module, const quant_numbers_t *numbers, const void *send,
+                 void *receive, size_t count)
 {
     const quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
+        .numbers = numbers,
         .count = count,
         .sequence = ++module->sequence,
-        .residual = module->config.feedback ? coll_quant_residual(module, count) : NULL,
+        .residual = module->config.feedback ? coll_quant_residual(module, numbers, count) : NULL,
     };
     const int every = module->settings.verify_every;
 
@@ -405,22 +420,27 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
-    const size_t bytes = (size_t) count * sizeof(float);
-    arc_reason_t verdict =
-        coll_quant_admit(module, QUANT_PART_ALLREDUCE, mca_bridge_float_sum(op, type), bytes);
+    const quant_numbers_t *numbers = coll_quant_numbers(module, type);
+    arc_reason_t verdict = mca_bridge_is_sum(op, type);
+    const size_t bytes = (size_t) count * (NULL == numbers ? 0 : numbers->bytes);
+    if (ARC_REASONS == verdict && NULL == numbers) {
+        verdict = ARC_REASON_TYPE_OR_OP;
+    }
+    verdict = coll_quant_admit(module, QUANT_PART_ALLREDUCE, verdict, bytes);
     if (ARC_REASONS == verdict) {
+        const quant_pays_t *pays = &module->pays[coll_quant_number_type(numbers)];
         const unsigned class = quant_pays_class(bytes);
 
-        if (!quant_pays_is_known(&module->pays, class)) {
-            const int status = coll_quant_try(module, class);
+        if (!quant_pays_is_known(pays, class)) {
+            const int status = coll_quant_try(module, numbers, class);
             if (MPI_SUCCESS != status) {
                 return status;
             }
         }
-        verdict = quant_pays_at(&module->pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
+        verdict = quant_pays_at(pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    return serve(module, send, receive, (size_t) count);
+    return serve(module, numbers, send, receive, (size_t) count);
 }

@@ -131,7 +131,8 @@ static void module_construct(quant_module_t *module)
     module->residual_count = 0;
     module->residual_warned = false;
     module->sums = 0;
-    module->pays = (quant_pays_t){0};
+    memset(module->pays, 0, sizeof module->pays);
+    module->residual_numbers = NULL;
     module->pays_key = 0;
     module->skip_warned = false;
     module->verify_status = MPI_SUCCESS;

@@ -29,12 +29,24 @@ static int run(quant_module_t *module, quant_part_t part, const float *send, flo
     const quant_operation_t operation = {
         .send = send,
         .recv = receive,
+        .numbers = &quant_floats,
         .count = count,
         .part = part,
         .sequence = ++module->sequence,
     };
     coll_quant_count(module, &operation);
     return coll_quant_run(module, &operation);
+}
+
+/* The halves take floats only. */
+static arc_reason_t is_float_sum(const quant_module_t *module, struct ompi_op_t *op,
+                                 struct ompi_datatype_t *type)
+{
+    const arc_reason_t verdict = mca_bridge_is_sum(op, type);
+
+    return ARC_REASONS == verdict && &quant_floats != coll_quant_numbers(module, type)
+               ? ARC_REASON_TYPE_OR_OP
+               : verdict;
 }
 
 int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
@@ -51,7 +63,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         }
         const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
         verdict = coll_quant_admit(module, QUANT_PART_REDUCE_SCATTER,
-                                   mca_bridge_float_sum(op, type), bytes);
+                                   is_float_sum(module, op, type), bytes);
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
@@ -135,6 +147,9 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
             return arc_module_broken_error();
         }
         verdict = mca_bridge_all_floats(receive_type);
+        if (QUANT_TYPES_DOUBLE == module->settings.types) {
+            verdict = ARC_REASON_TYPE_OR_OP;
+        }
         if (ARC_REASONS == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }

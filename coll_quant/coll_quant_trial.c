@@ -34,8 +34,9 @@
 
 typedef struct bench {
     quant_module_t *module;
-    float *in; /* [count] the same on all ranks */
-    float *out;
+    const quant_numbers_t *numbers;
+    void *in; /* [count] the same on all ranks */
+    void *out;
     size_t count;
     arc_wait_t wait;
     bool warming_up;
@@ -66,9 +67,9 @@ static int call_below(const bench_t *bench)
 
     /* The component below may call what is in the slot: us. */
     base->nested = true;
-    const int status =
-        base->below_allreduce(bench->in, bench->out, (int) bench->count, &ompi_mpi_float.dt,
-                              &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
+    const int status = base->below_allreduce(
+        bench->in, bench->out, (int) bench->count, coll_quant_datatype(bench->numbers),
+        &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
     base->nested = false;
     return MPI_SUCCESS == status
                ? MPI_SUCCESS
@@ -81,6 +82,7 @@ static int call_quant(const bench_t *bench)
     const quant_operation_t operation = {
         .send = bench->in,
         .recv = bench->out,
+        .numbers = bench->numbers,
         .count = bench->count,
         .sequence = ++module->sequence,
     };
@@ -139,6 +141,21 @@ static int make_round(bench_t *bench, quant_trial_t *trial, bool *more)
     return status;
 }
 
+static void fill(const bench_t *bench)
+{
+    float *floats = bench->in;
+    double *doubles = bench->in;
+
+    for (size_t i = 0; i < bench->count; ++i) {
+        if (&quant_doubles == bench->numbers) {
+            doubles[i] = (double) number_at(i);
+        } else {
+            floats[i] = number_at(i);
+        }
+    }
+    memset(bench->out, 0, bench->count * bench->numbers->bytes); /* for the pages */
+}
+
 static void bench_free(bench_t *bench)
 {
     free(bench->in);
@@ -146,20 +163,21 @@ static void bench_free(bench_t *bench)
 }
 
 /* Memory on all ranks; false: on none.  An MPI error code in *status. */
-static bool bench_make(bench_t *bench, quant_module_t *module, size_t bytes, int *status)
+static bool bench_make(bench_t *bench, quant_module_t *module, const quant_numbers_t *numbers,
+                       size_t bytes, int *status)
 {
     static const uint64_t ns_of_ms = 1000000;
 
     *bench = (bench_t){.module = module,
+                       .numbers = numbers,
                        .in = malloc(bytes),
                        .out = malloc(bytes),
-                       .count = bytes / sizeof(float),
+                       .count = bytes / numbers->bytes,
                        .wait = module->wait};
     bench->wait.timeout_seconds = 0;
     uint64_t ok = NULL != bench->in && NULL != bench->out;
-    for (size_t i = 0; ok && i < bench->count; ++i) {
-        bench->in[i] = number_at(i);
-        bench->out[i] = 0; /* for the pages */
+    if (ok) {
+        fill(bench);
     }
     *status = MPI_SUCCESS;
     if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
@@ -172,8 +190,8 @@ static bool bench_make(bench_t *bench, quant_module_t *module, size_t bytes, int
     return false;
 }
 
-static void log_trial(const quant_module_t *module, unsigned class, const quant_trial_t *trial,
-                      uint64_t took_ns)
+static void log_trial(const quant_module_t *module, const quant_numbers_t *numbers, unsigned class,
+                      const quant_trial_t *trial, uint64_t took_ns)
 {
     enum { US = 1000 };
     const arc_module_t *base = &module->base;
@@ -183,17 +201,20 @@ static void log_trial(const quant_module_t *module, unsigned class, const quant_
     }
     if (0 == trial->rounds) {
         arc_module_log(base, ARC_LOG_CHOICE,
-                       "%zu bytes not tried: some rank has no memory for it; quantized",
-                       quant_pays_class_bytes(class));
+                       "%zu bytes of %ss not tried: some rank has no memory for it; quantized",
+                       quant_pays_class_bytes(class), numbers->name);
         return;
     }
-    arc_module_log(base, ARC_LOG_CHOICE,
-                   "tried %zu bytes: the component below %llu us, quantized %llu us, %u rounds in "
-                   "%llu us: %s",
-                   quant_pays_class_bytes(class), (unsigned long long) trial->least.below_ns / US,
-                   (unsigned long long) trial->least.quant_ns / US, trial->rounds,
-                   (unsigned long long) took_ns / US,
-                   quant_pays_at(&module->pays, class) ? "quantized" : "passed down");
+    arc_module_log(
+        base, ARC_LOG_CHOICE,
+        "tried %zu bytes of %ss: the component below %llu us, quantized %llu us, %u rounds in "
+        "%llu us: %s",
+        quant_pays_class_bytes(class), numbers->name,
+        (unsigned long long) trial->least.below_ns / US,
+        (unsigned long long) trial->least.quant_ns / US, trial->rounds,
+        (unsigned long long) took_ns / US,
+        quant_pays_at(&module->pays[coll_quant_number_type(numbers)], class) ? "quantized"
+                                                                             : "passed down");
 }
 
 static void remember(const quant_module_t *module)
@@ -208,8 +229,8 @@ static void remember(const quant_module_t *module)
     if (QUANT_REMEMBERED == place) {
         place = component->remembered_next++ % QUANT_REMEMBERED;
     }
-    component->remembered[place] =
-        (quant_remembered_t){.key = module->pays_key, .pays = module->pays};
+    component->remembered[place].key = module->pays_key;
+    memcpy(component->remembered[place].pays, module->pays, sizeof module->pays);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
@@ -234,22 +255,31 @@ static uint64_t key_of(const quant_module_t *module)
 
 uint64_t coll_quant_recall(quant_module_t *module)
 {
+    static const uint64_t factor = 0x9e3779b97f4a7c15; /* odd: no number is lost */
     enum { HALF = 32 };
+    uint64_t number = 0;
     quant_component_t *component = &mca_coll_quant_component;
 
-    module->pays = 0 == module->settings.trial_ms ? quant_pays_always() : (quant_pays_t){0};
+    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
+        module->pays[type] =
+            0 == module->settings.trial_ms ? quant_pays_always() : (quant_pays_t){0};
+    }
     module->pays_key = key_of(module);
     (void) pthread_mutex_lock(&component->base.lock);
     for (unsigned i = 0; i < QUANT_REMEMBERED; ++i) {
         if (component->remembered[i].key == module->pays_key) {
-            module->pays = component->remembered[i].pays;
+            memcpy(module->pays, component->remembered[i].pays, sizeof module->pays);
         }
     }
     (void) pthread_mutex_unlock(&component->base.lock);
-    return (uint64_t) module->pays.known << HALF | module->pays.pays;
+    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
+        const quant_pays_t *pays = &module->pays[type];
+        number = (number * factor) ^ ((uint64_t) pays->known << HALF | pays->pays);
+    }
+    return number;
 }
 
-int coll_quant_try(quant_module_t *module, unsigned class)
+int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsigned class)
 {
     const int margin_percent = module->settings.margin;
     quant_trial_t trial = {0};
@@ -257,7 +287,7 @@ int coll_quant_try(quant_module_t *module, unsigned class)
     bench_t bench;
 
     const uint64_t begin_ns = now_ns();
-    if (bench_make(&bench, module, quant_pays_class_bytes(class), &status)) {
+    if (bench_make(&bench, module, numbers, quant_pays_class_bytes(class), &status)) {
         bool more = true;
         while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, margin_percent)) {
             status = make_round(&bench, &trial, &more);
@@ -265,9 +295,9 @@ int coll_quant_try(quant_module_t *module, unsigned class)
         bench_free(&bench);
     }
     if (MPI_SUCCESS == status) {
-        quant_pays_decide(&module->pays, class,
+        quant_pays_decide(&module->pays[coll_quant_number_type(numbers)], class,
                           0 == trial.rounds || quant_trial_pays(&trial, margin_percent));
-        log_trial(module, class, &trial, now_ns() - begin_ns);
+        log_trial(module, numbers, class, &trial, now_ns() - begin_ns);
         remember(module);
     }
     return status;

@@ -26,10 +26,11 @@
 #include "float_env.h"
 
 /* The exact result in memory of its own; NULL if there is none on some rank. */
-static float *exact_result(quant_module_t *module, const quant_operation_t *operation)
+static void *exact_result(quant_module_t *module, const quant_operation_t *operation)
 {
     arc_module_t *base = &module->base;
-    float *exact = malloc(operation->count * sizeof *exact);
+    const size_t bytes = operation->count * operation->numbers->bytes;
+    void *exact = malloc(bytes);
     uint64_t ok = NULL != exact;
 
     if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
@@ -38,16 +39,16 @@ static float *exact_result(quant_module_t *module, const quant_operation_t *oper
             arc_module_log(base, ARC_LOG_WARN,
                            "a call is not verified: some rank has no memory for %zu bytes of "
                            "exact result. Nor will others be while that is so",
-                           operation->count * sizeof *exact);
+                           bytes);
         }
         module->skip_warned = true;
         return NULL;
     }
     /* The component below may call what is in the slot: us. */
     base->nested = true;
-    const int status =
-        base->below_allreduce(operation->send, exact, (int) operation->count, &ompi_mpi_float.dt,
-                              &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
+    const int status = base->below_allreduce(
+        operation->send, exact, (int) operation->count, coll_quant_datatype(operation->numbers),
+        &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
     base->nested = false;
     if (MPI_SUCCESS != status) {
         module->verify_status =
@@ -95,10 +96,13 @@ static void retire(quant_module_t *module, double nmse)
     }
 }
 
-static quant_measure_t measure(const quant_operation_t *operation, const float *exact)
+static quant_measure_t measure(const quant_operation_t *operation, const void *exact)
 {
     const arc_float_env_t of_program = arc_float_env_enter();
-    const quant_measure_t found = quant_measure(operation->recv, exact, operation->count);
+    const quant_measure_t found =
+        &quant_doubles == operation->numbers
+            ? quant_measure_doubles(operation->recv, exact, operation->count)
+            : quant_measure(operation->recv, exact, operation->count);
     arc_float_env_leave(of_program);
     return found;
 }
@@ -112,7 +116,7 @@ static bool exceeds(double nmse, double max_nmse)
     return result;
 }
 
-static int judge(quant_module_t *module, const quant_operation_t *operation, const float *exact)
+static int judge(quant_module_t *module, const quant_operation_t *operation, const void *exact)
 {
     quant_measure_t found = measure(operation, exact);
     const arc_status_t status = agree_on_largest(module, &found);
@@ -122,7 +126,7 @@ static int judge(quant_module_t *module, const quant_operation_t *operation, con
     }
     coll_quant_known_measure(&found);
     if (exceeds(found.nmse, module->settings.max_nmse)) {
-        memcpy(operation->recv, exact, operation->count * sizeof *exact);
+        memcpy(operation->recv, exact, operation->count * operation->numbers->bytes);
         retire(module, found.nmse);
     }
     return MPI_SUCCESS;
@@ -131,7 +135,7 @@ static int judge(quant_module_t *module, const quant_operation_t *operation, con
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation)
 {
     module->verify_status = MPI_SUCCESS;
-    float *exact = exact_result(module, operation);
+    void *exact = exact_result(module, operation);
     int status = module->verify_status;
 
     if (MPI_SUCCESS == status) {

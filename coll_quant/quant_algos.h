@@ -10,7 +10,7 @@
 #ifndef QUANT_ALGOS_H
 #define QUANT_ALGOS_H
 
-#include "quant_transform.h"
+#include "quant_numbers.h"
 #include "quant_tree.h"
 #include "status.h"
 
@@ -48,6 +48,7 @@ typedef struct quant_config {
     quant_rounding_t rounding; /* nearest: the default */
     quant_rotation_t rotation; /* none: the default */
     bool feedback;             /* operations may have a residual */
+    bool doubles;              /* operations may be of doubles */
 
     /* For algorithms with levels (quant_tree.h): each machine's ranks, and where they are. */
     unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
@@ -69,10 +70,11 @@ typedef enum quant_part {
  * overlap.
  */
 typedef struct quant_operation {
-    const float *send;
-    float *recv;
-    size_t count;      /* elements of the vector, or of a block */
-    quant_part_t part; /* the same on all ranks */
+    const void *send;
+    void *recv;
+    const quant_numbers_t *numbers; /* what these are; NULL: floats */
+    size_t count;                   /* elements of the vector, or of a block */
+    quant_part_t part;              /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
     float *residual;   /* [count], what the call before left (quant_feedback.h); NULL: none */
 } quant_operation_t;

@@ -123,6 +123,22 @@ float quant_bound_added(float error, float other, uint32_t peak)
     return round_up(((double) error + (double) other + magnitude(peak) * 0x1p-24) * slack);
 }
 
+float quant_bound_added_doubles(float error, float other, double peak)
+{
+    if (!isfinite(peak)) {
+        return INFINITY;
+    }
+    return round_up(((double) error + (double) other + peak * 0x1p-53) * slack);
+}
+
+float quant_bound_narrowed(float error, double peak)
+{
+    if (!isfinite(peak)) {
+        return INFINITY;
+    }
+    return round_up(((double) error + peak * 0x1p-24 + 0x1p-150) * slack);
+}
+
 bool quant_bound_is_valid(uint32_t bits)
 {
     return bits <= infinity_bits;

@@ -7,7 +7,8 @@
  *
  *   encoding   at most scale (step/2 + |x / scale| 2^-23), where scale and step are
  *              largest for the peak (docs/format.md)
- *   addition   half a unit in the last place of the sum: at most peak 2^-24
+ *   addition   half a unit in the last place of the sum: at most peak 2^-24; of doubles 2^-53
+ *   narrowing  a double to a float: peak 2^-24, or 2^-150 where that is a denormal
  *
  *   rounding   with noise (quant_transform.h): what is rounded is y = x + u s, itself rounded, so
  *              |y| <= (q + 1/2) s for the largest code q.
@@ -56,6 +57,12 @@ float quant_bound_transformed(float error, const quant_format_t *format,
 
 /* The errors of two terms, and what the rounding of their sums, up to `peak`, adds to them. */
 float quant_bound_added(float error, float other, uint32_t peak);
+
+/* The same of doubles; `peak` is a magnitude. */
+float quant_bound_added_doubles(float error, float other, double peak);
+
+/* `error`, and what rounding doubles up to `peak` to floats adds to it. */
+float quant_bound_narrowed(float error, double peak);
 
 /* Is this, as the bits of a float, what a bound can be: not negative, not NaN? */
 bool quant_bound_is_valid(uint32_t bits);

@@ -26,6 +26,15 @@ static const quant_format_t *const formats[] = {
         NULL,
 };
 
+const quant_format_t quant_format_fp64 = {
+    .name = "fp64",
+    .wire_id = 11,
+    .bits = 64,
+    .code = QUANT_CODE_fp32, /* no kernels: quant_doubles.c copies */
+    .range = {.divisor = 1, .scale_min = 1.0f, .limit = QUANT_LIMIT_NONE},
+    .mantissa = 52,
+};
+
 const quant_format_t *quant_format_at(size_t index)
 {
     return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
@@ -48,5 +57,5 @@ const quant_format_t *quant_format_by_id(uint8_t wire_id)
             return formats[i];
         }
     }
-    return NULL;
+    return wire_id == quant_format_fp64.wire_id ? &quant_format_fp64 : NULL;
 }

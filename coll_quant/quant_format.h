@@ -48,6 +48,10 @@ typedef struct quant_format {
 QUANT_FORMAT_TABLE(X)
 #undef X
 
+/* Doubles themselves: what exact means where the program adds doubles (quant_numbers.h).  Nobody
+ * names it. */
+extern const quant_format_t quant_format_fp64;
+
 /* NULL: there is no such format. */
 const quant_format_t *quant_format_by_name(const char *name);
 const quant_format_t *quant_format_by_id(uint8_t wire_id);

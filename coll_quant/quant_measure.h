@@ -21,5 +21,6 @@ typedef struct quant_measure {
  * infinitely large in relation.
  */
 quant_measure_t quant_measure(const float *result, const float *exact, size_t count);
+quant_measure_t quant_measure_doubles(const double *result, const double *exact, size_t count);
 
 #endif

@@ -16,7 +16,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(quant_pipeline_t *pipe)
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
         arc_status_t status = pipe->stream->ops->receive(
             pipe->stream, round->receive_peer, slot->message,
-            quant_wire_bytes_max(segment.format, segment.elements, segment.block_rows),
+            pipe->numbers->bytes_max(segment.format, segment.elements, segment.block_rows),
             &slot->receive);
         if (ARC_OK != status) {
             return status;
@@ -67,19 +67,21 @@ static bool can_pass_sum(const quant_pipeline_t *pipe, const place_t *place)
 
 /* Replace the received message of the slot by that of `segment` with the sum of it and `x`. */
 static size_t hop(quant_pipeline_t *pipe, slot_t *slot, const quant_wire_segment_t *segment,
-                  const quant_format_t *from, const quant_span_t *span, const float *x, float error)
+                  const quant_format_t *from, const quant_span_t *span, const void *x, float error)
 {
     const quant_kernels_t *kernels = pipe->config.kernels;
+    const quant_numbers_t *numbers = pipe->numbers;
+    const quant_scratch_t *scratch = &pipe->scratch;
     uint8_t *received = slot->message;
     size_t bytes = 0;
 
     if (NULL == pipe->operation.residual) {
-        bytes = quant_wire_hop(segment, kernels, from, received, x, error, pipe->tile, pipe->spare);
+        bytes = numbers->hop(segment, kernels, from, received, x, error, scratch, pipe->spare);
     } else {
         const quant_wire_segment_t taken = quant_wire_received(segment);
-        error = quant_wire_add(&taken, kernels, from, received, x, error, pipe->fed);
-        bytes = quant_wire_pack(segment, kernels, pipe->fed, error, pipe->spare);
-        quant_pipeline_keep_residual(pipe, segment, span, pipe->fed, pipe->spare);
+        error = numbers->add(&taken, kernels, from, received, x, error, scratch, scratch->numbers);
+        bytes = numbers->pack(segment, kernels, scratch->numbers, error, scratch, pipe->spare);
+        quant_pipeline_keep_residual(pipe, segment, span, scratch->numbers, pipe->spare);
     }
     slot->message = pipe->spare;
     pipe->spare = received;
@@ -99,11 +101,12 @@ static ARC_MUST_CHECK arc_status_t pass_sum(quant_pipeline_t *pipe, slot_t *slot
 
 /* A reduce-scatter: the sum of the slot's message and `x` is the result as it is. */
 static void store_total(quant_pipeline_t *pipe, const quant_wire_segment_t *segment, slot_t *slot,
-                        const quant_format_t *format, const quant_span_t *span, const float *x,
+                        const quant_format_t *format, const quant_span_t *span, const void *x,
                         float error)
 {
-    const float bound = quant_wire_add(segment, pipe->config.kernels, format, slot->message, x,
-                                       error, pipe->operation.recv + (span->begin - pipe->own));
+    void *into = quant_pipeline_into(pipe, pipe->operation.recv, span->begin - pipe->own);
+    const float bound = pipe->numbers->add(segment, pipe->config.kernels, format, slot->message, x,
+                                           error, &pipe->scratch, into);
 
     pipe->bound = bound > pipe->bound ? bound : pipe->bound;
     pipe->free_slot[pipe->free_slots++] = slot;
@@ -128,7 +131,7 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     }
     cell_t *cell = quant_pipeline_cell(pipe, round->receive_shard, place->lane);
     float error = cell->error;
-    const float *x = round->opens ? quant_pipeline_own_part(pipe, span, &error) : cell->sum;
+    const void *x = round->opens ? quant_pipeline_own_part(pipe, span, &error) : cell->sum;
     if (round->totals && QUANT_PART_REDUCE_SCATTER == pipe->operation.part) {
         store_total(pipe, &segment, slot, format, span, x, error);
         if (!round->opens) {
@@ -151,8 +154,8 @@ static ARC_MUST_CHECK arc_status_t add_partial(quant_pipeline_t *pipe, slot_t *s
     if (round->opens) {
         cell->sum = pipe->free_sum[--pipe->free_sums];
     }
-    cell->error =
-        quant_wire_add(&segment, pipe->config.kernels, format, slot->message, x, error, cell->sum);
+    cell->error = pipe->numbers->add(&segment, pipe->config.kernels, format, slot->message, x,
+                                     error, &pipe->scratch, cell->sum);
     pipe->free_slot[pipe->free_slots++] = slot;
     return ARC_OK;
 }

@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "quant_feedback.h"
 #include "quant_pipeline_state.h"
 #include "quant_wire.h"
 
@@ -36,8 +35,13 @@ quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool p
                                             const place_t *place, unsigned shard,
                                             const quant_span_t *span)
 {
+    const quant_format_t *format =
+        partial ? reduce_format_of(pipe, place->round) : pipe->config.gather_format;
+    const quant_format_t *exact = pipe->numbers->exact;
+
     return (quant_wire_segment_t){
-        .format = partial ? reduce_format_of(pipe, place->round) : pipe->config.gather_format,
+        .format = quant_format_is_exact(format) ? exact : format,
+        .exact = exact,
         .block_rows = pipe->config.block_rows,
         .sequence = pipe->operation.sequence,
         .elements = (uint32_t) span->elems,
@@ -46,29 +50,29 @@ quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool p
                 .rounding = pipe->config.rounding,
                 .rotation = pipe->config.rotation,
                 .key = key_of(pipe, partial, place, shard),
-                .tile = pipe->tile,
+                .tile = pipe->scratch.tile,
             },
     };
 }
 
-const float *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error)
+const void *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error)
 {
-    const float *x = pipe->operation.send + span->begin;
+    const void *x = quant_pipeline_at(pipe, pipe->operation.send, span->begin);
     const float *residual = pipe->operation.residual;
 
     *error = 0;
     if (NULL == residual) {
         return x;
     }
-    *error = quant_feedback_add(x, residual + span->begin, span->elems, pipe->fed);
-    return pipe->fed;
+    *error = pipe->numbers->feed(x, residual + span->begin, span->elems, pipe->scratch.numbers);
+    return pipe->scratch.numbers;
 }
 
 void quant_pipeline_keep_residual(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
-                                  const quant_span_t *span, const float *value, const void *message)
+                                  const quant_span_t *span, const void *value, const void *message)
 {
     if (NULL != pipe->operation.residual) {
-        quant_feedback_keep(segment, pipe->config.kernels, value, message,
+        pipe->numbers->keep(segment, pipe->config.kernels, message, value, &pipe->scratch,
                             pipe->operation.residual + span->begin);
     }
 }
@@ -123,7 +127,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
     const quant_span_t span = quant_pipeline_sent(pipe, place);
     const quant_wire_segment_t segment =
         quant_pipeline_segment(pipe, true, place, round->send_shard, &span);
-    const float *in = NULL;
+    const void *in = NULL;
     float error = 0;
 
     if (pipe->coded == pipe->plan.flight || 0 == pipe->free_slots) {
@@ -142,7 +146,8 @@ static ARC_MUST_CHECK arc_status_t send_sum(quant_pipeline_t *pipe, const place_
     } else {
         in = quant_pipeline_own_part(pipe, &span, &error);
     }
-    size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, error, slot->message);
+    size_t bytes = pipe->numbers->pack(&segment, pipe->config.kernels, in, error, &pipe->scratch,
+                                       slot->message);
     quant_pipeline_keep_residual(pipe, &segment, &span, in, slot->message);
     return quant_pipeline_start_send(pipe, slot, bytes, round->send_peer);
 }
@@ -163,8 +168,8 @@ void quant_pipeline_decode_total(const quant_pipeline_t *pipe, const quant_wire_
                                  const slot_t *slot, const quant_format_t *format,
                                  const quant_span_t *span)
 {
-    quant_wire_unpack(segment, pipe->config.kernels, format, slot->message,
-                      pipe->operation.recv + span->begin);
+    pipe->numbers->unpack(segment, pipe->config.kernels, format, slot->message, &pipe->scratch,
+                          quant_pipeline_into(pipe, pipe->operation.recv, span->begin));
 }
 
 /* An allgather: the own block is the total.  Encode it, send it for the first time, decode it. */
@@ -181,8 +186,9 @@ static ARC_MUST_CHECK arc_status_t send_own(quant_pipeline_t *pipe, const place_
         return ARC_IN_PROGRESS;
     }
     slot_t *slot = pipe->free_slot[--pipe->free_slots];
-    const float *in = pipe->operation.send + (span.begin - pipe->own);
-    const size_t bytes = quant_wire_pack(&segment, pipe->config.kernels, in, 0, slot->message);
+    const void *in = quant_pipeline_at(pipe, pipe->operation.send, span.begin - pipe->own);
+    const size_t bytes =
+        pipe->numbers->pack(&segment, pipe->config.kernels, in, 0, &pipe->scratch, slot->message);
     quant_pipeline_keep(pipe, slot, bytes, totals->forwards,
                         quant_pipeline_cell(pipe, totals->receive_shard, place->lane));
     arc_status_t status =

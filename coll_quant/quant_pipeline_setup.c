@@ -18,7 +18,8 @@ typedef enum part {
     PART_FREE_SLOT,
     PART_FREE_SUM,
     PART_SUMS,
-    PART_FED,
+    PART_NUMBERS,
+    PART_FLOATS,
     PART_TILE,
     PART_SPARE,
     PART_MESSAGES,
@@ -87,18 +88,26 @@ static size_t aligned(size_t bytes)
     return quant_divide_up(bytes, QUANT_MEMORY_ALIGN_BYTES) * QUANT_MEMORY_ALIGN_BYTES;
 }
 
+/* The largest numbers that operations may have. */
+static const quant_numbers_t *largest_numbers(const quant_config_t *config)
+{
+    return config->doubles ? &quant_doubles : &quant_floats;
+}
+
 static size_t message_bytes(const quant_config_t *config)
 {
+    const quant_numbers_t *numbers = largest_numbers(config);
     size_t reduce =
-        quant_wire_bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
+        numbers->bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
     size_t gather =
-        quant_wire_bytes_max(config->gather_format, config->segment_elems, config->block_rows);
+        numbers->bytes_max(config->gather_format, config->segment_elems, config->block_rows);
     return aligned(reduce > gather ? reduce : gather);
 }
 
 /* Where each part begins, and behind the last one the end. */
 static void lay_out(const plan_t *plan, const quant_config_t *config, size_t begin[PARTS + 1])
 {
+    const size_t segment_bytes = config->segment_elems * largest_numbers(config)->bytes;
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(quant_pipeline_t),
         [PART_ROUND] = plan->rounds * sizeof(quant_round_t),
@@ -108,9 +117,10 @@ static void lay_out(const plan_t *plan, const quant_config_t *config, size_t beg
         [PART_SENDING_AT] = plan->slots * sizeof(sending_t *),
         [PART_RECEIVING_AT] = plan->flight * sizeof(slot_t *),
         [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
-        [PART_FREE_SUM] = plan->sums * sizeof(float *),
-        [PART_SUMS] = plan->sums * config->segment_elems * sizeof(float),
-        [PART_FED] = config->feedback ? config->segment_elems * sizeof(float) : 0,
+        [PART_FREE_SUM] = plan->sums * sizeof(void *),
+        [PART_SUMS] = plan->sums * segment_bytes,
+        [PART_NUMBERS] = config->feedback || config->doubles ? segment_bytes : 0,
+        [PART_FLOATS] = config->doubles ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
         [PART_SPARE] = message_bytes(config),
         [PART_MESSAGES] = plan->slots * message_bytes(config),
@@ -154,10 +164,13 @@ arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *
     pipe->sending_at = (sending_t **) (base + begin[PART_SENDING_AT]);
     pipe->receiving_at = (slot_t **) (base + begin[PART_RECEIVING_AT]);
     pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
-    pipe->free_sum = (float **) (base + begin[PART_FREE_SUM]);
-    pipe->sums = (float *) (base + begin[PART_SUMS]);
-    pipe->fed = (float *) (base + begin[PART_FED]);
-    pipe->tile = (float *) (base + begin[PART_TILE]);
+    pipe->free_sum = (void **) (base + begin[PART_FREE_SUM]);
+    pipe->sums = base + begin[PART_SUMS];
+    pipe->scratch = (quant_scratch_t){
+        .tile = (float *) (base + begin[PART_TILE]),
+        .floats = (float *) (base + begin[PART_FLOATS]),
+        .numbers = base + begin[PART_NUMBERS],
+    };
     pipe->spare = base + begin[PART_SPARE];
     for (unsigned i = 0; i < plan.slots; ++i) {
         pipe->slot[i].message = base + begin[PART_MESSAGES] + i * message_bytes(config);
@@ -182,7 +195,7 @@ static void free_all(quant_pipeline_t *pipe)
     }
     pipe->free_sums = pipe->plan.sums;
     for (unsigned i = 0; i < pipe->plan.sums; ++i) {
-        pipe->free_sum[i] = pipe->sums + i * pipe->config.segment_elems;
+        pipe->free_sum[i] = pipe->sums + i * pipe->config.segment_elems * pipe->numbers->bytes;
     }
 }
 
@@ -208,12 +221,13 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
     quant_pipeline_t *pipe = (quant_pipeline_t *) task;
 
     pipe->operation = *operation;
+    pipe->numbers = NULL == operation->numbers ? &quant_floats : operation->numbers;
     choose_rounds(pipe);
     pipe->status = ARC_OK;
     pipe->bound = 0;
     free_all(pipe);
     if (1 == pipe->stream->ranks && operation->send != operation->recv) {
-        memcpy(operation->recv, operation->send, operation->count * sizeof(float));
+        memcpy(operation->recv, operation->send, operation->count * pipe->numbers->bytes);
     }
 
     /* Lanes that no shard has segments for would only have to be skipped. */

@@ -30,7 +30,7 @@ typedef struct sending {
 
 /* What a rank has of one shard and one segment of the window. */
 typedef struct cell {
-    float *sum;   /* of its subtree, as far as received */
+    void *sum;    /* of its subtree, as far as received */
     float error;  /* of the sum: how far it may be off */
     slot_t *kept; /* the coded total, as long as it has to be sent on */
 } cell_t;
@@ -76,18 +76,18 @@ typedef struct quant_pipeline {
     unsigned free_slots;
     unsigned free_sums;
 
-    quant_round_t *round;   /* [rounds] */
-    cell_t *cell;           /* [shards][window] */
-    slot_t *slot;           /* [slots] */
-    sending_t *sending;     /* [slots] */
-    sending_t **sending_at; /* [slots], of them the first `sendings` are under way */
-    slot_t **receiving_at;  /* [flight], a queue in order */
-    slot_t **free_slot;     /* [slots], a stack: what was used last is in the cache */
-    float **free_sum;       /* [sums], a stack */
-    float *sums;            /* [sums][segment_elems] */
-    float *fed;             /* with feedback: a segment of what is to be encoded */
-    float *tile;            /* the sums of a hop, a tile at a time */
-    uint8_t *spare;         /* a message: a hop writes here and swaps it for that of the slot */
+    quant_round_t *round;           /* [rounds] */
+    cell_t *cell;                   /* [shards][window] */
+    slot_t *slot;                   /* [slots] */
+    sending_t *sending;             /* [slots] */
+    sending_t **sending_at;         /* [slots], of them the first `sendings` are under way */
+    slot_t **receiving_at;          /* [flight], a queue in order */
+    slot_t **free_slot;             /* [slots], a stack: what was used last is in the cache */
+    void **free_sum;                /* [sums], a stack */
+    uint8_t *sums;                  /* [sums][segment_elems] */
+    const quant_numbers_t *numbers; /* of the call */
+    quant_scratch_t scratch; /* numbers: a segment of what is to be encoded, NULL without need */
+    uint8_t *spare;          /* a message: a hop writes here and swaps it for that of the slot */
 } quant_pipeline_t;
 
 extern const arc_task_ops_t quant_pipeline_ops;
@@ -109,6 +109,18 @@ quant_span_t quant_pipeline_received(const quant_pipeline_t *pipe, const place_t
 uint64_t quant_pipeline_skip(const quant_pipeline_t *pipe, uint64_t index,
                              quant_span_t (*span_at)(const quant_pipeline_t *, const place_t *));
 
+/* Number `index` of an array of the call's numbers. */
+static inline const void *quant_pipeline_at(const quant_pipeline_t *pipe, const void *numbers,
+                                            size_t index)
+{
+    return (const uint8_t *) numbers + index * pipe->numbers->bytes;
+}
+
+static inline void *quant_pipeline_into(const quant_pipeline_t *pipe, void *numbers, size_t index)
+{
+    return (uint8_t *) numbers + index * pipe->numbers->bytes;
+}
+
 /* ---- quant_pipeline_send.c ---- */
 
 bool quant_pipeline_is_reduce(const quant_pipeline_t *pipe, unsigned round);
@@ -123,13 +135,11 @@ quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool p
                                             const quant_span_t *span);
 
 /* The own part of a segment, with what it lacked in the call before; *error: how far it is off. */
-const float *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span,
-                                     float *error);
+const void *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error);
 
 /* `message` was made of `value`: keep what it lacks for the next call. */
 void quant_pipeline_keep_residual(const quant_pipeline_t *pipe, const quant_wire_segment_t *segment,
-                                  const quant_span_t *span, const float *value,
-                                  const void *message);
+                                  const quant_span_t *span, const void *value, const void *message);
 
 /* One user less; the last one frees the slot. */
 void quant_pipeline_release(quant_pipeline_t *pipe, slot_t *slot);

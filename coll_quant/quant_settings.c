@@ -28,6 +28,7 @@ const char *const quant_rounding_choices[] = {"nearest", "stochastic", "dither",
 const char *const quant_rotation_choices[] = {"none", "hadamard", NULL};
 static const char *const quant_collectives_choices[] = {"allreduce", "reduce_scatter_block",
                                                         "allgather", "all", NULL};
+static const char *const quant_types_choices[] = {"float", "double", "all", NULL};
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
@@ -112,6 +113,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .segment_elems = segment_elems(settings, reduce->bits > gather->bits ? reduce : gather),
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
+        .doubles = QUANT_TYPES_FLOAT != settings->types,
         .rounding = (quant_rounding_t) settings->rounding,
         .rotation = (quant_rotation_t) settings->rotation,
     };

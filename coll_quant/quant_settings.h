@@ -14,6 +14,7 @@ typedef struct quant_settings {
 #include "param_fields.h"
 } quant_settings_t;
 
+enum { QUANT_TYPES_FLOAT, QUANT_TYPES_DOUBLE, QUANT_TYPES_ALL };
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
 
 enum {

@@ -40,6 +40,11 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
     return message_bytes(format, segment->elements, segment->block_rows);
 }
 
+size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message)
+{
+    return seal(segment, &quant_format_fp64, error, message);
+}
+
 /* The rows of the largest tile of a segment. */
 static unsigned rows_max(const quant_wire_segment_t *segment)
 {
@@ -180,7 +185,8 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     }
 
     const quant_format_t *found = quant_format_by_id(header.format);
-    if (NULL == found || (segment->format != found && &quant_format_fp32 != found) ||
+    const quant_format_t *exact = NULL != segment->exact ? segment->exact : &quant_format_fp32;
+    if (NULL == found || (segment->format != found && exact != found) ||
         message_bytes(found, segment->elements, segment->block_rows) != bytes) {
         return ARC_ERR_PROTOCOL;
     }

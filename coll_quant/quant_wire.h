@@ -15,8 +15,8 @@
  * writes (quant_format.h), or quant_transform_encode(); its length follows from format and
  * elements, so a receiver knows every length in advance and checks it.
  *
- * A segment that its format cannot carry goes in fp32 instead ("escape"): any
- * receiver takes either, on every message.
+ * A segment that its format cannot carry goes in fp32 instead, where the program adds doubles in
+ * fp64 ("escape"): any receiver takes either, on every message.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -54,7 +54,8 @@ static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT2 is written in host
 
 /* What both ends of a message know before it exists. */
 typedef struct quant_wire_segment {
-    const quant_format_t *format; /* the one agreed on; the escape is always allowed too */
+    const quant_format_t *format; /* the one agreed on; `exact` is always allowed too */
+    const quant_format_t *exact;  /* fp64 for doubles; NULL: fp32 */
     unsigned block_rows;
     uint32_t sequence;
     uint32_t elements;
@@ -94,6 +95,9 @@ size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t
 float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                      const quant_format_t *from, const void *received, const float *x, float error,
                      float *sum);
+
+/* The header of an exact message of doubles, whose payload is in place; returns its bytes. */
+size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message);
 
 /* The format that a message which we made ourselves is in. */
 const quant_format_t *quant_wire_format(const void *message);

@@ -256,7 +256,7 @@ void mca_bridge_discard(arc_reduction_t *reduction)
     free(reduction->memory);
 }
 
-arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *type)
+arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *type)
 {
     if (!ompi_op_is_intrinsic(op)) {
         return ARC_REASON_USER_OP;
@@ -264,13 +264,19 @@ arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *
     if (!ompi_datatype_is_predefined(type)) {
         return ARC_REASON_DERIVED_TYPE;
     }
-    return OMPI_OP_SUM == op->op_type && mca_bridge_is_float(type) ? ARC_REASONS
-                                                                   : ARC_REASON_TYPE_OR_OP;
+    return OMPI_OP_SUM == op->op_type && (mca_bridge_is_float(type) || mca_bridge_is_double(type))
+               ? ARC_REASONS
+               : ARC_REASON_TYPE_OR_OP;
 }
 
 bool mca_bridge_is_float(const struct ompi_datatype_t *type)
 {
     return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT4 == type->super.id;
+}
+
+bool mca_bridge_is_double(const struct ompi_datatype_t *type)
+{
+    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT8 == type->super.id;
 }
 
 arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type)

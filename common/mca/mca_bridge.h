@@ -54,11 +54,12 @@ void mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count);
 /* Free without unpacking. */
 void mca_bridge_discard(arc_reduction_t *reduction);
 
-/* Is it MPI_FLOAT (or a Fortran REAL of the same format) with MPI_SUM? */
-arc_reason_t mca_bridge_float_sum(struct ompi_op_t *op, struct ompi_datatype_t *type);
+/* Is it MPI_FLOAT or MPI_DOUBLE (or a Fortran type of the same format) with MPI_SUM? */
+arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *type);
 
-/* The same without an operation. */
+/* Is it one of them? */
 bool mca_bridge_is_float(const struct ompi_datatype_t *type);
+bool mca_bridge_is_double(const struct ompi_datatype_t *type);
 
 /*
  * Is the type, predefined or not, made of nothing but these?  ARC_REASONS if so.  It follows from

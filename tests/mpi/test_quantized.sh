@@ -93,4 +93,16 @@ done
 mpi_run "np=3 fp32" 3 60 "$on --mca coll_quant_format fp32" agree
 mpi_run "np=2 off though named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self --mca coll_quant_enable 0" agree
+
+# Doubles, where they are asked for.
+mpi_run "np=3 floats only" 3 60 "$on" doubles -d 0
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks types all" "$ranks" 60 "$on --mca coll_quant_types all \
+        --mca coll_quant_algorithm full_loop --mca coll_quant_verify_every 2" doubles
+done
+mpi_run "np=3 types double int16" 3 60 "$on --mca coll_quant_types double \
+    --mca coll_quant_format int16 --mca coll_quant_algorithm full_loop" doubles -f 0 -c 5.39e-10
+mpi_run "np=3 types all, with trials" 3 60 "$on --mca coll_quant_types all \
+    --mca coll_quant_trial_ms 50 --mca coll_quant_margin -100 \
+    --mca coll_quant_algorithm full_loop" doubles
 mpi_done

@@ -16,7 +16,7 @@ always="--mca coll_quant_margin -100"
 # tried LABEL LENGTHS: so many lengths were tried, each once, and the line has both times
 tried() {
     mpi_says "$1: $2 lengths are tried, each once" \
-        "tried [0-9]* bytes: the component below [0-9]* us, quantized [0-9]* us, [1-9][0-9]* rounds in " "$2"
+        "tried [0-9]* bytes of floats: the component below [0-9]* us, quantized [0-9]* us, [1-9][0-9]* rounds in " "$2"
     mpi_says "$1: no length twice" "tried 1048576 bytes" 1
 }
 
@@ -68,5 +68,5 @@ done
 
 mpi_start 2 60 "$on $always" trials -m
 mpi_judge "np=2 no memory on one rank"
-mpi_says "np=2 no memory on one rank: it is said" "16777216 bytes not tried: some rank has no memory" 1
+mpi_says "np=2 no memory on one rank: it is said" "16777216 bytes of floats not tried: some rank has no memory" 1
 mpi_done

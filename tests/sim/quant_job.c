@@ -93,6 +93,11 @@ static size_t in_place_at(const quant_job_t *job, unsigned rank)
     return QUANT_PART_ALLGATHER == job->part ? rank * job->count : 0;
 }
 
+static const quant_numbers_t *numbers_of(const quant_job_t *job)
+{
+    return job->config.doubles ? &quant_doubles : &quant_floats;
+}
+
 static void member_init(member_t *member, const quant_job_t *job, sim_network_t *network,
                         unsigned rank)
 {
@@ -111,8 +116,10 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     }
     member->memory =
         test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
-    member->send = test_buffer_new(in * sizeof(float), sizeof(float) * (rank % 3));
-    member->recv = test_buffer_new(recv * sizeof(float), sizeof(float) * (rank % 5));
+    member->send =
+        test_buffer_new(in * numbers_of(job)->bytes, numbers_of(job)->bytes * (rank % 3));
+    member->recv =
+        test_buffer_new(recv * numbers_of(job)->bytes, numbers_of(job)->bytes * (rank % 5));
     member->residual =
         test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
@@ -123,15 +130,17 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
 static void member_start(member_t *member)
 {
     const quant_job_t *job = member->job;
-    float *recv = (float *) member->recv.data;
-    float *source =
-        job->in_place ? recv + in_place_at(job, member->rank) : (float *) member->send.data;
+    const size_t bytes = numbers_of(job)->bytes;
+    unsigned char *recv = member->recv.data;
+    unsigned char *source =
+        job->in_place ? recv + in_place_at(job, member->rank) * bytes : member->send.data;
 
     test_buffer_poison(&member->recv);
-    memcpy(source, job->inputs[member->rank], quant_job_in_count(job) * sizeof(float));
+    memcpy(source, job->inputs[member->rank], quant_job_in_count(job) * bytes);
     const quant_operation_t operation = {
         .send = source,
         .recv = recv,
+        .numbers = job->config.doubles ? &quant_doubles : NULL,
         .count = job->count,
         .part = job->part,
         .sequence =
@@ -143,11 +152,12 @@ static void member_start(member_t *member)
 
 static void add_to_running(const member_t *member)
 {
-    const float *result = (const float *) member->recv.data;
+    const float *floats = (const float *) member->recv.data;
+    const double *doubles = (const double *) member->recv.data;
     double *running = member->job->running;
 
     for (size_t i = 0; NULL != running && 0 == member->rank && i < member->job->count; ++i) {
-        running[i] += (double) result[i];
+        running[i] += member->job->config.doubles ? doubles[i] : (double) floats[i];
     }
 }
 
@@ -185,7 +195,7 @@ static bool member_intact(const member_t *member)
     const quant_job_t *job = member->job;
 
     /* In place the input of a reduce-scatter is longer than its result. */
-    const size_t out = quant_job_out_count(job) * sizeof(float);
+    const size_t out = quant_job_out_count(job) * numbers_of(job)->bytes;
     const bool tail_intact =
         member->recv.bytes == out ||
         0 == memcmp((const char *) member->recv.data + out,
@@ -229,7 +239,7 @@ static void judge(quant_outcome_t *outcome, const member_t *members, const quant
     }
 }
 
-quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *result)
+quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *result)
 {
     sim_network_t *network = sim_network_new(job->ranks, &job->network);
     member_t members[JOB_RANKS_MAX];
@@ -248,10 +258,10 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *res
     outcome.outstanding = sim_network_outstanding(network);
     outcome.messages = sim_network_delivered(network);
     outcome.fault_happened = sim_network_fault_happened(network);
-    const size_t out = quant_job_out_count(job);
+    const size_t out_bytes = quant_job_out_count(job) * numbers_of(job)->bytes;
     const unsigned results = (unsigned) blocks_of(job, QUANT_PART_REDUCE_SCATTER);
     for (unsigned rank = 0; rank < results; ++rank) {
-        memcpy(result + rank * out, members[rank].recv.data, out * sizeof(float));
+        memcpy((char *) result + rank * out_bytes, members[rank].recv.data, out_bytes);
     }
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         member_fini(&members[rank]);

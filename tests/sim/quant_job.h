@@ -30,7 +30,7 @@ typedef struct quant_job {
     bool first_is_absent;       /* rank 0 does nothing */
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
-    float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank */
+    float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank; or config.doubles */
     double *running;      /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
@@ -68,7 +68,7 @@ void quant_job_group(quant_job_t *job, unsigned per_machine);
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
  * `result`: that of the last one on rank 0; of a reduce-scatter the blocks of all ranks.
  */
-quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, float *result);
+quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *result);
 
 /* All as it has to be after a run without faults. */
 bool quant_outcome_is_clean(const quant_outcome_t *outcome);

@@ -1,0 +1,166 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "quant_bound.h"
+#include "quant_numbers.h"
+
+static const uint64_t magnitude_bits = UINT64_C(0x7fffffffffffffff);
+
+/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
+static int64_t larger(int64_t peak, double value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    const int64_t magnitude = (int64_t) (bits & magnitude_bits);
+    return magnitude > peak ? magnitude : peak;
+}
+
+static double from_bits(int64_t bits)
+{
+    double value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double load(const uint8_t *payload, size_t index)
+{
+    double value = 0;
+    memcpy(&value, payload + index * sizeof value, sizeof value);
+    return value;
+}
+
+/* To floats; the error of these. */
+static float narrow(const double *x, size_t elems, float error, float *out)
+{
+    int64_t peak = 0;
+    int inexact = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        out[i] = (float) x[i];
+        inexact |= (double) out[i] != x[i];
+        peak = larger(peak, x[i]);
+    }
+    return inexact ? quant_bound_narrowed(error, from_bits(peak)) : error;
+}
+
+static size_t bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows)
+{
+    const size_t coded = quant_wire_bytes_max(format, elems, block_rows);
+    const size_t exact = sizeof(quant_wire_header_t) + elems * sizeof(double);
+    return coded > exact ? coded : exact;
+}
+
+static size_t pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                   const void *in, float error, const quant_scratch_t *scratch, void *message)
+{
+    const size_t elems = segment->elements;
+
+    if (!quant_format_is_exact(segment->format)) {
+        const float error_of_floats = narrow(in, elems, error, scratch->floats);
+        const size_t bytes =
+            quant_wire_pack(segment, kernels, scratch->floats, error_of_floats, message);
+        if (!quant_format_is_exact(quant_wire_format(message))) {
+            return bytes;
+        }
+    }
+    memcpy((uint8_t *) message + sizeof(quant_wire_header_t), in, elems * sizeof(double));
+    return quant_wire_seal_doubles(segment, error, message);
+}
+
+static float add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                 const quant_format_t *from, const void *received, const void *x, float error,
+                 const quant_scratch_t *scratch, void *sum)
+{
+    const uint8_t *payload = quant_wire_payload(received);
+    const double *own = x;
+    double *out = sum;
+    int64_t peak = 0;
+
+    if (&quant_format_fp64 == from) {
+        for (size_t i = 0; i < segment->elements; ++i) {
+            out[i] = load(payload, i) + own[i];
+            peak = larger(peak, out[i]);
+        }
+    } else {
+        quant_wire_unpack(segment, kernels, from, received, scratch->floats);
+        for (size_t i = 0; i < segment->elements; ++i) {
+            out[i] = (double) scratch->floats[i] + own[i];
+            peak = larger(peak, out[i]);
+        }
+    }
+    return quant_bound_added_doubles(quant_wire_bound(received), error, from_bits(peak));
+}
+
+static size_t hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                  const quant_format_t *from, const void *received, const void *x, float error,
+                  const quant_scratch_t *scratch, void *message)
+{
+    /* The transform of what was received has its own key. */
+    const quant_wire_segment_t taken = quant_wire_received(segment);
+
+    error = add(&taken, kernels, from, received, x, error, scratch, scratch->numbers);
+    return pack(segment, kernels, scratch->numbers, error, scratch, message);
+}
+
+static void unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                   const quant_format_t *from, const void *message, const quant_scratch_t *scratch,
+                   void *out)
+{
+    double *numbers = out;
+
+    if (&quant_format_fp64 == from) {
+        memcpy(out, quant_wire_payload(message), segment->elements * sizeof(double));
+        return;
+    }
+    quant_wire_unpack(segment, kernels, from, message, scratch->floats);
+    for (size_t i = 0; i < segment->elements; ++i) {
+        numbers[i] = (double) scratch->floats[i];
+    }
+}
+
+static float feed(const void *x, const float *residual, size_t elems, void *own)
+{
+    const double *in = x;
+    double *out = own;
+    int64_t most = 0;
+    int64_t peak = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        out[i] = in[i] + (double) residual[i];
+        most = larger(most, (double) residual[i]);
+        peak = larger(peak, out[i]);
+    }
+    return quant_bound_added_doubles((float) from_bits(most), 0, from_bits(peak));
+}
+
+static void keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
+                 const void *message, const void *value, const quant_scratch_t *scratch,
+                 float *residual)
+{
+    const quant_format_t *from = quant_wire_format(message);
+    const double *in = value;
+
+    if (quant_format_is_exact(from)) {
+        memset(residual, 0, segment->elements * sizeof *residual);
+        return;
+    }
+    quant_wire_unpack(segment, kernels, from, message, scratch->floats);
+    for (size_t i = 0; i < segment->elements; ++i) {
+        residual[i] = (float) (in[i] - (double) scratch->floats[i]);
+    }
+}
+
+const quant_numbers_t quant_doubles = {
+    .name = "double",
+    .bytes = sizeof(double),
+    .exact = &quant_format_fp64,
+    .bytes_max = bytes_max,
+    .pack = pack,
+    .hop = hop,
+    .add = add,
+    .unpack = unpack,
+    .feed = feed,
+    .keep = keep,
+};

@@ -1,0 +1,179 @@
+/*
+ * Sums of doubles: quantized as exactly as floats, within the bound, the same on all ranks; what
+ * is not quantized is the sum of doubles; what no float can hold keeps its meaning.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+
+enum { SEED = 20261122, RANKS = 6, COUNT = 2 * RANKS * 64 * QUANT_LANES + 77 };
+
+typedef struct doubles_case {
+    char name[JOB_NAME_BYTES];
+    const quant_algo_t *algo;
+    const quant_format_t *format;
+} doubles_case_t;
+
+/* Normals with bits that no float has. */
+static double **doubles_new(void)
+{
+    double **inputs = test_alloc(RANKS * sizeof *inputs);
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        test_random_t random = test_random_of(SEED, rank);
+        inputs[rank] = test_alloc(COUNT * sizeof(double));
+        for (size_t i = 0; i < COUNT; ++i) {
+            inputs[rank][i] = test_random_normal(&random);
+        }
+    }
+    return inputs;
+}
+
+static void doubles_free(double **inputs)
+{
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        free(inputs[rank]);
+    }
+    free(inputs);
+}
+
+static quant_job_t job_of(const doubles_case_t *wanted, double **inputs)
+{
+    quant_job_t job = {
+        .algo = wanted->algo,
+        .ranks = RANKS,
+        .count = COUNT,
+        .config = quant_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .mixed_isa = true,
+        .network = {.seed = SEED, .delay_max = 5, .eager_max = 2},
+        .inputs = (float *const *) inputs,
+    };
+    job.config.doubles = true;
+    job.config.reduce_format = wanted->format;
+    job.config.gather_format = wanted->format;
+    quant_job_group(&job, 0);
+    return job;
+}
+
+static long double exact_sum(double **inputs, size_t i)
+{
+    long double sum = 0;
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        sum += (long double) inputs[rank][i];
+    }
+    return sum;
+}
+
+/* The mean square error of a run, every element of which is within the bound. */
+static double checked_mse(const quant_job_t *job, double **inputs, unsigned calls)
+{
+    double *result = test_alloc(COUNT * sizeof *result);
+    double squares = 0;
+
+    const quant_outcome_t outcome = quant_job_run(job, calls, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    for (size_t i = 0; i < COUNT; ++i) {
+        const double error = (double) ((long double) result[i] - exact_sum(inputs, i));
+        squares += error * error;
+        assert_true(fabs(error) <= (double) outcome.bound);
+    }
+    free(result);
+    return squares / COUNT;
+}
+
+static void error_is_that_of_floats(void **state)
+{
+    const doubles_case_t *wanted = *state;
+    double **inputs = doubles_new();
+    quant_job_t job = job_of(wanted, inputs);
+    const double predicted = quant_error_mse(wanted->algo, &job.config, RANKS, 1);
+
+    for (unsigned in_place = 0; in_place < 2; ++in_place) {
+        job.in_place = 0 != in_place;
+        assert_true(fabs(checked_mse(&job, inputs, 2) / predicted - 1) < 0.08);
+    }
+    job.config.rounding = QUANT_ROUNDING_DITHER;
+    job.config.rotation = QUANT_ROTATION_HADAMARD;
+    assert_true(checked_mse(&job, inputs, 1) < 2 * predicted);
+    job.config.feedback = true;
+    assert_true(checked_mse(&job, inputs, 3) < 3 * predicted);
+    doubles_free(inputs);
+}
+
+static void what_is_exact_is_a_sum_of_doubles(void **state)
+{
+    doubles_case_t exact = *(const doubles_case_t *) *state;
+    double **inputs = doubles_new();
+
+    exact.format = &quant_format_fp32;
+    quant_job_t job = job_of(&exact, inputs);
+    assert_true(checked_mse(&job, inputs, 1) < RANKS * RANKS * DBL_EPSILON * DBL_EPSILON);
+    doubles_free(inputs);
+}
+
+static void what_no_float_holds_keeps_its_meaning(void **state)
+{
+    enum { HUGE_AT = 5, NAN_AT = COUNT / 2, INFINITY_AT = COUNT - 1 };
+    double **inputs = doubles_new();
+    double *result = test_alloc(COUNT * sizeof *result);
+
+    inputs[1][HUGE_AT] = 1e300;
+    inputs[2][NAN_AT] = (double) NAN;
+    inputs[3][INFINITY_AT] = -(double) INFINITY;
+    const quant_job_t job = job_of(*state, inputs);
+    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_true(isinf(outcome.bound));
+    assert_true(fabs(result[HUGE_AT] / 1e300 - 1) < 4 * DBL_EPSILON);
+    assert_true(isnan(result[NAN_AT]));
+    assert_true(isinf(result[INFINITY_AT]) && result[INFINITY_AT] < 0);
+    for (size_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(NAN_AT == i, 0 != isnan(result[i]));
+        assert_int_equal(INFINITY_AT == i, 0 != isinf(result[i]));
+    }
+    free(result);
+    doubles_free(inputs);
+}
+
+int main(void)
+{
+    static const quant_format_t *const formats[] = {&quant_format_int8, &quant_format_int16,
+                                                    &quant_format_int4, &quant_format_bf16};
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 2 };
+    static doubles_case_t cases[JOB_ALGOS][FORMATS];
+    static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
+    struct CMUnitTest *next = tests;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        for (size_t f = 0; f < FORMATS; ++f) {
+            doubles_case_t *one = &cases[a][f];
+            *one = (doubles_case_t){.algo = quant_algo_at(a), .format = formats[f]};
+            (void) snprintf(one->name, sizeof one->name, "%s, %s: error_is_that_of_floats",
+                            one->algo->name, one->format->name);
+            *next++ = (struct CMUnitTest){
+                .name = one->name, .test_func = error_is_that_of_floats, .initial_state = one};
+        }
+        *next++ = (struct CMUnitTest){.name = "what_is_exact_is_a_sum_of_doubles",
+                                      .test_func = what_is_exact_is_a_sum_of_doubles,
+                                      .initial_state = &cases[a][0]};
+        *next++ = (struct CMUnitTest){.name = "what_no_float_holds_keeps_its_meaning",
+                                      .test_func = what_no_float_holds_keeps_its_meaning,
+                                      .initial_state = &cases[a][0]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
