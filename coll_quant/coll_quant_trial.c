@@ -15,8 +15,8 @@
  * What is added are small numbers whose sums are exact in floats and in 16 bits: whatever
  * rounding or traps the program asks for, nothing comes of them.
  *
- * Memory: twice the length, 32 MiB at most, for the time of the trial.  Where a rank has none there
- * is no trial, and calls are quantized.
+ * Memory: twice the length, 32 MiB at most (with error feedback three times), for the time of the
+ * trial.  Where a rank has none there is no trial, and calls are quantized.
  *
  * No time limit: a fast rank waits for those that are still in a call of the component below, which
  * on a slow link may be longer than any that the program expects of its own calls.
@@ -37,6 +37,7 @@ typedef struct bench {
     const quant_numbers_t *numbers;
     void *in; /* [count] the same on all ranks */
     void *out;
+    float *residual; /* [count] with error feedback, else NULL */
     size_t count;
     arc_wait_t wait;
     bool warming_up;
@@ -84,6 +85,7 @@ static int call_quant(const bench_t *bench)
         .recv = bench->out,
         .numbers = bench->numbers,
         .count = bench->count,
+        .residual = bench->residual,
         .sequence = ++module->sequence,
     };
     return coll_quant_operate(module, &operation, &bench->wait);
@@ -160,6 +162,7 @@ static void bench_free(bench_t *bench)
 {
     free(bench->in);
     free(bench->out);
+    free(bench->residual);
 }
 
 /* Memory on all ranks; false: on none.  An MPI error code in *status. */
@@ -175,7 +178,11 @@ static bool bench_make(bench_t *bench, quant_module_t *module, const quant_numbe
                        .count = bytes / numbers->bytes,
                        .wait = module->wait};
     bench->wait.timeout_seconds = 0;
-    uint64_t ok = NULL != bench->in && NULL != bench->out;
+    if (module->config.feedback) {
+        bench->residual = calloc(bench->count, sizeof *bench->residual);
+    }
+    uint64_t ok = NULL != bench->in && NULL != bench->out &&
+                  (NULL != bench->residual || !module->config.feedback);
     if (ok) {
         fill(bench);
     }
@@ -229,8 +236,13 @@ static void remember(const quant_module_t *module)
     if (QUANT_REMEMBERED == place) {
         place = component->remembered_next++ % QUANT_REMEMBERED;
     }
-    component->remembered[place].key = module->pays_key;
-    memcpy(component->remembered[place].pays, module->pays, sizeof module->pays);
+    quant_remembered_t *one = &component->remembered[place];
+    if (one->key != module->pays_key) {
+        *one = (quant_remembered_t){.key = module->pays_key};
+    }
+    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
+        quant_pays_merge(&one->pays[type], &module->pays[type]);
+    }
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
@@ -281,7 +293,13 @@ uint64_t coll_quant_recall(quant_module_t *module)
 
 int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsigned class)
 {
+    /*
+     * More than a trial has calls.  Sequence numbers go on behind them however many it made, so
+     * that the numbers that rounding draws afterwards do not depend on time.
+     */
+    enum { CALLS_MAX = 1 << 10 };
     const int margin_percent = module->settings.margin;
+    const uint32_t sequence = module->sequence;
     quant_trial_t trial = {0};
     int status = MPI_SUCCESS;
     bench_t bench;
@@ -292,8 +310,11 @@ int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsig
         while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, margin_percent)) {
             status = make_round(&bench, &trial, &more);
         }
-        bench_free(&bench);
+        if (MPI_SUCCESS == status) {
+            bench_free(&bench); /* otherwise a message may still be under way */
+        }
     }
+    module->sequence = sequence + CALLS_MAX;
     if (MPI_SUCCESS == status) {
         quant_pays_decide(&module->pays[coll_quant_number_type(numbers)], class,
                           0 == trial.rounds || quant_trial_pays(&trial, margin_percent));

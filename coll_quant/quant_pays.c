@@ -21,6 +21,12 @@ size_t quant_pays_class_bytes(unsigned class)
     return (size_t) 1 << class;
 }
 
+void quant_pays_merge(quant_pays_t *pays, const quant_pays_t *other)
+{
+    pays->pays = (pays->pays & ~other->known) | other->pays;
+    pays->known |= other->known;
+}
+
 void quant_pays_decide(quant_pays_t *pays, unsigned class, bool yes)
 {
     const uint32_t bit = (uint32_t) 1 << class;

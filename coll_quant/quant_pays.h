@@ -60,6 +60,9 @@ static inline bool quant_pays_at(const quant_pays_t *pays, unsigned class)
 
 void quant_pays_decide(quant_pays_t *pays, unsigned class, bool yes);
 
+/* What `other` knows is known, and decided as there. */
+void quant_pays_merge(quant_pays_t *pays, const quant_pays_t *other);
+
 /* Times of a call, of the slowest rank. */
 typedef struct quant_times {
     uint64_t below_ns;

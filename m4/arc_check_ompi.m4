@@ -39,12 +39,15 @@ AC_DEFUN([ARC_CHECK_OMPI], [
         [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x or 5.0.x])],
         [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x or 5.0.x])])
 
-    # Open MPI 5 includes <pmix.h>; Debian keeps it off the default include path.
+    # Open MPI 5 includes <pmix.h> and its headers call PMIx; Debian keeps it off the default include
+    # path, and has a run path in its flags that a component does not need: libopen-pal has loaded PMIx.
     arc_pmix_cppflags=
+    arc_pmix_libs=
     AS_IF([test "$arc_major" -ge 5], [
         PKG_CHECK_MODULES([PMIX], [pmix], [],
             [AC_MSG_ERROR([pmix.pc is missing: the headers of Open MPI $ARC_OMPI_RELEASE need PMIx's (Debian: libpmix-dev)])])
         arc_pmix_cppflags=`AS_ECHO(["$PMIX_CFLAGS"]) | $SED 's/-I/-isystem /g'`
+        arc_pmix_libs=`AS_ECHO(["$PMIX_LIBS"]) | $SED 's/-Wl,@<:@^ @:>@*//g'`
     ])
 
     # The internal headers live below the wrapper's directories, in .../openmpi as a rule.
@@ -81,7 +84,7 @@ AC_DEFUN([ARC_CHECK_OMPI], [
     # libopen-pal's soname differs between releases while libmpi's does not: linking it makes the
     # loader refuse a component that was built for another release.
     AC_MSG_CHECKING([for libopen-pal])
-    OMPI_LIBS="$MPI_LIBS -lopen-pal"
+    OMPI_LIBS="$MPI_LIBS -lopen-pal $arc_pmix_libs"
     arc_save_LIBS=$LIBS
     LIBS="$LIBS $OMPI_LIBS"
     AC_LINK_IFELSE([AC_LANG_PROGRAM([[int opal_progress_set_event_flag(int);]], [[return opal_progress_set_event_flag(0);]])],

@@ -101,21 +101,40 @@ static inline bool mca_compat_fault_tolerant(void)
 #endif
 }
 
-/* Let all processes know `key` of this one, from the exchange in MPI_Init on. */
-static inline void mca_compat_publish(char *key)
+/*
+ * Is what the processes of `comm` published known on all of them alike?  With Open MPI 5.0.7 what
+ * was collected lacks some ranks of other nodes, and to ask for what is not there may take for
+ * ever.
+ */
+static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
 {
-    uint32_t one = 1;
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
+        if (!OPAL_PROC_ON_LOCAL_NODE(
+                ompi_group_peer_lookup(comm->c_local_group, rank)->super.proc_flags)) {
+            return false;
+        }
+    }
+#else
+    (void) comm;
+#endif
+    return true;
+}
+
+/* Let all processes know `value` of `key`, of this one, from the exchange in MPI_Init on. */
+static inline void mca_compat_publish(char *key, uint32_t value)
+{
     int status = 0;
 
-    OPAL_MODEX_SEND_VALUE(status, MCA_COMPAT_GLOBAL, key, &one, MCA_COMPAT_UINT32);
+    OPAL_MODEX_SEND_VALUE(status, MCA_COMPAT_GLOBAL, key, &value, MCA_COMPAT_UINT32);
     (void) status; /* then others see that it is not there */
 }
 
-/* Has the process `name` published `key`? */
-static inline bool mca_compat_is_published(char *key, opal_process_name_t name)
+/* Has the process `name` published this value of `key`? */
+static inline bool mca_compat_is_published(char *key, uint32_t value, opal_process_name_t name)
 {
-    uint32_t value = 0;
-    uint32_t *into = &value;
+    uint32_t published = 0;
+    uint32_t *into = &published;
     int status = 0;
 
     if (opal_pmix_collect_all_data && !opal_pmix_base_async_modex) {
@@ -124,7 +143,7 @@ static inline bool mca_compat_is_published(char *key, opal_process_name_t name)
     } else {
         OPAL_MODEX_RECV_VALUE(status, key, &name, &into, MCA_COMPAT_UINT32);
     }
-    return OPAL_SUCCESS == status && 1 == value;
+    return OPAL_SUCCESS == status && value == published;
 }
 
 /* A name of a communicator for messages. */

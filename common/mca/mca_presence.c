@@ -13,28 +13,34 @@ static void key_of(const arc_component_t *component, char key[KEY_BYTES])
                     component->super.collm_version.mca_component_name);
 }
 
+/* What is published: the place in the chain of components must be the same. */
+static uint32_t value_of(const arc_component_t *component)
+{
+    return 1 + (uint32_t) *component->priority;
+}
+
 void arc_presence_publish(const arc_component_t *component)
 {
     char key[KEY_BYTES];
 
     key_of(component, key);
-    mca_compat_publish(key);
+    mca_compat_publish(key, value_of(component));
 }
 
 /*
- * The first rank of `comm` that lacks it; as many as `comm` has if none does.  *present: the first
- * one that has it.
+ * The first rank of `comm` that lacks it, or has another value; as many as `comm` has if none does.
+ * *present: the first one that has it.
  */
-static int first_without(char *key, struct ompi_communicator_t *comm, int *present)
+static int first_without(char *key, uint32_t value, struct ompi_communicator_t *comm, int *present)
 {
     const int ranks = ompi_comm_size(comm);
     int without = ranks;
 
     *present = ranks;
     for (int rank = 0; rank < ranks && (ranks == without || ranks == *present); ++rank) {
-        const bool has =
-            rank == ompi_comm_rank(comm) ||
-            mca_compat_is_published(key, ompi_group_get_proc_name(comm->c_local_group, rank));
+        const bool has = rank == ompi_comm_rank(comm) ||
+                         mca_compat_is_published(
+                             key, value, ompi_group_get_proc_name(comm->c_local_group, rank));
         int *first = has ? present : &without;
         *first = ranks == *first ? rank : *first;
     }
@@ -65,11 +71,11 @@ bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicato
     char key[KEY_BYTES];
     int present = 0;
 
-    if (component->in_whole_world && is_in_world(comm)) {
+    if ((component->in_whole_world && is_in_world(comm)) || !mca_compat_publications_known(comm)) {
         return true;
     }
     key_of(component, key);
-    const int without = first_without(key, comm, &present);
+    const int without = first_without(key, value_of(component), comm, &present);
     const bool everywhere = ompi_comm_size(comm) == without;
     if (&ompi_mpi_comm_world.comm == comm) {
         component->in_whole_world = everywhere;
@@ -77,10 +83,11 @@ bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicato
     if (!everywhere && *component->verbose >= ARC_LOG_WARN && is_wanted(component) &&
         !component->absence_told && present == ompi_comm_rank(comm)) {
         component->absence_told = true;
-        opal_output(0,
-                    "coll_%s: not used: rank %d does not have it; install it on all nodes, and "
-                    "give all ranks the same --mca coll and priority",
-                    component->super.collm_version.mca_component_name, without);
+        opal_output(
+            0,
+            "coll_%s: not used: rank %d does not have it, or with another priority; install it "
+            "on all nodes, and give all ranks the same --mca coll and priority",
+            component->super.collm_version.mca_component_name, without);
     }
     return everywhere;
 }

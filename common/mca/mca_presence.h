@@ -2,7 +2,7 @@
  * Which processes have the component.  A rank that has not cannot take part in an
  * agreement, nor in a call: the others must know before the first one.
  *
- *   MPI_Init   init_query    publish "arc coll_lowlat": this process has it
+ *   MPI_Init   open          publish "arc coll_lowlat": this process has it, with this priority
  *              exchange      Open MPI's, through PMIx
  *   query      of a communicator: look all its processes up
  *
@@ -18,12 +18,14 @@
 
 #include "mca_component.h"
 
-/* To be called while processes can still publish: before their exchange in MPI_Init. */
+/* To be called while processes can still publish: before their exchange in MPI_Init; later is too
+ * late. */
 void arc_presence_publish(const arc_component_t *component);
 
 /*
- * Do all processes of `comm`, an intra-communicator, have the component?  Says so once if not,
- * in the first one that has.
+ * Do all processes of `comm`, an intra-communicator, have the component, with the same priority?
+ * Says so once if not, in the first one that has.
+ * With Open MPI 5 and several nodes nobody can know: true.
  */
 bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicator_t *comm);
 

@@ -109,16 +109,20 @@ mpi_start() {
 
 # mpi_start_each SECONDS "MCA ARGUMENTS" "COMMAND OF RANK 0" "COMMAND OF RANK 1" ...: the same with a
 # command for each rank.  Parameters of one rank: env OMPI_MCA_x=y COMMAND; mpirun makes --mca of
-# one command a matter of all.
+# one command a matter of all.  A script chooses: Debian 13's mpirun crashes on several commands.
 mpi_start_each() {
-    mpi_seconds=$1 mpi_mca=$2 mpi_commands=
+    mpi_seconds=$1 mpi_mca=$2 mpi_rank=0
     shift 2
+    echo 'case $OMPI_COMM_WORLD_RANK in' >"$mpi_scratch/each"
     for mpi_command in "$@"; do
-        mpi_commands="$mpi_commands${mpi_commands:+ :} -n 1 $mpi_command"
+        # shellcheck disable=SC2086
+        echo "$mpi_rank) exec" $mpi_command ";;" >>"$mpi_scratch/each"
+        mpi_rank=$((mpi_rank + 1))
     done
+    echo 'esac' >>"$mpi_scratch/each"
     # shellcheck disable=SC2086
-    timeout -k 5 "$mpi_seconds" mpirun --oversubscribe $MPI_OPTIONS $mpi_mca $mpi_commands \
-        >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    timeout -k 5 "$mpi_seconds" mpirun --oversubscribe -n "$mpi_rank" $MPI_OPTIONS $mpi_mca \
+        sh "$mpi_scratch/each" >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
     mpi_status=$?
 }
 

@@ -83,6 +83,17 @@ static quant_trial_t trial_of(unsigned rounds, uint64_t below_ns, uint64_t quant
     return trial;
 }
 
+static void what_is_known_is_merged(void **state)
+{
+    quant_pays_t pays = {.known = 0x0f, .pays = 0x05};
+    const quant_pays_t later = {.known = 0x36, .pays = 0x22};
+    (void) state;
+
+    quant_pays_merge(&pays, &later);
+    assert_int_equal(0x3f, pays.known);
+    assert_int_equal(0x23, pays.pays);
+}
+
 static void the_margin_decides(void **state)
 {
     static const struct {
@@ -203,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_last_class_has_all_that_is_longer),
         cmocka_unit_test(decisions_are_kept_by_class),
         cmocka_unit_test(without_trials_everything_is_quantized),
+        cmocka_unit_test(what_is_known_is_merged),
         cmocka_unit_test(the_margin_decides),
         cmocka_unit_test(the_first_round_counts_only_if_it_is_the_only_one),
         cmocka_unit_test(the_least_times_count),
