@@ -126,6 +126,12 @@ void coll_quant_agree(quant_module_t *module);
 arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
                               size_t bytes);
 
+/*
+ * The module is not ready: set it up, if a call could be served but for that (`verdict`
+ * ARC_REASONS).  ARC_REASONS when ready, otherwise why not; coll_quant_setup.c.
+ */
+arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict);
+
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
 

@@ -12,7 +12,6 @@
 #include "quant_pipeline.h"
 #include "float_env.h"
 #include "mca_half.h"
-#include "mca_nodes.h"
 
 /*
  * The program may have changed the rounding mode, flush denormals, or trap on
@@ -48,19 +47,6 @@ static const arc_task_ops_t sheltered_ops = {
     .waits_for = sheltered_waits_for,
 };
 
-void coll_quant_teardown(quant_module_t *module)
-{
-    /* A broken module's buffers may still belong to a send that cannot be taken back. */
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(module->memory);
-    }
-    module->memory = NULL;
-    module->task = NULL;
-    free(module->residual);
-    module->residual = NULL;
-    module->residual_count = 0;
-}
-
 const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
                                           const struct ompi_datatype_t *type)
 {
@@ -90,223 +76,6 @@ float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *number
     return module->residual;
 }
 
-/* What was asked for, and does nothing, is said; what was chosen for this communicator, at
- * level 10. */
-static void say_choice(const quant_module_t *module)
-{
-    const arc_module_t *base = &module->base;
-    const quant_config_t *config = &module->config;
-    const quant_format_t *format = module->choice.format;
-    const quant_transform_t transform = {.rounding = config->rounding,
-                                         .rotation = config->rotation};
-
-    if (0 != ompi_comm_rank(base->comm)) {
-        return;
-    }
-    if (QUANT_ROUNDING_NEAREST != config->rounding && !quant_transform_draws(&transform, format)) {
-        arc_module_log(base, ARC_LOG_WARN,
-                       "coll_quant_rounding %s is for int4 to int16 and has no effect on %s",
-                       quant_rounding_choices[config->rounding], format->name);
-    }
-    if (QUANT_ROTATION_NONE != config->rotation && !quant_transform_rotates(&transform, format)) {
-        arc_module_log(base, ARC_LOG_WARN,
-                       "coll_quant_rotation %s is for formats with scales and has no effect on %s",
-                       quant_rotation_choices[config->rotation], format->name);
-    }
-    const quant_shape_t shape =
-        quant_algo_shape(module->choice.algo, config, module->stream.base.ranks);
-    arc_module_log(
-        base, ARC_LOG_CHOICE,
-        "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %u, rounding %s, rotation %s, "
-        "%zu numbers a message, %s kernels",
-        module->choice.algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
-        config->reduce_format->name, config->gather_format->name, config->block_rows,
-        quant_rounding_choices[config->rounding], quant_rotation_choices[config->rotation],
-        config->segment_elems,
-        arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
-}
-
-/* The memory of the algorithm, on all ranks or on none. */
-static void setup(quant_module_t *module)
-{
-    arc_module_t *base = &module->base;
-    const size_t align = QUANT_MEMORY_ALIGN_BYTES;
-    const size_t bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
-                                                     module->stream.base.ranks) +
-                         align - 1;
-
-    base->phase = ARC_PHASE_DECLINED;
-    base->declined = ARC_REASON_NO_SETUP;
-    /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
-    module->memory = malloc(bytes);
-    const uint64_t known = coll_quant_recall(module);
-    uint64_t values[] = {NULL != module->memory && ARC_OK == quant_config_check(&module->config),
-                         known, ~known};
-    if (ARC_OK != arc_module_min(base, values, 3) || !values[0]) {
-        coll_quant_teardown(module);
-        if (0 == ompi_comm_rank(base->comm)) {
-            arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers",
-                           bytes);
-        }
-        return;
-    }
-    if (values[1] != ~values[2]) {
-        /* Some have been in other communicators since. */
-        memset(module->pays, 0, sizeof module->pays);
-    }
-    const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
-    module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
-                                       (void *) aligned);
-    base->phase = ARC_PHASE_READY;
-    say_choice(module);
-}
-
-void coll_quant_renew(quant_module_t *module)
-{
-    coll_quant_teardown(module);
-    module->uint16 = arc_uint16_type(module->settings.uint16_as);
-    module->attainable = false;
-    module->algo = 0;
-    /* The ranks agree in a call, so all must be there, also those where it is switched off. */
-    module->base.wanted = arc_slot_bit(ARC_SLOT_allreduce);
-    for (quant_part_t part = QUANT_PART_ALLREDUCE; part <= QUANT_PART_ALLGATHER; ++part) {
-        if (quant_settings_serve(&module->settings, part)) {
-            module->base.wanted |= arc_slot_bit(coll_quant_slot(part));
-        }
-    }
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        module->base.phase = ARC_PHASE_FRESH;
-    }
-}
-
-/* Which ranks are on which node, if that matters and is not known: on all ranks or on none. */
-static arc_status_t look_at_nodes(quant_module_t *module)
-{
-    arc_module_t *base = &module->base;
-    uint64_t ok = 0;
-
-    if (!quant_settings_want_levels(&module->settings) || 0 != module->topology.nodes) {
-        return ARC_OK;
-    }
-    ok = ARC_OK ==
-         mca_nodes_find(base, (unsigned) module->settings.ranks_per_node, &module->topology);
-    arc_status_t status = arc_module_min(base, &ok, 1);
-    if (ARC_OK == status && !ok) {
-        status = ARC_ERR_NO_MEMORY;
-    }
-    if (ARC_OK != status) {
-        arc_topology_free(&module->topology);
-    }
-    return status;
-}
-
-/* Ranks of each node, if there are levels: several nodes with equally many, more than one. */
-static unsigned ranks_per_node(const arc_topology_t *topology)
-{
-    const bool levels = topology->nodes > 1 && topology->owners == topology->largest;
-    return levels ? topology->largest : 1;
-}
-
-/* The user has named an algorithm with levels where there are none. */
-static void warn_of_levels(quant_module_t *module)
-{
-    const arc_topology_t *topology = &module->topology;
-    const quant_algo_t *wanted =
-        quant_algo_by_name(quant_algorithm_choices[module->settings.algorithm]);
-
-    if (NULL == wanted || wanted == module->choice.algo || module->levels_warned) {
-        return;
-    }
-    module->levels_warned = true;
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
-                       "ranks on a node %u to %u: %s is used instead",
-                       wanted->name, topology->nodes, topology->owners, topology->largest,
-                       module->choice.algo->name);
-    }
-}
-
-/* Format and algorithm for the settings.  A number that tells which, for the ranks to compare. */
-static uint64_t choose(quant_module_t *module)
-{
-    enum { FORMAT_SHIFT = 8, ALGO_SHIFT = 16 };
-    const unsigned per_node = ranks_per_node(&module->topology);
-
-    const arc_float_env_t of_program = arc_float_env_enter();
-    module->attainable = quant_settings_choose(
-        &module->settings, (unsigned) ompi_comm_size(module->base.comm), per_node, &module->choice);
-    arc_float_env_leave(of_program);
-    if (!module->attainable) {
-        return 0;
-    }
-    module->algo = 0;
-    while (module->choice.algo != quant_algo_at(module->algo)) {
-        ++module->algo;
-    }
-    module->config = quant_settings_config(&module->settings, module->choice.format,
-                                           &mca_coll_quant_component.kernels);
-    module->config.per_machine = per_node;
-    module->config.order = module->topology.order;
-    return 1 + ((uint64_t) module->choice.format->wire_id << FORMAT_SHIFT) +
-           ((uint64_t) module->algo << ALGO_SHIFT);
-}
-
-/*
- * The first call: the ranks compare their settings and then what they choose, which comes from
- * the C library's functions, too; these may differ in the last bit between hosts.
- */
-static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
-{
-    arc_module_t *base = &module->base;
-
-    arc_module_agree(base, (module->active ? 1 : 0) ^
-                               arc_param_hash(quant_params, quant_params_count, &module->settings));
-    if (ARC_PHASE_AGREED == base->phase && module->active) {
-        if (ARC_OK != look_at_nodes(module)) {
-            base->phase = ARC_PHASE_DECLINED;
-            base->declined = ARC_REASON_NO_SETUP;
-        } else {
-            arc_module_agree(base, choose(module));
-        }
-    }
-    if (ARC_PHASE_DECLINED == base->phase) {
-        /* Perhaps not all ranks take them for floats: then nobody must. */
-        module->uint16 = ARC_TYPE_UINT16;
-    } else if (module->active && module->attainable) {
-        warn_of_levels(module);
-    } else if (module->active && 0 == ompi_comm_rank(base->comm)) {
-        arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
-                       arc_reason_text(ARC_REASON_INACCURATE));
-    }
-}
-
-/* Set up at the first eligible call; ARC_REASONS when ready. */
-static __attribute__((noinline, cold)) arc_reason_t prepare(quant_module_t *module,
-                                                            arc_reason_t verdict)
-{
-    arc_module_t *base = &module->base;
-
-    if (ARC_PHASE_AGREED == base->phase && !module->active && ARC_TYPE_UINT16 == module->uint16) {
-        /* Nobody wants it here.  Until the key is set, calls go below directly. */
-        arc_module_uninstall(base);
-    }
-    if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
-        setup(module);
-    }
-    if (ARC_PHASE_DECLINED == base->phase) {
-        return base->declined;
-    }
-    return verdict;
-}
-
-void coll_quant_agree(quant_module_t *module)
-{
-    if (ARC_PHASE_FRESH == module->base.phase) {
-        agree_first(module);
-    }
-}
-
 static arc_reason_t judge(const quant_module_t *module, quant_part_t part, arc_reason_t verdict,
                           size_t bytes)
 {
@@ -330,7 +99,7 @@ arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_rea
 {
     verdict = judge(module, part, verdict, bytes);
     if (ARC_PHASE_READY != module->base.phase) {
-        verdict = prepare(module, verdict);
+        verdict = coll_quant_prepare(module, verdict);
     }
     return verdict;
 }
