@@ -2,10 +2,10 @@
  * The trials behind the choice between nodes; lowlat_plan.h draws the conclusions.
  *
  * Lengths go up from a few bytes.  At each, the candidates that lowlat_plan_wants() take turns,
- * in rounds; a turn is a call that is not counted and a few back to back that are, and the
- * median of the rounds counts.  Then the ranks agree: the time of a candidate is that of the
- * slowest rank.  `nodes_trial_ms` after the first one they end, in the middle of a length if
- * need be, which is then not counted.
+ * in rounds, as many as fit into the length's share of the time, within limits; a turn is a call
+ * that is not counted and a few back to back that are, and the median of the rounds counts.  Then
+ * the ranks agree: the time of a candidate is that of the slowest rank.  `nodes_trial_ms` after
+ * the first one they end, in the middle of a length if need be, which is then not counted.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -20,12 +20,14 @@
 #include "lowlat_memory.h"
 
 enum {
-    ROUNDS = 5, /* for short messages */
+    ROUNDS = 5, /* for short messages, at least */
     LONG_ROUNDS = 3,
+    MOST_ROUNDS = 15,
     LONG_BYTES = 16 << 10,
     MOST_CALLS = 8, /* of a turn: as many as fit into ... */
 };
 static const double turn_seconds = 1e-3;
+static const double length_share = 0.05; /* of the time for all lengths */
 
 static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,  16 << 10,
                                  32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10};
@@ -39,6 +41,7 @@ typedef struct bench {
     float *in; /* [longest / sizeof(float)] the same on all ranks */
     float *out;
     arc_wait_t wait; /* without a time limit: the call is a communicator's first */
+    double seconds;  /* for all trials */
     double end;      /* when the time is over */
     bool wrong;      /* one of our sums was */
 } bench_t;
@@ -138,16 +141,20 @@ static arc_status_t take_turn(bench_t *bench, lowlat_candidate_t candidate, size
 }
 
 /*
- * After a round: has no rank's time run out (*in_time)?  ARC_UNSUPPORTED, on all ranks, if some of
- * our sums were wrong.
+ * After a round: has no rank's time run out (*in_time)?  Was `share_end`, the end of the length's
+ * share, reached on every rank (*enough)?  ARC_UNSUPPORTED, on all ranks, if some of our sums were
+ * wrong.
  */
-static arc_status_t agree_to_go_on(const bench_t *bench, bool *in_time)
+static arc_status_t agree_to_go_on(const bench_t *bench, double share_end, bool *in_time,
+                                   bool *enough)
 {
-    uint64_t values[] = {now() < bench->end, !bench->wrong};
+    const double time = now();
+    uint64_t values[] = {time < bench->end, time >= share_end, !bench->wrong};
 
-    arc_status_t status = arc_module_min(&bench->module->base, values, 2);
+    arc_status_t status = arc_module_min(&bench->module->base, values, 3);
     *in_time = values[0];
-    return ARC_OK == status && !values[1] ? ARC_UNSUPPORTED : status;
+    *enough = values[1];
+    return ARC_OK == status && !values[2] ? ARC_UNSUPPORTED : status;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -157,13 +164,13 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static unsigned rounds_of(size_t bytes)
+static unsigned least_rounds(size_t bytes)
 {
     return bytes < LONG_BYTES ? ROUNDS : LONG_ROUNDS;
 }
 
 static void keep_medians(const lowlat_trials_t *trials, unsigned rounds,
-                         double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS],
+                         double turns[LOWLAT_PLAN_CANDIDATES][MOST_ROUNDS],
                          double seconds[LOWLAT_PLAN_CANDIDATES])
 {
     for (unsigned i = 0; i < trials->candidates; ++i) {
@@ -182,12 +189,17 @@ static void keep_medians(const lowlat_trials_t *trials, unsigned rounds,
 static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, size_t bytes,
                                double seconds[LOWLAT_PLAN_CANDIDATES], bool *complete)
 {
-    double turns[LOWLAT_PLAN_CANDIDATES][ROUNDS];
+    double turns[LOWLAT_PLAN_CANDIDATES][MOST_ROUNDS];
     arc_status_t status = ARC_OK;
 
     const unsigned calls = calls_of(trials);
+    const double share_end = now() + length_share * bench->seconds;
+    unsigned round = 0;
+    bool enough = false;
     *complete = true;
-    for (unsigned round = 0; ARC_OK == status && *complete && round <= rounds_of(bytes); ++round) {
+    for (; ARC_OK == status && *complete && round <= MOST_ROUNDS &&
+           (!enough || round <= least_rounds(bytes));
+         ++round) {
         for (unsigned turn = 0; ARC_OK == status && turn < trials->candidates; ++turn) {
             const unsigned i = (turn + round) % trials->candidates;
             if (lowlat_plan_wants(trials, i)) {
@@ -196,11 +208,11 @@ static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, si
             }
         }
         if (ARC_OK == status) {
-            status = agree_to_go_on(bench, complete);
+            status = agree_to_go_on(bench, share_end, complete, &enough);
         }
     }
     if (ARC_OK == status && *complete) {
-        keep_medians(trials, rounds_of(bytes), turns, seconds);
+        keep_medians(trials, round - 1, turns, seconds);
     }
     return status;
 }
@@ -334,11 +346,14 @@ static void bench_free(bench_t *bench)
 /* Memory for the trials, on all ranks or none. */
 static bool bench_make(bench_t *bench, lowlat_module_t *module)
 {
+    const double seconds = 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms;
+
     *bench = (bench_t){.module = module,
                        .in = malloc(lengths[LONGEST]),
                        .out = malloc(lengths[LONGEST]),
                        .wait = module->wait,
-                       .end = now() + 1e-3 * mca_coll_lowlat_component.config.nodes_trial_ms};
+                       .seconds = seconds,
+                       .end = now() + seconds};
     uint64_t ok =
         NULL != bench->in && NULL != bench->out &&
         ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,

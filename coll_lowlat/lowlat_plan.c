@@ -63,8 +63,10 @@ bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
     if (BELOW == i || 0 == trials->lengths) {
         return BELOW == i || has_fewest_steps;
     }
+    const bool is_first_of_kind = i == fastest(trials, last, trials->candidate[i].leaders);
     for (unsigned length = 0; length < trials->lengths; ++length) {
-        const double limit = trials->bytes[length] < LONG_BYTES ? TWICE : close;
+        const bool is_short = trials->bytes[length] < LONG_BYTES;
+        const double limit = is_short || is_first_of_kind ? TWICE : close;
         if (trials->seconds[length][i] > limit * least(trials, length)) {
             return false;
         }

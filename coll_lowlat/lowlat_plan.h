@@ -49,7 +49,8 @@ typedef struct lowlat_trials {
  * Is candidate i worth a trial at the next length?  The component below always.  Of ours those
  * that are not recursive doubling, which has the fewest steps, only once bytes count: when
  * the fastest takes twice as long as for the shortest message.  None that took more than twice
- * as long as the fastest one did when it was tried, or, from 64 KiB on, 15 % longer.
+ * as long as the fastest one did when it was tried, or, from 64 KiB on, 15 % longer if it is not
+ * the fastest with, or without, leaders at the last length.
  */
 bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i);
 

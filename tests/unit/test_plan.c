@@ -218,6 +218,33 @@ static void what_cannot_win_is_not_tried(void **state)
     assert_true(lowlat_plan_wants(&trials, BELOW));
 }
 
+/* One trial that went wrong does not leave leaders, or all owners, without a candidate. */
+static void the_first_of_its_kind_is_tried_again(void **state)
+{
+    static const cost_t costs[] = {{2, 2}, {2, 2}, {4, 1.5}, {6, 1.5}, {2, 2}, {4, 1.5}, {6, 1.5}};
+    lowlat_trials_t trials = trials_of(2, costs, lengths, LENGTHS, 10e-6, 1e-9);
+    (void) state;
+
+    trials.lengths = 4;
+    trials.seconds[3][BELOW] = 200e-6;
+    trials.seconds[3][LEADERS] = 100e-6; /* doubling */
+    trials.seconds[3][LEADERS + 1] = 110e-6;
+    trials.seconds[3][LEADERS + 2] = 120e-6;
+    trials.seconds[3][DOUBLING] = 150e-6;
+    trials.seconds[3][HALVING] = 140e-6;
+    trials.seconds[3][RING] = 141e-6;
+    for (unsigned i = DOUBLING; i <= RING; ++i) {
+        assert_true((HALVING == i) == lowlat_plan_wants(&trials, i));
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        assert_true((i < 2) == lowlat_plan_wants(&trials, LEADERS + i));
+    }
+    trials.seconds[3][HALVING] = 201e-6;
+    trials.seconds[3][DOUBLING] = 202e-6;
+    trials.seconds[3][RING] = 203e-6;
+    assert_false(lowlat_plan_wants(&trials, HALVING));
+}
+
 /* Any numbers: every length has an algorithm that was tried there and gained, or none. */
 static void a_plan_never_takes_what_lost(void **state)
 {
@@ -268,6 +295,7 @@ int main(void)
         cmocka_unit_test(straight_lines_go_on_behind_the_longest_trial),
         cmocka_unit_test(leaders_are_for_the_lengths_where_they_gain),
         cmocka_unit_test(what_cannot_win_is_not_tried),
+        cmocka_unit_test(the_first_of_its_kind_is_tried_again),
         cmocka_unit_test(a_plan_never_takes_what_lost),
     };
 
