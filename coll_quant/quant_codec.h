@@ -109,10 +109,12 @@ typedef struct quant_kernels {
 
     /*
      * From the bits of the largest magnitude of each lane, its scale (the upper half of a float)
-     * and the inverse of that scale.  False, and nothing usable is written, if a lane is refused.
+     * and the inverse of that scale; most[l] = max(most[l], absmax[l]).  False, and nothing usable
+     * is written, if a lane is refused.
      */
     bool (*scales)(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES]);
+                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+                   uint32_t most[QUANT_LANES]);
 
     quant_code_kernels_t code[QUANT_CODES];
 

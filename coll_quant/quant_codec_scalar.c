@@ -238,7 +238,8 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
 }
 
 static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES])
+                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+                   uint32_t most[QUANT_LANES])
 {
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
         if (absmax[lane] >= range->limit) {
@@ -248,6 +249,7 @@ static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *rang
         int32_t rounded = to_bf16(step > range->scale_min ? step : range->scale_min);
         scale[lane] = (uint16_t) rounded;
         inverse[lane] = 1.0f / from_bf16(rounded);
+        most[lane] = absmax[lane] > most[lane] ? absmax[lane] : most[lane];
     }
     return true;
 }

@@ -250,7 +250,8 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
 }
 
 static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES])
+                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+                   uint32_t most[QUANT_LANES])
 {
     const words_t scale_min = (words_t) (range->scale_min - (floats_t){0});
     codes_t rounded[VECTORS];
@@ -258,10 +259,11 @@ static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *rang
 
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
-        words_t most = load_words(absmax + v * WIDTH);
-        refused |= (words_t) (most >= range->limit);
+        words_t here = load_words(absmax + v * WIDTH);
+        refused |= (words_t) (here >= range->limit);
+        store_words(most + v * WIDTH, largest(load_words(most + v * WIDTH), here));
         /* Of positive floats the larger one has the larger bits. */
-        words_t step = (words_t) ((floats_t) most / range->divisor);
+        words_t step = (words_t) ((floats_t) here / range->divisor);
         rounded[v] = to_bf16((floats_t) largest(step, scale_min));
         store_floats(inverse + v * WIDTH, 1.0f / from_bf16(rounded[v]));
     }

@@ -24,9 +24,15 @@ typedef struct scales {
     float inverse[QUANT_LANES];
 } scales_t;
 
-size_t quant_tiles_count(size_t elems, unsigned block_rows)
+quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows)
 {
-    return quant_divide_up(elems, quant_tile_elems(block_rows));
+    const size_t tile_elems = quant_tile_elems(block_rows);
+
+    return (quant_tiles_t){
+        .elems = elems,
+        .tile_elems = tile_elems,
+        .count = quant_divide_up(elems, tile_elems),
+    };
 }
 
 static size_t scales_bytes(const quant_format_t *format)
@@ -44,17 +50,16 @@ static size_t codes_bytes(const quant_format_t *format, size_t elems)
 
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
-    return quant_tiles_count(elems, block_rows) * scales_bytes(format) + codes_bytes(format, elems);
+    return quant_tiles_of(elems, block_rows).count * scales_bytes(format) +
+           codes_bytes(format, elems);
 }
 
-quant_tile_t quant_tile_at(const quant_format_t *format, size_t index, size_t elems,
-                           unsigned block_rows)
+quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *tiles, size_t index)
 {
-    const size_t first = index * quant_tile_elems(block_rows);
-    const size_t left = elems - first;
-    const size_t here = left < quant_tile_elems(block_rows) ? left : quant_tile_elems(block_rows);
-    const size_t codes =
-        quant_tiles_count(elems, block_rows) * scales_bytes(format) + codes_bytes(format, first);
+    const size_t first = index * tiles->tile_elems;
+    const size_t left = tiles->elems - first;
+    const size_t here = left < tiles->tile_elems ? left : tiles->tile_elems;
+    const size_t codes = tiles->count * scales_bytes(format) + codes_bytes(format, first);
     const size_t rows = here / QUANT_LANES;
 
     return (quant_tile_t){
@@ -78,12 +83,13 @@ static const float *next_tile(const quant_tile_t *tile, const float *x, size_t e
 /* Scales and codes of a tile whose largest magnitudes are known; `last` is its padded tail. */
 static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
                       const quant_tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
-                      const float *last, uint8_t *payload, const float *ahead)
+                      const float *last, uint8_t *payload, const float *ahead,
+                      uint32_t most[QUANT_LANES])
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
     scales_t scales;
 
-    if (!kernels->scales(absmax, &format->range, scales.scale, scales.inverse)) {
+    if (!kernels->scales(absmax, &format->range, scales.scale, scales.inverse, most)) {
         return false;
     }
     memcpy(payload + tile->scales, scales.scale, scales_bytes(format));
@@ -98,35 +104,39 @@ static bool code_tile(const quant_format_t *format, const quant_kernels_t *kerne
 
 static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
                         const quant_tile_t *tile, const float *in, uint8_t *payload,
-                        const float *ahead, uint32_t *peak)
+                        const float *ahead, uint32_t most[QUANT_LANES])
 {
     const float *x = in + tile->first;
-    float padded[QUANT_LANES] = {0};
+    float padded[QUANT_LANES];
     uint32_t absmax[QUANT_LANES] = {0};
 
-    if (0 != tile->tail) {
-        memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
-    }
     kernels->absmax(x, tile->rows, absmax);
-    kernels->absmax(padded, 1, absmax);
-    quant_peak_raise(peak, absmax);
-    return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead);
+    if (0 != tile->tail) {
+        memset(padded, 0, sizeof(padded));
+        memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+        kernels->absmax(padded, 1, absmax);
+    }
+    return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead, most);
 }
 
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
                           const float *in, size_t elems, unsigned block_rows, void *payload,
                           uint32_t *peak)
 {
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t most[QUANT_LANES] = {0};
+
     if (quant_format_is_exact(format)) {
         memcpy(payload, in, elems * sizeof(float));
         return true;
     }
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
-        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), peak)) {
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), most)) {
             return false;
         }
     }
+    quant_peak_raise(peak, most);
     return true;
 }
 
@@ -134,14 +144,15 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
                           const void *payload, size_t elems, unsigned block_rows, float *out)
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     const uint8_t *bytes = payload;
 
     if (quant_format_is_exact(format)) {
         memcpy(out, payload, elems * sizeof(float));
         return;
     }
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
         uint16_t scale[QUANT_LANES];
 
         memcpy(scale, bytes + tile.scales, scales_bytes(format));
@@ -178,33 +189,38 @@ void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_
                               const void *payload, const float *x, size_t elems,
                               unsigned block_rows, float *sum, uint32_t *peak)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
-        uint32_t absmax[QUANT_LANES] = {0};
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t most[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
         float last[QUANT_LANES];
 
-        quant_tile_add(format, kernels, &tile, payload, x, sum + tile.first, last, absmax);
+        quant_tile_add(format, kernels, &tile, payload, x, sum + tile.first, last, most);
         memcpy(sum + tile.first + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
-        quant_peak_raise(peak, absmax);
     }
+    quant_peak_raise(peak, most);
 }
 
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
                        size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        quant_tile_t in = quant_tile_at(from, i, elems, block_rows);
-        quant_tile_t coded = quant_tile_at(format, i, elems, block_rows);
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t most[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t in = quant_tile_at(from, &tiles, i);
+        quant_tile_t coded = quant_tile_at(format, &tiles, i);
         uint32_t absmax[QUANT_LANES] = {0};
         float *last = tile + in.rows * QUANT_LANES;
 
         quant_tile_add(from, kernels, &in, payload, x, tile, last, absmax);
-        quant_peak_raise(peak, absmax);
-        if (!code_tile(format, kernels, &coded, absmax, tile, last, out,
-                       next_tile(&in, x, elems))) {
+        if (!code_tile(format, kernels, &coded, absmax, tile, last, out, next_tile(&in, x, elems),
+                       most)) {
             return false;
         }
     }
+    quant_peak_raise(peak, most);
     return true;
 }

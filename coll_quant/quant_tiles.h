@@ -20,10 +20,16 @@ typedef struct quant_tile {
     size_t tail_bytes; /* of the last row on the wire */
 } quant_tile_t;
 
-size_t quant_tiles_count(size_t elems, unsigned block_rows);
+/* The tiles of a segment. */
+typedef struct quant_tiles {
+    size_t elems;      /* of the segment */
+    size_t tile_elems; /* of every tile but the last */
+    size_t count;
+} quant_tiles_t;
 
-quant_tile_t quant_tile_at(const quant_format_t *format, size_t index, size_t elems,
-                           unsigned block_rows);
+quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows);
+
+quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *tiles, size_t index);
 
 /*
  * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of

@@ -126,7 +126,7 @@ static void shake(const quant_kernels_t *kernels, float *x, size_t rows,
 static bool code_tile(const quant_transform_t *transform, const quant_format_t *format,
                       const quant_kernels_t *kernels, const quant_tile_t *tile, uint64_t key,
                       uint32_t absmax[QUANT_LANES], uint8_t *payload, const float *ahead,
-                      uint32_t *peak)
+                      uint32_t most[QUANT_LANES])
 {
     const quant_range_t range = quant_transform_range(transform, format);
     const size_t rows = padded_rows(tile);
@@ -139,8 +139,7 @@ static bool code_tile(const quant_transform_t *transform, const quant_format_t *
         memset(absmax, 0, QUANT_LANES * sizeof(*absmax));
         kernels->absmax(x, rows, absmax);
     }
-    quant_peak_raise(peak, absmax);
-    if (!kernels->scales(absmax, &range, scale, inverse)) {
+    if (!kernels->scales(absmax, &range, scale, inverse, most)) {
         return false;
     }
     if (quant_transform_draws(transform, format)) {
@@ -207,8 +206,11 @@ bool quant_transform_encode(const quant_transform_t *transform, const quant_form
                             const quant_kernels_t *kernels, const float *in, size_t elems,
                             unsigned block_rows, void *payload, uint32_t *peak)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        const quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t most[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
         uint32_t absmax[QUANT_LANES] = {0};
 
         copy_padded(transform->tile, in + tile.first, &tile);
@@ -216,10 +218,11 @@ bool quant_transform_encode(const quant_transform_t *transform, const quant_form
             kernels->absmax(transform->tile, padded_rows(&tile), absmax);
         }
         if (!code_tile(transform, format, kernels, &tile, child_key(transform->key, i), absmax,
-                       payload, transform->tile, peak)) {
+                       payload, transform->tile, most)) {
             return false;
         }
     }
+    quant_peak_raise(peak, most);
     return true;
 }
 
@@ -227,8 +230,10 @@ void quant_transform_decode(const quant_transform_t *transform, const quant_form
                             const quant_kernels_t *kernels, const void *payload, size_t elems,
                             unsigned block_rows, float *out)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        const quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
         float *to = 0 == tile.tail ? out + tile.first : transform->tile;
 
         decode_tile(transform, format, kernels, &tile, child_key(transform->key, i), payload, to);
@@ -242,16 +247,18 @@ void quant_transform_decode_add(const quant_transform_t *transform, const quant_
                                 const quant_kernels_t *kernels, const void *payload, const float *x,
                                 size_t elems, unsigned block_rows, float *sum, uint32_t *peak)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        const quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
-        uint32_t absmax[QUANT_LANES] = {0};
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t most[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
 
         sum_tile(transform, format, kernels, &tile, child_key(transform->key, i), payload, x,
-                 transform->tile, absmax);
+                 transform->tile, most);
         memcpy(sum + tile.first, transform->tile,
                (tile.rows * QUANT_LANES + tile.tail) * sizeof(float));
-        quant_peak_raise(peak, absmax);
     }
+    quant_peak_raise(peak, most);
 }
 
 bool quant_transform_hop(const quant_transform_t *received, const quant_format_t *from,
@@ -260,18 +267,22 @@ bool quant_transform_hop(const quant_transform_t *received, const quant_format_t
                          size_t elems, unsigned block_rows, void *out, uint32_t *sum_peak,
                          uint32_t *coded_peak)
 {
-    for (size_t i = 0; i < quant_tiles_count(elems, block_rows); ++i) {
-        const quant_tile_t in = quant_tile_at(from, i, elems, block_rows);
-        const quant_tile_t tile = quant_tile_at(format, i, elems, block_rows);
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    uint32_t coded[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        const quant_tile_t in = quant_tile_at(from, &tiles, i);
+        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
         uint32_t absmax[QUANT_LANES] = {0};
 
         sum_tile(received, from, kernels, &in, child_key(received->key, i), payload, x,
                  transform->tile, absmax);
         quant_peak_raise(sum_peak, absmax);
         if (!code_tile(transform, format, kernels, &tile, child_key(transform->key, i), absmax, out,
-                       transform->tile, coded_peak)) {
+                       transform->tile, coded)) {
             return false;
         }
     }
+    quant_peak_raise(coded_peak, coded);
     return true;
 }

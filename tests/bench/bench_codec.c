@@ -3,8 +3,9 @@
  * block that stays in the second-level cache, or of a size that is given; and of
  * memcpy() on the same block.  int8 and int4 also with every rounding, rotated and not.
  *
- * Each figure is the median and, in brackets, the 99th percentile of the time of
- * SAMPLES calls, turned into a rate.  Run it pinned, on an otherwise idle core.
+ * Each figure is the median and, in brackets, the 99th percentile of SAMPLES times, turned into a
+ * rate.  A time is that of a call, of short blocks that of several, as reading the clock takes a
+ * tenth of a call on 16 KiB.  Run it pinned, on an otherwise idle core.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -21,6 +22,7 @@
 enum {
     BLOCK_KIB = 256, /* with output and codes still below 1 MiB */
     BLOCK_KIB_MAX = 1 << 20,
+    SAMPLE_KIB = 256, /* at least */
     BLOCK_ROWS = 64,
     ALIGN_BYTES = 64, /* a malloc() of 16 bytes alignment loses up to a third: loads cross lines */
     SAMPLES = 2000,
@@ -90,19 +92,22 @@ static int ascending(const void *a, const void *b)
 static void measure(const work_t *work, const struct step *step)
 {
     static double seconds[SAMPLES];
+    const size_t bytes = work->elems * sizeof(float);
+    const size_t calls = quant_divide_up((size_t) SAMPLE_KIB * 1024, bytes);
 
     for (unsigned i = 0; i < WARM_UP; ++i) {
         step->run(work);
     }
     for (unsigned i = 0; i < SAMPLES; ++i) {
         double start = now_seconds();
-        step->run(work);
-        seconds[i] = now_seconds() - start;
+        for (size_t call = 0; call < calls; ++call) {
+            step->run(work);
+        }
+        seconds[i] = (now_seconds() - start) / (double) calls;
     }
     qsort(seconds, SAMPLES, sizeof(seconds[0]), ascending);
-    const double bytes = (double) (work->elems * sizeof(float));
-    printf("  %7.1f (%6.1f)", bytes / seconds[SAMPLES / 2] * 1e-9,
-           bytes / seconds[SAMPLES * 99 / 100] * 1e-9);
+    printf("  %7.1f (%6.1f)", (double) bytes / seconds[SAMPLES / 2] * 1e-9,
+           (double) bytes / seconds[SAMPLES * 99 / 100] * 1e-9);
 }
 
 static void *aligned(size_t bytes)
@@ -186,7 +191,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     const size_t elems = (size_t) kib * 1024 / sizeof(float);
-    printf("GB/s of fp32, median (p99 of the time) of %d calls on %ld KiB, %d rows per tile\n",
+    printf("GB/s of fp32, median (p99 of the time) of %d times on %ld KiB, %d rows per tile\n",
            SAMPLES, kib, BLOCK_ROWS);
     printf("%-37s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {

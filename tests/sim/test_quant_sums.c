@@ -255,10 +255,11 @@ static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(v
 static unsigned tiles_encoded;
 
 static bool count_tiles(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                        uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES])
+                        uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+                        uint32_t most[QUANT_LANES])
 {
     ++tiles_encoded;
-    return quant_kernels_scalar.scales(absmax, range, scale, inverse);
+    return quant_kernels_scalar.scales(absmax, range, scale, inverse, most);
 }
 
 /* Encoding again what was decoded happens to give the same bytes: only counting shows it. */
