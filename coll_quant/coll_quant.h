@@ -29,12 +29,17 @@ typedef struct quant_known {
     double worst_bound;
 } quant_known_t;
 
-enum { QUANT_NUMBER_TYPES = 2 }; /* coll_quant_number_type() */
+/* What is tried by itself: each type of numbers of each part; coll_quant_tried(). */
+enum {
+    QUANT_PARTS = QUANT_PART_ALLGATHER + 1,
+    QUANT_NUMBER_TYPES = 2,
+    QUANT_TRIED = QUANT_PARTS * QUANT_NUMBER_TYPES,
+};
 
 /* What trials have decided on a communicator. */
 typedef struct quant_remembered {
     uint64_t key; /* of its processes and settings; 0: none */
-    quant_pays_t pays[QUANT_NUMBER_TYPES];
+    quant_pays_t pays[QUANT_TRIED];
 } quant_remembered_t;
 
 enum { QUANT_REMEMBERED = 16 }; /* communicators, the latest ones */
@@ -69,24 +74,23 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_choice_t choice;
     quant_config_t config;
-    size_t algo;                           /* its row in the list of algorithms */
-    quant_pays_t pays[QUANT_NUMBER_TYPES]; /* what trials have decided so far */
-    uint64_t pays_key;                     /* for those that are remembered */
+    size_t algo;                    /* its row in the list of algorithms */
+    quant_pays_t pays[QUANT_TRIED]; /* what trials have decided so far */
+    uint64_t pays_key;              /* for those that are remembered */
 
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;      /* for the algorithm; NULL before the set-up */
-    arc_task_t *task;  /* in `memory` */
-    uint32_t sequence; /* operations started, those of trials too */
-    unsigned sums;     /* allreduces of the program that were quantized */
+    void *memory;                /* for the algorithm; NULL before the set-up */
+    arc_task_t *task;            /* in `memory` */
+    uint32_t sequence;           /* operations started, those of trials too */
+    unsigned calls[QUANT_PARTS]; /* of the program that were quantized, if some are verified */
 
     float *residual; /* with error feedback, of the last call; NULL: there was none */
     size_t residual_count;
     const quant_numbers_t *residual_numbers;
     bool residual_warned; /* there was no memory for it, which was said */
 
-    bool skip_warned;  /* a call could not be verified, which was said */
-    int verify_status; /* of the verification under way: an MPI error code */
+    bool skip_warned; /* a call could not be verified, which was said */
 } quant_module_t;
 OBJ_CLASS_DECLARATION(quant_module_t);
 
@@ -104,16 +108,27 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
                          void *receive, int receive_count, struct ompi_datatype_t *receive_type,
                          struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
 
+/* ---- what differs between the collectives; coll_quant_parts.c ---- */
+
 /* The slot of the collective that does a part. */
-static inline arc_slot_t coll_quant_slot(quant_part_t part)
-{
-    static const arc_slot_t slots[] = {
-        [QUANT_PART_ALLREDUCE] = ARC_SLOT_allreduce,
-        [QUANT_PART_REDUCE_SCATTER] = ARC_SLOT_reduce_scatter_block,
-        [QUANT_PART_ALLGATHER] = ARC_SLOT_allgather,
-    };
-    return slots[part];
-}
+arc_slot_t coll_quant_slot(quant_part_t part);
+
+/* How many times `count` elements a rank sends, and gets; the larger of both: the whole vector. */
+size_t coll_quant_blocks_sent(const quant_module_t *module, quant_part_t part);
+size_t coll_quant_blocks_received(const quant_module_t *module, quant_part_t part);
+size_t coll_quant_blocks(const quant_module_t *module, quant_part_t part);
+
+/* Has each rank another share of the result? */
+bool coll_quant_shares(quant_part_t part);
+
+/*
+ * The operation by the component below, exactly, with its result in `receive` instead; `details`
+ * tells what for.  An MPI error code, the module is broken then.
+ */
+int coll_quant_below(quant_module_t *module, const quant_operation_t *operation, void *receive,
+                     const char *details);
+
+/* ---- from a call to its operation ---- */
 
 /* First of all in a call that the module did not make itself: do the ranks agree? */
 void coll_quant_agree(quant_module_t *module);
@@ -132,6 +147,17 @@ arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_rea
  */
 arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict);
 
+/*
+ * The call is admitted: does it pay to quantize its `bytes`, of the whole vector?  Tries it if that
+ * is not known; all ranks take part and come to the same end.  *verdict becomes ARC_REASONS, or
+ * ARC_REASON_SLOWER.  An MPI error code, the module is broken then; coll_quant_trial.c.
+ */
+int coll_quant_weigh(quant_module_t *module, quant_part_t part, const quant_numbers_t *numbers,
+                     size_t bytes, arc_reason_t *verdict);
+
+/* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
+int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation);
+
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
 
@@ -142,10 +168,10 @@ void coll_quant_renew(quant_module_t *module);
 const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
                                           const struct ompi_datatype_t *type);
 
-/* Floats are 0, doubles are 1. */
-static inline unsigned coll_quant_number_type(const quant_numbers_t *numbers)
+/* The place in `pays`, from 0 to QUANT_TRIED - 1. */
+static inline unsigned coll_quant_tried(quant_part_t part, const quant_numbers_t *numbers)
 {
-    return &quant_doubles == numbers;
+    return (unsigned) part * QUANT_NUMBER_TYPES + (&quant_doubles == numbers);
 }
 
 static inline struct ompi_datatype_t *coll_quant_datatype(const quant_numbers_t *numbers)
@@ -159,9 +185,6 @@ static inline struct ompi_datatype_t *coll_quant_datatype(const quant_numbers_t 
  */
 float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *numbers, size_t count);
 
-/* Count an operation of the program, for the report. */
-void coll_quant_count(quant_module_t *module, const quant_operation_t *operation);
-
 /* One operation; an MPI error code. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);
 
@@ -170,22 +193,18 @@ int coll_quant_operate(quant_module_t *module, const quant_operation_t *operatio
                        const arc_wait_t *wait);
 
 /*
- * Does quantizing `numbers` pay in messages of `class`, which is not known yet?  Tries it, and
- * remembers; all ranks take part and come to the same end.  An MPI error code, the module is broken
- * then; coll_quant_trial.c.
- */
-int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsigned class);
-
-/*
  * What is remembered of a communicator of the same processes, in the same order, with the same
  * settings; of this process, others may remember something else.  A number that is the same where
- * that is, for the ranks to compare.
+ * that is, for the ranks to compare; coll_quant_remember.c.
  */
 uint64_t coll_quant_recall(quant_module_t *module);
 
+/* Remember what trials have decided here. */
+void coll_quant_remember(const quant_module_t *module);
+
 /*
- * The same, and an exact one to compare with; coll_quant_verify.c.  Its result is the exact one if
- * the error is above the limit.
+ * coll_quant_run(), and an exact one to compare with; coll_quant_verify.c.  The result is the exact
+ * one if the error is above the limit.
  */
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation);
 

@@ -143,33 +143,39 @@ int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
     return status;
 }
 
-void coll_quant_count(quant_module_t *module, const quant_operation_t *operation)
+static void count(quant_module_t *module, const quant_operation_t *operation)
 {
-    const size_t blocks =
-        QUANT_PART_ALLREDUCE == operation->part ? 1 : (size_t) module->stream.base.ranks;
+    arc_tally_t *tally = &module->base.tally[coll_quant_slot(operation->part)];
 
-    arc_tally_count(&module->base.tally[coll_quant_slot(operation->part)].served[module->algo],
-                    blocks * operation->count * operation->numbers->bytes);
+    arc_tally_count(&tally->served[module->algo], coll_quant_blocks(module, operation->part) *
+                                                      operation->count * operation->numbers->bytes);
 }
 
-/* Serve a call that is admitted. */
+int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
+{
+    const int every = module->settings.verify_every;
+    quant_operation_t numbered = *operation;
+
+    numbered.sequence = ++module->sequence;
+    count(module, &numbered);
+    return 0 != every && 0 == ++module->calls[operation->part] % (unsigned) every
+               ? coll_quant_verify(module, &numbered)
+               : coll_quant_run(module, &numbered);
+}
+
+/* Serve an allreduce that is admitted. */
 static int serve(quant_module_t *module, const quant_numbers_t *numbers, const void *send,
-                 void *receive, size_t count)
+                 void *receive, size_t elems)
 {
     const quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
         .numbers = numbers,
-        .count = count,
-        .sequence = ++module->sequence,
-        .residual = module->config.feedback ? coll_quant_residual(module, numbers, count) : NULL,
+        .count = elems,
+        .part = QUANT_PART_ALLREDUCE,
+        .residual = module->config.feedback ? coll_quant_residual(module, numbers, elems) : NULL,
     };
-    const int every = module->settings.verify_every;
-
-    coll_quant_count(module, &operation);
-    return 0 != every && 0 == ++module->sums % (unsigned) every
-               ? coll_quant_verify(module, &operation)
-               : coll_quant_run(module, &operation);
+    return coll_quant_serve(module, &operation);
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
@@ -197,16 +203,10 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     }
     verdict = coll_quant_admit(module, QUANT_PART_ALLREDUCE, verdict, bytes);
     if (ARC_REASONS == verdict) {
-        const quant_pays_t *pays = &module->pays[coll_quant_number_type(numbers)];
-        const unsigned class = quant_pays_class(bytes);
-
-        if (!quant_pays_is_known(pays, class)) {
-            const int status = coll_quant_try(module, numbers, class);
-            if (MPI_SUCCESS != status) {
-                return status;
-            }
+        const int status = coll_quant_weigh(module, QUANT_PART_ALLREDUCE, numbers, bytes, &verdict);
+        if (MPI_SUCCESS != status) {
+            return status;
         }
-        verdict = quant_pays_at(pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);

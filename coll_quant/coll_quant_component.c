@@ -130,12 +130,11 @@ static void module_construct(quant_module_t *module)
     module->residual = NULL;
     module->residual_count = 0;
     module->residual_warned = false;
-    module->sums = 0;
+    memset(module->calls, 0, sizeof module->calls);
     memset(module->pays, 0, sizeof module->pays);
     module->residual_numbers = NULL;
     module->pays_key = 0;
     module->skip_warned = false;
-    module->verify_status = MPI_SUCCESS;
 }
 
 static void module_destruct(quant_module_t *module)

@@ -14,6 +14,11 @@
  *
  *   send --pack--> own block --> algorithm --> N blocks --unpack--> receive
  *
+ * Which ranks need that memory no other rank knows, and to ask would cost every call a round trip.
+ * So it is allocated before the first byte of the call is sent, and a rank that has none returns an
+ * error and never sends on this communicator again: the others wait for it, up to their time
+ * limit, as for a rank that does not come, and no later call can be taken for this one.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
@@ -22,20 +27,20 @@
 
 #include "coll_quant.h"
 
-/* An operation of the module; the sequence is another one for each. */
-static int run(quant_module_t *module, quant_part_t part, const float *send, float *receive,
-               size_t count)
+static int serve(quant_module_t *module, quant_part_t part, const float *send, float *receive,
+                 size_t count)
 {
     const quant_operation_t operation = {
-        .send = send,
-        .recv = receive,
-        .numbers = &quant_floats,
-        .count = count,
-        .part = part,
-        .sequence = ++module->sequence,
-    };
-    coll_quant_count(module, &operation);
-    return coll_quant_run(module, &operation);
+        .send = send, .recv = receive, .numbers = &quant_floats, .count = count, .part = part};
+    return coll_quant_serve(module, &operation);
+}
+
+/* Is a call of `bytes` served, and why not?  As coll_quant_admit(), and trials are asked, too. */
+static int admit(quant_module_t *module, quant_part_t part, size_t bytes, arc_reason_t *verdict)
+{
+    *verdict = coll_quant_admit(module, part, *verdict, bytes);
+    return ARC_REASONS == *verdict ? coll_quant_weigh(module, part, &quant_floats, bytes, verdict)
+                                   : MPI_SUCCESS;
 }
 
 /* The halves take floats only. */
@@ -62,15 +67,18 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
             return arc_module_broken_error();
         }
         const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
-        verdict = coll_quant_admit(module, QUANT_PART_REDUCE_SCATTER,
-                                   is_float_sum(module, op, type), bytes);
+        verdict = is_float_sum(module, op, type);
+        const int status = admit(module, QUANT_PART_REDUCE_SCATTER, bytes, &verdict);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
                                                     type, op);
     }
-    return run(module, QUANT_PART_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
-               (size_t) count);
+    return serve(module, QUANT_PART_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
+                 (size_t) count);
 }
 
 /* One side of an allgather: `count` elements of `type` for each block. */
@@ -99,9 +107,9 @@ static void *block_at(const side_t *side, int block)
 /* In place, where there is nothing to pack, nor to unpack. */
 static int gather(quant_module_t *module, const side_t *send, const side_t *receive, size_t count)
 {
-    return run(module, QUANT_PART_ALLGATHER,
-               NULL == send ? block_at(receive, ompi_comm_rank(module->base.comm)) : send->at,
-               receive->at, count);
+    return serve(module, QUANT_PART_ALLGATHER,
+                 NULL == send ? block_at(receive, ompi_comm_rank(module->base.comm)) : send->at,
+                 receive->at, count);
 }
 
 /* By way of memory: all blocks, in it the own one. */
@@ -115,18 +123,22 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
     float *blocks = malloc((size_t) ranks * count * sizeof *blocks);
 
     if (NULL == blocks) {
-        return arc_module_break_call(&module->base, ARC_SLOT_allgather, ARC_ERR_NO_MEMORY, "");
+        (void) arc_module_break_call(&module->base, ARC_SLOT_allgather, ARC_ERR_NO_MEMORY,
+                                     " to pack a derived type");
+        return MPI_ERR_NO_MEM;
     }
     (void) ompi_datatype_sndrcv(from->at, from->count, from->type, blocks + (size_t) rank * count,
                                 (int32_t) count, &ompi_mpi_float.dt);
     const int status =
-        run(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
+        serve(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
     for (int block = 0; MPI_SUCCESS == status && block < ranks; ++block) {
         (void) ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
                                     &ompi_mpi_float.dt, block_at(receive, block), receive->count,
                                     receive->type);
     }
-    free(blocks);
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        free(blocks); /* otherwise a message may still be under way */
+    }
     return status;
 }
 
@@ -153,8 +165,11 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         if (ARC_REASONS == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
-        verdict = coll_quant_admit(module, QUANT_PART_ALLGATHER, verdict,
-                                   (size_t) ompi_comm_size(comm) * bytes_of(&out));
+        const int status = admit(module, QUANT_PART_ALLGATHER,
+                                 (size_t) ompi_comm_size(comm) * bytes_of(&out), &verdict);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,

@@ -35,9 +35,7 @@ void coll_quant_known_measure(const quant_measure_t *measure)
     (void) pthread_mutex_lock(&component->base.lock);
     known->verified += 1;
     known->last = *measure;
-    known->worst.mse = larger(known->worst.mse, measure->mse);
-    known->worst.nmse = larger(known->worst.nmse, measure->nmse);
-    known->worst.error = larger(known->worst.error, measure->error);
+    quant_measure_raise(&known->worst, measure);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 

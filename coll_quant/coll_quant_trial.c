@@ -1,6 +1,7 @@
 /*
- * Trials: does quantizing pay on this communicator, for messages of about this length?
- * quant_pays.h draws the conclusions.
+ * Trials: does quantizing a collective pay on this communicator, for vectors of about this
+ * length?  quant_pays.h draws the conclusions.  What a trial calls depends on the collective
+ * (coll_quant_parts.c), how it does not.
  *
  *     round    0 (warm-up)       1                  2                  ...
  *     turns    below, quantized  quantized, below   below, quantized   interleaved
@@ -15,13 +16,12 @@
  * What is added are small numbers whose sums are exact in floats and in 16 bits: whatever
  * rounding or traps the program asks for, nothing comes of them.
  *
- * Memory: twice the length, 32 MiB at most (with error feedback three times), for the time of the
- * trial.  Where a rank has none there is no trial, and calls are quantized.
+ * Memory: what a call sends and what it gets, at most twice the length, 32 MiB (with error feedback
+ * three times), for the time of the trial.  Where a rank has none there is no trial, and calls are
+ * quantized.
  *
  * No time limit: a fast rank waits for those that are still in a call of the component below, which
  * on a slow link may be longer than any that the program expects of its own calls.
- *
- * What came out is remembered for communicators of the same processes.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -34,11 +34,9 @@
 
 typedef struct bench {
     quant_module_t *module;
-    const quant_numbers_t *numbers;
-    void *in; /* [count] the same on all ranks */
+    quant_operation_t operation; /* all but its sequence; the same vectors in every call */
+    void *in;                    /* the same on all ranks */
     void *out;
-    float *residual; /* [count] with error feedback, else NULL */
-    size_t count;
     arc_wait_t wait;
     bool warming_up;
     uint64_t round_ns; /* when the round began */
@@ -64,31 +62,23 @@ static float number_at(size_t i)
 
 static int call_below(const bench_t *bench)
 {
-    arc_module_t *base = &bench->module->base;
-
-    /* The component below may call what is in the slot: us. */
-    base->nested = true;
-    const int status = base->below_allreduce(
-        bench->in, bench->out, (int) bench->count, coll_quant_datatype(bench->numbers),
-        &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
-    base->nested = false;
-    return MPI_SUCCESS == status
-               ? MPI_SUCCESS
-               : arc_module_break(base, ARC_ERR_TRANSPORT, " in a trial of the component below");
+    return coll_quant_below(bench->module, &bench->operation, bench->out,
+                            " in a trial of the component below");
 }
 
 static int call_quant(const bench_t *bench)
 {
-    quant_module_t *module = bench->module;
-    const quant_operation_t operation = {
-        .send = bench->in,
-        .recv = bench->out,
-        .numbers = bench->numbers,
-        .count = bench->count,
-        .residual = bench->residual,
-        .sequence = ++module->sequence,
-    };
-    return coll_quant_operate(module, &operation, &bench->wait);
+    quant_operation_t operation = bench->operation;
+
+    operation.sequence = ++bench->module->sequence;
+    return coll_quant_operate(bench->module, &operation, &bench->wait);
+}
+
+/* The ranks could not agree on something. */
+static int fail(const bench_t *bench, const char *details)
+{
+    return arc_module_break_call(&bench->module->base, coll_quant_slot(bench->operation.part),
+                                 ARC_ERR_TRANSPORT, details);
 }
 
 /*
@@ -116,7 +106,7 @@ static int take_turn(const bench_t *bench, int (*call)(const bench_t *), unsigne
     uint64_t values[] = {~((end_ns - begin_ns) / calls),
                          0 != ompi_comm_rank(base->comm) || is_time_left};
     if (ARC_OK != arc_module_min(base, values, 2)) {
-        return arc_module_break(base, ARC_ERR_TRANSPORT, " in an agreement on times");
+        return fail(bench, " in an agreement on times");
     }
     *call_ns = ~values[0];
     *more = 0 != values[1];
@@ -143,52 +133,66 @@ static int make_round(bench_t *bench, quant_trial_t *trial, bool *more)
     return status;
 }
 
-static void fill(const bench_t *bench)
+static void fill(const bench_t *bench, size_t elems)
 {
     float *floats = bench->in;
     double *doubles = bench->in;
 
-    for (size_t i = 0; i < bench->count; ++i) {
-        if (&quant_doubles == bench->numbers) {
+    for (size_t i = 0; i < elems; ++i) {
+        if (&quant_doubles == bench->operation.numbers) {
             doubles[i] = (double) number_at(i);
         } else {
             floats[i] = number_at(i);
         }
     }
-    memset(bench->out, 0, bench->count * bench->numbers->bytes); /* for the pages */
 }
 
 static void bench_free(bench_t *bench)
 {
     free(bench->in);
     free(bench->out);
-    free(bench->residual);
+    free(bench->operation.residual);
 }
 
-/* Memory on all ranks; false: on none.  An MPI error code in *status. */
-static bool bench_make(bench_t *bench, quant_module_t *module, const quant_numbers_t *numbers,
-                       size_t bytes, int *status)
+/* Vectors for the operation, filled; false: there is no memory for some. */
+static bool bench_allocate(bench_t *bench)
+{
+    const quant_module_t *module = bench->module;
+    quant_operation_t *operation = &bench->operation;
+    const size_t sent = operation->count * coll_quant_blocks_sent(module, operation->part);
+    const size_t received = operation->count * coll_quant_blocks_received(module, operation->part);
+    const bool feeds = module->config.feedback && QUANT_PART_ALLREDUCE == operation->part;
+
+    operation->send = bench->in = malloc(sent * operation->numbers->bytes);
+    operation->recv = bench->out = malloc(received * operation->numbers->bytes);
+    operation->residual = feeds ? calloc(operation->count, sizeof *operation->residual) : NULL;
+    if (NULL == bench->in || NULL == bench->out || (feeds && NULL == operation->residual)) {
+        return false;
+    }
+    fill(bench, sent);
+    memset(bench->out, 0, received * operation->numbers->bytes); /* for the pages */
+    return true;
+}
+
+/*
+ * For vectors of about `bytes`, but of one element in a block at least.  Memory on all ranks;
+ * false: on none.  An MPI error code in *status.
+ */
+static bool bench_make(bench_t *bench, quant_module_t *module, quant_part_t part,
+                       const quant_numbers_t *numbers, size_t bytes, int *status)
 {
     static const uint64_t ns_of_ms = 1000000;
+    const size_t count = bytes / numbers->bytes / coll_quant_blocks(module, part);
 
-    *bench = (bench_t){.module = module,
-                       .numbers = numbers,
-                       .in = malloc(bytes),
-                       .out = malloc(bytes),
-                       .count = bytes / numbers->bytes,
-                       .wait = module->wait};
+    *bench =
+        (bench_t){.module = module,
+                  .operation = {.numbers = numbers, .count = 0 == count ? 1 : count, .part = part},
+                  .wait = module->wait};
     bench->wait.timeout_seconds = 0;
-    if (module->config.feedback) {
-        bench->residual = calloc(bench->count, sizeof *bench->residual);
-    }
-    uint64_t ok = NULL != bench->in && NULL != bench->out &&
-                  (NULL != bench->residual || !module->config.feedback);
-    if (ok) {
-        fill(bench);
-    }
+    uint64_t ok = bench_allocate(bench);
     *status = MPI_SUCCESS;
     if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
-        *status = arc_module_break(&module->base, ARC_ERR_TRANSPORT, " in an agreement on memory");
+        *status = fail(bench, " in an agreement on memory");
     } else if (ok) {
         bench->end_ns = now_ns() + ns_of_ms * (uint64_t) module->settings.trial_ms;
         return true;
@@ -197,101 +201,42 @@ static bool bench_make(bench_t *bench, quant_module_t *module, const quant_numbe
     return false;
 }
 
-static void log_trial(const quant_module_t *module, const quant_numbers_t *numbers, unsigned class,
-                      const quant_trial_t *trial, uint64_t took_ns)
+static void log_trial(const quant_module_t *module, quant_part_t part,
+                      const quant_numbers_t *numbers, unsigned class, const quant_trial_t *trial,
+                      uint64_t took_ns)
 {
     enum { US = 1000 };
     const arc_module_t *base = &module->base;
+    const char *call = arc_slot_call(coll_quant_slot(part));
 
     if (0 != ompi_comm_rank(base->comm) || *base->component->verbose < ARC_LOG_CHOICE) {
         return;
     }
     if (0 == trial->rounds) {
-        arc_module_log(base, ARC_LOG_CHOICE,
-                       "%zu bytes of %ss not tried: some rank has no memory for it; quantized",
-                       quant_pays_class_bytes(class), numbers->name);
+        arc_module_log(
+            base, ARC_LOG_CHOICE,
+            "%s of %zu bytes of %ss not tried: some rank has no memory for it; quantized", call,
+            quant_pays_class_bytes(class), numbers->name);
         return;
     }
     arc_module_log(
         base, ARC_LOG_CHOICE,
-        "tried %zu bytes of %ss: the component below %llu us, quantized %llu us, %u rounds in "
-        "%llu us: %s",
-        quant_pays_class_bytes(class), numbers->name,
+        "tried %s of %zu bytes of %ss: the component below %llu us, quantized %llu us, %u rounds "
+        "in %llu us: %s",
+        call, quant_pays_class_bytes(class), numbers->name,
         (unsigned long long) trial->least.below_ns / US,
         (unsigned long long) trial->least.quant_ns / US, trial->rounds,
         (unsigned long long) took_ns / US,
-        quant_pays_at(&module->pays[coll_quant_number_type(numbers)], class) ? "quantized"
+        quant_pays_at(&module->pays[coll_quant_tried(part, numbers)], class) ? "quantized"
                                                                              : "passed down");
 }
 
-static void remember(const quant_module_t *module)
-{
-    quant_component_t *component = &mca_coll_quant_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    unsigned place = 0;
-    while (place < QUANT_REMEMBERED && component->remembered[place].key != module->pays_key) {
-        ++place;
-    }
-    if (QUANT_REMEMBERED == place) {
-        place = component->remembered_next++ % QUANT_REMEMBERED;
-    }
-    quant_remembered_t *one = &component->remembered[place];
-    if (one->key != module->pays_key) {
-        *one = (quant_remembered_t){.key = module->pays_key};
-    }
-    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
-        quant_pays_merge(&one->pays[type], &module->pays[type]);
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
 /*
- * What decides how fast the two sides are.  Others that give the same number are unlikely, and
- * would only be slower.
+ * Does quantizing `numbers` pay in vectors of `class`?  All ranks take part and come to the same
+ * end.  An MPI error code.
  */
-static uint64_t key_of(const quant_module_t *module)
-{
-    static const uint64_t factor = 0x100000001b3; /* of the hash FNV-1a */
-    struct ompi_communicator_t *comm = module->base.comm;
-    uint64_t key = arc_param_hash(quant_params, quant_params_count, &module->settings) ^
-                   (uintptr_t) module->base.below_allreduce;
-
-    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-        key = (key ^ name.jobid) * factor;
-        key = (key ^ name.vpid) * factor;
-    }
-    return 0 != key ? key : 1;
-}
-
-uint64_t coll_quant_recall(quant_module_t *module)
-{
-    static const uint64_t factor = 0x9e3779b97f4a7c15; /* odd: no number is lost */
-    enum { HALF = 32 };
-    uint64_t number = 0;
-    quant_component_t *component = &mca_coll_quant_component;
-
-    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
-        module->pays[type] =
-            0 == module->settings.trial_ms ? quant_pays_always() : (quant_pays_t){0};
-    }
-    module->pays_key = key_of(module);
-    (void) pthread_mutex_lock(&component->base.lock);
-    for (unsigned i = 0; i < QUANT_REMEMBERED; ++i) {
-        if (component->remembered[i].key == module->pays_key) {
-            memcpy(module->pays, component->remembered[i].pays, sizeof module->pays);
-        }
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-    for (unsigned type = 0; type < QUANT_NUMBER_TYPES; ++type) {
-        const quant_pays_t *pays = &module->pays[type];
-        number = (number * factor) ^ ((uint64_t) pays->known << HALF | pays->pays);
-    }
-    return number;
-}
-
-int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsigned class)
+static __attribute__((noinline)) int try_class(quant_module_t *module, quant_part_t part,
+                                               const quant_numbers_t *numbers, unsigned class)
 {
     /*
      * More than a trial has calls.  Sequence numbers go on behind them however many it made, so
@@ -305,7 +250,7 @@ int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsig
     bench_t bench;
 
     const uint64_t begin_ns = now_ns();
-    if (bench_make(&bench, module, numbers, quant_pays_class_bytes(class), &status)) {
+    if (bench_make(&bench, module, part, numbers, quant_pays_class_bytes(class), &status)) {
         bool more = true;
         while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, margin_percent)) {
             status = make_round(&bench, &trial, &more);
@@ -316,10 +261,26 @@ int coll_quant_try(quant_module_t *module, const quant_numbers_t *numbers, unsig
     }
     module->sequence = sequence + CALLS_MAX;
     if (MPI_SUCCESS == status) {
-        quant_pays_decide(&module->pays[coll_quant_number_type(numbers)], class,
+        quant_pays_decide(&module->pays[coll_quant_tried(part, numbers)], class,
                           0 == trial.rounds || quant_trial_pays(&trial, margin_percent));
-        log_trial(module, numbers, class, &trial, now_ns() - begin_ns);
-        remember(module);
+        log_trial(module, part, numbers, class, &trial, now_ns() - begin_ns);
+        coll_quant_remember(module);
     }
     return status;
+}
+
+int coll_quant_weigh(quant_module_t *module, quant_part_t part, const quant_numbers_t *numbers,
+                     size_t bytes, arc_reason_t *verdict)
+{
+    const quant_pays_t *pays = &module->pays[coll_quant_tried(part, numbers)];
+    const unsigned class = quant_pays_class(bytes);
+
+    if (!quant_pays_is_known(pays, class)) {
+        const int status = try_class(module, part, numbers, class);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
+    }
+    *verdict = quant_pays_at(pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
+    return MPI_SUCCESS;
 }

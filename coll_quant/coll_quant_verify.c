@@ -1,19 +1,26 @@
 /*
  * Verification: what the error of a call really is.
  *
- * Every verify_every-th call also runs exactly, through the component below, and
- * each rank compares:
+ * Every verify_every-th call of a collective also runs exactly, through the component
+ * below, and each rank compares:
  *
  *   exact result     send --(component below)--> scratch      first: in place, send is lost after
  *   quantized call   send --------------------> receive
  *   measure          receive, scratch --> MSE, NMSE, largest error
- *   agree            the maximum over the ranks of each       so that all decide alike
+ *   agree            so that all decide alike
+ *
+ * What is measured, and how the ranks agree, follows from the shape of the result:
+ *
+ *   the same on all ranks   each block by itself, the largest of each number; of all the ranks
+ *                           that, too, since exact results may differ in their last bits
+ *   shares of the ranks     the sums that the numbers are made of travel, as bits, to all
+ *                           ranks, which add them in the same order: the error of the whole
  *
  * If the NMSE is above max_nmse, receive is overwritten with the exact result, and
  * the communicator stays exact.
  *
- * Cost of such a call: an exact allreduce, one pass over both results, two
- * allreduces of a few bytes, and memory for one vector.
+ * Cost of such a call: an exact one, one pass over both results, two allreduces of a few bytes
+ * (of shares 24 for each rank), and memory for the result.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -25,63 +32,97 @@
 #include "coll_quant.h"
 #include "float_env.h"
 
-/* The exact result in memory of its own; NULL if there is none on some rank. */
-static void *exact_result(quant_module_t *module, const quant_operation_t *operation)
-{
-    arc_module_t *base = &module->base;
-    const size_t bytes = operation->count * operation->numbers->bytes;
-    void *exact = malloc(bytes);
-    uint64_t ok = NULL != exact;
+/* Three doubles, as bits: numbers that are not negative have the order of their bits. */
+enum { WORDS = 3 };
+static_assert(sizeof(quant_errors_t) == WORDS * sizeof(uint64_t), "only doubles, no padding");
+static_assert(sizeof(quant_measure_t) == WORDS * sizeof(uint64_t), "only doubles, no padding");
 
-    if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
-        free(exact);
-        if (!module->skip_warned && 0 == ompi_comm_rank(base->comm)) {
-            arc_module_log(base, ARC_LOG_WARN,
-                           "a call is not verified: some rank has no memory for %zu bytes of "
-                           "exact result. Nor will others be while that is so",
-                           bytes);
-        }
-        module->skip_warned = true;
-        return NULL;
-    }
-    /* The component below may call what is in the slot: us. */
-    base->nested = true;
-    const int status = base->below_allreduce(
-        operation->send, exact, (int) operation->count, coll_quant_datatype(operation->numbers),
-        &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
-    base->nested = false;
-    if (MPI_SUCCESS != status) {
-        module->verify_status =
-            arc_module_break(base, ARC_ERR_TRANSPORT, " in the exact sum that is to verify it");
-        free(exact);
-        return NULL;
-    }
-    return exact;
+/* What a verification needs; exact is NULL if there is no memory on some rank. */
+typedef struct check {
+    void *memory;
+    uint64_t *words; /* [ranks][WORDS] if the result is shared out */
+    void *exact;     /* the whole result of this rank */
+    size_t bytes;    /* of it */
+} check_t;
+
+static check_t check_make(const quant_module_t *module, const quant_operation_t *operation)
+{
+    const size_t ranks = (size_t) ompi_comm_size(module->base.comm);
+    const size_t words = coll_quant_shares(operation->part) ? WORDS * ranks : 0;
+    const size_t bytes = operation->count * operation->numbers->bytes *
+                         coll_quant_blocks_received(module, operation->part);
+    uint64_t *memory = malloc(words * sizeof *memory + bytes);
+
+    return (check_t){.memory = memory,
+                     .words = memory,
+                     .exact = NULL == memory ? NULL : memory + words,
+                     .bytes = bytes};
 }
 
-/* The maximum over the ranks of three numbers, none of them negative: their bits have their order.
- */
+static int fail(quant_module_t *module, const quant_operation_t *operation, arc_status_t status,
+                const char *details)
+{
+    return arc_module_break_call(&module->base, coll_quant_slot(operation->part), status, details);
+}
+
+/* Memory on all ranks or on none, which is said once.  An MPI error code. */
+static int agree_on_memory(quant_module_t *module, const quant_operation_t *operation,
+                           check_t *check)
+{
+    uint64_t ok = NULL != check->exact;
+    const arc_status_t status = arc_module_min(&module->base, &ok, 1);
+
+    if (ARC_OK != status) {
+        return fail(module, operation, status, " in an agreement on memory to verify it");
+    }
+    if (ok) {
+        return MPI_SUCCESS;
+    }
+    check->exact = NULL;
+    if (!module->skip_warned && 0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "a call is not verified: some rank has no memory for %zu bytes of "
+                       "exact result. Nor will others be while that is so",
+                       check->bytes);
+    }
+    module->skip_warned = true;
+    return MPI_SUCCESS;
+}
+
+/* The maximum over the ranks of each number. */
 static ARC_MUST_CHECK arc_status_t agree_on_largest(quant_module_t *module,
                                                     quant_measure_t *measure)
 {
-    double *const fields[] = {&measure->mse, &measure->nmse, &measure->error};
-    enum { FIELDS = sizeof fields / sizeof fields[0] };
-    uint64_t bits[FIELDS];
+    uint64_t bits[WORDS];
 
-    for (size_t i = 0; i < FIELDS; ++i) {
-        memcpy(&bits[i], fields[i], sizeof bits[i]);
+    memcpy(bits, measure, sizeof bits);
+    for (size_t i = 0; i < WORDS; ++i) {
         bits[i] = ~bits[i];
     }
-    const arc_status_t status = arc_module_min(&module->base, bits, FIELDS);
-    for (size_t i = 0; i < FIELDS && ARC_OK == status; ++i) {
+    const arc_status_t status = arc_module_min(&module->base, bits, WORDS);
+    for (size_t i = 0; i < WORDS; ++i) {
         bits[i] = ~bits[i];
-        memcpy(fields[i], &bits[i], sizeof bits[i]);
+    }
+    if (ARC_OK == status) {
+        memcpy(measure, bits, sizeof bits);
     }
     return status;
 }
 
+/* `own` of all ranks: the minimum with words that have all bits set, which no number has. */
+static ARC_MUST_CHECK arc_status_t gather_words(quant_module_t *module, const quant_errors_t *own,
+                                                uint64_t *words)
+{
+    const int ranks = ompi_comm_size(module->base.comm);
+    const size_t at = WORDS * (size_t) ompi_comm_rank(module->base.comm);
+
+    memset(words, UINT8_MAX, WORDS * (size_t) ranks * sizeof *words);
+    memcpy(words + at, own, sizeof *own);
+    return arc_module_min(&module->base, words, WORDS * ranks);
+}
+
 /* No call of this communicator is quantized any more. */
-static void retire(quant_module_t *module, double nmse)
+static void retire(quant_module_t *module, quant_part_t part, double nmse)
 {
     arc_module_t *base = &module->base;
 
@@ -90,21 +131,65 @@ static void retire(quant_module_t *module, double nmse)
     base->declined = ARC_REASON_ERROR_MEASURED;
     if (0 == ompi_comm_rank(base->comm)) {
         arc_module_log(base, ARC_LOG_WARN,
-                       "not used any more: a verified call has a normalized mean square error of "
+                       "not used any more: a verified %s has a normalized mean square error of "
                        "%.3e, and coll_quant_max_nmse allows %.3e",
-                       nmse, module->settings.max_nmse);
+                       arc_slot_call(coll_quant_slot(part)), nmse, module->settings.max_nmse);
     }
 }
 
-static quant_measure_t measure(const quant_operation_t *operation, const void *exact)
+/* Of one block of the result. */
+static quant_errors_t errors_of(const quant_operation_t *operation, const void *exact, size_t block)
 {
+    const size_t first = block * operation->count;
+
+    if (&quant_doubles == operation->numbers) {
+        return quant_errors_doubles((const double *) operation->recv + first,
+                                    (const double *) exact + first, operation->count);
+    }
+    return quant_errors((const float *) operation->recv + first, (const float *) exact + first,
+                        operation->count);
+}
+
+static ARC_MUST_CHECK arc_status_t measure_result(quant_module_t *module,
+                                                  const quant_operation_t *operation,
+                                                  const check_t *check, quant_measure_t *found)
+{
+    const size_t blocks = coll_quant_blocks_received(module, operation->part);
+
     const arc_float_env_t of_program = arc_float_env_enter();
-    const quant_measure_t found =
-        &quant_doubles == operation->numbers
-            ? quant_measure_doubles(operation->recv, exact, operation->count)
-            : quant_measure(operation->recv, exact, operation->count);
+    *found = (quant_measure_t){0};
+    for (size_t block = 0; block < blocks; ++block) {
+        const quant_errors_t errors = errors_of(operation, check->exact, block);
+        const quant_measure_t measure = quant_measure_of(&errors, operation->count);
+        quant_measure_raise(found, &measure);
+    }
     arc_float_env_leave(of_program);
-    return found;
+    return agree_on_largest(module, found);
+}
+
+static ARC_MUST_CHECK arc_status_t measure_shares(quant_module_t *module,
+                                                  const quant_operation_t *operation,
+                                                  const check_t *check, quant_measure_t *found)
+{
+    const size_t ranks = (size_t) ompi_comm_size(module->base.comm);
+    quant_errors_t total = {0};
+
+    arc_float_env_t of_program = arc_float_env_enter();
+    const quant_errors_t own = errors_of(operation, check->exact, 0);
+    arc_float_env_leave(of_program);
+    const arc_status_t status = gather_words(module, &own, check->words);
+    if (ARC_OK != status) {
+        return status;
+    }
+    of_program = arc_float_env_enter();
+    for (size_t rank = 0; rank < ranks; ++rank) {
+        quant_errors_t share;
+        memcpy(&share, check->words + WORDS * rank, sizeof share);
+        quant_errors_add(&total, &share);
+    }
+    *found = quant_measure_of(&total, ranks * operation->count);
+    arc_float_env_leave(of_program);
+    return ARC_OK;
 }
 
 /* A comparison that does not depend on what the program does to denormals. */
@@ -116,34 +201,41 @@ static bool exceeds(double nmse, double max_nmse)
     return result;
 }
 
-static int judge(quant_module_t *module, const quant_operation_t *operation, const void *exact)
+static int judge(quant_module_t *module, const quant_operation_t *operation, const check_t *check)
 {
-    quant_measure_t found = measure(operation, exact);
-    const arc_status_t status = agree_on_largest(module, &found);
+    quant_measure_t found;
+    const arc_status_t status = coll_quant_shares(operation->part)
+                                    ? measure_shares(module, operation, check, &found)
+                                    : measure_result(module, operation, check, &found);
 
     if (ARC_OK != status) {
-        return arc_module_break(&module->base, status, " in the agreement on its error");
+        return fail(module, operation, status, " in the agreement on its error");
     }
     coll_quant_known_measure(&found);
     if (exceeds(found.nmse, module->settings.max_nmse)) {
-        memcpy(operation->recv, exact, operation->count * operation->numbers->bytes);
-        retire(module, found.nmse);
+        memcpy(operation->recv, check->exact, check->bytes);
+        retire(module, operation->part, found.nmse);
     }
     return MPI_SUCCESS;
 }
 
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation)
 {
-    module->verify_status = MPI_SUCCESS;
-    void *exact = exact_result(module, operation);
-    int status = module->verify_status;
+    check_t check = check_make(module, operation);
+    int status = agree_on_memory(module, operation, &check);
 
+    if (MPI_SUCCESS == status && NULL != check.exact) {
+        status = coll_quant_below(module, operation, check.exact,
+                                  " in the exact call that is to verify it");
+    }
     if (MPI_SUCCESS == status) {
         status = coll_quant_run(module, operation);
     }
-    if (NULL != exact && MPI_SUCCESS == status) {
-        status = judge(module, operation, exact);
+    if (MPI_SUCCESS == status && NULL != check.exact) {
+        status = judge(module, operation, &check);
     }
-    free(exact);
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        free(check.memory); /* otherwise a message may still be under way */
+    }
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * How far a sum is from the exact one.
+ * How far a result is from the exact one.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,13 +14,31 @@ typedef struct quant_measure {
     double error; /* the largest magnitude of an error */
 } quant_measure_t;
 
+/* What it is made of, for results that lie in several places; none of it negative or NaN. */
+typedef struct quant_errors {
+    double errors;  /* the sum of their squares */
+    double squares; /* of the exact result, their sum */
+    double largest; /* magnitude of an error */
+} quant_errors_t;
+
 /*
- * Of `count` elements, at least 1; no field of the result is NaN.  Where both are NaN, or the same
- * infinity, there is no error, and the element does not count for the mean square of the exact
- * result; where only one is not finite, the error is infinite.  An error where all is zero is
- * infinitely large in relation.
+ * Of `count` elements.  Where both are NaN, or the same infinity, there is no error, and the
+ * element does not count for the squares of the exact result; where only one is not finite, the
+ * error is infinite.
  */
-quant_measure_t quant_measure(const float *result, const float *exact, size_t count);
-quant_measure_t quant_measure_doubles(const double *result, const double *exact, size_t count);
+quant_errors_t quant_errors(const float *result, const float *exact, size_t count);
+quant_errors_t quant_errors_doubles(const double *result, const double *exact, size_t count);
+
+/* *total += part. */
+void quant_errors_add(quant_errors_t *total, const quant_errors_t *part);
+
+/*
+ * Of `count` elements in all, at least 1; no field of the result is NaN.  An error where all is
+ * zero is infinitely large in relation.
+ */
+quant_measure_t quant_measure_of(const quant_errors_t *errors, size_t count);
+
+/* Each number by itself: *largest is at least `other`. */
+void quant_measure_raise(quant_measure_t *largest, const quant_measure_t *other);
 
 #endif

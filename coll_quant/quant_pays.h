@@ -6,8 +6,10 @@
  *     class k     from 3/4 2^k up to 3/2 2^k bytes, tried with 2^k; the last one, 16 MiB, has all
  *                 that is longer
  *
+ * The vector of a collective with blocks is that of all blocks together.
+ *
  * A trial is some rounds, in each of which the component below and the quantized
- * allreduce take a turn: calls back to back, timed.  The first round finds buffers that
+ * collective take a turn: calls back to back, timed.  The first round finds buffers that
  * were never touched and connections that are not there yet, and counts only if there
  * is no time for another one.  Of the others the least time of each side counts: what
  * disturbs a call only makes it longer.
@@ -87,7 +89,7 @@ unsigned quant_trial_calls(const quant_trial_t *trial);
 bool quant_trial_is_enough(const quant_trial_t *trial, int margin_percent);
 
 /*
- * Is the quantized allreduce faster by margin_percent (-100 to 10000) of its time?  -100: always.
+ * Is the quantized collective faster by margin_percent (-100 to 10000) of its time?  -100: always.
  * At least one round is over.
  */
 bool quant_trial_pays(const quant_trial_t *trial, int margin_percent);

@@ -185,7 +185,8 @@ mpi_show "$mpi_scratch/out"
 if mpi_have_plugin; then
     # A quarter of the bytes: nothing else on this machine decides.
     cluster_check "1gbit: trials choose to quantize" 120 --ppn 1 --mca coll_quant_enable 1 \
-        --mca coll_quant_trial_ms 200 "$mpi_bin/trials" -w quantized
+        --mca coll_quant_collectives all --mca coll_quant_trial_ms 200 \
+        "$mpi_bin/trials" -c allreduce -c reduce_scatter_block -c allgather -w quantized
 fi
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
 

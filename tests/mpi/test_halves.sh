@@ -43,8 +43,14 @@ mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quant_halves -
 for ranks in 2 3 4; do
     mpi_run "np=$ranks info keys" "$ranks" 60 "" quant_halves -k
 done
-# Calls that are verified are allreduces only.
+# Calls that are verified, of any types; the first one that is above the limit is exact, and so are
+# all that follow, of any collective.
 mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quant_halves -a 1
+mpi_start 3 60 "$all --mca coll_quant_verify_every 1 --mca coll_quant_max_nmse 1e-12" \
+    quant_halves -r 0 -g 0
+mpi_judge "np=3 verified, a limit that is exceeded"
+mpi_says "np=3 verified, a limit that is exceeded: one warning" \
+    "not used any more: a verified MPI_Reduce_scatter_block has" 1
 
 # The report has a table of each collective that was called.
 mpi_start 3 60 "$all --mca coll_quant_report 1 --mca coll_quant_verbose 20" quant_halves -a 1
@@ -74,6 +80,13 @@ for half in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
     grep -q "rank [02]: ${half#* } failed: .*waiting for .*rank 1\b" "$mpi_scratch/said"
     mpi_result $? "np=3 ${half#* }, rank 1 is late: stderr names it"
     mpi_show "$mpi_scratch/said"
+done
+# A rank that cannot pack its type says so, and no other call is taken for that one.
+for ranks in 2 3; do
+    mpi_start "$ranks" 40 "$all --mca coll_quant_timeout 2" unpackable
+    mpi_judge "np=$ranks no memory to pack"
+    mpi_says "np=$ranks no memory to pack: stderr names the rank" \
+        "rank $((ranks - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
 done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_start_each 60 "--mca coll_quant_collectives all" \

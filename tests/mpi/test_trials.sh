@@ -13,11 +13,35 @@ on="$told --mca coll_quant_trial_ms 100"
 never="--mca coll_quant_margin 10000"
 always="--mca coll_quant_margin -100"
 
-# tried LABEL LENGTHS: so many lengths were tried, each once, and the line has both times
+all="$on --mca coll_quant_collectives all"
+halves="reduce_scatter_block allgather"
+
+# call_of COLLECTIVE: as MPI calls it
+call_of() {
+    case $1 in
+    allreduce) echo MPI_Allreduce ;;
+    reduce_scatter_block) echo MPI_Reduce_scatter_block ;;
+    allgather) echo MPI_Allgather ;;
+    esac
+}
+
+# tried LABEL LENGTHS [COLLECTIVE]: so many lengths were tried, each once, and the line has both times
 tried() {
+    mpi_call=$(call_of "${3:-allreduce}")
     mpi_says "$1: $2 lengths are tried, each once" \
-        "tried [0-9]* bytes of floats: the component below [0-9]* us, quantized [0-9]* us, [1-9][0-9]* rounds in " "$2"
-    mpi_says "$1: no length twice" "tried 1048576 bytes" 1
+        "tried $mpi_call of [0-9]* bytes of floats: the component below [0-9]* us, quantized [0-9]* us, [1-9][0-9]* rounds in " "$2"
+    mpi_says "$1: no length twice" "tried $mpi_call of 1048576 bytes" 1
+}
+
+# tells LABEL COLLECTIVE CALLS [served|passed]: the report has so many calls of it, served or passed
+# down, or only so
+tells() {
+    cat "$mpi_scratch/out" "$mpi_scratch/said" | awk -v call="$(call_of "$2")" -v wanted="$3" -v how="$4" '
+        / calls of rank 0/ { mine = $0 ~ call " calls" }
+        mine && $1 == "served" && how != "passed" { calls += $3 }
+        mine && /passed  the component below is faster here/ && how != "served" { calls += $(NF - 1) }
+        END { exit calls != wanted }'
+    mpi_result $? "$1: the report tells what became of each call"
 }
 
 for ranks in 2 3 4; do
@@ -25,11 +49,7 @@ for ranks in 2 3 4; do
     mpi_judge "np=$ranks"
     tried "np=$ranks" 5
     mpi_says "np=$ranks: there is one report" "MPI_Allreduce calls of rank 0" 1
-    cat "$mpi_scratch/out" "$mpi_scratch/said" | awk '
-        $1 == "served" { calls += $3 }
-        /passed  the component below is faster here/ { calls += $(NF - 1) }
-        END { exit calls != 40 }' # two rounds of 10 on two communicators
-    mpi_result $? "np=$ranks: the report tells what became of each call"
+    tells "np=$ranks" allreduce 40 # two rounds of 10 on two communicators
 
     mpi_start "$ranks" 120 "$on $never" trials -w exact
     mpi_judge "np=$ranks never"
@@ -48,7 +68,7 @@ done
 # Without trials, over tuned, with verified calls and a time limit, hardly any time.
 mpi_start 3 60 "$told $never --mca coll_quant_trial_ms 0" trials -w quantized -l 1000000
 mpi_judge "np=3 no trials"
-mpi_says "np=3 no trials: nothing is tried" "tried [0-9]* bytes" 0
+mpi_says "np=3 no trials: nothing is tried" " tried " 0
 mpi_start 3 60 "$on --mca coll ^lowlat" trials -l 1000000
 mpi_judge "np=3 over tuned"
 tried "np=3 over tuned" 3
@@ -62,11 +82,52 @@ mpi_judge "np=3 one millisecond"
 for ranks in 2 3; do
     mpi_start "$ranks" 60 "$on" trials -t
     mpi_judge "np=$ranks threads"
-    grep -q "tried 524288 bytes" "$mpi_scratch/said" # one may be done before another one begins
+    grep -q "tried MPI_Allreduce of 524288 bytes" "$mpi_scratch/said" # one may be done before another one begins
     mpi_result $? "np=$ranks threads: communicators try"
 done
 
-mpi_start 2 60 "$on $always" trials -m
-mpi_judge "np=2 no memory on one rank"
-mpi_says "np=2 no memory on one rank: it is said" "16777216 bytes of floats not tried: some rank has no memory" 1
+# The halves: each collective for itself.
+for ranks in 2 3 4; do
+    # All lengths once, with ranks that divide none.
+    largest=300000 lengths=3 calls=24
+    [ "$ranks" -ne 3 ] || largest=5242880 lengths=5 calls=40
+    mpi_start "$ranks" 120 "$all" \
+        trials -c reduce_scatter_block -c allgather -c allreduce -l $largest
+    mpi_judge "np=$ranks each"
+    for collective in allreduce $halves; do
+        tried "np=$ranks each: $collective" $lengths "$collective"
+        tells "np=$ranks each: $collective" "$collective" $calls
+    done
+    for collective in $halves; do
+        label="np=$ranks $collective"
+        mpi_start "$ranks" 60 "$all $never" trials -c "$collective" -w exact -l 300000
+        mpi_judge "$label never"
+        tried "$label never" 3 "$collective"
+        tells "$label never" "$collective" 24 passed
+        mpi_start "$ranks" 60 "$all $always" trials -c "$collective" -w quantized -l 300000
+        mpi_judge "$label always"
+        tried "$label always" 3 "$collective"
+        tells "$label always" "$collective" 24 served
+        mpi_says "$label always: nothing else is tried" " tried " 3
+    done
+done
+# Derived types, in place and not, all lengths; and with a time limit and verified calls.
+mpi_start 3 120 "$all $always" quant_halves -a 1
+mpi_judge "np=3 always, all halves"
+mpi_start 3 120 "$all $never" quant_halves -r 0 -g 0
+mpi_judge "np=3 never, all halves"
+for collective in $halves; do
+    mpi_start 3 60 "$all $always --mca coll_quant_verify_every 4 --mca coll_quant_timeout 5" \
+        trials -c "$collective" -w quantized -l 300000
+    mpi_judge "np=3 $collective verified"
+    mpi_says "np=3 $collective verified: trials are not counted" "verified 6 calls" 1
+done
+
+for collective in allreduce $halves; do
+    label="np=2 $collective, no memory on one rank"
+    mpi_start 2 60 "$all $always" trials -c "$collective" -m
+    mpi_judge "$label"
+    mpi_says "$label: it is said" \
+        "$(call_of "$collective") of 16777216 bytes of floats not tried: some rank has no memory" 1
+done
 mpi_done

@@ -7,30 +7,49 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 on="--mca coll_quant_enable 1"
-exceeds="not used any more: a verified call has a normalized mean square error of"
+all="$on --mca coll_quant_collectives all"
+exceeds="has a normalized mean square error of"
 
-for ranks in 2 3 4; do
-    mpi_run "np=$ranks every call" "$ranks" 60 "$on --mca coll_quant_verify_every 1" verified -e 1
-    mpi_run "np=$ranks every third call" "$ranks" 60 "$on --mca coll_quant_verify_every 3" \
-        verified -e 3
+for collective in allreduce reduce_scatter_block allgather; do
+    for ranks in 2 3 4; do
+        mpi_run "np=$ranks $collective, every call" "$ranks" 60 \
+            "$all --mca coll_quant_verify_every 1" verified -c "$collective" -e 1
+        mpi_run "np=$ranks $collective, every third call" "$ranks" 60 \
+            "$all --mca coll_quant_verify_every 3" verified -c "$collective" -e 3
+    done
 done
+# By default only allreduces are verified, as they are quantized.
+mpi_run "np=2 every call" 2 60 "$on --mca coll_quant_verify_every 1" verified -e 1
 # A limit that no error exceeds changes nothing.
 mpi_run "np=2 a high limit" 2 60 \
     "$on --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 0.5" verified -e 2
-for ranks in 2 3; do
-    mpi_start "$ranks" 60 "$on --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
-        --mca coll_quant_report 1" verified -s 6
-    mpi_judge "np=$ranks a limit that is exceeded"
-    mpi_says "np=$ranks a limit that is exceeded: one warning" "$exceeds .* allows 1.000e-12" 1
-    mpi_says "np=$ranks a limit that is exceeded: the report tells the reason" \
+# over_limit RANKS COLLECTIVE CALL: its sixth call is, where it is verified
+over_limit() {
+    mpi_start "$1" 60 "$all --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
+        --mca coll_quant_report 1" verified -c "$2" -s 6
+    mpi_judge "np=$1 $2, a limit that is exceeded"
+    mpi_says "np=$1 $2, a limit that is exceeded: one warning" \
+        "not used any more: a verified $3 $exceeds .* allows 1.000e-12" 1
+    mpi_says "np=$1 $2, a limit that is exceeded: the report tells the reason" \
         "passed  a verified call was less accurate than max_nmse .* [1-9]" 1
-    mpi_says "np=$ranks a limit that is exceeded: the report tells the error" \
+    mpi_says "np=$1 $2, a limit that is exceeded: the report tells the error" \
         "verified 1 calls: normalized mean square error at most [1-9]" 1
+}
+# short_of_memory COLLECTIVE
+short_of_memory() {
+    mpi_start 2 120 "$all --mca coll_quant_verify_every 2" verified -c "$1" -m 2
+    mpi_judge "np=2 $1, no memory on one rank"
+    mpi_says "np=2 $1, no memory on one rank: one warning" \
+        "a call is not verified: some rank has no memory" 1
+}
+for ranks in 2 3; do
+    over_limit $ranks allreduce MPI_Allreduce
+    over_limit $ranks reduce_scatter_block MPI_Reduce_scatter_block
+    over_limit $ranks allgather MPI_Allgather
 done
-
-mpi_start 2 120 "$on --mca coll_quant_verify_every 2" verified -m 2
-mpi_judge "np=2 no memory on one rank"
-mpi_says "np=2 no memory on one rank: one warning" "a call is not verified: some rank has no memory" 1
+for collective in allreduce reduce_scatter_block allgather; do
+    short_of_memory $collective
+done
 
 for target in 1e-2 1e-3 1e-4 1e-5 1e-6 1e-8; do
     for ranks in 2 5 8; do

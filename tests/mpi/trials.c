@@ -1,8 +1,10 @@
 /*
- * Sums of floats where coll_quant tries whether quantizing pays: whatever it decides, all ranks
- * have the same bytes, an error is one of eight bits, and calls of a length that was tried are all
- * served alike; on a duplicate of the communicator, too.
+ * Collectives on floats where coll_quant tries whether quantizing pays: whatever it decides, all
+ * ranks have the same bytes, an error is one of eight bits, and calls of a length that was tried
+ * are all served alike; on a duplicate of the communicator, too.
  *
+ *   -c NAME    the collective: allreduce (default), reduce_scatter_block, allgather; several are
+ *              called one after the other
  *   -w WHAT    what the sums have to be: exact, quantized, or any (default)
  *   -l N       leave out counts above N
  *   -m         memory is short on the last rank when the longest length is to be tried
@@ -20,15 +22,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "shortage.h"
 
 enum {
     RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
     LARGEST = 5 << 20,
-    SLACK_BYTES = 24 << 20, /* less than the 32 MiB of the longest trial */
+    SLACK_BYTES = 12 << 20, /* less than one vector of the longest trial */
+    MAX_RANKS = 64,         /* a vector is longer by at most so many elements */
     THREADS = 3,
     THREAD_COUNT = 131072,
     THREAD_CALLS = 4,
@@ -39,11 +42,18 @@ static const int counts[] = {65536,  70001,   100003,  131072,      262144,
                              300000, 1048576, 1048577, 4 * 1048576, LARGEST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
+/* What is called; the two halves with a block for each rank. */
+typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER, COLLECTIVES } collective_t;
+
+static const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_scatter_block",
+                                                          "allgather"};
+
 enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 
 static int world_rank;
 static int world_ranks;
 static int wanted = ANY;
+static collective_t collective = ALLREDUCE;
 static float *data;
 static float *sums;
 
@@ -65,33 +75,72 @@ static uint64_t hash_of(const float *vector, int count)
     return hash;
 }
 
-/* One call; whether its sums are exact or quantized. */
+/* Elements of a block, if it has blocks: together at least `count`. */
+static int block_of(int count)
+{
+    return collective == ALLREDUCE ? count : (count + world_ranks - 1) / world_ranks;
+}
+
+/* What element i of this rank's result is. */
+static double exact_of(int block, int i)
+{
+    double sum = 0;
+
+    if (collective == ALLGATHER) {
+        return value(i / block, i % block);
+    }
+    if (collective == REDUCE_SCATTER_BLOCK) {
+        i += world_rank * block;
+    }
+    for (int rank = 0; rank < world_ranks; rank++) {
+        sum += value(rank, i);
+    }
+    return sum;
+}
+
+/* Element i of what each rank gives is value(rank, i).  How many elements the result has. */
+static int call(MPI_Comm comm, const float *in, float *out, int block, bool in_place)
+{
+    const void *send = in_place ? MPI_IN_PLACE : in;
+
+    if (collective == ALLREDUCE) {
+        MPI_Allreduce(send, out, block, MPI_FLOAT, MPI_SUM, comm);
+    } else if (collective == REDUCE_SCATTER_BLOCK) {
+        MPI_Reduce_scatter_block(send, out, block, MPI_FLOAT, MPI_SUM, comm);
+    } else {
+        memcpy(out + (size_t) world_rank * (size_t) block, in, (size_t) block * sizeof *in);
+        MPI_Allgather(send, block, MPI_FLOAT, out, block, MPI_FLOAT, comm);
+        return block * world_ranks;
+    }
+    return block;
+}
+
+/* One call; whether its result is exact or quantized. */
 static int one_call(MPI_Comm comm, int count, bool in_place)
 {
     /* Each rank encodes a sum of at most all of them, and the total is encoded once more. */
     const double step = (double) world_ranks * (RANGE / 2) / 127;
     const double tolerance = step * (world_ranks + 1);
+    const int block = block_of(count);
     int inexact = 0;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count + world_ranks; i++) {
         data[i] = (float) value(world_rank, i);
         sums[i] = data[i];
     }
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : data, sums, count, MPI_FLOAT, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-        double sum = 0;
+    const int results = call(comm, data, sums, block, in_place);
+    for (int i = 0; i < results; i++) {
+        const double exact = exact_of(block, i);
 
-        for (int rank = 0; rank < world_ranks; rank++) {
-            sum += value(rank, i);
-        }
-        inexact += (double) sums[i] != sum;
-        tap_check(fabs((double) sums[i] - sum) <= tolerance, "%d floats, element %d: %g, not %g",
-                  count, i, (double) sums[i], sum);
+        inexact += (double) sums[i] != exact;
+        tap_check(fabs((double) sums[i] - exact) <= tolerance, "%d floats, element %d: %g, not %g",
+                  count, i, (double) sums[i], exact);
     }
-    const uint64_t hash = hash_of(sums, count);
+    const uint64_t hash = hash_of(sums, results);
     uint64_t of_root = hash;
     MPI_Bcast(&of_root, 1, MPI_UINT64_T, 0, comm);
-    tap_check(hash == of_root, "%d floats: other bytes than on rank 0", count);
+    tap_check(hash == of_root || collective == REDUCE_SCATTER_BLOCK,
+              "%d floats: other bytes than on rank 0", count);
     return inexact == 0 ? EXACT : QUANTIZED;
 }
 
@@ -122,41 +171,26 @@ static void check_trials(int largest)
 
     all_calls(MPI_COMM_WORLD, largest, what);
     for (int c = 0; c < COUNTS && counts[c] <= largest; c++) {
-        tap_note("%d floats are %s", counts[c], what[c] == EXACT ? "exact" : "quantized");
+        tap_note("%s of %d floats is %s", collective_names[collective], counts[c],
+                 what[c] == EXACT ? "exact" : "quantized");
     }
-    tap_case("sums are the same bytes on all ranks, and those of a length are served alike");
+    tap_case("%s: the same bytes on all ranks, and calls of a length are served alike",
+             collective_names[collective]);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     all_calls(other, largest, again);
     tap_check(memcmp(what, again, sizeof what) == 0, "the duplicate decides otherwise");
-    tap_case("a duplicate of the communicator serves them alike");
+    tap_case("%s: a duplicate of the communicator serves them alike", collective_names[collective]);
     MPI_Comm_free(&other);
-}
-
-/* What this process has mapped: the size in /proc/self/statm, in pages. */
-static size_t mapped_bytes(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    unsigned long pages = 0;
-
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1) {
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    fclose(file);
-    return pages * (size_t) sysconf(_SC_PAGESIZE);
 }
 
 static void check_memory(void)
 {
-    struct rlimit before;
-
     one_call(MPI_COMM_WORLD, counts[0], false);
-    getrlimit(RLIMIT_AS, &before);
     if (world_rank == world_ranks - 1) {
-        const struct rlimit less = {mapped_bytes() + SLACK_BYTES, before.rlim_max};
-        setrlimit(RLIMIT_AS, &less);
+        shortage_begin(SLACK_BYTES);
     }
     const int what = one_call(MPI_COMM_WORLD, LARGEST, true);
-    setrlimit(RLIMIT_AS, &before);
+    shortage_end();
     tap_check(what == QUANTIZED, "the call without a trial is exact");
     tap_check(one_call(MPI_COMM_WORLD, LARGEST, false) == QUANTIZED, "the next one is exact");
     tap_case("calls that cannot be tried are quantized");
@@ -220,8 +254,21 @@ static void check_threads(void)
     tap_case("threads that try at the same time have right sums, call after call the same");
 }
 
+static collective_t collective_by_name(const char *name)
+{
+    for (int c = 0; c < COLLECTIVES; c++) {
+        if (strcmp(name, collective_names[c]) == 0) {
+            return (collective_t) c;
+        }
+    }
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    return COLLECTIVES;
+}
+
 int main(int argc, char **argv)
 {
+    collective_t named[COLLECTIVES] = {ALLREDUCE};
+    int names = 0;
     int provided;
     bool threads = false;
     int largest = LARGEST;
@@ -229,8 +276,10 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    while ((option = getopt(argc, argv, "w:l:mt")) != -1) {
-        if (option == 'w') {
+    while ((option = getopt(argc, argv, "c:w:l:mt")) != -1) {
+        if (option == 'c' && names < COLLECTIVES) {
+            named[names++] = collective_by_name(optarg);
+        } else if (option == 'w') {
             wanted = strcmp(optarg, "exact") == 0       ? EXACT
                      : strcmp(optarg, "quantized") == 0 ? QUANTIZED
                                                         : ANY;
@@ -247,14 +296,18 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
-    data = must_alloc(LARGEST * sizeof *data);
-    sums = must_alloc(LARGEST * sizeof *sums);
+    data = must_alloc((LARGEST + MAX_RANKS) * sizeof *data);
+    sums = must_alloc((LARGEST + MAX_RANKS) * sizeof *sums);
+    collective = named[0];
     if (short_of_memory) {
         check_memory();
     } else if (threads && provided == MPI_THREAD_MULTIPLE) {
         check_threads();
     } else {
-        check_trials(largest);
+        for (int c = 0; c < names || c == 0; c++) {
+            collective = named[c];
+            check_trials(largest);
+        }
     }
     free(data);
     free(sums);

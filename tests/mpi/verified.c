@@ -4,8 +4,12 @@
  * above the limit makes a communicator exact, and a target is met.
  *
  * Data are integers whose sums are exact in floats: the program knows the exact
- * result, and so the error, without a second allreduce.
+ * result, and so the error, without a second call.  The error of an allreduce is that of
+ * the vector, of a reduce_scatter_block that of all ranks' blocks together, of an
+ * allgather the largest of any block; ranks have numbers of different sizes, so that these
+ * are three things.
  *
+ *   -c NAME the collective: allreduce (default), reduce_scatter_block or allgather; in front
  *   -e K    coll_quant_verify_every is K: check the numbers of 3 K + 1 calls
  *   -s K    and coll_quant_max_nmse is below any error: check the switch
  *   -m K    memory is short on one rank at the first verified call
@@ -19,15 +23,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "normal.h"
+#include "shortage.h"
+
+/* What is called; the two halves with a block for each rank. */
+typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER } collective_t;
 
 enum {
     ELEMS = 100003,
-    RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
+    RANGE = 1 << 16, /* in sixteenths, times 16 ranks, it is still exact in a float */
     NORMAL_ELEMS = 1 << 19,
     LARGE_ELEMS = 1 << 24, /* 64 MiB */
     SLACK_BYTES = 24 << 20,
@@ -39,6 +46,7 @@ static const double tolerance = 1e-9;
 
 static int world_rank;
 static int world_ranks;
+static collective_t collective = ALLREDUCE;
 
 /* ---- performance variables ---- */
 
@@ -120,48 +128,133 @@ static void close_pvars(void)
     MPI_T_finalize();
 }
 
-/* ---- sums ---- */
+/* ---- calls ---- */
 
-static double value_of(int rank, int call, size_t i)
+/* The first half of a vector is four times as large as the second; ranks differ, too. */
+static double value_of(int rank, int call, size_t i, size_t elems)
 {
-    return (double) (draw_bits(83, (unsigned) (rank + 64 * call), i) % RANGE) - RANGE / 2;
+    const double value = (double) (draw_bits(83, (unsigned) (rank + 64 * call), i) % RANGE);
+
+    return (value - RANGE / 2) / (i >= elems / 2 ? 4 : 1) / (1 << rank % 3);
 }
 
-static double sum_of(int call, size_t i)
+static double sum_of(int call, size_t i, size_t elems)
 {
     double sum = 0;
 
     for (int rank = 0; rank < world_ranks; rank++) {
-        sum += value_of(rank, call, i);
+        sum += value_of(rank, call, i, elems);
     }
     return sum;
 }
 
-/* Call number `call` on `comm`: numbers LAST_... of its error, by our own arithmetic. */
+/* Errors of a part of a result: sums of squares, the largest. */
+typedef struct errors {
+    double errors;
+    double squares;
+    double largest;
+} errors_t;
+
+static void note(errors_t *errors, double got, double exact)
+{
+    const double off = fabs(got - exact);
+
+    errors->errors += off * off;
+    errors->squares += exact * exact;
+    errors->largest = fmax(errors->largest, off);
+}
+
+/* Of all ranks together; by calls that no component of ours looks at. */
+static errors_t total_of(const errors_t *own, MPI_Comm comm)
+{
+    errors_t total = {0, 0, 0};
+
+    MPI_Reduce(&own->errors, &total.errors, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Reduce(&own->squares, &total.squares, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Reduce(&own->largest, &total.largest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    MPI_Bcast(&total, sizeof total, MPI_BYTE, 0, comm);
+    return total;
+}
+
+/* The numbers LAST_... of a result are at least those of `errors`, of so many elements. */
+static void raise_error(double error[PVARS], const errors_t *errors, size_t elems)
+{
+    error[LAST_MSE] = fmax(error[LAST_MSE], errors->errors / (double) elems);
+    error[LAST_NMSE] = fmax(error[LAST_NMSE], errors->errors / errors->squares);
+    error[LAST_ERROR] = fmax(error[LAST_ERROR], errors->largest);
+}
+
+/*
+ * Received in every second place, if wide: a type that has to be packed, whatever other ranks
+ * have.
+ */
+static void gather(MPI_Comm comm, const float *send, float *receive, int block, bool in_place,
+                   bool wide)
+{
+    const size_t all = (size_t) block * (size_t) world_ranks;
+    float *places = wide ? must_alloc(2 * all * sizeof *places) : receive;
+    const size_t stride = wide ? 2 : 1;
+    MPI_Datatype type = MPI_FLOAT;
+
+    if (wide) {
+        MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &type);
+        MPI_Type_commit(&type);
+    }
+    for (int i = 0; i < block; i++) {
+        places[stride * ((size_t) world_rank * (size_t) block + (size_t) i)] = send[i];
+    }
+    MPI_Allgather(in_place ? MPI_IN_PLACE : send, block, MPI_FLOAT, places, block, type, comm);
+    if (wide) {
+        for (size_t i = 0; i < all; i++) {
+            receive[i] = places[2 * i];
+        }
+        MPI_Type_free(&type);
+        free(places);
+    }
+}
+
+/*
+ * Call number `call` on `comm`, `elems` in a block: numbers LAST_... of its error, by our own
+ * arithmetic, and in error[LAST_BOUND] the largest error on this rank.
+ */
 static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
 {
-    float *send = must_alloc(elems * sizeof *send);
-    float *receive = must_alloc(elems * sizeof *receive);
-    double errors = 0;
-    double squares = 0;
+    const size_t all = elems * (size_t) world_ranks;
+    const size_t blocks = collective == ALLGATHER ? (size_t) world_ranks : 1;
+    const size_t first = collective == REDUCE_SCATTER_BLOCK ? (size_t) world_rank * elems : 0;
+    const size_t length = collective == REDUCE_SCATTER_BLOCK ? all : elems;
+    const bool in_place = call % 2 == 0;
+    float *send = must_alloc(all * sizeof *send);
+    float *receive = must_alloc(all * sizeof *receive);
 
-    for (size_t i = 0; i < elems; i++) {
-        send[i] = (float) value_of(world_rank, call, i);
+    memset(error, 0, PVARS * sizeof *error);
+    for (size_t i = 0; i < length; i++) {
+        send[i] = (float) value_of(world_rank, call, i, length);
         receive[i] = send[i];
     }
-    MPI_Allreduce(call % 2 == 0 ? MPI_IN_PLACE : send, receive, (int) elems, MPI_FLOAT, MPI_SUM,
-                  comm);
-    error[LAST_ERROR] = 0;
-    for (size_t i = 0; i < elems; i++) {
-        const double exact = sum_of(call, i);
-        const double off = fabs((double) receive[i] - exact);
-
-        errors += off * off;
-        squares += exact * exact;
-        error[LAST_ERROR] = fmax(error[LAST_ERROR], off);
+    if (collective == ALLREDUCE) {
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) elems, MPI_FLOAT, MPI_SUM,
+                      comm);
+    } else if (collective == REDUCE_SCATTER_BLOCK) {
+        MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) elems, MPI_FLOAT,
+                                 MPI_SUM, comm);
+    } else {
+        gather(comm, send, receive, (int) elems, in_place, world_rank == 0 && call % 3 == 0);
     }
-    error[LAST_MSE] = errors / (double) elems;
-    error[LAST_NMSE] = errors / squares;
+    for (size_t block = 0; block < blocks; block++) {
+        errors_t errors = {0, 0, 0};
+
+        for (size_t i = 0; i < elems; i++) {
+            note(&errors, (double) receive[block * elems + i],
+                 collective == ALLGATHER ? value_of((int) block, call, i, length)
+                                         : sum_of(call, first + i, length));
+        }
+        error[LAST_BOUND] = fmax(error[LAST_BOUND], errors.largest);
+        if (collective == REDUCE_SCATTER_BLOCK) {
+            errors = total_of(&errors, comm);
+        }
+        raise_error(error, &errors, collective == REDUCE_SCATTER_BLOCK ? all : elems);
+    }
     free(send);
     free(receive);
 }
@@ -201,9 +294,9 @@ static void check_numbers(int every)
             expect(worst[p], p - LAST_MSE + WORST_MSE, call);
         }
         const double bound = read_pvar(LAST_BOUND);
-        tap_check(error[LAST_ERROR] <= bound, "call %d: error %g, bound %g", call,
-                  error[LAST_ERROR], bound);
-        slackest = fmax(slackest, bound / error[LAST_ERROR]);
+        tap_check(error[LAST_BOUND] <= bound, "call %d: error %g, bound %g", call,
+                  error[LAST_BOUND], bound);
+        slackest = fmax(slackest, bound / error[LAST_BOUND]);
         worst_bound = fmax(worst_bound, bound);
         expect(worst_bound, WORST_BOUND, call);
     }
@@ -259,40 +352,53 @@ static void check_switch(int every)
     MPI_Comm_free(&other);
 }
 
-/* What is mapped now, in bytes. */
-static rlim_t mapped_bytes(void)
+/* A call on LARGE_ELEMS, `block` for each rank if it has blocks: how many are the result. */
+static size_t call_in_place(float *data, size_t block)
 {
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1) {
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    if (collective == REDUCE_SCATTER_BLOCK) {
+        MPI_Reduce_scatter_block(MPI_IN_PLACE, data, (int) block, MPI_FLOAT, MPI_SUM,
+                                 MPI_COMM_WORLD);
+        return block;
     }
-    fclose(file);
-    return (rlim_t) pages * (rlim_t) sysconf(_SC_PAGESIZE);
+    if (collective == ALLGATHER) {
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, (int) block, MPI_FLOAT,
+                      MPI_COMM_WORLD);
+        return block * (size_t) world_ranks;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, LARGE_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    return LARGE_ELEMS;
+}
+
+/* Of element i of the result, where element i of a rank's vector is rank + call + i % 1000. */
+static double exact_in_place(int call, size_t i)
+{
+    const size_t block = (size_t) LARGE_ELEMS / (size_t) world_ranks;
+
+    if (collective == ALLGATHER) {
+        return (double) (i / block) + call + (double) (i % 1000);
+    }
+    if (collective == REDUCE_SCATTER_BLOCK) {
+        i += (size_t) world_rank * block;
+    }
+    return world_ranks * (call + (double) (i % 1000)) + world_ranks * (world_ranks - 1) / 2.0;
 }
 
 static void check_memory(int every)
 {
     float *data = must_alloc((size_t) LARGE_ELEMS * sizeof *data);
-    struct rlimit before;
 
     for (int call = 1; call <= 2 * every; call++) {
         for (size_t i = 0; i < LARGE_ELEMS; i++) {
             data[i] = (float) (world_rank + call + (int) (i % 1000));
         }
-        getrlimit(RLIMIT_AS, &before);
         if (world_rank == world_ranks - 1 && call == every) {
-            const struct rlimit less = {mapped_bytes() + SLACK_BYTES, before.rlim_max};
-            setrlimit(RLIMIT_AS, &less);
+            shortage_begin(SLACK_BYTES);
         }
-        MPI_Allreduce(MPI_IN_PLACE, data, LARGE_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        setrlimit(RLIMIT_AS, &before);
-        for (size_t i = 0; i < LARGE_ELEMS; i++) {
-            const double sum =
-                world_ranks * (call + (double) (i % 1000)) + world_ranks * (world_ranks - 1) / 2.0;
+        const size_t results = call_in_place(data, (size_t) LARGE_ELEMS / (size_t) world_ranks);
+        shortage_end();
+        for (size_t i = 0; i < results; i++) {
             /* Ten steps of the scale for each rank. */
-            tap_check(fabs((double) data[i] - sum) < 100.0 * world_ranks,
+            tap_check(fabs((double) data[i] - exact_in_place(call, i)) < 100.0 * world_ranks,
                       "call %d, element %zu: %g", call, i, (double) data[i]);
         }
         tap_check(read_pvar(CALLS) == (call == 2 * every), "call %d: %g calls are verified", call,
@@ -334,6 +440,21 @@ static void check_target(double target)
     tap_case("normal data stay below the target, but not by far");
 }
 
+static collective_t collective_by_name(const char *name)
+{
+    static const char *const names_of_collectives[] = {"allreduce", "reduce_scatter_block",
+                                                       "allgather"};
+    collective_t found = ALLREDUCE;
+
+    while (strcmp(name, names_of_collectives[found]) != 0) {
+        if (found == ALLGATHER) {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        found++;
+    }
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     int option;
@@ -343,8 +464,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
     open_pvars();
-    while ((option = getopt(argc, argv, "e:s:m:t:")) != -1) {
-        if (option == 'e') {
+    while ((option = getopt(argc, argv, "c:e:s:m:t:")) != -1) {
+        if (option == 'c') {
+            collective = collective_by_name(optarg);
+        } else if (option == 'e') {
             check_numbers(atoi(optarg));
         } else if (option == 's') {
             check_switch(atoi(optarg));

@@ -14,11 +14,17 @@
 
 #include "quant_measure.h"
 
+static quant_measure_t measure_floats(const float *result, const float *exact, size_t count)
+{
+    const quant_errors_t errors = quant_errors(result, exact, count);
+    return quant_measure_of(&errors, count);
+}
+
 static void the_three_numbers_are_what_they_are_called(void **state)
 {
     const float exact[] = {3, -4, 0, 12};
     const float result[] = {3.5f, -4, 1, 10};
-    const quant_measure_t measure = quant_measure(result, exact, 4);
+    const quant_measure_t measure = measure_floats(result, exact, 4);
     (void) state;
 
     assert_true(measure.mse == (0.25 + 1 + 4) / 4);
@@ -29,7 +35,7 @@ static void the_three_numbers_are_what_they_are_called(void **state)
 static void equal_vectors_have_no_error(void **state)
 {
     const float values[] = {0, -1, NAN, INFINITY, -INFINITY, 3e38f};
-    const quant_measure_t measure = quant_measure(values, values, 6);
+    const quant_measure_t measure = measure_floats(values, values, 6);
     (void) state;
 
     assert_true(measure.mse == 0 && measure.nmse == 0 && measure.error == 0);
@@ -41,9 +47,9 @@ static void a_zero_result_has_no_relation(void **state)
     const float result[] = {0, 1};
     (void) state;
 
-    assert_true(quant_measure(zeros, zeros, 2).nmse == 0);
-    assert_true(isinf(quant_measure(result, zeros, 2).nmse));
-    assert_true(quant_measure(result, zeros, 2).mse == 0.5);
+    assert_true(measure_floats(zeros, zeros, 2).nmse == 0);
+    assert_true(isinf(measure_floats(result, zeros, 2).nmse));
+    assert_true(measure_floats(result, zeros, 2).mse == 0.5);
 }
 
 static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
@@ -55,7 +61,7 @@ static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
         const float result[] = {pairs[i][0], 2};
         const float exact[] = {pairs[i][1], 2};
-        const quant_measure_t measure = quant_measure(result, exact, 2);
+        const quant_measure_t measure = measure_floats(result, exact, 2);
         assert_true(isinf(measure.mse) && isinf(measure.nmse) && isinf(measure.error));
     }
 }
@@ -64,7 +70,7 @@ static void values_that_are_not_finite_leave_the_others_measured(void **state)
 {
     const float exact[] = {INFINITY, 2, NAN};
     const float result[] = {INFINITY, 3, NAN};
-    const quant_measure_t measure = quant_measure(result, exact, 3);
+    const quant_measure_t measure = measure_floats(result, exact, 3);
     (void) state;
 
     assert_true(measure.nmse == 0.25);
@@ -75,12 +81,47 @@ static void the_largest_floats_do_not_overflow(void **state)
 {
     const float exact[] = {3e38f, 3e38f};
     const float result[] = {3e38f, -3e38f};
-    const quant_measure_t measure = quant_measure(result, exact, 2);
+    const quant_measure_t measure = measure_floats(result, exact, 2);
     (void) state;
 
     assert_true(isfinite(measure.mse));
     assert_true(measure.nmse == 2);
     assert_true(measure.error == 2 * (double) 3e38f);
+}
+
+static void shares_add_up_to_the_whole(void **state)
+{
+    const float exact[] = {3, -4, 0, 12, 7};
+    const float result[] = {3.5f, -4, 1, 10, 8};
+    const quant_errors_t rest = quant_errors(result + 2, exact + 2, 3);
+    quant_errors_t total = quant_errors(result, exact, 2);
+    (void) state;
+
+    quant_errors_add(&total, &rest);
+    const quant_measure_t sum = quant_measure_of(&total, 5);
+    const quant_measure_t whole = measure_floats(result, exact, 5);
+    assert_true(sum.mse == whole.mse && sum.nmse == whole.nmse && sum.error == whole.error);
+    assert_true(whole.error == 2);
+}
+
+static void doubles_are_measured_as_doubles(void **state)
+{
+    const double exact[] = {1, 1e300, 4};
+    const double result[] = {1, 1e300, 4 + 1e-12};
+    const quant_errors_t errors = quant_errors_doubles(result, exact, 3);
+    (void) state;
+
+    assert_true(errors.largest == result[2] - 4 && errors.largest > 0);
+}
+
+static void each_number_is_raised_by_itself(void **state)
+{
+    quant_measure_t largest = {.mse = 1, .nmse = 2, .error = 3};
+    const quant_measure_t other = {.mse = 2, .nmse = 1, .error = 4};
+    (void) state;
+
+    quant_measure_raise(&largest, &other);
+    assert_true(largest.mse == 2 && largest.nmse == 2 && largest.error == 4);
 }
 
 int main(void)
@@ -92,6 +133,9 @@ int main(void)
         cmocka_unit_test(what_is_finite_on_one_side_only_is_infinitely_wrong),
         cmocka_unit_test(values_that_are_not_finite_leave_the_others_measured),
         cmocka_unit_test(the_largest_floats_do_not_overflow),
+        cmocka_unit_test(shares_add_up_to_the_whole),
+        cmocka_unit_test(doubles_are_measured_as_doubles),
+        cmocka_unit_test(each_number_is_raised_by_itself),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

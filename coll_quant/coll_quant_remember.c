@@ -1,0 +1,86 @@
+/*
+ * What trials decided is remembered by the process, for communicators of the same
+ * processes, in the same order, with the same settings and the same components below.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "coll_quant.h"
+
+void coll_quant_remember(const quant_module_t *module)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    unsigned place = 0;
+    while (place < QUANT_REMEMBERED && component->remembered[place].key != module->pays_key) {
+        ++place;
+    }
+    if (QUANT_REMEMBERED == place) {
+        place = component->remembered_next++ % QUANT_REMEMBERED;
+    }
+    quant_remembered_t *one = &component->remembered[place];
+    if (one->key != module->pays_key) {
+        *one = (quant_remembered_t){.key = module->pays_key};
+    }
+    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
+        quant_pays_merge(&one->pays[tried], &module->pays[tried]);
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+/*
+ * What decides how fast the two sides are.  Others that give the same number are unlikely, and
+ * would only be slower.
+ */
+static uint64_t key_of(const quant_module_t *module)
+{
+    static const uint64_t factor = 0x100000001b3; /* of the hash FNV-1a */
+    struct ompi_communicator_t *comm = module->base.comm;
+    const arc_module_t *base = &module->base;
+    const uintptr_t below[] = {
+#define X(_name, _call) (uintptr_t) base->below_##_name,
+        ARC_SLOT_TABLE(X)
+#undef X
+    };
+    uint64_t key = arc_param_hash(quant_params, quant_params_count, &module->settings);
+
+    for (size_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        key = (key ^ below[slot]) * factor;
+    }
+    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+        key = (key ^ name.jobid) * factor;
+        key = (key ^ name.vpid) * factor;
+    }
+    return 0 != key ? key : 1;
+}
+
+uint64_t coll_quant_recall(quant_module_t *module)
+{
+    static const uint64_t factor = 0x9e3779b97f4a7c15; /* odd: no number is lost */
+    enum { HALF = 32 };
+    uint64_t number = 0;
+    quant_component_t *component = &mca_coll_quant_component;
+
+    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
+        module->pays[tried] =
+            0 == module->settings.trial_ms ? quant_pays_always() : (quant_pays_t){0};
+    }
+    module->pays_key = key_of(module);
+    (void) pthread_mutex_lock(&component->base.lock);
+    for (unsigned i = 0; i < QUANT_REMEMBERED; ++i) {
+        if (component->remembered[i].key == module->pays_key) {
+            memcpy(module->pays, component->remembered[i].pays, sizeof module->pays);
+        }
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
+        const quant_pays_t *pays = &module->pays[tried];
+        number = (number * factor) ^ ((uint64_t) pays->known << HALF | pays->pays);
+    }
+    return number;
+}
