@@ -189,8 +189,8 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     coll_quant_agree(module);
     if (mca_half_is(module->uint16, op, type)) {
         /* Once more, with floats; also if they are then passed down. */
-        return mca_half_allreduce(module->uint16, send, receive, count, comm, coll_quant_allreduce,
-                                  base);
+        return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
+                                  coll_quant_allreduce, base);
     }
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();

@@ -6,15 +6,16 @@
 #include "half.h"
 #include "mca_half.h"
 
-int mca_half_allreduce(arc_type_t half, const void *send, void *receive, int count,
-                       struct ompi_communicator_t *comm,
+int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, void *receive,
+                       int count, struct ompi_communicator_t *comm,
                        mca_coll_base_module_allreduce_fn_t allreduce,
                        mca_coll_base_module_t *module)
 {
     float *floats = malloc((size_t) count * sizeof *floats + 1);
 
     if (NULL == floats) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        (void) arc_module_break(ours, ARC_ERR_NO_MEMORY, " to widen 16-bit floats");
+        return MPI_ERR_NO_MEM;
     }
     arc_half_widen(half, MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
     int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op,

@@ -7,7 +7,7 @@
 #define MCA_HALF_H
 
 #include "element.h"
-#include "mca_compat.h"
+#include "mca_component.h"
 
 /* Is this a sum of what the user said are 16-bit floats?  `uint16`: of arc_uint16_type(). */
 static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
@@ -18,10 +18,12 @@ static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
 
 /*
  * The sum of `count` 16-bit floats over `comm`: widened, summed in place as
- * MPI_FLOAT by `allreduce` of `module`, and rounded once.  An MPI error code.
+ * MPI_FLOAT by `allreduce` of `module`, and rounded once.  An MPI error code.  Without memory for
+ * the floats nothing was sent; no other rank knows, so `ours`, who was called, is broken then: no
+ * later call can be taken for this one.
  */
-int mca_half_allreduce(arc_type_t half, const void *send, void *receive, int count,
-                       struct ompi_communicator_t *comm,
+int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, void *receive,
+                       int count, struct ompi_communicator_t *comm,
                        mca_coll_base_module_allreduce_fn_t allreduce,
                        mca_coll_base_module_t *module);
 

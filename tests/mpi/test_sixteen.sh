@@ -42,6 +42,14 @@ mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
 mpi_judge "np=2 a value that there is not"
 mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
 
+for ranks in 2 3; do
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2" \
+        unwidened
+    mpi_judge "np=$ranks no memory to widen"
+    mpi_says "np=$ranks no memory to widen: stderr names the rank" \
+        "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
+done
+
 # Debian 13's mpirun crashes when it is given more than one command.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
