@@ -1,10 +1,12 @@
 #!/bin/bash
 # Builds ARC in all the ways that are supported and runs all tests:
 #
-#   gcc              warnings are errors: all tests
+#   gcc              warnings are errors: all tests, those without mpirun side by side
 #   clang            warnings are errors: compiles
-#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests
-#   make distcheck   the tarball builds, tests its pure code, installs, uninstalls and cleans
+#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, not
+#                    those of the source, which are the same whatever it is compiled with
+#   make distcheck   the tarball builds, tests its pure code, installs, uninstalls and cleans; its
+#                    simulations are compiled, but are programs that the gcc part has run
 #
 # All in build/check, which is made anew each time. Installs what is missing (Debian packages) and ends with one line
 #
@@ -13,6 +15,7 @@
 # Exit status 0 if nothing failed.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016 # variables of make
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/check
@@ -55,7 +58,7 @@ points() {
     sed -n "s/^# $2: *//p" "$1/tests/test-suite.log"
 }
 
-# check DIRECTORY [ARGUMENTS OF make ...]
+# check DIRECTORY ARGUMENTS OF make ...: the groups of TESTS are those of tests/Makefile.am
 check() {
     rm -f "$1/tests/test-suite.log"
     make -C "$@" check >"$1/check.log" 2>&1
@@ -92,9 +95,11 @@ cd "$root" || exit 1
 step "autoreconf" autoreconf -fi || finish
 step "configure and make" configured "$build/gcc" || finish
 echo "== make check"
-check "$build/gcc"
+check "$build/gcc" -j"$jobs" TESTS='$(source_tests) $(sim_tests) $(unit_tests) $(tool_tests)'
+check "$build/gcc" TESTS='$(mpi_tests)'
 step "clang" configured "$build/clang" CC=clang
 step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g" &&
-    check "$build/sanitizers" -j"$jobs"
-step "make distcheck" env ARC_MPI_TESTS=no make -C "$build/gcc" -j"$jobs" distcheck
+    check "$build/sanitizers" -j"$jobs" TESTS='$(sim_tests) $(unit_tests) $(tool_tests)'
+step "make distcheck" env ARC_MPI_TESTS=no make -C "$build/gcc" -j"$jobs" distcheck \
+    TESTS='$(source_tests) $(unit_tests) $(tool_tests) $(mpi_tests)'
 finish

@@ -3,8 +3,11 @@
  * an MPI error instead of waiting for ever, and every rank ends by itself.
  * What stderr must say about the missing rank is checked by the script.
  *
+ * It stays away, asleep, until all others have had their errors: each sends it a signal, so ranks
+ * must be processes of one machine and see each other's numbers.
+ *
  *   -r RANK   who stays away (default 1)
- *   -w SEC    for how long (default 5); must be longer than the limit
+ *   -w SEC    for how long at most (default 5); must be longer than the limit
  *   -n N      float elements of the sum (default 8), a size the component takes
  *   -s        MPI_Reduce_scatter_block of as many elements instead
  *   -g        MPI_Allgather, of as many elements in all
@@ -15,7 +18,9 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -61,13 +66,37 @@ static void check_before(float *data, int count, int ranks)
     tap_case("%d calls before are right", NORMAL_CALLS);
 }
 
+/* Sleep until `ranks` signals have come, for `most_seconds` at most. */
+static void stay_away(int ranks, unsigned most_seconds)
+{
+    const double back = MPI_Wtime() + most_seconds;
+    double left_seconds = most_seconds;
+    sigset_t awaited;
+
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGRTMIN);
+    while (ranks > 0 && left_seconds > 0) {
+        const time_t seconds = (time_t) left_seconds;
+        const struct timespec left = {
+            .tv_sec = seconds,
+            .tv_nsec = (long) ((left_seconds - (double) seconds) * 1e9),
+        };
+        ranks -= sigtimedwait(&awaited, NULL, &left) == SIGRTMIN;
+        left_seconds = back - MPI_Wtime();
+    }
+}
+
 static void check_without(float *data, int count, int missing, unsigned away_seconds)
 {
     int rank;
+    int ranks;
+    long process = getpid();
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Bcast(&process, 1, MPI_LONG, missing, MPI_COMM_WORLD);
     if (rank == missing) {
-        sleep(away_seconds);
+        stay_away(ranks - 1, away_seconds);
     } else {
         double start = MPI_Wtime();
         int code = sum_ones(data, count);
@@ -80,9 +109,20 @@ static void check_without(float *data, int count, int missing, unsigned away_sec
         waited_seconds = MPI_Wtime() - start;
         tap_check(code != MPI_SUCCESS, "the second call returned success");
         tap_check(waited_seconds < at_once_seconds, "the second call took %.3f s", waited_seconds);
+        tap_check(kill((pid_t) process, SIGRTMIN) == 0, "no signal to rank %d", missing);
     }
     tap_case("all ranks but %d get an error within the time limit, and at once the next time",
              missing);
+}
+
+/* Before there are threads, which inherit it: signals wait for stay_away(). */
+static void hold_signals(void)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &held, NULL);
 }
 
 /* A healthy sum that takes longer than `limit_seconds`: the size grows until it does. */
@@ -128,6 +168,7 @@ int main(int argc, char **argv)
     int option;
     int ranks;
 
+    hold_signals();
     MPI_Init(&argc, &argv);
     while ((option = getopt(argc, argv, "r:w:n:l:sg")) != -1) {
         if (option == 'r') {

@@ -21,6 +21,9 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 
 mpi_cases=0
+mpi_lanes=2 # of mpi_beside; more would spin in each other's way on few processors
+mpi_asides=0
+mpi_joined=0
 mpi_scratch=
 mpi_bin=${ARC_TEST_BIN:-.}
 mpi_source=${srcdir:-$(dirname "$0")}
@@ -187,25 +190,30 @@ mpi_show() {
     head -n 25 "$1" | sed 's/^/#   /'
 }
 
-# Pass the TAP of the last run on under LABEL, and judge how the run ended.
-mpi_report() {
-    awk -v label="$1" -v cases="$mpi_cases" -v counter="$mpi_scratch/cases" '
+# mpi_renumber FILE PREFIX: pass the TAP of FILE on, with PREFIX before each description.
+mpi_renumber() {
+    awk -v prefix="$2" -v cases="$mpi_cases" -v counter="$mpi_scratch/cases" '
         /^(not )?ok [0-9]+/ {
             verdict = /^not/ ? "not ok" : "ok"
             sub(/^(not )?ok [0-9]+ *(- )?/, "")
             seen++
-            printf "%s %d - %s: %s\n", verdict, ++cases, label, $0
+            printf "%s %d - %s%s\n", verdict, ++cases, prefix, $0
             next
         }
         /^1\.\.[0-9]+$/ { plan = substr($0, 4) + 0; next }
         { print (/^#/ ? "" : "# ") $0 }
         END {
             if (plan == 0 || plan != seen) {
-                printf "not ok %d - %s: printed its whole plan\n", ++cases, label
+                printf "not ok %d - %sprinted its whole plan\n", ++cases, prefix
             }
             print cases > counter
-        }' "$mpi_scratch/out"
+        }' "$1"
     mpi_cases=$(cat "$mpi_scratch/cases")
+}
+
+# Pass the TAP of the last run on under LABEL, and judge how the run ended.
+mpi_report() {
+    mpi_renumber "$mpi_scratch/out" "$1: "
     if [ "$mpi_status" -ne 0 ]; then
         mpi_result 1 "$1: ended with status $mpi_status (124: time limit of $mpi_seconds s)"
         mpi_show "$mpi_scratch/err"
@@ -254,6 +262,29 @@ mpi_run_without_plugin() {
     mpi_start_without_plugin "$@"
     mpi_status=$?
     mpi_report "$mpi_label"
+}
+
+# mpi_beside FUNCTION ...: call it in a copy of this shell, next to the one that was called so before.
+# For runs that mostly start and wait; mpi_join prints what they have to say.
+mpi_beside() {
+    mpi_asides=$((mpi_asides + 1))
+    mkdir "$mpi_scratch/aside.$mpi_asides"
+    (
+        mpi_scratch=$mpi_scratch/aside.$mpi_asides
+        mpi_cases=0
+        "$@"
+        mpi_done
+    ) >"$mpi_scratch/aside.$mpi_asides.tap" &
+    [ $((mpi_asides % mpi_lanes)) -ne 0 ] || wait
+}
+
+# Wait for all of mpi_beside, and pass their results on in the order of the calls.
+mpi_join() {
+    wait
+    while [ $mpi_joined -lt $mpi_asides ]; do
+        mpi_joined=$((mpi_joined + 1))
+        mpi_renumber "$mpi_scratch/aside.$mpi_joined.tap" ""
+    done
 }
 
 mpi_done() {

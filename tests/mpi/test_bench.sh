@@ -29,24 +29,25 @@ validates() {
 # ---- arc_allreduce ----
 
 for ranks in 1 2 3; do
-    validates $ranks 9 ""
-    validates $ranks 9 "--alternate-buffers --alter"
-    validates $ranks 9 "--in-place --alter -f"
-    validates $ranks 9 "--skew 5 --compute 3"
-    validates $ranks 9 "--back-to-back --alternate-buffers --compute 3"
-    validates $ranks 27 "--back-to-back --windows 3 --ping-pong"
-    validates $ranks 18 "--shuffle --windows 2 --ping-pong --alter -f"
-    validates $ranks 9 "--shuffle --in-place -i 3"
+    mpi_beside validates $ranks 9 ""
+    mpi_beside validates $ranks 9 "--alternate-buffers --alter"
+    mpi_beside validates $ranks 9 "--in-place --alter -f"
+    mpi_beside validates $ranks 9 "--skew 5 --compute 3"
+    mpi_beside validates $ranks 9 "--back-to-back --alternate-buffers --compute 3"
+    mpi_beside validates $ranks 27 "--back-to-back --windows 3 --ping-pong"
+    mpi_beside validates $ranks 18 "--shuffle --windows 2 --ping-pong --alter -f"
+    mpi_beside validates $ranks 9 "--shuffle --in-place -i 3"
 done
 for type in char short int long int8 int16 int32 int64 uint8 mpi_uint16 uint32 uint64; do
-    validates 2 "$(case $type in *64 | long) echo 8 ;; *) echo 9 ;; esac)" \
+    mpi_beside validates 2 "$(case $type in *64 | long) echo 8 ;; *) echo 9 ;; esac)" \
         "-T $type -o max --alter"
 done
-validates 3 8 "-T double -o min --alter"
+mpi_beside validates 3 8 "-T double -o min --alter"
 for collective in reduce_scatter_block allgather; do
-    validates 2 8 "--collective $collective --alter"
-    validates 2 8 "--collective $collective --in-place --back-to-back"
+    mpi_beside validates 2 8 "--collective $collective --alter"
+    mpi_beside validates 2 8 "--collective $collective --in-place --back-to-back"
 done
+mpi_join
 
 # Windows of a size stand together; shuffled ones do not.
 mpi_start 2 60 "" arc_allreduce -m 4:8 -i 5 -x 0 --windows 2
@@ -88,12 +89,16 @@ else
     mpi_skip "wrong results are found" "needs the components"
 fi
 
-while read -r wrong; do
+# refuses OPTIONS
+refuses() {
     # shellcheck disable=SC2086
-    mpi_start 1 60 "" arc_allreduce $wrong
+    mpi_start 1 60 "" arc_allreduce $1
     test "$mpi_status" -ne 0 && ! grep -q '^[0-9]' "$mpi_scratch/out" &&
         grep -q '^arc_allreduce: \|unrecognized\|requires\|usage' "$mpi_scratch/err"
-    mpi_result $? "refuses $wrong"
+    mpi_result $? "refuses $1"
+}
+while read -r wrong; do
+    mpi_beside refuses "$wrong"
 done <<END
 -m 8:4
 -m 0
@@ -114,6 +119,7 @@ done <<END
 --no-such-option
 4096
 END
+mpi_join
 
 # ---- the same program on MPICH: make arc_allreduce_mpich ----
 

@@ -167,13 +167,10 @@ check_missing() {
 }
 
 mpi_note_shared_memory
-check_parameters
-check_missing
-check_contradictions
-check_local_parameters
-check_many_communicators
-check_namespaces
-check_no_ucx
+for check in parameters missing contradictions local_parameters many_communicators namespaces no_ucx; do
+    mpi_beside check_$check
+done
+mpi_join
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 mpi_done

@@ -7,7 +7,7 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-away_seconds=3
+away_seconds=3 # at most: three times the limit
 
 # check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS
 check_late() {
@@ -57,37 +57,49 @@ check_far() {
     mpi_result $? "$1: a rank of the other node names rank $3"
 }
 
+# late_to_all LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS: and every rank waits for that one
+late_to_all() {
+    check_late "$@"
+    check_only "$1" "$2" "$3"
+}
+
+# late_in_ring: as late_to_all, where ranks wait for neighbours
+late_in_ring() {
+    check_late "$@"
+    check_neighbours "$1" "$2" "$3"
+}
+
 limit="--mca coll_lowlat_timeout 1"
 mpi_note_shared_memory
-check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
-check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
+mpi_beside check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
+mpi_beside check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
 for algorithm in $(mpi_algorithms lowlat); do
     forced="$limit --mca coll_lowlat_algorithm $algorithm"
     # Not each of the others exchanges data with the missing one.
-    check_late "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
-    check_only "lowlat $algorithm, 8 elements, np=4" 4 2
-    check_late "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
-    check_only "lowlat $algorithm, 5000 elements, np=5" 5 1
+    mpi_beside late_to_all "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
+    mpi_beside late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
     nodes="$limit --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
-    check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
-    check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
-    check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
+    mpi_beside check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
+    mpi_beside check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
+    mpi_beside check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
 done
+mpi_join
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
-check_late "quant, np=2" 2 1 "$quant 1" 300000
+mpi_beside check_late "quant, np=2" 2 1 "$quant 1" 300000
 for missing in 0 2; do
-    check_late "quant, np=4, rank $missing missing" 4 $missing "$quant 1" 300000
-    check_neighbours "quant, np=4, rank $missing missing" 4 $missing
+    mpi_beside late_in_ring "quant, np=4, rank $missing missing" 4 $missing "$quant 1" 300000
 done
 for algorithm in $(mpi_algorithms quant); do
     [ "$algorithm" != hierarchical ] || continue
-    check_late "quant $algorithm, np=3" 3 1 "$quant 1 --mca coll_quant_algorithm $algorithm" 300000
+    mpi_beside check_late "quant $algorithm, np=3" 3 1 \
+        "$quant 1 --mca coll_quant_algorithm $algorithm" 300000
 done
-check_late "quant hierarchical, np=4" 4 1 "$quant 1 --mca coll_quant_ranks_per_node 2" 300000
+mpi_beside check_late "quant hierarchical, np=4" 4 1 "$quant 1 --mca coll_quant_ranks_per_node 2" 300000
+mpi_join
 # Small messages over TCP: a long sum in little memory.
 mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
     --mca coll_quant_segment_bytes 2k --mca coll_quant_depth 3 --mca coll_quant_block 8" \

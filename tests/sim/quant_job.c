@@ -98,6 +98,19 @@ static const quant_numbers_t *numbers_of(const quant_job_t *job)
     return job->config.doubles ? &quant_doubles : &quant_floats;
 }
 
+/* Asking the processor costs more than a short job where it is a virtual one. */
+static arc_isa_t isa_up_to(arc_isa_t limit)
+{
+    static arc_isa_t best;
+    static bool asked;
+
+    if (!asked) {
+        best = arc_cpu_isa(ARC_ISA_AVX512);
+        asked = true;
+    }
+    return best < limit ? best : limit;
+}
+
 static void member_init(member_t *member, const quant_job_t *job, sim_network_t *network,
                         unsigned rank)
 {
@@ -109,7 +122,7 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     member->job = job;
     member->rank = rank;
     member->call = 0;
-    member->kernels = quant_kernels_select(arc_cpu_isa(scalar ? ARC_ISA_SCALAR : job->isa));
+    member->kernels = quant_kernels_select(isa_up_to(scalar ? ARC_ISA_SCALAR : job->isa));
     member->config = job->config;
     if (NULL == member->config.kernels) {
         member->config.kernels = &member->kernels;
@@ -276,15 +289,56 @@ bool quant_outcome_is_clean(const quant_outcome_t *outcome)
            0 == outcome->outstanding && 0 == outcome->accused;
 }
 
+/*
+ * The normal numbers of one seed and rank. Tests ask for the same ones again and again, with other
+ * algorithms and lengths, and to draw them would take longer than all they are drawn for.
+ */
+typedef struct drawn {
+    uint64_t seed;
+    unsigned rank;
+    test_random_t random; /* draws the next one */
+    size_t count;
+    float *values;
+} drawn_t;
+
+enum { DRAWN_MOST = 512 }; /* then the oldest makes room */
+
+static const drawn_t *draw(uint64_t seed, unsigned rank, size_t count)
+{
+    static drawn_t known[DRAWN_MOST];
+    static unsigned begun;
+    drawn_t *drawn = NULL;
+
+    for (unsigned i = 0; i < begun && i < DRAWN_MOST && NULL == drawn; ++i) {
+        drawn = known[i].seed == seed && known[i].rank == rank ? &known[i] : NULL;
+    }
+    if (NULL == drawn) {
+        drawn = &known[begun++ % DRAWN_MOST];
+        free(drawn->values);
+        *drawn = (drawn_t){.seed = seed, .rank = rank, .random = test_random_of(seed, rank)};
+    }
+    if (drawn->count < count) {
+        float *values = test_alloc(count * sizeof(float));
+        if (0 != drawn->count) {
+            memcpy(values, drawn->values, drawn->count * sizeof(float));
+        }
+        free(drawn->values);
+        drawn->values = values;
+        for (; drawn->count < count; ++drawn->count) {
+            values[drawn->count] = (float) test_random_normal(&drawn->random);
+        }
+    }
+    return drawn;
+}
+
 float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
 {
     float **inputs = test_alloc(ranks * sizeof(*inputs));
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
-        test_random_t random = test_random_of(seed, rank);
         inputs[rank] = test_alloc(count * sizeof(float));
-        for (size_t i = 0; i < count; ++i) {
-            inputs[rank][i] = (float) test_random_normal(&random);
+        if (0 != count) {
+            memcpy(inputs[rank], draw(seed, rank, count)->values, count * sizeof(float));
         }
     }
     return inputs;
