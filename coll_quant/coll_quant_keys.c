@@ -20,9 +20,19 @@ enum { KEY_BYTES = 32 };
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
 static char keys[][KEY_BYTES] = {
-    "arc_quant",          "arc_quant_format",         "arc_quant_algorithm",   "arc_quant_stages",
-    "arc_quant_block",    "arc_quant_min_bytes",      "arc_quant_target_nmse", "arc_quant_rounding",
-    "arc_quant_rotation", "arc_quant_error_feedback", "arc_quant_collectives",
+    "arc_quant",
+    "arc_quant_format",
+    "arc_quant_algorithm",
+    "arc_quant_stages",
+    "arc_quant_block",
+    "arc_quant_min_bytes",
+    "arc_quant_target_nmse",
+    "arc_quant_rounding",
+    "arc_quant_rotation",
+    "arc_quant_error_feedback",
+    "arc_quant_collectives",
+    "arc_quant_minishards",
+    "arc_quant_microshards",
 };
 static char info_initial[] = "default";
 

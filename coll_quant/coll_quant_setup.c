@@ -55,12 +55,14 @@ static void say_choice(const quant_module_t *module)
         quant_algo_shape(module->choice.algo, config, module->stream.base.ranks);
     arc_module_log(
         base, ARC_LOG_CHOICE,
-        "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %u, rounding %s, rotation %s, "
-        "%zu numbers a message, %s kernels",
+        "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %s%u, rounding %s, rotation %s, "
+        "%s%zu numbers a message, minishards %u, microshards %u, %s kernels",
         module->choice.algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
-        config->reduce_format->name, config->gather_format->name, config->block_rows,
+        config->reduce_format->name, config->gather_format->name,
+        0 != config->minishards ? "up to " : "", config->block_rows,
         quant_rounding_choices[config->rounding], quant_rotation_choices[config->rotation],
-        config->segment_elems,
+        0 != config->minishards || 0 != config->microshards ? "up to " : "", config->segment_elems,
+        config->minishards, config->microshards,
         arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
 }
 

@@ -54,6 +54,10 @@ arc_status_t quant_config_check(const quant_config_t *config)
         0 != config->segment_elems % ((size_t) config->block_rows * QUANT_LANES)) {
         return ARC_ERR_INVALID;
     }
+    if (0 != config->minishards && (0 != (config->block_rows & (config->block_rows - 1)) ||
+                                    config->segment_bytes < sizeof(quant_wire_header_t))) {
+        return ARC_ERR_INVALID;
+    }
     if (config->depth < QUANT_DEPTH_MIN || config->depth > QUANT_DEPTH_MAX) {
         return ARC_ERR_INVALID;
     }

@@ -15,9 +15,13 @@
 #include "status.h"
 
 enum {
-    /* A tile of 8 rows already pays 10 bits per element; one of 256 rows fills 64 KiB of cache. */
+    /*
+     * A tile of 8 rows already pays 10 bits per element.  One of 4096 rows, 1 MiB of floats, is
+     * beyond most second-level caches, and its scales cost 2^-8 bit per element: nothing is left to
+     * gain.  A power of two, for rotations.
+     */
     QUANT_BLOCK_ROWS_MIN = 8,
-    QUANT_BLOCK_ROWS_MAX = 256,
+    QUANT_BLOCK_ROWS_MAX = 4096,
 
     /* 64 MiB of floats per message: far above what any network needs to be busy. */
     QUANT_SEGMENT_ELEMS_MAX = 1 << 24,
@@ -42,8 +46,17 @@ typedef struct quant_config {
     const quant_kernels_t *kernels;
     const quant_format_t *reduce_format; /* partial sums */
     const quant_format_t *gather_format; /* results */
-    unsigned block_rows;                 /* rows of a tile */
-    size_t segment_elems;                /* of a full message; a multiple of 64 * block_rows */
+
+    /*
+     * With minishards or microshards each call has its own cut (quant_cut.h), and the first two are
+     * the most that any has; with minishards block_rows is a power of two.
+     */
+    unsigned block_rows;  /* rows of a tile */
+    size_t segment_elems; /* of a full message; a multiple of 64 * block_rows */
+    size_t segment_bytes; /* with minishards alone: of a full message, unless one tile has more */
+    unsigned minishards;  /* tiles of the longest shard; 0: block_rows decides */
+    unsigned microshards; /* messages of the longest shard; 0: segment_elems or _bytes decides */
+
     unsigned depth;            /* how many segments are under way, and so the message buffers */
     quant_rounding_t rounding; /* nearest: the default */
     quant_rotation_t rotation; /* none: the default */

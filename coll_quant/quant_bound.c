@@ -87,7 +87,7 @@ static double rotated_error(double coded, unsigned rows, double peak)
         ++power;
     }
     const double rounding = power * 0x1p-24 * (1 + 0x1p-10) * (2 * peak + coded);
-    return ldexp(coded + rounding, (power + 1) / 2) + 0x1p-145;
+    return ldexp(coded + rounding, (power + 1) / 2) + 0x1p-143;
 }
 
 float quant_bound_encoded(float error, const quant_format_t *format, uint32_t peak)

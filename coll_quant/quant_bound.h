@@ -15,7 +15,7 @@
  *                stochastic   |u s| <= s/2 more:  scale (1 + (q + 1) (2^-23 + 2^-24))
  *                dither       u s is taken off again, rounded once more:
  *                             scale (1/2 + (q + 1) (2^-23 + 2^-24 + 2^-24))
- *   rotation   of 2^k rows, a = ceil(k/2): 2^a (e + k 2^-24 (1 + 2^-10) (2 peak + e)) + 2^-145,
+ *   rotation   of 2^k rows, a = ceil(k/2): 2^a (e + k 2^-24 (1 + 2^-10) (2 peak + e)) + 2^-143,
  *              e what coding adds to a rotated number, peak the largest of these.
  *
  * The last one: let H be the transform without its factor, H H = 2^k.  y = 2^-a H x is computed as
@@ -27,8 +27,8 @@
  *       2^(a-k) 2^k e = 2^a e                                      for z - (y + d)
  *       2^(a-k) 2^(k/2) |d| <= 2^(a-k/2) r |y| <= 2^a r max|y|     for d
  *   computing H z: at most r 2^(a-k) |H z| <= 2^a r max|z|
- *   max|y| <= peak + |d| <= peak (1 + 2^-16), max|z| <= peak + e; factors are exact but for
- *   denormal results: 2^-150 each, which 2^-145 covers, the first times 2^a <= 2^4
+ *   max|y| <= peak + |d| <= peak (1 + 2^-14), max|z| <= peak + e; factors are exact but for
+ *   denormal results: 2^-150 each, which 2^-143 covers, the first times 2^a <= 2^6
  *
  * Pieces of fewer rows have less, so k is that of the longest one.
  *

@@ -40,7 +40,7 @@ typedef struct quant_wanted {
     unsigned per_machine;         /* ranks of each machine; 0 or 1: there are no levels */
     bool reduce;                  /* partial sums are quantized */
     bool gather;                  /* totals are quantized */
-    unsigned block_rows;
+    unsigned block_rows;          /* the most that a call may have: its error is the largest */
     quant_rounding_t rounding;
     double target_nmse; /* 0: none */
 } quant_wanted_t;

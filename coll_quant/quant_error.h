@@ -8,7 +8,7 @@
  *
  * because the step is M/q and all but the largest value are off by a uniform
  * part of a step.  The largest one is off by less; the rounding of the scale to
- * bf16, which this neglects, adds about one percent at 8 bits.
+ * bf16, which this neglects, adds about one percent at 8 bits and B = 64 (3.5 at 16, 7.7 at 8).
  *
  * Codes that are floats themselves have a step for every power of two: c is then
  *
@@ -48,7 +48,10 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
 double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
                                unsigned block_rows);
 
-/* The mean squared error of one element of an allreduce of contributions of variance `variance`. */
+/*
+ * The mean squared error of one element of an allreduce of contributions of variance `variance`;
+ * where calls have blocks of their own (quant_cut.h) at most this: config->block_rows is the most.
+ */
 double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,
                        double variance);
 

@@ -8,7 +8,7 @@
  * Shards begin at multiples of 64 elements and differ by at most one such row,
  * so in a short vector the last ones are empty.  Segments are segment_elems
  * long, the last one of a shard is what is left.  Everything follows from
- * (count, shards, segment_elems), which are equal on all ranks.
+ * (count, shards, segment_elems), which are equal on all ranks; quant_cut.h has the last of them.
  *
  * Blocks: the vector of a half of an allreduce is one block of `count` elements for
  * each rank, of any length.  Rank r owns shard r + 1 (quant_schedule.h), so with N

@@ -42,7 +42,7 @@ quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool p
     return (quant_wire_segment_t){
         .format = quant_format_is_exact(format) ? exact : format,
         .exact = exact,
-        .block_rows = pipe->config.block_rows,
+        .block_rows = pipe->block_rows,
         .sequence = pipe->operation.sequence,
         .elements = (uint32_t) span->elems,
         .transform =

@@ -94,6 +94,7 @@ static const quant_numbers_t *largest_numbers(const quant_config_t *config)
     return config->doubles ? &quant_doubles : &quant_floats;
 }
 
+/* Of any call: whatever the rows of its tiles, a message that is exact is longer than coded. */
 static size_t message_bytes(const quant_config_t *config)
 {
     const quant_numbers_t *numbers = largest_numbers(config);
@@ -211,9 +212,11 @@ static void choose_rounds(quant_pipeline_t *pipe)
     pipe->layout = (quant_layout_t){
         .count = pipe->operation.count,
         .shards = pipe->plan.shards,
-        .segment_elems = pipe->config.segment_elems,
         .blocks = is_half ? pipe->stream->ranks : 0,
     };
+    const quant_cut_t cut = quant_cut(&pipe->config, quant_layout_shard(&pipe->layout, 0).elems);
+    pipe->layout.segment_elems = cut.segment_elems;
+    pipe->block_rows = cut.block_rows;
 }
 
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)

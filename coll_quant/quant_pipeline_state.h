@@ -8,6 +8,7 @@
 #ifndef QUANT_PIPELINE_STATE_H
 #define QUANT_PIPELINE_STATE_H
 
+#include "quant_cut.h"
 #include "quant_layout.h"
 #include "quant_pipeline.h"
 #include "quant_schedule.h"
@@ -55,6 +56,7 @@ typedef struct quant_pipeline {
 
     quant_operation_t operation;
     quant_layout_t layout;
+    unsigned block_rows; /* of the call's tiles */
     arc_status_t status;
     float bound; /* of the totals that are complete */
 

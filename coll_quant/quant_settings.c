@@ -50,6 +50,12 @@ static bool quantizes_gather(const quant_settings_t *settings)
     return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
 }
 
+/* The rows of the largest tile that a call may have. */
+static unsigned rows_max(const quant_settings_t *settings)
+{
+    return 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX : (unsigned) settings->block;
+}
+
 bool quant_settings_want_levels(const quant_settings_t *settings)
 {
     const quant_algo_t *algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
@@ -80,21 +86,26 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, uns
         .per_machine = per_machine,
         .reduce = quantizes_reduce(settings),
         .gather = quantizes_gather(settings),
-        .block_rows = (unsigned) settings->block,
+        .block_rows = rows_max(settings),
         .rounding = (quant_rounding_t) settings->rounding,
         .target_nmse = settings->target_nmse,
     };
     return quant_choose(&wanted, ranks, choice);
 }
 
-/* As many whole tiles as a message in `format` has room for, but one at least. */
+/*
+ * As many whole tiles as a message in `format` has room for, but one at least.  Where calls have
+ * tiles of their own, enough for any: the largest one, and as many codes as there is room for.
+ */
 static size_t segment_elems(const quant_settings_t *settings, const quant_format_t *format)
 {
-    const unsigned block_rows = (unsigned) settings->block;
+    const unsigned block_rows = rows_max(settings);
     const size_t tile_elems = quant_tile_elems(block_rows);
     const size_t tile_bytes = quant_payload_bytes(format, tile_elems, block_rows);
     const size_t room = settings->segment_bytes - sizeof(quant_wire_header_t);
-    const size_t tiles = room / tile_bytes;
+    const size_t tiles = 0 != settings->minishards
+                             ? quant_divide_up(room / quant_row_bytes(format->bits), block_rows)
+                             : room / tile_bytes;
 
     return (tiles > 0 ? tiles : 1) * tile_elems;
 }
@@ -109,8 +120,11 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .kernels = kernels,
         .reduce_format = reduce,
         .gather_format = gather,
-        .block_rows = (unsigned) settings->block,
+        .block_rows = rows_max(settings),
         .segment_elems = segment_elems(settings, reduce->bits > gather->bits ? reduce : gather),
+        .segment_bytes = settings->segment_bytes,
+        .minishards = (unsigned) settings->minishards,
+        .microshards = (unsigned) settings->microshards,
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
         .doubles = QUANT_TYPES_FLOAT != settings->types,

@@ -5,7 +5,8 @@
  * rows of our own, so that nothing behind the caller's last element is touched.
  *
  * Cost of encoding: one pass to find the largest magnitudes and one to code,
- * both over a tile that stays in the first-level cache (16 KiB for 64 rows).
+ * both over a tile that stays in the first-level cache (16 KiB for 64 rows), a larger one in the
+ * second; quant_cut.h has more about it.
  * A hop finds them while it adds, so that it is two passes, too.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

@@ -7,8 +7,8 @@
 #include "quant_tiles.h"
 #include "quant_transform.h"
 
-/* 2^118 as bits: 256 numbers decoded from smaller ones add up to less than 2^127. */
-static const uint32_t rotated_limit = UINT32_C(0x7a800000);
+/* 2^114 as bits: 4096 numbers decoded from smaller ones add up to less than 2^127. */
+static const uint32_t rotated_limit = UINT32_C(0x78800000);
 
 /* Scales from here on are drawn for: the smallest u s and its last place are then normal numbers.
  */

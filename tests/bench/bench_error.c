@@ -2,7 +2,7 @@
  * The mean squared error of an allreduce by every algorithm of coll_quant, for each
  * stage and for both, in the formats asked for:
  *
- *   bench_error [--rounding R] [--rotation R] RANKS ELEMENTS FORMAT ...
+ *   bench_error [--rounding R] [--rotation R] [--minishards M] RANKS ELEMENTS FORMAT ...
  *   bench_error formats                     which there are
  *
  * Schedules, messages and codec are the component's; all ranks are in this process, on a
@@ -22,7 +22,8 @@
  * With levels, two ranks are on each machine; their bytes are those between machines.
  *
  * Prints tab-separated columns with a header; a theory of "-": there is none. bytes is what
- * an element takes on the wire, scales and headers included, the mean of both stages.
+ * an element takes on the wire, scales and headers included, the mean of both stages; block is how
+ * many numbers share a scale.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -32,14 +33,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quant_cut.h"
 #include "quant_error.h"
 #include "quant_job.h"
+#include "quant_layout.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
 
 enum {
     SEED = 20261120,
     BLOCK_ROWS = 64,
+    SEGMENT_BYTES = 49152,    /* the component's default */
+    MINISHARDS_MAX = 1000000, /* the component's limit */
     /* As the component's defaults: 64 KiB of floats, 16 segments under way. */
     SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES,
     DEPTH = 16,
@@ -169,11 +174,20 @@ static void measure_rows(work_t *work)
     }
 }
 
-static double wire_bytes(const quant_format_t *format)
+/* Of an allreduce with the formats of `config`. */
+static quant_cut_t cut_of(const work_t *work, const quant_algo_t *algo,
+                          const quant_config_t *config)
+{
+    const quant_layout_t layout = {.count = work->job.count,
+                                   .shards = work->job.ranks * algo->tree->directions};
+    return quant_cut(config, quant_layout_shard(&layout, 0).elems);
+}
+
+static double wire_bytes(const quant_format_t *format, const quant_cut_t *cut)
 {
     return (double) (sizeof(quant_wire_header_t) +
-                     quant_payload_bytes(format, SEGMENT_ELEMS, BLOCK_ROWS)) /
-           SEGMENT_ELEMS;
+                     quant_payload_bytes(format, cut->segment_elems, cut->block_rows)) /
+           (double) cut->segment_elems;
 }
 
 static void print_row(const work_t *work, const row_t *row)
@@ -183,14 +197,17 @@ static void print_row(const work_t *work, const row_t *row)
 
     config.reduce_format = row->stages->reduce ? row->format : &quant_format_fp32;
     config.gather_format = row->stages->gather ? row->format : &quant_format_fp32;
+    const quant_cut_t cut = cut_of(work, row->algo, &config);
+    config.block_rows = cut.block_rows;
     double expected = quant_error_mse(row->algo, &config, work->job.ranks, 1);
     if (expected > 0) {
         (void) snprintf(theory, sizeof(theory), "%.6e", expected);
     }
-    printf("%s\t%s\t%s\t%zu\t%.4f\t%s\t%.6e\t%.6e\n", row->algo->name, row->format->name,
-           row->stages->name, work->job.count,
-           (wire_bytes(config.reduce_format) + wire_bytes(config.gather_format)) / 2, theory,
-           row->exact, row->baseline);
+    const double bytes =
+        (wire_bytes(config.reduce_format, &cut) + wire_bytes(config.gather_format, &cut)) / 2;
+    printf("%s\t%s\t%s\t%zu\t%.4f\t%s\t%.6e\t%.6e\t%u\n", row->algo->name, row->format->name,
+           row->stages->name, work->job.count, bytes, theory, row->exact, row->baseline,
+           cut.block_rows);
 }
 
 /*
@@ -213,8 +230,9 @@ static void print_other_row(work_t *work, const char *name, const quant_format_t
 {
     const double exact = error_of_result(work);
 
-    printf("full_loop\t%s\tboth\t%zu\t%.4f\t-\t%.6e\t%.6e\n", name, work->job.count,
-           wire_bytes(format), exact, distance_to_baseline(work));
+    const quant_cut_t cut = cut_of(work, quant_algo_by_name("full_loop"), &work->job.config);
+    printf("full_loop\t%s\tboth\t%zu\t%.4f\t-\t%.6e\t%.6e\t%u\n", name, work->job.count,
+           wire_bytes(format, &cut), exact, distance_to_baseline(work), cut.block_rows);
 }
 
 /* The rows without a theory; the inputs are bf16 numbers by now, and rounded to fp8 after it. */
@@ -281,6 +299,9 @@ static int take_options(quant_config_t *config, int argc, char **argv)
         } else if (0 == strcmp("--rotation", argv[taken])) {
             config->rotation =
                 (quant_rotation_t) choice_of(quant_rotation_choices, argv[taken + 1]);
+        } else if (0 == strcmp("--minishards", argv[taken]) &&
+                   0 != whole_number(argv[taken + 1], MINISHARDS_MAX)) {
+            config->minishards = (unsigned) whole_number(argv[taken + 1], MINISHARDS_MAX);
         } else {
             break;
         }
@@ -308,6 +329,12 @@ static void work_init(work_t *work, const quant_config_t *options, unsigned rank
     work->job.config.depth = DEPTH;
     work->job.config.rounding = options->rounding;
     work->job.config.rotation = options->rotation;
+    work->job.config.minishards = options->minishards;
+    work->job.config.segment_bytes = SEGMENT_BYTES;
+    if (0 != options->minishards) {
+        work->job.config.block_rows = QUANT_BLOCK_ROWS_MAX;
+        work->job.config.segment_elems = quant_tile_elems(QUANT_BLOCK_ROWS_MAX);
+    }
 }
 
 static void work_fini(work_t *work)
@@ -343,11 +370,10 @@ int main(int argc, char **argv)
         return list_formats();
     }
     if (ranks < 2 || 0 == count || argc < 4 || argc - 3 > FORMATS_MAX) {
-        fprintf(
-            stderr,
-            "usage: bench_error [--rounding R] [--rotation R] RANKS ELEMENTS FORMAT ...: 2 to %d "
-            "ranks, 1 to %d\n",
-            JOB_RANKS_MAX, ELEMENTS_MAX);
+        fprintf(stderr,
+                "usage: bench_error [--rounding R] [--rotation R] [--minishards M] RANKS ELEMENTS "
+                "FORMAT ...: 2 to %d ranks, 1 to %d\n",
+                JOB_RANKS_MAX, ELEMENTS_MAX);
         return EXIT_FAILURE;
     }
     for (int i = 3; i < argc; ++i) {
@@ -361,7 +387,7 @@ int main(int argc, char **argv)
     }
     work_init(&work, &given, ranks, count);
     measure_rows(&work);
-    printf("algorithm\tformat\tstages\telements\tbytes\ttheory\texact\tbaseline\n");
+    printf("algorithm\tformat\tstages\telements\tbytes\ttheory\texact\tbaseline\tblock\n");
     for (size_t i = 0; i < work.row_count; ++i) {
         print_row(&work, &work.rows[i]);
     }

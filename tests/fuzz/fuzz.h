@@ -27,9 +27,9 @@
 /* The first bytes of an input say what is done with the others. */
 typedef struct fuzz_head {
     uint8_t format;     /* index, wraps around */
-    uint8_t next;       /* index of the format of the next hop, wraps around */
+    uint8_t next;       /* index of the format of the next hop; the last round: all is longer */
     uint8_t isa;        /* modulo 3; above that rounding and rotation; wraps around */
-    uint8_t block_rows; /* 1 .. 256 */
+    uint8_t block_rows; /* 1 .. 256; longer: up to 4096, the most that there are */
     uint8_t elems[2];   /* at least 1 */
 } fuzz_head_t;
 

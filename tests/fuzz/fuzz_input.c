@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-enum { ELEMS_MAX = 20000, ISAS = 3 };
+enum { ELEMS_MAX = 20000, ISAS = 3, LONGER = 16 };
 
 bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
 {
@@ -13,6 +13,7 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
         return false;
     }
     memcpy(&head, data, sizeof(head));
+    const unsigned times = UINT8_MAX / QUANT_CODES == head.next / QUANT_CODES ? LONGER : 1;
     *input = (fuzz_input_t){
         .format = quant_format_at(head.format % QUANT_CODES),
         .next = quant_format_at(head.next % QUANT_CODES),
@@ -23,8 +24,8 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
                 .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
                 .key = head.isa,
             },
-        .block_rows = head.block_rows + 1U,
-        .elems = 1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX,
+        .block_rows = (head.block_rows + 1U) * times,
+        .elems = (1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX) * times,
         .rest = data + sizeof(head),
         .rest_bytes = bytes - sizeof(head),
     };

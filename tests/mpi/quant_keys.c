@@ -83,19 +83,13 @@ static const struct {
     const char *value;
     bool exact;
 } effects[] = {
-    {"arc_quant_format", "int4", false},
-    {"arc_quant_format", "int16", false},
-    {"arc_quant_format", "fp32", true},
-    {"arc_quant_algorithm", "direct", false},
-    {"arc_quant_stages", "ag", false},
-    {"arc_quant_stages", "none", true},
-    {"arc_quant_block", "32", false},
-    {"arc_quant_min_bytes", "1m", true},
-    {"arc_quant_target_nmse", "1e-6", false},
-    {"arc_quant_target_nmse", "1e-30", true},
-    {"arc_quant_rounding", "stochastic", false},
-    {"arc_quant_rounding", "dither", false},
-    {"arc_quant_rotation", "hadamard", false},
+    {"arc_quant_format", "int4", false},      {"arc_quant_format", "int16", false},
+    {"arc_quant_format", "fp32", true},       {"arc_quant_algorithm", "direct", false},
+    {"arc_quant_stages", "ag", false},        {"arc_quant_stages", "none", true},
+    {"arc_quant_block", "32", false},         {"arc_quant_minishards", "3", false},
+    {"arc_quant_min_bytes", "1m", true},      {"arc_quant_target_nmse", "1e-6", false},
+    {"arc_quant_target_nmse", "1e-30", true}, {"arc_quant_rounding", "stochastic", false},
+    {"arc_quant_rounding", "dither", false},  {"arc_quant_rotation", "hadamard", false},
 };
 
 static void check_effects(MPI_Comm comm)
@@ -127,6 +121,7 @@ static void check_refused(MPI_Comm comm)
         {"arc_quant_stages", "most"},    {"arc_quant_block", "7"},
         {"arc_quant_min_bytes", "much"}, {"arc_quant_target_nmse", "2"},
         {"arc_quant_rounding", "up"},    {"arc_quant_rotation", "fast"},
+        {"arc_quant_minishards", "-1"},  {"arc_quant_microshards", "few"},
     };
 
     for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {
@@ -163,6 +158,39 @@ static void check_order(void)
     MPI_Comm_free(&comm);
     free(first);
     tap_case("keys in any order, at MPI_Comm_dup_with_info or later, give the same");
+}
+
+/* The sum on a fresh communicator with these keys, `count` of them, into `other`. */
+static void sum_with(const char *const pairs[][2], size_t count)
+{
+    MPI_Info info = info_of(pairs, count);
+    MPI_Comm comm;
+
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    sum(comm, ELEMS);
+    memcpy(other, result, ELEMS * sizeof *other);
+    MPI_Comm_free(&comm);
+}
+
+/* Messages change no bit of a sum, unless numbers are drawn for each of them. */
+static void check_microshards(void)
+{
+    static const char *const drawn[][2] = {
+        {"arc_quant", "on"}, {"arc_quant_rounding", "stochastic"}, {"arc_quant_microshards", "4"}};
+    static const char *const nearest[][2] = {{"arc_quant", "on"}, {"arc_quant_microshards", "4"}};
+    float *first = must_alloc(ELEMS * sizeof *first);
+
+    sum_with(drawn, 2);
+    memcpy(first, other, ELEMS * sizeof *first);
+    sum_with(drawn, 2);
+    tap_check(memcmp(first, other, ELEMS * sizeof *first) == 0, "drawn in another way");
+    sum_with(drawn, 3);
+    tap_check(memcmp(first, other, ELEMS * sizeof *first) != 0, "not drawn by message");
+    sum_with(nearest, 2);
+    tap_check(memcmp(usual, other, ELEMS * sizeof *usual) == 0, "bytes differ");
+    free(first);
+    tap_case("microshards cut messages, and nothing else");
 }
 
 /* The mean square of the error of the sum of `calls` calls with `count` elements each. */
@@ -251,6 +279,7 @@ int main(int argc, char **argv)
     check_refused(comm);
     check_feedback(comm);
     check_order();
+    check_microshards();
     check_without_wish();
     MPI_Comm_free(&comm);
     free(usual);

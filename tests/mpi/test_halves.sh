@@ -31,6 +31,10 @@ for ranks in 4 6; do
         --mca coll_quant_ranks_per_node 2" quant_halves -a 1
 done
 
+# Scale domains and messages by the length of a block: of 64 numbers in those that are measured.
+mpi_run "np=3 minishards 32, microshards 3" 3 60 "$all --mca coll_quant_minishards 32 \
+    --mca coll_quant_microshards 3" quant_halves -a 1
+
 # What is named, and what its stage is.
 mpi_run "np=3 by default" 3 60 "$on" quant_halves -r 0 -g 0 -a 1
 mpi_run "np=3 off" 3 60 "--mca coll_quant_collectives all" quant_halves -r 0 -g 0

@@ -82,6 +82,28 @@ mpi_says "np=2 bf16: rotation is not for it" \
 # Parameters about how messages are cut must not change the error.
 mpi_run "np=4 small segments" 4 120 \
     "$on --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 3" quantized -n 1048576
+# Calls cut by their length: blocks of 64 at first, so that the usual errors have to come out, and of
+# any length in the calls after it; the longest blocks; blocks of 1024, rotated and drawn for.
+by_length="--mca coll_quant_minishards 64 --mca coll_quant_microshards 5"
+for algorithm in $flat; do
+    numbers=1048576
+    [ "$algorithm" != dual_loop ] || numbers=2097152
+    mpi_run "$algorithm np=4 minishards 64, microshards 5" 4 120 \
+        "$on --mca coll_quant_algorithm $algorithm $by_length" quantized -a "$algorithm" -n $numbers
+done
+mpi_run "hierarchical np=4 minishards 64, microshards 5" 4 120 "$on $by_length \
+    --mca coll_quant_algorithm hierarchical --mca coll_quant_ranks_per_node 2" \
+    quantized -a hierarchical -p 2 -n 1048576
+mpi_run "np=2 minishards 1, microshards 1" 2 120 "$on --mca coll_quant_minishards 1 \
+    --mca coll_quant_microshards 1" quantized -n 1048576 -c 7.517e-5
+mpi_run "np=4 block 4096" 4 120 "$on --mca coll_quant_block 4096" quantized -n 1048576 -c 7.517e-5
+mpi_start 2 60 "$on --mca coll_quant_verbose 10 $by_length" quantized -n 1048576 -c 4.177e-5
+mpi_judge "np=2 minishards 64, microshards 5, told"
+mpi_says "np=2 minishards 64, microshards 5, told" \
+    "block up to 4096, .* up to 262144 numbers a message, minishards 64, microshards 5" 1
+mpi_run "np=4 minishards 4 dither hadamard" 4 120 "$on --mca coll_quant_minishards 4 \
+    --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
+    quantized -n 1048576 -c 6.227e-5 -r
 # Naming the component asks for it, too.
 mpi_run "np=2 named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self" quantized -n 1048576

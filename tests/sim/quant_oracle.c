@@ -267,10 +267,24 @@ static double lane_bound(const quant_job_t *job, unsigned shard, size_t first, s
     return bound + quantization_bound(job->config.gather_format, largest_of(sum, rows) + bound);
 }
 
+/* The rows of a tile, where the longest shard has `shard_rows`. */
+static size_t rows_of_tile(const quant_job_t *job, size_t shard_rows)
+{
+    const size_t most = job->config.block_rows;
+    const size_t pieces = job->config.minishards;
+
+    if (0 == pieces) {
+        return most;
+    }
+    const size_t rows = (shard_rows + pieces - 1) / pieces;
+    return rows < 8 ? 8 : rows > most ? most : rows;
+}
+
 void quant_oracle_bound(const quant_job_t *job, double *bound)
 {
-    const size_t segment_rows = job->config.segment_elems / 64;
     const size_t rows = (job->count + 63) / 64;
+    const size_t shards = job->ranks * model_of(job)->halves;
+    const size_t tile_rows = rows_of_tile(job, (rows + shards - 1) / shards);
 
     if (1 == job->ranks) {
         for (size_t i = 0; i < job->count; ++i) {
@@ -282,10 +296,9 @@ void quant_oracle_bound(const quant_job_t *job, double *bound)
         size_t shard_row = 0;
         size_t dummy = 0;
         unsigned shard = shard_of_row(job, row, &shard_row);
-        size_t in_segment = (row - shard_row) % segment_rows;
         size_t tile_end = row + 1;
-        /* A tile ends after block_rows rows, at the end of its segment or of its shard. */
-        while (tile_end < rows && 0 != (in_segment + tile_end - row) % job->config.block_rows &&
+        /* Segments are whole tiles, so tiles count from the begin of the shard. */
+        while (tile_end < rows && 0 != (tile_end - shard_row) % tile_rows &&
                shard == shard_of_row(job, tile_end, &dummy)) {
             ++tile_end;
         }
@@ -336,7 +349,9 @@ static double half_lane_bound(const quant_job_t *job, unsigned block, unsigned s
 
 void quant_oracle_half_bound(const quant_job_t *job, double *bound)
 {
-    const size_t tile = (size_t) job->config.block_rows * 64;
+    const size_t rows = (job->count + 63) / 64;
+    const size_t halves = model_of(job)->halves;
+    const size_t tile = rows_of_tile(job, (rows + halves - 1) / halves) * 64;
 
     for (unsigned block = 0; block < job->ranks; ++block) {
         const size_t base = block * job->count;
@@ -344,7 +359,6 @@ void quant_oracle_half_bound(const quant_job_t *job, double *bound)
             size_t begin = 0;
             size_t end = 0;
             const unsigned shard = half_shard_at(job, block, i, &begin, &end);
-            /* Segments are whole tiles, so tiles count from the begin of the shard. */
             const size_t tile_begin = begin + (i - begin) / tile * tile;
             const size_t tile_end = tile_begin + tile < end ? tile_begin + tile : end;
 

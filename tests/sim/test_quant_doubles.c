@@ -15,8 +15,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "quant_cut.h"
 #include "quant_error.h"
 #include "quant_job.h"
+#include "quant_layout.h"
 
 enum { SEED = 20261122, RANKS = 6, COUNT = 2 * RANKS * 64 * QUANT_LANES + 77 };
 
@@ -114,6 +116,34 @@ static void error_is_that_of_floats(void **state)
     doubles_free(inputs);
 }
 
+/* Of the longest shard, one row longer than two tiles of 64; the half of that with two directions.
+ */
+static void each_call_has_the_error_of_its_own_blocks(void **state)
+{
+    static const unsigned minishards[] = {1, 2, 3, 5, 1000};
+    const doubles_case_t *wanted = *state;
+    double **inputs = doubles_new();
+
+    for (size_t i = 0; i < sizeof minishards / sizeof minishards[0]; ++i) {
+        quant_job_t job = job_of(wanted, inputs);
+        job.config.block_rows = 256;
+        job.config.segment_elems = (size_t) job.config.block_rows * QUANT_LANES;
+        job.config.segment_bytes = 8192;
+        job.config.minishards = minishards[i];
+        job.config.microshards = (unsigned) i;
+        const quant_layout_t layout = {.count = COUNT,
+                                       .shards = RANKS * wanted->algo->tree->directions};
+        quant_config_t of_call = job.config;
+        of_call.block_rows =
+            quant_cut(&job.config, quant_layout_shard(&layout, 0).elems).block_rows;
+        const double predicted = quant_error_mse(wanted->algo, &of_call, RANKS, 1);
+        /* The last block of a shard may be short. */
+        const double measured = checked_mse(&job, inputs, 2);
+        assert_true(measured < 1.08 * predicted && measured > 0.8 * predicted);
+    }
+    doubles_free(inputs);
+}
+
 static void what_is_exact_is_a_sum_of_doubles(void **state)
 {
     doubles_case_t exact = *(const doubles_case_t *) *state;
@@ -153,7 +183,7 @@ int main(void)
 {
     static const quant_format_t *const formats[] = {&quant_format_int8, &quant_format_int16,
                                                     &quant_format_int4, &quant_format_bf16};
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 2 };
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 3 };
     static doubles_case_t cases[JOB_ALGOS][FORMATS];
     static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
     struct CMUnitTest *next = tests;
@@ -168,6 +198,9 @@ int main(void)
             *next++ = (struct CMUnitTest){
                 .name = one->name, .test_func = error_is_that_of_floats, .initial_state = one};
         }
+        *next++ = (struct CMUnitTest){.name = "each_call_has_the_error_of_its_own_blocks",
+                                      .test_func = each_call_has_the_error_of_its_own_blocks,
+                                      .initial_state = &cases[a][0]};
         *next++ = (struct CMUnitTest){.name = "what_is_exact_is_a_sum_of_doubles",
                                       .test_func = what_is_exact_is_a_sum_of_doubles,
                                       .initial_state = &cases[a][0]};

@@ -205,7 +205,7 @@ static void a_config_outside_the_limits_is_refused(void **state)
     quant_config_t good = quant_job_config();
     good.kernels = &kernels;
     const size_t tile = (size_t) good.block_rows * QUANT_LANES;
-    quant_config_t bad[10];
+    quant_config_t bad[12];
 
     (void) state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
@@ -221,6 +221,12 @@ static void a_config_outside_the_limits_is_refused(void **state)
     bad[7].segment_elems = QUANT_SEGMENT_ELEMS_MAX + tile;
     bad[8].depth = QUANT_DEPTH_MIN - 1;
     bad[9].depth = QUANT_DEPTH_MAX + 1;
+    good.minishards = 3;
+    good.segment_bytes = sizeof(quant_wire_header_t);
+    bad[10] = bad[11] = good;
+    bad[10].segment_bytes -= 1;
+    bad[11].block_rows = 96; /* no power of two */
+    bad[11].segment_elems = quant_tile_elems(96);
     assert_int_equal(ARC_OK, quant_config_check(&good));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
         assert_int_equal(ARC_ERR_INVALID, quant_config_check(&bad[i]));

@@ -19,7 +19,7 @@
 #include "quant_job.h"
 #include "quant_wire.h"
 
-enum { SEED = 20261121, BUSY_DELAY = 12, RANKS_MOST = 9, SMALL_BLOCK = 8 };
+enum { SEED = 20261121, BUSY_DELAY = 12, RANKS_MOST = 9, SMALL_BLOCK = 8, SEGMENT_BYTES = 2048 };
 
 static const size_t counts[] = {0,    1,    63,   64,        65,           127,          128,  509,
                                 4095, 4096, 4097, 3 * 4096U, 5 * 4096 + 1, 7 * 4096 - 1, 10007};
@@ -30,10 +30,13 @@ static const struct variant {
     bool in_place;
     bool mixed_isa;
     unsigned eager_max;
+    unsigned minishards;
+    unsigned microshards;
 } variants[] = {
-    {64, 3, false, false, 0}, {64, 3, true, true, 1},  {64, 6, true, true, 2},
-    {64, 64, true, true, 99}, {8, 3, true, true, 0},   {8, 4, false, false, 2},
-    {8, 5, true, false, 99},  {8, 16, true, false, 0}, {8, 8, false, true, 1},
+    {64, 3, false, false, 0, 0, 0}, {64, 3, true, true, 1, 0, 0},  {64, 6, true, true, 2, 0, 0},
+    {64, 64, true, true, 99, 0, 0}, {8, 3, true, true, 0, 0, 0},   {8, 4, false, false, 2, 0, 0},
+    {8, 5, true, false, 99, 0, 0},  {8, 16, true, false, 0, 0, 0}, {8, 8, false, true, 1, 0, 0},
+    {8, 6, true, true, 2, 0, 3},    {32, 3, true, true, 0, 3, 0},  {32, 6, false, false, 2, 3, 2},
 };
 
 enum {
@@ -141,6 +144,9 @@ static void halves_of_any_length_are_within_the_bound(void **state)
         for (unsigned v = 0; v < VARIANTS; ++v) {
             job.config.block_rows = variants[v].block_rows;
             job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
+            job.config.segment_bytes = SEGMENT_BYTES;
+            job.config.minishards = variants[v].minishards;
+            job.config.microshards = variants[v].microshards;
             job.config.depth = variants[v].depth;
             job.in_place = variants[v].in_place;
             job.mixed_isa = variants[v].mixed_isa;

@@ -18,7 +18,7 @@
 
 #include "quant_job.h"
 
-enum { SEED = 20261120, BUSY_DELAY = 12, BUSY_EAGER = 2 };
+enum { SEED = 20261120, BUSY_DELAY = 12, BUSY_EAGER = 2, SEGMENT_BYTES = 2048 };
 
 static const unsigned rank_cases[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17};
 
@@ -53,10 +53,14 @@ static const struct variant {
     bool in_place;
     bool mixed_isa;
     unsigned eager_max;
+    unsigned minishards;
+    unsigned microshards;
 } variants[] = {
-    {64, 3, false, false, 0}, {64, 3, true, true, 1},  {64, 6, false, true, 2},
-    {64, 8, true, false, 0},  {64, 64, true, true, 4}, {8, 3, true, true, 0},
-    {8, 4, false, false, 2},  {8, 6, true, false, 1},  {8, 8, false, true, 0},
+    {64, 3, false, false, 0, 0, 0}, {64, 3, true, true, 1, 0, 0},   {64, 6, false, true, 2, 0, 0},
+    {64, 8, true, false, 0, 0, 0},  {64, 64, true, true, 4, 0, 0},  {8, 3, true, true, 0, 0, 0},
+    {8, 4, false, false, 2, 0, 0},  {8, 6, true, false, 1, 0, 0},   {8, 8, false, true, 0, 0, 0},
+    {8, 5, true, true, 2, 0, 3},    {32, 3, true, true, 0, 3, 0},   {32, 8, false, false, 4, 3, 1},
+    {32, 4, true, false, 2, 3, 2},  {128, 6, false, true, 1, 1, 0}, {128, 3, true, true, 0, 1, 1},
 };
 
 enum {
@@ -125,6 +129,9 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
         quant_job_t job = busy_job(grid->algo, grid->ranks, grid->count, inputs);
         job.config.block_rows = variants[v].block_rows;
         job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
+        job.config.segment_bytes = SEGMENT_BYTES;
+        job.config.minishards = variants[v].minishards;
+        job.config.microshards = variants[v].microshards;
         job.config.depth = variants[v].depth;
         job.in_place = variants[v].in_place;
         job.mixed_isa = variants[v].mixed_isa;

@@ -64,8 +64,8 @@ int main(void)
          "A duplicate made by `MPI_Comm_dup` does not inherit it. |\n"
          "| `arc_quant_format`, `arc_quant_algorithm`, `arc_quant_stages`, `arc_quant_block`, "
          "`arc_quant_min_bytes`, `arc_quant_target_nmse`, `arc_quant_rounding`, "
-         "`arc_quant_rotation`, `arc_quant_error_feedback`, `arc_quant_collectives` | those of the "
-         "parameter, or default | "
+         "`arc_quant_rotation`, `arc_quant_error_feedback`, `arc_quant_collectives`, "
+         "`arc_quant_minishards`, `arc_quant_microshards` | those of the parameter, or default | "
          "What the parameter `coll_quant_...` says, for this communicator; switches nothing on by "
          "itself. Taken like `arc_quant`; a format in `arc_quant` goes before `arc_quant_format`. "
          "A value that is not allowed changes nothing and is reported once. |");

@@ -42,7 +42,7 @@ if ! [ -x ./bench_error ] || ! command -v python3 >/dev/null; then
     echo "1..0 # SKIP needs bench_error, which needs cmocka, and python3"
     exit
 fi
-echo 1..19
+echo 1..21
 
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
@@ -58,6 +58,13 @@ option_is_near() {
 ok_if "stochastic rounding is near the theory" option_is_near --rounding stochastic
 ok_if "dither of rotated numbers is near the theory" \
     option_is_near --rounding dither --rotation hadamard
+by_minishards() {
+    succeeds "$bench/error_table" --elements 262144 --ranks 4 --minishards 1,7,32 \
+        --tsv "$scratch/minishards.tsv" && [ "$(grep -c . "$scratch/minishards.tsv")" -eq $((2 + 3 * 6 * 3)) ] &&
+        line "7 147 full_loop 1.0" && line "32 32 direct 1.0"
+}
+ok_if "every number of minishards has the error of its blocks" by_minishards
+ok_if "refuses no minishards" refuses usage ./bench_error --minishards 0 2 64 int8
 ok_if "refuses an unknown rounding" refuses int7 ./bench_error --rounding int7 2 64 int8
 ok_if "refuses one rank" refuses usage ./bench_error 1 64 int8
 ok_if "refuses no elements" refuses usage ./bench_error 2 0 int8

@@ -21,7 +21,7 @@
 
 enum { NAME_BYTES = 64, TILE = 64 * QUANT_LANES, SEED = 4711, MISALIGNED = 4 };
 
-static const unsigned block_rows_cases[] = {8, 64, 100, 256};
+static const unsigned block_rows_cases[] = {8, 64, 100, 256, 4096};
 
 /* Lengths 1 .. 130 are added to these. */
 static const size_t around_tiles[] = {511,  512,  513,  1024,  2 * TILE - 65, TILE - 64,   TILE - 1,

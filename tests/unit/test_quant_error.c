@@ -22,7 +22,9 @@ static void coefficients_of_int8_are_those_of_the_table(void **state)
     static const struct {
         unsigned block_rows;
         double coefficient;
-    } rows[] = {{16, 2.204e-5}, {32, 2.858e-5}, {64, 3.516e-5}, {128, 4.177e-5}, {256, 4.840e-5}};
+    } rows[] = {{16, 2.204e-5},   {32, 2.858e-5},   {64, 3.516e-5},
+                {128, 4.177e-5},  {256, 4.840e-5},  {512, 5.505e-5},
+                {1024, 6.172e-5}, {2048, 6.843e-5}, {4096, 7.517e-5}};
 
     (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
@@ -34,20 +36,42 @@ static void coefficients_of_int8_are_those_of_the_table(void **state)
 /* The same expectation by drawing: it shares no formula with the integral. */
 static void coefficient_agrees_with_drawn_blocks(void **state)
 {
-    enum { BLOCK = 64, BLOCKS = 40000 };
+    static const unsigned rows[] = {QUANT_BLOCK_ROWS_MIN, 64, 1000, QUANT_BLOCK_ROWS_MAX};
+    static const unsigned blocks[] = {40000, 40000, 5000, 5000};
     test_random_t random = test_random_start(99);
-    double squares = 0;
 
     (void) state;
-    for (unsigned b = 0; b < BLOCKS; ++b) {
-        double largest = 0;
-        for (unsigned i = 0; i < BLOCK; ++i) {
-            largest = fmax(largest, fabs(test_random_normal(&random)));
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); ++r) {
+        double squares = 0;
+        for (unsigned b = 0; b < blocks[r]; ++b) {
+            double largest = 0;
+            for (unsigned i = 0; i < rows[r]; ++i) {
+                largest = fmax(largest, fabs(test_random_normal(&random)));
+            }
+            squares += largest * largest;
         }
-        squares += largest * largest;
+        const double drawn = squares / blocks[r] / (12.0 * 127 * 127) * (rows[r] - 1.0) / rows[r];
+        assert_close(drawn, quant_error_coefficient(&quant_format_int8, rows[r]), 0.01);
     }
-    double drawn = squares / BLOCKS / (12.0 * 127 * 127) * (BLOCK - 1) / BLOCK;
-    assert_close(drawn, quant_error_coefficient(&quant_format_int8, BLOCK), 0.01);
+}
+
+/* So what meets a target with the longest blocks meets it with all others. */
+static void longer_blocks_never_have_less_error(void **state)
+{
+    const quant_format_t *format = NULL;
+
+    (void) state;
+    for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
+        for (unsigned rounding = 0; rounding < QUANT_ROUNDINGS; ++rounding) {
+            double last = 0;
+            for (unsigned rows = QUANT_BLOCK_ROWS_MIN; rows <= QUANT_BLOCK_ROWS_MAX;
+                 rows += rows / QUANT_BLOCK_ROWS_MIN) {
+                const double c = quant_error_of_rounding(format, rounding, rows);
+                assert_true(c >= last * (1 - 1e-9));
+                last = c;
+            }
+        }
+    }
 }
 
 static void an_exact_format_has_no_error(void **state)
@@ -184,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients_of_int8_are_those_of_the_table),
         cmocka_unit_test(coefficient_agrees_with_drawn_blocks),
+        cmocka_unit_test(longer_blocks_never_have_less_error),
         cmocka_unit_test(an_exact_format_has_no_error),
         cmocka_unit_test(growth_is_the_closed_form_of_the_algorithm),
         cmocka_unit_test(with_levels_only_machines_count_each_with_all_its_ranks),

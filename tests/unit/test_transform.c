@@ -237,7 +237,7 @@ static void all_sets_agree_and_keep_the_bound(void **state)
     static const size_t counts[] = {1,        2,    63,   64,   65,   127,      128,
                                     129,      511,  513,  700,  1000, 1984,     TILE - 64,
                                     TILE - 1, TILE, 4097, 6400, 9999, 2 * TILE, 3 * TILE + 65};
-    static const unsigned block_rows[] = {8, 64, 100, 256, 1};
+    static const unsigned block_rows[] = {8, 64, 100, 256, 1, QUANT_BLOCK_ROWS_MAX};
     const grid_case_t *grid = *state;
     test_random_t random = test_random_of(SEED, 0);
 
@@ -245,7 +245,7 @@ static void all_sets_agree_and_keep_the_bound(void **state)
         for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); ++n) {
             test_buffer_t input = test_buffer_new(counts[n] * sizeof(float), 4);
             quant_wire_segment_t segment =
-                segment_of(grid->format, grid->option, counts[n], block_rows[(n + d) % 5],
+                segment_of(grid->format, grid->option, counts[n], block_rows[(n + d) % 6],
                            test_random_bits(&random));
             data_cases[d].fill(&random, (float *) input.data, counts[n]);
             check_vector(&segment, (const float *) input.data);
@@ -343,7 +343,7 @@ static void another_rounding_or_rotation_is_refused(void **state)
 /* Small integers are transformed without rounding: the definition, and back again. */
 static void rotation_is_the_walsh_hadamard_transform(void **state)
 {
-    enum { ROWS_MAX = 256, ELEMS = ROWS_MAX * QUANT_LANES };
+    enum { ROWS_MAX = QUANT_BLOCK_ROWS_MAX, ELEMS = ROWS_MAX * QUANT_LANES };
     test_random_t random = test_random_of(SEED, 3);
     float *x = test_alloc(ELEMS * sizeof(float));
     float *y = test_alloc(ELEMS * sizeof(float));

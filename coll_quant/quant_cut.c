@@ -1,0 +1,60 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "quant_cut.h"
+#include "quant_wire.h"
+
+static size_t clipped(size_t value, size_t least, size_t most)
+{
+    if (value < least) {
+        return least;
+    }
+    return value > most ? most : value;
+}
+
+static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
+{
+    if (0 == config->minishards) {
+        return config->block_rows;
+    }
+    const size_t rows =
+        quant_divide_up(quant_divide_up(shard_elems, QUANT_LANES), config->minishards);
+    unsigned block_rows = (unsigned) clipped(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
+    if (QUANT_ROTATION_NONE != config->rotation) {
+        /* Pieces of a tile with different powers of two have different errors. */
+        unsigned power = QUANT_BLOCK_ROWS_MIN;
+        while (power < block_rows) {
+            power *= 2;
+        }
+        block_rows = power;
+    }
+    return block_rows;
+}
+
+/* As many as a message may have by segment_bytes, in the wider format. */
+static size_t tiles_in_segment(const quant_config_t *config, unsigned block_rows)
+{
+    const quant_format_t *format = config->reduce_format->bits > config->gather_format->bits
+                                       ? config->reduce_format
+                                       : config->gather_format;
+    const size_t room = config->segment_bytes - sizeof(quant_wire_header_t);
+    return room / quant_payload_bytes(format, quant_tile_elems(block_rows), block_rows);
+}
+
+quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)
+{
+    const unsigned block_rows = rows_of_tile(config, shard_elems);
+    const size_t tile_elems = quant_tile_elems(block_rows);
+    const size_t most = config->segment_elems / tile_elems;
+    size_t tiles = most;
+
+    if (0 != config->microshards) {
+        tiles = quant_divide_up(quant_divide_up(shard_elems, config->microshards), tile_elems);
+    } else if (0 != config->minishards) {
+        tiles = tiles_in_segment(config, block_rows);
+    }
+    return (quant_cut_t){
+        .block_rows = block_rows,
+        .segment_elems = clipped(tiles, 1, most) * tile_elems,
+    };
+}

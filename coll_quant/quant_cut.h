@@ -1,0 +1,38 @@
+/*
+ * How a call is cut: rows of a tile and elements of a message, for the length of its shards.
+ *
+ *   shard     | scale domain | scale domain | scale domain | rest |      m of them, tiles
+ *             | message                     | message             |      u of them
+ *   message   | header | scales of its domains | codes of its domains |
+ *
+ * EQuARX (Ahmed et al.) calls the two minishards and microshards, so many of either in a shard:
+ *
+ *   m > 0   R = ceil(rows of the longest shard / m) rows a tile, from 8 to 4096; where tiles are
+ *           rotated, the next power of two.  m = 0: R is that of the configuration
+ *   u > 0   ceil(elements of the longest shard / u) a message, rounded up to whole tiles and
+ *           down to what a message buffer holds.  u = 0: as many tiles as segment_bytes allows
+ *
+ * At least one tile: a message brings the scales of its codes in front of them, so that whoever
+ * receives it can decode every code as it comes.  Scales need a pass over their whole domain before
+ * the first code is made.  Where a tile fits into a cache the second pass reads from there.  A hop
+ * touches 640 bytes a row in int8 (received codes, own part, sums, codes): 64 rows are 40 KiB, for
+ * the first level; 2048 rows 1.25 MiB, for the second.  Beyond, both are passes over memory.
+ *
+ * Source of it all are the configuration and the length, equal on all ranks: so is the cut.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_CUT_H
+#define QUANT_CUT_H
+
+#include "quant_algos.h"
+
+typedef struct quant_cut {
+    unsigned block_rows;  /* of a tile; at most those of the configuration */
+    size_t segment_elems; /* of a full message, whole tiles; at most those of the configuration */
+} quant_cut_t;
+
+/* For a call whose longest shard has `shard_elems` elements; the configuration is valid. */
+quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * Calls that are cut by their length (quant_cut.h): as many messages as asked for, the error that
+ * theory has for their blocks, and, rotated or rounded with noise, the bound.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+
+enum { SEED = 20261123, SEGMENT_BYTES = 4096 };
+
+static quant_job_t job_of(const quant_algo_t *algo, unsigned ranks, size_t count,
+                          float *const *inputs)
+{
+    quant_job_t job = {
+        .algo = algo,
+        .ranks = ranks,
+        .count = count,
+        .config = quant_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .mixed_isa = true,
+        .network = {.seed = SEED, .delay_max = 12, .eager_max = 2},
+        .inputs = inputs,
+    };
+
+    job.config.block_rows = QUANT_BLOCK_ROWS_MAX;
+    job.config.segment_elems = quant_tile_elems(QUANT_BLOCK_ROWS_MAX);
+    job.config.segment_bytes = SEGMENT_BYTES;
+    quant_job_group(&job, 0);
+    return job;
+}
+
+/* Rows of the shards of a vector that has as many in all. */
+static size_t shard_rows(const quant_algo_t *algo, unsigned ranks, size_t rows)
+{
+    return rows / ranks / algo->tree->directions;
+}
+
+/* Shards of 6 tiles: u messages each if u divides 6, never more than 6. */
+static void a_shard_goes_in_so_many_messages(void **state)
+{
+    enum { RANKS = 4, TILES = 6, ROWS = 2 * RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
+    static const unsigned microshards[] = {1, 2, 3, 6, 7, 1000000};
+    static const unsigned messages[] = {1, 2, 3, 6, 6, 6};
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    float *result = test_alloc(COUNT * sizeof(float));
+    float *first = test_alloc(COUNT * sizeof(float));
+    uint64_t of_one = 0;
+
+    for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); ++i) {
+        quant_job_t job = job_of(*state, RANKS, COUNT, inputs);
+        job.config.minishards = TILES;
+        job.config.microshards = microshards[i];
+        quant_outcome_t outcome = quant_job_run(&job, 1, 0 == i ? first : result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        of_one = 0 == i ? outcome.messages : of_one;
+        assert_true(of_one * messages[i] == outcome.messages);
+        /* Messages do not change what is rounded. */
+        assert_true(0 == i || 0 == memcmp(first, result, COUNT * sizeof(float)));
+    }
+    /* Every rank sends one message in every round. */
+    const quant_algo_t *algo = *state;
+    assert_true(of_one == RANKS * 2 * (RANKS - 1) * algo->tree->directions);
+    free(first);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* Calls of 2 MiB and more: blocks from 32 numbers to the largest ones. */
+static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
+{
+    enum { RANKS = 4, ROWS = 4 * RANKS * QUANT_BLOCK_ROWS_MAX, COUNT = ROWS * QUANT_LANES };
+    static const unsigned minishards[] = {1, 5, 16, 64, 300};
+    const quant_algo_t *algo = *state;
+    const size_t rows = shard_rows(algo, RANKS, ROWS);
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    float *result = test_alloc(COUNT * sizeof(float));
+    double *sum = test_alloc(COUNT * sizeof(double));
+    double last = HUGE_VAL;
+
+    for (size_t i = 0; i < sizeof(minishards) / sizeof(minishards[0]); ++i) {
+        quant_job_t job = job_of(algo, RANKS, COUNT, inputs);
+        quant_config_t of_call = job.config;
+        double squares = 0;
+
+        job.config.minishards = minishards[i];
+        quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        quant_oracle_sum(&job, sum);
+        for (size_t k = 0; k < COUNT; ++k) {
+            squares += ((double) result[k] - sum[k]) * ((double) result[k] - sum[k]);
+        }
+        const size_t wanted = (rows + minishards[i] - 1) / minishards[i];
+        of_call.block_rows = wanted < of_call.block_rows ? (unsigned) wanted : of_call.block_rows;
+        const double measured = squares / COUNT;
+        const double predicted = quant_error_mse(algo, &of_call, RANKS, 1);
+        printf("# %s, minishards %u, blocks of %u: mse %.4e, predicted %.4e, ratio %.4f\n",
+               algo->name, minishards[i], of_call.block_rows, measured, predicted,
+               measured / predicted);
+        assert_true(fabs(measured / predicted - 1) < 0.05);
+        assert_true(measured <= last);
+        last = measured;
+    }
+    free(sum);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static const struct option {
+    quant_rounding_t rounding;
+    quant_rotation_t rotation;
+} options[] = {
+    {QUANT_ROUNDING_NEAREST, QUANT_ROTATION_HADAMARD},
+    {QUANT_ROUNDING_DITHER, QUANT_ROTATION_HADAMARD},
+    {QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_NONE},
+};
+
+/* m and u, one of them or both; not dividing anything. */
+static const unsigned cuts[][2] = {{1, 0}, {1, 1}, {3, 2}, {7, 0}, {40, 3}, {0, 1}, {1000000, 2}};
+
+static double worst_error(const quant_job_t *job, const float *result)
+{
+    double *sum = test_alloc(job->count * sizeof(double));
+    double worst = 0;
+
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        worst = fmax(worst, fabs((double) result[i] - sum[i]));
+    }
+    free(sum);
+    return worst;
+}
+
+static void transformed_calls_of_any_length_keep_the_bound(void **state)
+{
+    static const size_t counts[] = {1, 64, 65, 4097, 30011, 300007};
+    enum { RANKS = 3, COUNTS = sizeof(counts) / sizeof(counts[0]), CUTS = 7, OPTIONS = 3 };
+
+    for (size_t i = 0; i < COUNTS * CUTS; ++i) {
+        const size_t count = counts[i / CUTS];
+        float **inputs = quant_inputs_new(RANKS, count, SEED + i);
+        float *result = test_alloc(count * sizeof(float));
+        float *again = test_alloc(count * sizeof(float));
+
+        for (size_t o = 0; o < OPTIONS; ++o) {
+            quant_job_t job = job_of(*state, RANKS, count, inputs);
+            job.config.minishards = cuts[i % CUTS][0];
+            job.config.microshards = cuts[i % CUTS][1];
+            job.config.rounding = options[o].rounding;
+            job.config.rotation = options[o].rotation;
+            quant_outcome_t outcome = quant_job_run(&job, 1, result);
+            assert_true(quant_outcome_is_clean(&outcome));
+            assert_true(isfinite(outcome.bound));
+            assert_true(worst_error(&job, result) <= (double) outcome.bound);
+            job.in_place = true;
+            job.config.depth = 6;
+            job.network.seed += 1;
+            outcome = quant_job_run(&job, 1, again);
+            assert_true(quant_outcome_is_clean(&outcome));
+            assert_memory_equal(result, again, count * sizeof(float));
+        }
+        free(again);
+        free(result);
+        quant_inputs_free(inputs, RANKS);
+    }
+}
+
+/*
+ * Of the longest blocks, numbers that are too large to be rotated: these go as they are.  In each
+ * lane a constant, which is one large rotated number, or one number, which is a rotated constant.
+ */
+static void rotated_numbers_that_are_huge_stay_what_they_are(void **state)
+{
+    enum { RANKS = 2, ROWS = RANKS * QUANT_BLOCK_ROWS_MAX, COUNT = ROWS * QUANT_LANES };
+    static const float values[] = {0x1p100f, 0x1p107f, 0x1p108f, 0x1p119f, 0x1p122f, 0x1p125f};
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    float *result = test_alloc(COUNT * sizeof(float));
+
+    for (size_t v = 0; v < 2 * sizeof(values) / sizeof(values[0]); ++v) {
+        const float value = values[v / 2];
+        const size_t filled = 0 == v % 2 ? COUNT : QUANT_LANES;
+        quant_job_t job = job_of(*state, RANKS, COUNT, inputs);
+        for (size_t i = 0; i < COUNT; ++i) {
+            inputs[0][i] = inputs[1][i] = i < filled ? value : 0;
+        }
+        job.config.minishards = 1;
+        job.config.rotation = QUANT_ROTATION_HADAMARD;
+        quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        for (size_t i = 0; i < COUNT; ++i) {
+            assert_true(fabsf(result[i] / 2 / value - (i < filled ? 1 : 0)) < 0.02f);
+        }
+    }
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest each[] = {
+        cmocka_unit_test(a_shard_goes_in_so_many_messages),
+        cmocka_unit_test(mean_error_is_that_of_the_blocks_of_the_call),
+        cmocka_unit_test(transformed_calls_of_any_length_keep_the_bound),
+        cmocka_unit_test(rotated_numbers_that_are_huge_stay_what_they_are),
+    };
+    enum { EACH = sizeof(each) / sizeof(each[0]) };
+    static char names[JOB_ALGOS][EACH][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS * EACH];
+    struct CMUnitTest *next = tests;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        next = quant_job_tests(quant_algo_at(a), each, EACH, names[a], next);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
