@@ -29,8 +29,9 @@ enum {
 static const double turn_seconds = 1e-3;
 static const double length_share = 0.05; /* of the time for all lengths */
 
-static const size_t lengths[] = {8,        512,      2 << 10,   4 << 10,   8 << 10,  16 << 10,
-                                 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10};
+static const size_t lengths[] = {8,         512,      2 << 10,  4 << 10,   8 << 10,
+                                 16 << 10,  32 << 10, 64 << 10, 128 << 10, 256 << 10,
+                                 512 << 10, 1 << 20,  2 << 20};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0], LONGEST = LENGTHS - 1 };
 _Static_assert((int) LENGTHS < (int) LOWLAT_PLAN_LENGTHS, "the plan adds one");
 
