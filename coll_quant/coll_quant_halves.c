@@ -176,7 +176,9 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
                                          receive, receive_count, receive_type);
     }
     if (NULL != in && bytes_of(in) != bytes_of(&out)) {
-        return MPI_ERR_COUNT; /* which MPI does not allow */
+        /* MPI does not allow it.  Ranks that do send must not take our next call for this one. */
+        ++module->sequence;
+        return MPI_ERR_COUNT;
     }
     const bool packed =
         !mca_bridge_is_float(receive_type) || (NULL != in && !mca_bridge_is_float(send_type));

@@ -20,7 +20,7 @@
  * the communicator stays exact.
  *
  * Cost of such a call: an exact one, one pass over both results, two allreduces of a few bytes
- * (of shares 24 for each rank), and memory for the result.
+ * (of shares 32 for each rank), and memory for the result.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -32,15 +32,18 @@
 #include "coll_quant.h"
 #include "float_env.h"
 
-/* Three doubles, as bits: numbers that are not negative have the order of their bits. */
-enum { WORDS = 3 };
-static_assert(sizeof(quant_errors_t) == WORDS * sizeof(uint64_t), "only doubles, no padding");
-static_assert(sizeof(quant_measure_t) == WORDS * sizeof(uint64_t), "only doubles, no padding");
+/* Doubles, as bits: numbers that are not negative have the order of their bits. */
+enum {
+    ERRORS_WORDS = 4,
+    WORDS = 3, /* of a measure */
+};
+static_assert(sizeof(quant_errors_t) == ERRORS_WORDS * sizeof(uint64_t), "only doubles");
+static_assert(sizeof(quant_measure_t) == WORDS * sizeof(uint64_t), "only doubles");
 
 /* What a verification needs; exact is NULL if there is no memory on some rank. */
 typedef struct check {
     void *memory;
-    uint64_t *words; /* [ranks][WORDS] if the result is shared out */
+    uint64_t *words; /* [ranks][ERRORS_WORDS] if the result is shared out */
     void *exact;     /* the whole result of this rank */
     size_t bytes;    /* of it */
 } check_t;
@@ -48,7 +51,7 @@ typedef struct check {
 static check_t check_make(const quant_module_t *module, const quant_operation_t *operation)
 {
     const size_t ranks = (size_t) ompi_comm_size(module->base.comm);
-    const size_t words = coll_quant_shares(operation->part) ? WORDS * ranks : 0;
+    const size_t words = coll_quant_shares(operation->part) ? ERRORS_WORDS * ranks : 0;
     const size_t bytes = operation->count * operation->numbers->bytes *
                          coll_quant_blocks_received(module, operation->part);
     uint64_t *memory = malloc(words * sizeof *memory + bytes);
@@ -114,11 +117,11 @@ static ARC_MUST_CHECK arc_status_t gather_words(quant_module_t *module, const qu
                                                 uint64_t *words)
 {
     const int ranks = ompi_comm_size(module->base.comm);
-    const size_t at = WORDS * (size_t) ompi_comm_rank(module->base.comm);
+    const size_t at = ERRORS_WORDS * (size_t) ompi_comm_rank(module->base.comm);
 
-    memset(words, UINT8_MAX, WORDS * (size_t) ranks * sizeof *words);
+    memset(words, UINT8_MAX, ERRORS_WORDS * (size_t) ranks * sizeof *words);
     memcpy(words + at, own, sizeof *own);
-    return arc_module_min(&module->base, words, WORDS * ranks);
+    return arc_module_min(&module->base, words, ERRORS_WORDS * ranks);
 }
 
 /* No call of this communicator is quantized any more. */
@@ -184,7 +187,7 @@ static ARC_MUST_CHECK arc_status_t measure_shares(quant_module_t *module,
     of_program = arc_float_env_enter();
     for (size_t rank = 0; rank < ranks; ++rank) {
         quant_errors_t share;
-        memcpy(&share, check->words + WORDS * rank, sizeof share);
+        memcpy(&share, check->words + ERRORS_WORDS * rank, sizeof share);
         quant_errors_add(&total, &share);
     }
     *found = quant_measure_of(&total, ranks * operation->count);

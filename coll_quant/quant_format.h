@@ -73,8 +73,8 @@ size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned 
  * Three functions tell the largest magnitude that they meet: *peak = max(*peak, its bits), so that
  * NaN and infinity win.
  *
- * False: this format cannot carry these values, and `payload` holds nothing usable.  The peak is
- * that of `in`, unless the format is exact.
+ * False: this format cannot carry these values; `payload` and *peak hold nothing usable.  The peak
+ * is that of `in`, unless the format is exact.
  */
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
                           const float *in, size_t elems, unsigned block_rows, void *payload,
@@ -97,8 +97,8 @@ static inline size_t quant_tile_elems(unsigned block_rows)
 /*
  * decode_add and encode in one: what a partial sum goes through at a rank.  The sums live in
  * `tile`, quant_tile_elems() floats that stay in the cache, one tile at a time.  `out` does not
- * overlap `payload`.  False: `format` cannot carry the sums, and `out` holds nothing usable.  The
- * peak is that of the sums.
+ * overlap `payload`.  False: `format` cannot carry the sums; `out` and *peak hold nothing usable.
+ * The peak is that of the sums.
  */
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,

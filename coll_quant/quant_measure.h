@@ -14,11 +14,15 @@ typedef struct quant_measure {
     double error; /* the largest magnitude of an error */
 } quant_measure_t;
 
-/* What it is made of, for results that lie in several places; none of it negative or NaN. */
+/*
+ * What it is made of, for results that lie in several places; none of it negative or NaN.  Squares
+ * of very large and very small doubles are no doubles: those are of numbers divided by `unit`.
+ */
 typedef struct quant_errors {
-    double errors;  /* the sum of their squares */
-    double squares; /* of the exact result, their sum */
+    double errors;  /* the sum of their squares, in units */
+    double squares; /* of the exact result, their sum, in units */
     double largest; /* magnitude of an error */
+    double unit;    /* a power of two; 0: of no elements */
 } quant_errors_t;
 
 /*
@@ -34,7 +38,7 @@ void quant_errors_add(quant_errors_t *total, const quant_errors_t *part);
 
 /*
  * Of `count` elements in all, at least 1; no field of the result is NaN.  An error where all is
- * zero is infinitely large in relation.
+ * zero is infinitely large in relation.  mse is infinite, or 0, where it is no double.
  */
 quant_measure_t quant_measure_of(const quant_errors_t *errors, size_t count);
 

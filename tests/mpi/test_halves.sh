@@ -92,6 +92,12 @@ for ranks in 2 3; do
     mpi_says "np=$ranks no memory to pack: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
 done
+# Nor where a rank's counts differ from each other.
+for ranks in 2 3; do
+    mpi_start "$ranks" 40 "$all --mca coll_quant_timeout 2" miscounted
+    mpi_judge "np=$ranks a wrong count"
+    mpi_says "np=$ranks a wrong count: stderr names the call" ": MPI_Allgather failed: " "$ranks"
+done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_start_each 60 "--mca coll_quant_collectives all" \
     "env OMPI_MCA_coll_quant_enable=1 $mpi_bin/quant_halves -r 0 -g 0" \

@@ -114,6 +114,52 @@ static void doubles_are_measured_as_doubles(void **state)
     assert_true(errors.largest == result[2] - 4 && errors.largest > 0);
 }
 
+/* Where the squares of the numbers are no doubles. */
+static void doubles_of_any_size_are_measured(void **state)
+{
+    static const double sizes[] = {1e-300, 1e-170, 1e-100, 1, 1e100, 1e160, 1e300};
+    (void) state;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        const double exact[] = {3 * sizes[i], -4 * sizes[i]};
+        const double result[] = {3 * sizes[i], -5 * sizes[i]};
+        const quant_errors_t errors = quant_errors_doubles(result, exact, 2);
+        const quant_measure_t measure = quant_measure_of(&errors, 2);
+        assert_true(fabs(measure.nmse - 1.0 / 25) < 1e-15);
+        assert_true(fabs(measure.error / sizes[i] - 1) < 1e-15);
+    }
+}
+
+static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
+{
+    const double exact[] = {1.7e308, 1.7e308};
+    const double result[] = {INFINITY, 1.7e308};
+    const quant_errors_t errors = quant_errors_doubles(result, exact, 2);
+    const quant_measure_t measure = quant_measure_of(&errors, 2);
+    (void) state;
+
+    assert_true(isinf(measure.mse) && isinf(measure.nmse) && isinf(measure.error));
+}
+
+static void shares_of_different_size_add_up(void **state)
+{
+    const double exact[] = {3e-200, 4e-200, 6e300, 8e300};
+    const double result[] = {3e-200, 5e-200, 6e300, 7e300};
+    const double lost = INFINITY;
+    const quant_errors_t infinite = quant_errors_doubles(&lost, exact, 1);
+    const quant_errors_t large = quant_errors_doubles(result + 2, exact + 2, 2);
+    quant_errors_t total = {0};
+    (void) state;
+
+    const quant_errors_t small = quant_errors_doubles(result, exact, 2);
+    quant_errors_add(&total, &small);
+    assert_true(fabs(quant_measure_of(&total, 2).nmse - 1.0 / 25) < 1e-15);
+    quant_errors_add(&total, &large);
+    assert_true(fabs(quant_measure_of(&total, 4).nmse - 1.0 / 100) < 1e-15);
+    quant_errors_add(&total, &infinite);
+    assert_true(isinf(quant_measure_of(&total, 5).nmse));
+}
+
 static void each_number_is_raised_by_itself(void **state)
 {
     quant_measure_t largest = {.mse = 1, .nmse = 2, .error = 3};
@@ -135,6 +181,9 @@ int main(void)
         cmocka_unit_test(the_largest_floats_do_not_overflow),
         cmocka_unit_test(shares_add_up_to_the_whole),
         cmocka_unit_test(doubles_are_measured_as_doubles),
+        cmocka_unit_test(doubles_of_any_size_are_measured),
+        cmocka_unit_test(an_infinite_error_of_the_largest_doubles_is_infinite),
+        cmocka_unit_test(shares_of_different_size_add_up),
         cmocka_unit_test(each_number_is_raised_by_itself),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
