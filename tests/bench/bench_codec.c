@@ -1,7 +1,8 @@
 /*
  * Speed of the codecs: GB/s of fp32 data, per format and instruction set, for a
- * block that stays in the second-level cache, or of a size that is given; and of
- * memcpy() on the same block.  int8 and int4 also with every rounding, rotated and not.
+ * block that stays in the second-level cache, or of a size that is given, in tiles of 64 rows, or
+ * of as many as are given; and of memcpy() on the same block.  int8 and int4 also with every
+ * rounding, rotated and not.
  *
  * Each figure is the median and, in brackets, the 99th percentile of SAMPLES times, turned into a
  * rate.  A time is that of a call, of short blocks that of several, as reading the clock takes a
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "quant_algos.h"
 #include "quant_wire.h"
 #include "testlib.h"
 
@@ -141,23 +143,23 @@ static bool has_options(const quant_format_t *format)
 
 /* Under the name of a format all its steps, under that of memcpy a copy, to compare with. */
 static void measure_row(const quant_format_t *format, const struct option *option, arc_isa_t isa,
-                        size_t elems)
+                        size_t elems, unsigned block_rows)
 {
     static const struct step copy_step = {"memcpy", copy};
     const size_t bytes = elems * sizeof(float);
     const quant_format_t *coded = NULL == format ? &quant_format_fp32 : format;
-    const size_t message_bytes = quant_wire_bytes_max(coded, elems, BLOCK_ROWS);
+    const size_t message_bytes = quant_wire_bytes_max(coded, elems, block_rows);
     test_random_t random = test_random_of(1, 1);
     work_t work = {
         .segment = {.format = coded,
-                    .block_rows = BLOCK_ROWS,
+                    .block_rows = block_rows,
                     .elements = (uint32_t) elems,
                     .transform = {.rounding = option->rounding, .rotation = option->rotation}},
         .elems = elems,
         .kernels = quant_kernels_select(isa),
         .in = aligned(bytes),
         .out = aligned(bytes),
-        .tile = aligned(quant_tile_elems(BLOCK_ROWS) * sizeof(float)),
+        .tile = aligned(quant_tile_elems(block_rows) * sizeof(float)),
         .message = aligned(message_bytes),
         .next = aligned(message_bytes),
     };
@@ -185,14 +187,16 @@ static void measure_row(const quant_format_t *format, const struct option *optio
 int main(int argc, char **argv)
 {
     const long kib = argc > 1 ? strtol(argv[1], NULL, 10) : BLOCK_KIB;
+    const long rows = argc > 2 ? strtol(argv[2], NULL, 10) : BLOCK_ROWS;
 
-    if (argc > 2 || kib < 1 || kib > BLOCK_KIB_MAX) {
-        fprintf(stderr, "usage: bench_codec [KiB of floats]\n");
+    if (argc > 3 || kib < 1 || kib > BLOCK_KIB_MAX || rows < QUANT_BLOCK_ROWS_MIN ||
+        rows > QUANT_BLOCK_ROWS_MAX) {
+        fprintf(stderr, "usage: bench_codec [KiB of floats [rows of a tile]]\n");
         return EXIT_FAILURE;
     }
     const size_t elems = (size_t) kib * 1024 / sizeof(float);
-    printf("GB/s of fp32, median (p99 of the time) of %d times on %ld KiB, %d rows per tile\n",
-           SAMPLES, kib, BLOCK_ROWS);
+    printf("GB/s of fp32, median (p99 of the time) of %d times on %ld KiB, %ld rows per tile\n",
+           SAMPLES, kib, rows);
     printf("%-37s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
         printf("  %16s", steps[s].name);
@@ -201,10 +205,11 @@ int main(int argc, char **argv)
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (size_t o = 0; o < (has_options(quant_format_at(f)) ? OPTIONS : 1); ++o) {
             for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-                measure_row(quant_format_at(f), &options[o], (arc_isa_t) isa, elems);
+                measure_row(quant_format_at(f), &options[o], (arc_isa_t) isa, elems,
+                            (unsigned) rows);
             }
         }
     }
-    measure_row(NULL, &options[0], ARC_ISA_SCALAR, elems);
+    measure_row(NULL, &options[0], ARC_ISA_SCALAR, elems, (unsigned) rows);
     return EXIT_SUCCESS;
 }

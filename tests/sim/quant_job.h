@@ -89,6 +89,9 @@ struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnit
 /* Sums in double precision. */
 void quant_oracle_sum(const quant_job_t *job, double *sum);
 
+/* The largest |result - sum| of an allreduce of floats. */
+double quant_oracle_worst_error(const quant_job_t *job, const float *result);
+
 /* Per element, a bound of |result - sum| that no allreduce by this algorithm may exceed. */
 void quant_oracle_bound(const quant_job_t *job, double *bound);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "quant_job.h"
+#include "testlib.h"
 
 enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
 
@@ -179,6 +180,19 @@ void quant_oracle_sum(const quant_job_t *job, double *sum)
             sum[i] += (double) job->inputs[rank][i];
         }
     }
+}
+
+double quant_oracle_worst_error(const quant_job_t *job, const float *result)
+{
+    double *sum = test_alloc(job->count * sizeof(double));
+    double worst = 0;
+
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        worst = fmax(worst, fabs((double) result[i] - sum[i]));
+    }
+    free(sum);
+    return worst;
 }
 
 static float float_sum(const quant_job_t *job, unsigned shard, unsigned d, size_t i)

@@ -128,19 +128,6 @@ static const struct option {
 /* m and u, one of them or both; not dividing anything. */
 static const unsigned cuts[][2] = {{1, 0}, {1, 1}, {3, 2}, {7, 0}, {40, 3}, {0, 1}, {1000000, 2}};
 
-static double worst_error(const quant_job_t *job, const float *result)
-{
-    double *sum = test_alloc(job->count * sizeof(double));
-    double worst = 0;
-
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        worst = fmax(worst, fabs((double) result[i] - sum[i]));
-    }
-    free(sum);
-    return worst;
-}
-
 static void transformed_calls_of_any_length_keep_the_bound(void **state)
 {
     static const size_t counts[] = {1, 64, 65, 4097, 30011, 300007};
@@ -161,7 +148,7 @@ static void transformed_calls_of_any_length_keep_the_bound(void **state)
             quant_outcome_t outcome = quant_job_run(&job, 1, result);
             assert_true(quant_outcome_is_clean(&outcome));
             assert_true(isfinite(outcome.bound));
-            assert_true(worst_error(&job, result) <= (double) outcome.bound);
+            assert_true(quant_oracle_worst_error(&job, result) <= (double) outcome.bound);
             job.in_place = true;
             job.config.depth = 6;
             job.network.seed += 1;

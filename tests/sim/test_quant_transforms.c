@@ -65,19 +65,6 @@ static quant_job_t job_of(const transform_case_t *row, unsigned ranks, size_t co
     return job;
 }
 
-static double worst_error(const quant_job_t *job, const float *result)
-{
-    double *sum = test_alloc(job->count * sizeof(double));
-    double worst = 0;
-
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        worst = fmax(worst, fabs((double) result[i] - sum[i]));
-    }
-    free(sum);
-    return worst;
-}
-
 /* How the messages are cut, when they are delivered, and by which kernels they are made. */
 static const struct variant {
     unsigned depth;
@@ -107,7 +94,7 @@ static void check_sums(const transform_case_t *row, unsigned ranks, size_t count
         quant_outcome_t outcome = quant_job_run(&job, 1, 0 == v ? first : result);
         assert_true(quant_outcome_is_clean(&outcome));
         assert_true(0 == v || 0 == memcmp(first, result, count * sizeof(float)));
-        assert_true(worst_error(&job, first) <= (double) outcome.bound);
+        assert_true(quant_oracle_worst_error(&job, first) <= (double) outcome.bound);
         assert_true(isfinite(outcome.bound));
     }
     free(result);
@@ -166,7 +153,7 @@ static void one_stage_alone_keeps_the_bound(void **state)
         *(0 == stage ? &job.config.reduce_format : &job.config.gather_format) = &quant_format_fp32;
         quant_outcome_t outcome = quant_job_run(&job, 1, result);
         assert_true(quant_outcome_is_clean(&outcome));
-        assert_true(worst_error(&job, result) <= (double) outcome.bound);
+        assert_true(quant_oracle_worst_error(&job, result) <= (double) outcome.bound);
     }
     free(result);
     quant_inputs_free(inputs, RANKS);
