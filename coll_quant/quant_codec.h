@@ -53,7 +53,8 @@ static inline size_t quant_divide_up(size_t value, size_t by)
 enum {
     /* 64 lanes: one byte each is one cache line, four 512-bit registers of floats. */
     QUANT_LANES = 64,
-    QUANT_ROW_BYTES_MAX = QUANT_LANES * sizeof(float), /* of any format */
+    QUANT_SCALES_BYTES = QUANT_LANES * sizeof(uint16_t), /* of a tile: upper halves of floats */
+    QUANT_ROW_BYTES_MAX = QUANT_LANES * sizeof(float),   /* of any format */
 };
 
 /* QUANT_CODE_int8, ...: the index of a format in tables. */
@@ -92,14 +93,14 @@ typedef struct quant_code_kernels {
                    const float *ahead);
 
     /* out = code * scale, exact for what encode wrote. */
-    void (*decode)(const uint8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
+    void (*decode)(const uint8_t *codes, size_t rows, const uint8_t scale[QUANT_SCALES_BYTES],
                    float *out);
 
     /*
      * sum = code * scale + x, rounded once, and absmax[l] = max(absmax[l], bits of |sum|).
      * `sum` may be `x`.
      */
-    void (*decode_add)(const uint8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
+    void (*decode_add)(const uint8_t *codes, size_t rows, const uint8_t scale[QUANT_SCALES_BYTES],
                        const float *x, float *sum, uint32_t absmax[QUANT_LANES]);
 } quant_code_kernels_t;
 
@@ -109,11 +110,11 @@ typedef struct quant_kernels {
 
     /*
      * From the bits of the largest magnitude of each lane, its scale (the upper half of a float)
-     * and the inverse of that scale; most[l] = max(most[l], absmax[l]).  False, and nothing usable
-     * is written, if a lane is refused.
+     * and the inverse of that scale; most[l] = max(most[l], absmax[l]), and absmax[l] = 0 for the
+     * next tile.  False, and nothing usable is written, if a lane is refused.
      */
-    bool (*scales)(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+    bool (*scales)(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
                    uint32_t most[QUANT_LANES]);
 
     quant_code_kernels_t code[QUANT_CODES];

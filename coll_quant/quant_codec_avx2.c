@@ -19,6 +19,9 @@ enum { WIDTH = 8, VECTORS = QUANT_LANES / WIDTH };
 typedef float floats_t __attribute__((vector_size(32)));
 typedef uint32_t words_t __attribute__((vector_size(32)));
 typedef int32_t codes_t __attribute__((vector_size(32)));
+typedef bool numbers_t;
+
+#define ONLY_NUMBERS true
 
 static inline floats_t load_floats(const float *from)
 {
@@ -53,6 +56,29 @@ static inline floats_t multiply_add(floats_t a, floats_t b, floats_t c)
 static inline words_t largest(words_t a, words_t b)
 {
     return (words_t) _mm256_max_epu32((__m256i) a, (__m256i) b);
+}
+
+/* As integers: no NaN is missed. */
+static inline words_t larger_magnitude(words_t a, floats_t x)
+{
+    return largest(a, (words_t) x & ~(1U << 31));
+}
+
+static inline numbers_t numbers(numbers_t seen, floats_t a, floats_t b)
+{
+    (void) a;
+    (void) b;
+    return seen;
+}
+
+static inline floats_t quotient(floats_t a, float divisor)
+{
+    return a / divisor;
+}
+
+static inline floats_t inverse_of(floats_t x)
+{
+    return 1.0f / x;
 }
 
 static inline bool is_any(words_t bits)

@@ -20,6 +20,9 @@ enum { WIDTH = 16, VECTORS = QUANT_LANES / WIDTH };
 typedef float floats_t __attribute__((vector_size(64)));
 typedef uint32_t words_t __attribute__((vector_size(64)));
 typedef int32_t codes_t __attribute__((vector_size(64)));
+typedef __mmask16 numbers_t;
+
+#define ONLY_NUMBERS ((numbers_t) UINT16_MAX)
 
 static inline floats_t load_floats(const float *from)
 {
@@ -54,6 +57,48 @@ static inline floats_t multiply_add(floats_t a, floats_t b, floats_t c)
 static inline words_t largest(words_t a, words_t b)
 {
     return (words_t) _mm512_max_epu32((__m512i) a, (__m512i) b);
+}
+
+/* One instruction, where an integer maximum needs a second one to clear the sign. */
+static inline words_t larger_magnitude(words_t a, floats_t x)
+{
+    enum { LARGER_MAGNITUDE = 3, SIGN_CLEARED = 2 << 2 };
+
+    return (words_t) _mm512_range_ps((__m512) a, (__m512) x, LARGER_MAGNITUDE | SIGN_CLEARED);
+}
+
+/* Chained through the mask: one instruction for two vectors. */
+static inline numbers_t numbers(numbers_t seen, floats_t a, floats_t b)
+{
+    return _mm512_mask_cmp_ps_mask(seen, (__m512) a, (__m512) b, _CMP_ORD_Q);
+}
+
+/*
+ * A product with the rounded inverse is off by at most two units in the last place; one step of
+ * Newton's with the exact remainder rounds it correctly.  The tests compare all 2^23 mantissas.
+ */
+static inline floats_t quotient(floats_t a, float divisor)
+{
+    const __m512 by = _mm512_set1_ps(divisor);
+    const __m512 inverse = _mm512_set1_ps(1.0f / divisor);
+    __m512 product = _mm512_mul_ps((__m512) a, inverse);
+    __m512 remainder = _mm512_fnmadd_ps(product, by, (__m512) a);
+
+    return (floats_t) _mm512_fmadd_ps(remainder, inverse, product);
+}
+
+/* From 14 bits to 28 to more than the 32 in which an inverse of 8 bits can be near to a tie. */
+static inline floats_t inverse_of(floats_t x)
+{
+    const __m512 one = _mm512_set1_ps(1.0f);
+    __m512 inverse = _mm512_rcp14_ps((__m512) x);
+
+    QUANT_UNROLL
+    for (unsigned step = 0; step < 2; ++step) {
+        __m512 error = _mm512_fnmadd_ps((__m512) x, inverse, one);
+        inverse = _mm512_fmadd_ps(inverse, error, inverse);
+    }
+    return (floats_t) inverse;
 }
 
 static inline bool is_any(words_t bits)

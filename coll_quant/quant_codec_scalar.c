@@ -237,8 +237,8 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     }
 }
 
-static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
                    uint32_t most[QUANT_LANES])
 {
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
@@ -247,53 +247,62 @@ static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *rang
         }
         float step = float_of(absmax[lane]) / range->divisor;
         int32_t rounded = to_bf16(step > range->scale_min ? step : range->scale_min);
-        scale[lane] = (uint16_t) rounded;
+        const uint16_t upper = (uint16_t) rounded;
+        memcpy(scale + lane * sizeof(upper), &upper, sizeof(upper));
         inverse[lane] = 1.0f / from_bf16(rounded);
         most[lane] = absmax[lane] > most[lane] ? absmax[lane] : most[lane];
+        absmax[lane] = 0;
     }
     return true;
 }
 
+static inline float scale_of(const uint8_t scale[QUANT_SCALES_BYTES], size_t lane)
+{
+    uint16_t upper;
+    memcpy(&upper, scale + lane * sizeof(upper), sizeof(upper));
+    return from_bf16(upper);
+}
+
 /* The loops of one format; `_scaled` and `_bits` are constants, so nothing is left of the tests. */
-#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                       \
-    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES],     \
-                               uint8_t *codes, const float *ahead)                                \
-    {                                                                                             \
-        (void) ahead;                                                                             \
-        for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {                               \
-            int32_t code[QUANT_LANES];                                                            \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
-                code[lane] = to_##_kind(_scaled ? x[lane] * inverse[lane] : x[lane]);             \
-            }                                                                                     \
-            pack_row(code, _bits, codes + row * quant_row_bytes(_bits));                          \
-        }                                                                                         \
-    }                                                                                             \
-    static void decode_##_name(const uint8_t *codes, size_t rows,                                 \
-                               const uint16_t scale[QUANT_LANES], float *out)                     \
-    {                                                                                             \
-        for (size_t row = 0; row < rows; ++row, out += QUANT_LANES) {                             \
-            int32_t code[QUANT_LANES];                                                            \
-            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                        \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
-                float value = from_##_kind(code[lane]);                                           \
-                out[lane] = _scaled ? value * from_bf16(scale[lane]) : value;                     \
-            }                                                                                     \
-        }                                                                                         \
-    }                                                                                             \
-    static void decode_add_##_name(const uint8_t *codes, size_t rows,                             \
-                                   const uint16_t scale[QUANT_LANES], const float *x, float *sum, \
-                                   uint32_t absmax[QUANT_LANES])                                  \
-    {                                                                                             \
-        for (size_t row = 0; row < rows; ++row) {                                                 \
-            int32_t code[QUANT_LANES];                                                            \
-            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                        \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                   \
-                size_t i = row * QUANT_LANES + lane;                                              \
-                float value = from_##_kind(code[lane]);                                           \
-                sum[i] = (_scaled ? value * from_bf16(scale[lane]) : value) + x[i];               \
-            }                                                                                     \
-        }                                                                                         \
-        lane_absmax(sum, rows, absmax);                                                           \
+#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                   \
+    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES], \
+                               uint8_t *codes, const float *ahead)                            \
+    {                                                                                         \
+        (void) ahead;                                                                         \
+        for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {                           \
+            int32_t code[QUANT_LANES];                                                        \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
+                code[lane] = to_##_kind(_scaled ? x[lane] * inverse[lane] : x[lane]);         \
+            }                                                                                 \
+            pack_row(code, _bits, codes + row * quant_row_bytes(_bits));                      \
+        }                                                                                     \
+    }                                                                                         \
+    static void decode_##_name(const uint8_t *codes, size_t rows,                             \
+                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)           \
+    {                                                                                         \
+        for (size_t row = 0; row < rows; ++row, out += QUANT_LANES) {                         \
+            int32_t code[QUANT_LANES];                                                        \
+            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                    \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
+                float value = from_##_kind(code[lane]);                                       \
+                out[lane] = _scaled ? value * scale_of(scale, lane) : value;                  \
+            }                                                                                 \
+        }                                                                                     \
+    }                                                                                         \
+    static void decode_add_##_name(const uint8_t *codes, size_t rows,                         \
+                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,   \
+                                   float *sum, uint32_t absmax[QUANT_LANES])                  \
+    {                                                                                         \
+        for (size_t row = 0; row < rows; ++row) {                                             \
+            int32_t code[QUANT_LANES];                                                        \
+            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                    \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
+                size_t i = row * QUANT_LANES + lane;                                          \
+                float value = from_##_kind(code[lane]);                                       \
+                sum[i] = (_scaled ? value * scale_of(scale, lane) : value) + x[i];            \
+            }                                                                                 \
+        }                                                                                     \
+        lane_absmax(sum, rows, absmax);                                                       \
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 

@@ -10,13 +10,17 @@
  *   nearest              to int32_t, ties to even
  *   multiply_add         a * b + c where a * b is exact
  *   largest              of two words
+ *   larger_magnitude     of a word that is the magnitude of a float, and of a float; may miss a NaN
+ *   numbers_t            which notes that: ONLY_NUMBERS, and numbers() after two further vectors
  *   is_any               is there a bit set
+ *   quotient             of floats and one of the divisors of the formats, correctly rounded
+ *   inverse_of           of floats that are bf16, correctly rounded
  *   load_bytes, load_signed_bytes, load_shorts    WIDTH of them, extended to 32 bits
  *   store_signed_bytes   a row of codes in -128 .. 127
  *   store_bytes          words in 0 .. 255 of one, a half or a quarter row
  *   store_shorts         a row of codes in -32768 .. 32767
  *
- * Bit for bit the scalar kernels: same divisions, same products, same order of
+ * Bit for bit the scalar kernels: same quotients, same products, same order of
  * operations; see there for what is computed and why it is exact.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -24,211 +28,14 @@
 #ifndef QUANT_CODEC_VECTOR_H
 #define QUANT_CODEC_VECTOR_H
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define ABS_BITS UINT32_C(0x7fffffff)
-#define EXPONENT_BITS UINT32_C(0x7f800000)
+#include "quant_codec_vector_codes.h"
 
-enum { EXPONENT_BIAS = 127, MANTISSA_BITS = 23, LINE_FLOATS = 16 /* of a cache line */ };
+enum { LINE_FLOATS = 16 /* of a cache line */ };
 
 typedef codes_t (*to_code_fn_t)(floats_t x);
 typedef floats_t (*from_code_fn_t)(codes_t code);
 
-ALWAYS_INLINE words_t all_words(uint32_t value)
-{
-    return value - (words_t){0};
-}
-
-ALWAYS_INLINE codes_t to_integer(floats_t x)
-{
-    return nearest(x);
-}
-
-ALWAYS_INLINE floats_t from_integer(codes_t code)
-{
-    return __builtin_convertvector(code, floats_t);
-}
-
-ALWAYS_INLINE codes_t to_bf16(floats_t x)
-{
-    words_t bits = (words_t) x;
-    return (codes_t) (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-}
-
-ALWAYS_INLINE floats_t from_bf16(codes_t code)
-{
-    return (floats_t) ((words_t) code << 16);
-}
-
-ALWAYS_INLINE codes_t to_minifloat(floats_t x, unsigned bits, unsigned mantissa, int least)
-{
-    const unsigned dropped = MANTISSA_BITS - mantissa;
-    const uint32_t first_normal = (uint32_t) (EXPONENT_BIAS + least) << MANTISSA_BITS;
-    words_t magnitude = (words_t) x & ABS_BITS;
-    words_t exponent = largest(magnitude, all_words(first_normal)) & EXPONENT_BITS;
-    words_t power = exponent + (dropped << MANTISSA_BITS);
-    words_t sum = (words_t) ((floats_t) magnitude + (floats_t) power);
-    codes_t sign = ((codes_t) x >> 31) & (int32_t) (UINT32_MAX << (bits - 1));
-
-    /* sum - power, and the exponent above the first normal one: the constants in one. */
-    const uint32_t offset = (dropped << MANTISSA_BITS) + (first_normal >> dropped);
-    return sign | (codes_t) (sum - exponent + (exponent >> dropped) - offset);
-}
-
-ALWAYS_INLINE floats_t from_minifloat(codes_t code, unsigned bits, unsigned mantissa, int least)
-{
-    const unsigned dropped = MANTISSA_BITS - mantissa;
-    const uint32_t one = UINT32_C(1) << mantissa;
-    const uint32_t first = (uint32_t) (EXPONENT_BIAS + least - 1 + (int) dropped) << MANTISSA_BITS;
-    words_t sign = (words_t) code & ~ABS_BITS;
-    words_t magnitude = (words_t) code & ((UINT32_C(1) << (bits - 1)) - 1);
-    words_t field = largest(magnitude, all_words(one)) & ~(one - 1);
-    words_t power = first + (field << dropped);
-    floats_t value = (floats_t) (power + magnitude - field + one) - (floats_t) power;
-
-    return (floats_t) (sign | (words_t) value);
-}
-
-ALWAYS_INLINE codes_t to_e4m3(floats_t x)
-{
-    return to_minifloat(x, 8, 3, -6);
-}
-
-ALWAYS_INLINE floats_t from_e4m3(codes_t code)
-{
-    return from_minifloat(code, 8, 3, -6);
-}
-
-ALWAYS_INLINE codes_t to_e5m2(floats_t x)
-{
-    return to_minifloat(x, 8, 2, -14);
-}
-
-ALWAYS_INLINE floats_t from_e5m2(codes_t code)
-{
-    return from_minifloat(code, 8, 2, -14);
-}
-
-ALWAYS_INLINE codes_t to_fp16(floats_t x)
-{
-    return to_minifloat(x, 16, 10, -14);
-}
-
-ALWAYS_INLINE floats_t from_fp16(codes_t code)
-{
-    return from_minifloat(code, 16, 10, -14);
-}
-
-ALWAYS_INLINE codes_t to_fp32(floats_t x)
-{
-    return (codes_t) x;
-}
-
-ALWAYS_INLINE floats_t from_fp32(codes_t code)
-{
-    return (floats_t) code;
-}
-
-/* Bits done .. done + plane - 1 of a code, at the k-th place of a byte. */
-ALWAYS_INLINE words_t field_of(codes_t code, unsigned plane, unsigned done, unsigned k)
-{
-    const uint32_t mask = ((1U << plane) - 1) << k * plane;
-    words_t bits = (words_t) code;
-
-    return mask & (done < k * plane ? bits << (k * plane - done) : bits >> (done - k * plane));
-}
-
-/* One plane: `plane` bits of the codes from bit `done` on, 8 / plane lanes to a byte. */
-ALWAYS_INLINE uint8_t *put_plane(const codes_t code[VECTORS], unsigned plane, unsigned done,
-                                 uint8_t *row)
-{
-    const unsigned vectors = VECTORS * plane / 8;
-    words_t byte[VECTORS];
-
-    QUANT_UNROLL
-    for (unsigned v = 0; v < vectors; ++v) {
-        byte[v] = field_of(code[v], plane, done, 0);
-        if (plane <= 4) {
-            byte[v] |= field_of(code[v + vectors], plane, done, 1);
-        }
-        if (plane <= 2) {
-            byte[v] |= field_of(code[v + 2 * vectors], plane, done, 2);
-            byte[v] |= field_of(code[v + 3 * vectors], plane, done, 3);
-        }
-    }
-    store_bytes(byte, vectors, row);
-    return row + quant_row_bytes(plane);
-}
-
-ALWAYS_INLINE void pack_row(const codes_t code[VECTORS], unsigned bits, uint8_t *row)
-{
-    if (32 == bits) {
-        QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            store_words(row + v * sizeof(words_t), (words_t) code[v]);
-        }
-        return;
-    }
-    if (16 == bits) {
-        store_shorts(code, row);
-        return;
-    }
-    if (8 == bits) {
-        store_signed_bytes(code, row);
-        return;
-    }
-    row = 0 != (bits & 8) ? put_plane(code, 8, 0, row) : row;
-    row = 0 != (bits & 4) ? put_plane(code, 4, bits & 8, row) : row;
-    row = 0 != (bits & 2) ? put_plane(code, 2, bits & 12, row) : row;
-}
-
-/* The inverse of put_plane() for the lanes from v * WIDTH on: the bits at their place, signed. */
-ALWAYS_INLINE codes_t take_plane(const uint8_t *row, unsigned plane, unsigned bits, unsigned v)
-{
-    const unsigned done = bits & ~(2 * plane - 1); /* in the wider planes, which come before */
-    const unsigned bytes = (unsigned) quant_row_bytes(plane);
-    const unsigned at = v * WIDTH / bytes * plane;
-    const uint8_t *from = row + done * QUANT_LANES / 8 + v * WIDTH % bytes;
-    words_t field = load_bytes(from);
-
-    if (plane == bits) {
-        /* Nothing below: the sign is extended by the load, or by an xor and a subtraction. */
-        const int32_t sign = 1 << (plane - 1);
-        return at + plane == 8
-                   ? load_signed_bytes(from) >> at
-                   : ((codes_t) ((field >> at) & (2U * (uint32_t) sign - 1)) ^ sign) - sign;
-    }
-    if (done + plane == bits) {
-        /* The sign is the highest bit; what is below the field belongs to other lanes. */
-        return ((codes_t) (field << (32 - plane - at)) >> (32 - bits)) & -(1 << done);
-    }
-    return (codes_t) (((field >> at) & ((1U << plane) - 1)) << done);
-}
-
-/* The codes of the lanes from v * WIDTH on. */
-ALWAYS_INLINE codes_t unpack_codes(const uint8_t *row, unsigned bits, unsigned v)
-{
-    codes_t code = {0};
-
-    if (32 == bits) {
-        return (codes_t) load_words(row + v * sizeof(words_t));
-    }
-    if (16 == bits) {
-        return load_shorts(row + v * WIDTH * sizeof(int16_t));
-    }
-    if (8 == bits) {
-        return load_signed_bytes(row + v * WIDTH);
-    }
-    code |= 0 != (bits & 8) ? take_plane(row, 8, bits, v) : code;
-    code |= 0 != (bits & 4) ? take_plane(row, 4, bits, v) : code;
-    code |= 0 != (bits & 2) ? take_plane(row, 2, bits, v) : code;
-    return code;
-}
-
-ALWAYS_INLINE words_t magnitude_of(floats_t x)
-{
-    return (words_t) x & ABS_BITS;
-}
-
+/* Integers, which miss no NaN: next to the loads, one instruction more costs nothing. */
 static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES])
 {
     words_t most[VECTORS];
@@ -240,7 +47,7 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
-            most[v] = largest(most[v], magnitude_of(load_floats(x + v * WIDTH)));
+            most[v] = largest(most[v], (words_t) load_floats(x + v * WIDTH) & ABS_BITS);
         }
     }
     QUANT_UNROLL
@@ -249,8 +56,54 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     }
 }
 
-static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+/* The largest magnitudes of the lanes, good if there were only numbers. */
+typedef struct peaks {
+    words_t most[VECTORS];
+    numbers_t seen[VECTORS / 2];
+} peaks_t;
+
+ALWAYS_INLINE peaks_t load_peaks(const uint32_t absmax[QUANT_LANES])
+{
+    peaks_t peaks;
+
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
+        peaks.most[v] = load_words(absmax + v * WIDTH);
+        peaks.seen[v / 2] = ONLY_NUMBERS;
+    }
+    return peaks;
+}
+
+ALWAYS_INLINE void raise_peaks(peaks_t *peaks, const floats_t row[VECTORS])
+{
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; v += 2) {
+        peaks->most[v] = larger_magnitude(peaks->most[v], row[v]);
+        peaks->most[v + 1] = larger_magnitude(peaks->most[v + 1], row[v + 1]);
+        peaks->seen[v / 2] = numbers(peaks->seen[v / 2], row[v], row[v + 1]);
+    }
+}
+
+/* Of the rows of `x`, which are those that the peaks were raised by. */
+ALWAYS_INLINE void store_peaks(const peaks_t *peaks, const float *x, size_t rows,
+                               uint32_t absmax[QUANT_LANES])
+{
+    numbers_t seen = peaks->seen[0];
+    for (unsigned v = 1; v < VECTORS / 2; ++v) {
+        seen &= peaks->seen[v];
+    }
+    if (ONLY_NUMBERS != seen) {
+        lane_absmax(x, rows, absmax);
+        return;
+    }
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
+        store_words(absmax + v * WIDTH, peaks->most[v]);
+    }
+}
+
+static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
                    uint32_t most[QUANT_LANES])
 {
     const words_t scale_min = (words_t) (range->scale_min - (floats_t){0});
@@ -260,23 +113,24 @@ static bool scales(const uint32_t absmax[QUANT_LANES], const quant_range_t *rang
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         words_t here = load_words(absmax + v * WIDTH);
+        store_words(absmax + v * WIDTH, (words_t){0});
         refused |= (words_t) (here >= range->limit);
         store_words(most + v * WIDTH, largest(load_words(most + v * WIDTH), here));
         /* Of positive floats the larger one has the larger bits. */
-        words_t step = (words_t) ((floats_t) here / range->divisor);
+        words_t step = (words_t) quotient((floats_t) here, range->divisor);
         rounded[v] = to_bf16((floats_t) largest(step, scale_min));
-        store_floats(inverse + v * WIDTH, 1.0f / from_bf16(rounded[v]));
+        store_floats(inverse + v * WIDTH, inverse_of(from_bf16(rounded[v])));
     }
     store_shorts(rounded, scale);
     return !is_any(refused);
 }
 
-ALWAYS_INLINE void load_factors(bool scaled, const uint16_t scale[QUANT_LANES],
+ALWAYS_INLINE void load_factors(bool scaled, const uint8_t scale[QUANT_SCALES_BYTES],
                                 floats_t factor[VECTORS])
 {
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS && scaled; ++v) {
-        factor[v] = from_bf16(load_shorts(scale + v * WIDTH));
+        factor[v] = from_bf16(load_shorts(scale + v * WIDTH * sizeof(uint16_t)));
     }
 }
 
@@ -305,8 +159,9 @@ ALWAYS_INLINE void encode_rows(const float *x, size_t rows, const float inverse[
     }
 }
 
-ALWAYS_INLINE void decode_rows(const uint8_t *codes, size_t rows, const uint16_t scale[QUANT_LANES],
-                               float *out, unsigned bits, bool scaled, from_code_fn_t from_code)
+ALWAYS_INLINE void decode_rows(const uint8_t *codes, size_t rows,
+                               const uint8_t scale[QUANT_SCALES_BYTES], float *out, unsigned bits,
+                               bool scaled, from_code_fn_t from_code)
 {
     floats_t factor[VECTORS];
 
@@ -321,52 +176,47 @@ ALWAYS_INLINE void decode_rows(const uint8_t *codes, size_t rows, const uint16_t
 }
 
 ALWAYS_INLINE void decode_add_rows(const uint8_t *codes, size_t rows,
-                                   const uint16_t scale[QUANT_LANES], const float *x, float *sum,
-                                   uint32_t absmax[QUANT_LANES], unsigned bits, bool scaled,
-                                   from_code_fn_t from_code)
+                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,
+                                   float *sum, uint32_t absmax[QUANT_LANES], unsigned bits,
+                                   bool scaled, from_code_fn_t from_code)
 {
+    const float *end = sum + rows * QUANT_LANES;
     floats_t factor[VECTORS];
-    words_t most[VECTORS];
+    peaks_t peaks = load_peaks(absmax);
 
     load_factors(scaled, scale, factor);
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        most[v] = load_words(absmax + v * WIDTH);
-    }
-    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES, sum += QUANT_LANES) {
+    for (float *at = sum; at < end; at += QUANT_LANES, x += QUANT_LANES) {
+        floats_t row[VECTORS];
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             floats_t value = from_code(unpack_codes(codes, bits, v));
             floats_t own = load_floats(x + v * WIDTH);
-            floats_t both = scaled ? multiply_add(value, factor[v], own) : value + own;
-            store_floats(sum + v * WIDTH, both);
-            most[v] = largest(most[v], magnitude_of(both));
+            row[v] = scaled ? multiply_add(value, factor[v], own) : value + own;
+            store_floats(at + v * WIDTH, row[v]);
         }
+        raise_peaks(&peaks, row);
         codes += quant_row_bytes(bits);
     }
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        store_words(absmax + v * WIDTH, most[v]);
-    }
+    store_peaks(&peaks, sum, rows, absmax);
 }
 
 /* The loops of one format: the arguments behind `codes` are constants. */
-#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                       \
-    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES],     \
-                               uint8_t *codes, const float *ahead)                                \
-    {                                                                                             \
-        encode_rows(x, rows, inverse, codes, ahead, _bits, _scaled, to_##_kind);                  \
-    }                                                                                             \
-    static void decode_##_name(const uint8_t *codes, size_t rows,                                 \
-                               const uint16_t scale[QUANT_LANES], float *out)                     \
-    {                                                                                             \
-        decode_rows(codes, rows, scale, out, _bits, _scaled, from_##_kind);                       \
-    }                                                                                             \
-    static void decode_add_##_name(const uint8_t *codes, size_t rows,                             \
-                                   const uint16_t scale[QUANT_LANES], const float *x, float *sum, \
-                                   uint32_t absmax[QUANT_LANES])                                  \
-    {                                                                                             \
-        decode_add_rows(codes, rows, scale, x, sum, absmax, _bits, _scaled, from_##_kind);        \
+#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                   \
+    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES], \
+                               uint8_t *codes, const float *ahead)                            \
+    {                                                                                         \
+        encode_rows(x, rows, inverse, codes, ahead, _bits, _scaled, to_##_kind);              \
+    }                                                                                         \
+    static void decode_##_name(const uint8_t *codes, size_t rows,                             \
+                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)           \
+    {                                                                                         \
+        decode_rows(codes, rows, scale, out, _bits, _scaled, from_##_kind);                   \
+    }                                                                                         \
+    static void decode_add_##_name(const uint8_t *codes, size_t rows,                         \
+                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,   \
+                                   float *sum, uint32_t absmax[QUANT_LANES])                  \
+    {                                                                                         \
+        decode_add_rows(codes, rows, scale, x, sum, absmax, _bits, _scaled, from_##_kind);    \
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 

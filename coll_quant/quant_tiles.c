@@ -17,14 +17,6 @@
 
 #include "quant_tiles.h"
 
-enum { SCALES_BYTES = QUANT_LANES * sizeof(uint16_t) };
-
-/* What goes with the codes of a tile: its scales, or none. */
-typedef struct scales {
-    uint16_t scale[QUANT_LANES];
-    float inverse[QUANT_LANES];
-} scales_t;
-
 quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows)
 {
     const size_t tile_elems = quant_tile_elems(block_rows);
@@ -38,7 +30,7 @@ quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows)
 
 static size_t scales_bytes(const quant_format_t *format)
 {
-    return format->scaled ? SCALES_BYTES : 0;
+    return format->scaled ? QUANT_SCALES_BYTES : 0;
 }
 
 /* An exact format pads nothing: its payload is the elements. */
@@ -81,23 +73,27 @@ static const float *next_tile(const quant_tile_t *tile, const float *x, size_t e
     return x + (next < elems ? next : tile->first);
 }
 
-/* Scales and codes of a tile whose largest magnitudes are known; `last` is its padded tail. */
+/*
+ * Scales and codes of a tile whose largest magnitudes are known, and are then 0 for the next one;
+ * `last` is its padded tail.
+ */
 static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                      const quant_tile_t *tile, const uint32_t absmax[QUANT_LANES], const float *x,
+                      const quant_tile_t *tile, uint32_t absmax[QUANT_LANES], const float *x,
                       const float *last, uint8_t *payload, const float *ahead,
                       uint32_t most[QUANT_LANES])
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
-    scales_t scales;
+    uint8_t unused[QUANT_SCALES_BYTES];
+    uint8_t *scale = format->scaled ? payload + tile->scales : unused;
+    float inverse[QUANT_LANES];
 
-    if (!kernels->scales(absmax, &format->range, scales.scale, scales.inverse, most)) {
+    if (!kernels->scales(absmax, &format->range, scale, inverse, most)) {
         return false;
     }
-    memcpy(payload + tile->scales, scales.scale, scales_bytes(format));
-    code->encode(x, tile->rows, scales.inverse, payload + tile->codes, ahead);
+    code->encode(x, tile->rows, inverse, payload + tile->codes, ahead);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX];
-        code->encode(last, 1, scales.inverse, row, last);
+        code->encode(last, 1, inverse, row, last);
         memcpy(payload + tile->tail_codes, row, tile->tail_bytes);
     }
     return true;
@@ -105,11 +101,11 @@ static bool code_tile(const quant_format_t *format, const quant_kernels_t *kerne
 
 static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
                         const quant_tile_t *tile, const float *in, uint8_t *payload,
-                        const float *ahead, uint32_t most[QUANT_LANES])
+                        const float *ahead, uint32_t absmax[QUANT_LANES],
+                        uint32_t most[QUANT_LANES])
 {
     const float *x = in + tile->first;
     float padded[QUANT_LANES];
-    uint32_t absmax[QUANT_LANES] = {0};
 
     kernels->absmax(x, tile->rows, absmax);
     if (0 != tile->tail) {
@@ -126,6 +122,7 @@ bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *k
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     uint32_t most[QUANT_LANES] = {0};
+    uint32_t absmax[QUANT_LANES] = {0};
 
     if (quant_format_is_exact(format)) {
         memcpy(payload, in, elems * sizeof(float));
@@ -133,7 +130,8 @@ bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *k
     }
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(format, &tiles, i);
-        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), most)) {
+        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), absmax,
+                         most)) {
             return false;
         }
     }
@@ -154,9 +152,8 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
     }
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(format, &tiles, i);
-        uint16_t scale[QUANT_LANES];
+        const uint8_t *scale = bytes + tile.scales;
 
-        memcpy(scale, bytes + tile.scales, scales_bytes(format));
         code->decode(bytes + tile.codes, tile.rows, scale, out + tile.first);
         if (0 != tile.tail) {
             uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
@@ -173,9 +170,8 @@ void quant_tile_add(const quant_format_t *format, const quant_kernels_t *kernels
                     float *last, uint32_t absmax[QUANT_LANES])
 {
     const quant_code_kernels_t *code = &kernels->code[format->code];
-    uint16_t scale[QUANT_LANES];
+    const uint8_t *scale = payload + tile->scales;
 
-    memcpy(scale, payload + tile->scales, scales_bytes(format));
     code->decode_add(payload + tile->codes, tile->rows, scale, x + tile->first, sum, absmax);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
@@ -209,11 +205,11 @@ bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     uint32_t most[QUANT_LANES] = {0};
+    uint32_t absmax[QUANT_LANES] = {0};
 
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t in = quant_tile_at(from, &tiles, i);
         quant_tile_t coded = quant_tile_at(format, &tiles, i);
-        uint32_t absmax[QUANT_LANES] = {0};
         float *last = tile + in.rows * QUANT_LANES;
 
         quant_tile_add(from, kernels, &in, payload, x, tile, last, absmax);

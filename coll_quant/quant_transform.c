@@ -106,12 +106,14 @@ static void rotate_pieces(const quant_kernels_t *kernels, float *x, size_t rows,
 
 /* x += u s, or x -= u s. */
 static void shake(const quant_kernels_t *kernels, float *x, size_t rows,
-                  const uint16_t scale[QUANT_LANES], float sign, uint64_t key)
+                  const uint8_t scale[QUANT_SCALES_BYTES], float sign, uint64_t key)
 {
     float amplitude[QUANT_LANES];
 
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        const uint32_t bits = (uint32_t) scale[lane] << 16;
+        uint16_t upper;
+        memcpy(&upper, scale + lane * sizeof(upper), sizeof(upper));
+        const uint32_t bits = (uint32_t) upper << 16;
         memcpy(&amplitude[lane], &bits, sizeof(float));
         amplitude[lane] =
             amplitude[lane] < drawn_scale_min ? 0 : amplitude[lane] * sign * drawn_step;
@@ -131,7 +133,7 @@ static bool code_tile(const quant_transform_t *transform, const quant_format_t *
     const quant_range_t range = quant_transform_range(transform, format);
     const size_t rows = padded_rows(tile);
     float *x = transform->tile;
-    uint16_t scale[QUANT_LANES];
+    uint8_t scale[QUANT_SCALES_BYTES];
     float inverse[QUANT_LANES];
 
     if (quant_transform_rotates(transform, format)) {
@@ -156,9 +158,8 @@ static void decode_tile(const quant_transform_t *transform, const quant_format_t
                         const uint8_t *payload, float *out)
 {
     const size_t rows = padded_rows(tile);
-    uint16_t scale[QUANT_LANES];
+    const uint8_t *scale = payload + tile->scales;
 
-    memcpy(scale, payload + tile->scales, sizeof(scale));
     kernels->code[format->code].decode(payload + tile->codes, rows, scale, out);
     if (is_dithered(transform, format)) {
         shake(kernels, out, rows, scale, -1, key);

@@ -261,8 +261,8 @@ static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(v
 /* Calls of the spied kernel; one per tile that is encoded. */
 static unsigned tiles_encoded;
 
-static bool count_tiles(const uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                        uint16_t scale[QUANT_LANES], float inverse[QUANT_LANES],
+static bool count_tiles(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
+                        uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
                         uint32_t most[QUANT_LANES])
 {
     ++tiles_encoded;

@@ -1,0 +1,208 @@
+/*
+ * Numbers to codes and codes to the bytes of a row, and back: the part of the
+ * vector loops that differs from format to format.  On the primitives that
+ * quant_codec_vector.h names, which includes it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_CODEC_VECTOR_CODES_H
+#define QUANT_CODEC_VECTOR_CODES_H
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define ABS_BITS UINT32_C(0x7fffffff)
+#define EXPONENT_BITS UINT32_C(0x7f800000)
+
+enum { EXPONENT_BIAS = 127, MANTISSA_BITS = 23 };
+
+ALWAYS_INLINE words_t all_words(uint32_t value)
+{
+    return value - (words_t){0};
+}
+
+ALWAYS_INLINE codes_t to_integer(floats_t x)
+{
+    return nearest(x);
+}
+
+ALWAYS_INLINE floats_t from_integer(codes_t code)
+{
+    return __builtin_convertvector(code, floats_t);
+}
+
+ALWAYS_INLINE codes_t to_bf16(floats_t x)
+{
+    words_t bits = (words_t) x;
+    return (codes_t) (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+ALWAYS_INLINE floats_t from_bf16(codes_t code)
+{
+    return (floats_t) ((words_t) code << 16);
+}
+
+ALWAYS_INLINE codes_t to_minifloat(floats_t x, unsigned bits, unsigned mantissa, int least)
+{
+    const unsigned dropped = MANTISSA_BITS - mantissa;
+    const uint32_t first_normal = (uint32_t) (EXPONENT_BIAS + least) << MANTISSA_BITS;
+    words_t magnitude = (words_t) x & ABS_BITS;
+    words_t exponent = largest(magnitude, all_words(first_normal)) & EXPONENT_BITS;
+    words_t power = exponent + (dropped << MANTISSA_BITS);
+    words_t sum = (words_t) ((floats_t) magnitude + (floats_t) power);
+    codes_t sign = ((codes_t) x >> 31) & (int32_t) (UINT32_MAX << (bits - 1));
+
+    /* sum - power, and the exponent above the first normal one: the constants in one. */
+    const uint32_t offset = (dropped << MANTISSA_BITS) + (first_normal >> dropped);
+    return sign | (codes_t) (sum - exponent + (exponent >> dropped) - offset);
+}
+
+ALWAYS_INLINE floats_t from_minifloat(codes_t code, unsigned bits, unsigned mantissa, int least)
+{
+    const unsigned dropped = MANTISSA_BITS - mantissa;
+    const uint32_t one = UINT32_C(1) << mantissa;
+    const uint32_t first = (uint32_t) (EXPONENT_BIAS + least - 1 + (int) dropped) << MANTISSA_BITS;
+    words_t sign = (words_t) code & ~ABS_BITS;
+    words_t magnitude = (words_t) code & ((UINT32_C(1) << (bits - 1)) - 1);
+    words_t field = largest(magnitude, all_words(one)) & ~(one - 1);
+    words_t power = first + (field << dropped);
+    floats_t value = (floats_t) (power + magnitude - field + one) - (floats_t) power;
+
+    return (floats_t) (sign | (words_t) value);
+}
+
+ALWAYS_INLINE codes_t to_e4m3(floats_t x)
+{
+    return to_minifloat(x, 8, 3, -6);
+}
+
+ALWAYS_INLINE floats_t from_e4m3(codes_t code)
+{
+    return from_minifloat(code, 8, 3, -6);
+}
+
+ALWAYS_INLINE codes_t to_e5m2(floats_t x)
+{
+    return to_minifloat(x, 8, 2, -14);
+}
+
+ALWAYS_INLINE floats_t from_e5m2(codes_t code)
+{
+    return from_minifloat(code, 8, 2, -14);
+}
+
+ALWAYS_INLINE codes_t to_fp16(floats_t x)
+{
+    return to_minifloat(x, 16, 10, -14);
+}
+
+ALWAYS_INLINE floats_t from_fp16(codes_t code)
+{
+    return from_minifloat(code, 16, 10, -14);
+}
+
+ALWAYS_INLINE codes_t to_fp32(floats_t x)
+{
+    return (codes_t) x;
+}
+
+ALWAYS_INLINE floats_t from_fp32(codes_t code)
+{
+    return (floats_t) code;
+}
+
+/* Bits done .. done + plane - 1 of a code, at the k-th place of a byte. */
+ALWAYS_INLINE words_t field_of(codes_t code, unsigned plane, unsigned done, unsigned k)
+{
+    const uint32_t mask = ((1U << plane) - 1) << k * plane;
+    words_t bits = (words_t) code;
+
+    return mask & (done < k * plane ? bits << (k * plane - done) : bits >> (done - k * plane));
+}
+
+/* One plane: `plane` bits of the codes from bit `done` on, 8 / plane lanes to a byte. */
+ALWAYS_INLINE uint8_t *put_plane(const codes_t code[VECTORS], unsigned plane, unsigned done,
+                                 uint8_t *row)
+{
+    const unsigned vectors = VECTORS * plane / 8;
+    words_t byte[VECTORS];
+
+    QUANT_UNROLL
+    for (unsigned v = 0; v < vectors; ++v) {
+        byte[v] = field_of(code[v], plane, done, 0);
+        if (plane <= 4) {
+            byte[v] |= field_of(code[v + vectors], plane, done, 1);
+        }
+        if (plane <= 2) {
+            byte[v] |= field_of(code[v + 2 * vectors], plane, done, 2);
+            byte[v] |= field_of(code[v + 3 * vectors], plane, done, 3);
+        }
+    }
+    store_bytes(byte, vectors, row);
+    return row + quant_row_bytes(plane);
+}
+
+ALWAYS_INLINE void pack_row(const codes_t code[VECTORS], unsigned bits, uint8_t *row)
+{
+    if (32 == bits) {
+        QUANT_UNROLL
+        for (unsigned v = 0; v < VECTORS; ++v) {
+            store_words(row + v * sizeof(words_t), (words_t) code[v]);
+        }
+        return;
+    }
+    if (16 == bits) {
+        store_shorts(code, row);
+        return;
+    }
+    if (8 == bits) {
+        store_signed_bytes(code, row);
+        return;
+    }
+    row = 0 != (bits & 8) ? put_plane(code, 8, 0, row) : row;
+    row = 0 != (bits & 4) ? put_plane(code, 4, bits & 8, row) : row;
+    row = 0 != (bits & 2) ? put_plane(code, 2, bits & 12, row) : row;
+}
+
+/* The inverse of put_plane() for the lanes from v * WIDTH on: the bits at their place, signed. */
+ALWAYS_INLINE codes_t take_plane(const uint8_t *row, unsigned plane, unsigned bits, unsigned v)
+{
+    const unsigned done = bits & ~(2 * plane - 1); /* in the wider planes, which come before */
+    const unsigned bytes = (unsigned) quant_row_bytes(plane);
+    const unsigned at = v * WIDTH / bytes * plane;
+    const uint8_t *from = row + done * QUANT_LANES / 8 + v * WIDTH % bytes;
+    words_t field = load_bytes(from);
+
+    if (plane == bits) {
+        /* Nothing below: the sign is extended by the load, or by an xor and a subtraction. */
+        const int32_t sign = 1 << (plane - 1);
+        return at + plane == 8
+                   ? load_signed_bytes(from) >> at
+                   : ((codes_t) ((field >> at) & (2U * (uint32_t) sign - 1)) ^ sign) - sign;
+    }
+    if (done + plane == bits) {
+        /* The sign is the highest bit; what is below the field belongs to other lanes. */
+        return ((codes_t) (field << (32 - plane - at)) >> (32 - bits)) & -(1 << done);
+    }
+    return (codes_t) (((field >> at) & ((1U << plane) - 1)) << done);
+}
+
+/* The codes of the lanes from v * WIDTH on. */
+ALWAYS_INLINE codes_t unpack_codes(const uint8_t *row, unsigned bits, unsigned v)
+{
+    codes_t code = {0};
+
+    if (32 == bits) {
+        return (codes_t) load_words(row + v * sizeof(words_t));
+    }
+    if (16 == bits) {
+        return load_shorts(row + v * WIDTH * sizeof(int16_t));
+    }
+    if (8 == bits) {
+        return load_signed_bytes(row + v * WIDTH);
+    }
+    code |= 0 != (bits & 8) ? take_plane(row, 8, bits, v) : code;
+    code |= 0 != (bits & 4) ? take_plane(row, 4, bits, v) : code;
+    code |= 0 != (bits & 2) ? take_plane(row, 2, bits, v) : code;
+    return code;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * What vectors compute differently from the scalar kernels, all of it: quotients
+ * and inverses without a division, magnitudes that could miss a NaN.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_format.h"
+#include "testlib.h"
+#include "trip.h"
+
+enum {
+    NAME_BYTES = 96,
+    MANTISSA_BITS = 23,
+    MANTISSAS = 1 << MANTISSA_BITS,
+    ONE = 127, /* the exponent of 1.0 */
+};
+
+/* Selected once: to ask the processor takes longer than a kernel. */
+static quant_kernels_t kernels[TRIP_ISAS];
+
+/* A number of 32 bits seen as a float. */
+static float float_of(uint32_t bits)
+{
+    float value = 0;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+typedef struct scales {
+    bool taken;
+    uint8_t scale[QUANT_SCALES_BYTES];
+    float inverse[QUANT_LANES];
+    uint32_t most[QUANT_LANES];
+    uint32_t left[QUANT_LANES]; /* in absmax */
+} scales_t;
+
+static scales_t scales_of(const quant_kernels_t *set, const quant_range_t *range,
+                          const uint32_t absmax[QUANT_LANES])
+{
+    scales_t scales;
+
+    memset(&scales, 0, sizeof(scales));
+    memcpy(scales.left, absmax, sizeof(scales.left));
+    scales.taken = set->scales(scales.left, range, scales.scale, scales.inverse, scales.most);
+    return scales;
+}
+
+static void assert_same_scales(const quant_range_t *range, const uint32_t absmax[QUANT_LANES])
+{
+    const scales_t scalar = scales_of(&quant_kernels_scalar, range, absmax);
+    static const uint32_t none[QUANT_LANES];
+
+    assert_true(scalar.taken);
+    assert_memory_equal(none, scalar.left, sizeof(none));
+    assert_memory_equal(absmax, scalar.most, sizeof(scalar.most));
+    for (size_t i = 1; i < TRIP_ISAS; ++i) {
+        const scales_t scales = scales_of(&kernels[i], range, absmax);
+        assert_memory_equal(&scalar, &scales, sizeof(scales));
+    }
+}
+
+/* A quotient scales with powers of two: one exponent stands for all that underflow nowhere. */
+static void the_scale_of_every_mantissa_is_the_rounded_quotient(void **state)
+{
+    const quant_format_t *format = *state;
+    uint32_t absmax[QUANT_LANES];
+
+    for (uint32_t mantissa = 0; mantissa < MANTISSAS; mantissa += QUANT_LANES) {
+        for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
+            absmax[lane] = (uint32_t) ONE << MANTISSA_BITS | (mantissa + lane);
+        }
+        assert_same_scales(&format->range, absmax);
+    }
+}
+
+/* Down to denormals, where remainders are lost. */
+static void the_scale_at_every_exponent_is_the_rounded_quotient(void **state)
+{
+    const quant_format_t *format = *state;
+    const uint32_t end = format->range.limit >> MANTISSA_BITS;
+    test_random_t random = test_random_of(1, 0);
+    uint32_t absmax[QUANT_LANES];
+
+    for (uint32_t exponent = 0; exponent < end; ++exponent) {
+        for (unsigned time = 0; time < 100; ++time) {
+            for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
+                absmax[lane] = exponent << MANTISSA_BITS |
+                               ((uint32_t) test_random_bits(&random) & (MANTISSAS - 1));
+            }
+            assert_same_scales(&format->range, absmax);
+        }
+    }
+}
+
+static void the_inverse_of_every_scale_is_rounded_correctly(void **state)
+{
+    const quant_format_t *format = *state;
+    const float divisor = format->range.divisor;
+    uint32_t absmax[QUANT_LANES] = {0};
+
+    for (uint32_t upper = 0; upper <= UINT16_MAX / 2; ++upper) {
+        const float scale = float_of(upper << 16);
+        const float magnitude = scale * divisor; /* of at most 24 bits: exact */
+        memcpy(&absmax[upper % QUANT_LANES], &magnitude, sizeof(magnitude));
+        if (scale < format->range.scale_min || absmax[upper % QUANT_LANES] >= format->range.limit) {
+            absmax[upper % QUANT_LANES] = 0;
+            continue;
+        }
+        const scales_t scales = scales_of(&quant_kernels_scalar, &format->range, absmax);
+        assert_true(1.0f / scale == scales.inverse[upper % QUANT_LANES]);
+        assert_same_scales(&format->range, absmax);
+    }
+}
+
+enum { ROWS = 3, ELEMS = ROWS * QUANT_LANES };
+
+static void assert_same_magnitudes(const quant_format_t *format, const float x[ELEMS])
+{
+    const uint8_t codes[ROWS * QUANT_ROW_BYTES_MAX] = {0};
+    const uint8_t scale[QUANT_SCALES_BYTES] = {0};
+    uint32_t expected[QUANT_LANES] = {0};
+    float sum[ELEMS];
+
+    quant_kernels_scalar.absmax(x, ROWS, expected);
+    for (size_t i = 0; i < TRIP_ISAS; ++i) {
+        uint32_t own[QUANT_LANES] = {0};
+        uint32_t added[QUANT_LANES] = {0};
+        kernels[i].absmax(x, ROWS, own);
+        kernels[i].code[format->code].decode_add(codes, ROWS, scale, x, sum, added);
+        assert_memory_equal(expected, own, sizeof(own));
+        assert_memory_equal(expected, added, sizeof(added));
+    }
+}
+
+/* Quiet ones, which a sum leaves as they are: the largest and the smallest, of both signs. */
+static void a_nan_wins_wherever_it_is(void **state)
+{
+    static const uint32_t specials[] = {UINT32_C(0x7fc00000), UINT32_C(0x7fffffff),
+                                        UINT32_C(0xffc00000), UINT32_C(0xffc00001),
+                                        UINT32_C(0x7f800000), UINT32_C(0xff800000)};
+    const quant_format_t *format = *state;
+    test_random_t random = test_random_of(2, 0);
+    float x[ELEMS];
+
+    for (size_t i = 0; i < ELEMS; ++i) {
+        x[i] = (float) test_random_normal(&random);
+    }
+    assert_same_magnitudes(format, x);
+    for (size_t s = 0; s < sizeof(specials) / sizeof(specials[0]); ++s) {
+        for (size_t i = 0; i < ELEMS; ++i) {
+            const size_t other = test_random_below(&random, ELEMS);
+            const float kept[] = {x[i], x[other]};
+            x[i] = float_of(specials[s]);
+            x[other] = INFINITY;
+            assert_same_magnitudes(format, x);
+            x[other] = kept[1];
+            x[i] = float_of(specials[s]);
+            assert_same_magnitudes(format, x);
+            x[i] = kept[0];
+        }
+    }
+}
+
+typedef void (*test_fn_t)(void **state);
+
+static const struct check {
+    const char *name;
+    test_fn_t run;
+    bool scaled; /* formats only */
+} checks[] = {
+    {"the_scale_of_every_mantissa_is_the_rounded_quotient",
+     the_scale_of_every_mantissa_is_the_rounded_quotient, true},
+    {"the_scale_at_every_exponent_is_the_rounded_quotient",
+     the_scale_at_every_exponent_is_the_rounded_quotient, true},
+    {"the_inverse_of_every_scale_is_rounded_correctly",
+     the_inverse_of_every_scale_is_rounded_correctly, true},
+    {"a_nan_wins_wherever_it_is", a_nan_wins_wherever_it_is, false},
+};
+
+int main(void)
+{
+    enum { CHECKS = sizeof(checks) / sizeof(checks[0]), TESTS_MAX = CHECKS * QUANT_CODES };
+    static char names[TESTS_MAX][NAME_BYTES];
+    static struct CMUnitTest tests[TESTS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < TRIP_ISAS; ++i) {
+        kernels[i] = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
+    }
+    for (size_t f = 0; f < QUANT_CODES; ++f) {
+        const quant_format_t *format = quant_format_at(f);
+        for (size_t c = 0; c < CHECKS; ++c) {
+            if (checks[c].scaled && !format->scaled) {
+                continue;
+            }
+            (void) snprintf(names[count], NAME_BYTES, "%s_%s", format->name, checks[c].name);
+            tests[count] = (struct CMUnitTest){
+                .name = names[count],
+                .test_func = checks[c].run,
+                .initial_state = (void *) (uintptr_t) format,
+            };
+            ++count;
+        }
+    }
+    printf("# best instruction set %s\n", arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
+    return _cmocka_run_group_tests("kernels", tests, count, NULL, NULL);
+}
