@@ -4,9 +4,9 @@
  * of as many as are given; and of memcpy() on the same block.  int8 and int4 also with every
  * rounding, rotated and not.
  *
- * Each figure is the median and, in brackets, the 99th percentile of SAMPLES times, turned into a
- * rate.  A time is that of a call, of short blocks that of several, as reading the clock takes a
- * tenth of a call on 16 KiB.  Run it pinned, on an otherwise idle core.
+ * Each figure is the median and, in brackets, the 99th percentile of 2000 times, of large blocks
+ * fewer, turned into a rate.  A time is that of a call, of short blocks that of several, as reading
+ * the clock takes a tenth of a call on 16 KiB.  Run it pinned, on an otherwise idle core.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -28,7 +28,8 @@ enum {
     BLOCK_ROWS = 64,
     ALIGN_BYTES = 64, /* a malloc() of 16 bytes alignment loses up to a third: loads cross lines */
     SAMPLES = 2000,
-    WARM_UP = 200,
+    SAMPLES_MIN = 200, /* of large blocks */
+    WARM_UP_PART = 10, /* of the samples, in front of them */
 };
 
 typedef struct work {
@@ -91,25 +92,33 @@ static int ascending(const void *a, const void *b)
     return (difference > 0) - (difference < 0);
 }
 
+/* How often a block of that many bytes is measured: in all no more bytes than with the default. */
+static size_t samples_of(size_t bytes)
+{
+    const size_t samples = (size_t) SAMPLES * BLOCK_KIB * 1024 / bytes;
+    return samples < SAMPLES_MIN ? SAMPLES_MIN : samples < SAMPLES ? samples : SAMPLES;
+}
+
 static void measure(const work_t *work, const struct step *step)
 {
     static double seconds[SAMPLES];
     const size_t bytes = work->elems * sizeof(float);
+    const size_t samples = samples_of(bytes);
     const size_t calls = quant_divide_up((size_t) SAMPLE_KIB * 1024, bytes);
 
-    for (unsigned i = 0; i < WARM_UP; ++i) {
+    for (size_t i = 0; i < samples / WARM_UP_PART; ++i) {
         step->run(work);
     }
-    for (unsigned i = 0; i < SAMPLES; ++i) {
+    for (size_t i = 0; i < samples; ++i) {
         double start = now_seconds();
         for (size_t call = 0; call < calls; ++call) {
             step->run(work);
         }
         seconds[i] = (now_seconds() - start) / (double) calls;
     }
-    qsort(seconds, SAMPLES, sizeof(seconds[0]), ascending);
-    printf("  %7.1f (%6.1f)", (double) bytes / seconds[SAMPLES / 2] * 1e-9,
-           (double) bytes / seconds[SAMPLES * 99 / 100] * 1e-9);
+    qsort(seconds, samples, sizeof(seconds[0]), ascending);
+    printf("  %7.1f (%6.1f)", (double) bytes / seconds[samples / 2] * 1e-9,
+           (double) bytes / seconds[samples * 99 / 100] * 1e-9);
 }
 
 static void *aligned(size_t bytes)
@@ -177,6 +186,7 @@ static void measure_row(const quant_format_t *format, const struct option *optio
         measure(&work, &steps[s]);
     }
     printf("\n");
+    (void) fflush(stdout);
     free(work.in);
     free(work.out);
     free(work.tile);
@@ -195,8 +205,8 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     const size_t elems = (size_t) kib * 1024 / sizeof(float);
-    printf("GB/s of fp32, median (p99 of the time) of %d times on %ld KiB, %ld rows per tile\n",
-           SAMPLES, kib, rows);
+    printf("GB/s of fp32, median (p99 of the time) of %zu times on %ld KiB, %ld rows per tile\n",
+           samples_of(elems * sizeof(float)), kib, rows);
     printf("%-37s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
         printf("  %16s", steps[s].name);
