@@ -58,8 +58,8 @@ typedef struct quant_choice {
 bool quant_choose(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice);
 
 /*
- * The NMSE of a choice is below a target if it is so with this factor: the rounding of scales,
- * which the prediction leaves out, and the chance of a sample (tests/sim/test_quant_mse.c).
+ * The NMSE of a choice is below a target if it is so with this factor: errors so large that they
+ * raise later scales, 3 percent in int4, and the chance of a sample (tests/sim/test_quant_mse.c).
  */
 #define QUANT_CHOOSE_MARGIN 1.05
 

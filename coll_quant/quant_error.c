@@ -8,6 +8,9 @@
 /* Beyond 12 sigma even 2^32 normals have nothing. */
 static const double end = 12.0;
 
+/* Of the relative error of a scale: a twelfth of 2^-14, over the square of a mantissa. */
+static const double scale_variance = 0x1p-14 / (32 * M_LN2);
+
 /* Probability that a standard normal is within [-m, m]. */
 static double within(double m)
 {
@@ -37,19 +40,27 @@ static double noise(const quant_format_t *format, double scale, double m)
     return squares / within(m);
 }
 
-/* Of the variance s^2/12 of each value of a block, what is left or added on average. */
-static double share(const quant_format_t *format, quant_rounding_t rounding, double divisor,
-                    unsigned block_rows)
+/* Of the values of a block, and of the squares of the largest one. */
+typedef struct share {
+    double noise;   /* what is left or added, on average, of the variance of each */
+    double largest; /* what else there is */
+} share_t;
+
+static share_t share(const quant_format_t *format, quant_rounding_t rounding, double divisor,
+                     unsigned block_rows)
 {
     const double largest = ldexp(2, (int) format->mantissa) - 1;
     const double others = (block_rows - 1.0) / block_rows;
 
     if (QUANT_ROUNDING_STOCHASTIC == rounding) {
         const double w = fmin(1, largest * 0x1p-7);
-        return 2 * (others + (1 - others) * 6 * (w / 2 - w * w / 3));
+        return (share_t){.noise = 2 * (others + (1 - others) * 6 * (w / 2 - w * w / 3))};
     }
-    /* Where the divisor is the largest code, one value of each block has no error. */
-    return QUANT_ROUNDING_DITHER == rounding || divisor < largest ? 1 : others;
+    if (QUANT_ROUNDING_DITHER == rounding || divisor < largest) {
+        return (share_t){.noise = 1};
+    }
+    /* The divisor is the largest code: one value of each block is off by its scale alone. */
+    return (share_t){.noise = others, .largest = (1 - others) * scale_variance};
 }
 
 double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
@@ -70,13 +81,15 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
         transform.rounding = QUANT_ROUNDING_NEAREST;
     }
     const double divisor = (double) quant_transform_range(&transform, format).divisor;
+    const share_t part = share(format, transform.rounding, divisor, block_rows);
     for (unsigned i = 0; i < steps; ++i) {
         double m = (i + 0.5) * width;
         double probability =
             pow(within((i + 1) * width), block_rows) - pow(within(i * width), block_rows);
-        integral += probability * noise(format, m / divisor, m);
+        integral +=
+            probability * (part.noise * noise(format, m / divisor, m) + part.largest * m * m);
     }
-    return share(format, transform.rounding, divisor, block_rows) * integral;
+    return integral;
 }
 
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)

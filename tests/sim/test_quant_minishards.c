@@ -107,7 +107,7 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
         printf("# %s, minishards %u, blocks of %u: mse %.4e, predicted %.4e, ratio %.4f\n",
                algo->name, minishards[i], of_call.block_rows, measured, predicted,
                measured / predicted);
-        assert_true(fabs(measured / predicted - 1) < 0.05);
+        assert_true(fabs(measured / predicted - 1) < 0.01);
         assert_true(measured <= last);
         last = measured;
     }
