@@ -13,6 +13,7 @@
 static inline void overwrite(quant_kernels_t *to, const quant_kernels_t *from)
 {
     OVERWRITE(to, from, absmax);
+    OVERWRITE(to, from, peak);
     OVERWRITE(to, from, scales);
     OVERWRITE(to, from, shake);
     OVERWRITE(to, from, rotate);

@@ -108,10 +108,13 @@ typedef struct quant_kernels {
     /* absmax[l] = max(absmax[l], bits of |x|): as integers, so that NaN and infinity win. */
     void (*absmax)(const float *x, size_t rows, uint32_t absmax[QUANT_LANES]);
 
+    /* The largest one of all lanes. */
+    uint32_t (*peak)(const uint32_t absmax[QUANT_LANES]);
+
     /*
      * From the bits of the largest magnitude of each lane, its scale (the upper half of a float)
      * and the inverse of that scale; most[l] = max(most[l], absmax[l]), and absmax[l] = 0 for the
-     * next tile.  False, and nothing usable is written, if a lane is refused.
+     * next tile.  False, and nothing is written, if a lane is refused.
      */
     bool (*scales)(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
                    uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],

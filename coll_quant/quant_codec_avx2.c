@@ -58,6 +58,15 @@ static inline words_t largest(words_t a, words_t b)
     return (words_t) _mm256_max_epu32((__m256i) a, (__m256i) b);
 }
 
+static inline uint32_t largest_lane(words_t a)
+{
+    __m128i half = _mm_max_epu32(_mm256_castsi256_si128((__m256i) a),
+                                 _mm256_extracti128_si256((__m256i) a, 1));
+    half = _mm_max_epu32(half, _mm_shuffle_epi32(half, _MM_SHUFFLE(1, 0, 3, 2)));
+    half = _mm_max_epu32(half, _mm_shuffle_epi32(half, _MM_SHUFFLE(2, 3, 0, 1)));
+    return (uint32_t) _mm_cvtsi128_si32(half);
+}
+
 /* As integers: no NaN is missed. */
 static inline words_t larger_magnitude(words_t a, floats_t x)
 {

@@ -59,6 +59,11 @@ static inline words_t largest(words_t a, words_t b)
     return (words_t) _mm512_max_epu32((__m512i) a, (__m512i) b);
 }
 
+static inline uint32_t largest_lane(words_t a)
+{
+    return _mm512_reduce_max_epu32((__m512i) a);
+}
+
 /* One instruction, where an integer maximum needs a second one to clear the sign. */
 static inline words_t larger_magnitude(words_t a, floats_t x)
 {

@@ -237,6 +237,16 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     }
 }
 
+static uint32_t peak(const uint32_t absmax[QUANT_LANES])
+{
+    uint32_t most = 0;
+
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+        most = absmax[lane] > most ? absmax[lane] : most;
+    }
+    return most;
+}
+
 static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
                    uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
                    uint32_t most[QUANT_LANES])
@@ -245,6 +255,8 @@ static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
         if (absmax[lane] >= range->limit) {
             return false;
         }
+    }
+    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
         float step = float_of(absmax[lane]) / range->divisor;
         int32_t rounded = to_bf16(step > range->scale_min ? step : range->scale_min);
         const uint16_t upper = (uint16_t) rounded;
@@ -362,6 +374,7 @@ static void rotate(float *x, size_t rows, float factor)
 
 const quant_kernels_t quant_kernels_scalar = {
     .absmax = lane_absmax,
+    .peak = peak,
     .scales = scales,
     .shake = shake,
     .rotate = rotate,

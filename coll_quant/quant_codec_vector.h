@@ -9,7 +9,7 @@
  *   load_floats, store_floats, load_words, store_words        unaligned
  *   nearest              to int32_t, ties to even
  *   multiply_add         a * b + c where a * b is exact
- *   largest              of two words
+ *   largest, largest_lane    of two words; of the lanes of one vector of them
  *   larger_magnitude     of a word that is the magnitude of a float, and of a float; may miss a NaN
  *   numbers_t            which notes that: ONLY_NUMBERS, and numbers() after two further vectors
  *   is_any               is there a bit set
@@ -54,6 +54,17 @@ static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES
     for (unsigned v = 0; v < VECTORS; ++v) {
         store_words(absmax + v * WIDTH, most[v]);
     }
+}
+
+static uint32_t peak(const uint32_t absmax[QUANT_LANES])
+{
+    words_t most = load_words(absmax);
+
+    QUANT_UNROLL
+    for (unsigned v = 1; v < VECTORS; ++v) {
+        most = largest(most, load_words(absmax + v * WIDTH));
+    }
+    return largest_lane(most);
 }
 
 /* The largest magnitudes of the lanes, good if there were only numbers. */
@@ -112,9 +123,15 @@ static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
 
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
+        refused |= (words_t) (load_words(absmax + v * WIDTH) >= range->limit);
+    }
+    if (is_any(refused)) {
+        return false;
+    }
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
         words_t here = load_words(absmax + v * WIDTH);
         store_words(absmax + v * WIDTH, (words_t){0});
-        refused |= (words_t) (here >= range->limit);
         store_words(most + v * WIDTH, largest(load_words(most + v * WIDTH), here));
         /* Of positive floats the larger one has the larger bits. */
         words_t step = (words_t) quotient((floats_t) here, range->divisor);
@@ -122,7 +139,7 @@ static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
         store_floats(inverse + v * WIDTH, inverse_of(from_bf16(rounded[v])));
     }
     store_shorts(rounded, scale);
-    return !is_any(refused);
+    return true;
 }
 
 ALWAYS_INLINE void load_factors(bool scaled, const uint8_t scale[QUANT_SCALES_BYTES],
@@ -305,7 +322,7 @@ static void rotate(float *x, size_t rows, float factor)
 /* clang-format off */
 #define CODE_ROW(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
 #define VECTOR_KERNELS \
-    { .absmax = lane_absmax, .scales = scales, .shake = shake, .rotate = rotate, \
+    { .absmax = lane_absmax, .peak = peak, .scales = scales, .shake = shake, .rotate = rotate, \
       .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
 /* clang-format on */
 

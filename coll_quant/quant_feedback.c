@@ -48,6 +48,7 @@ void quant_feedback_keep(const quant_wire_segment_t *segment, const quant_kernel
     }
     quant_wire_unpack(segment, kernels, format, coded, residual);
     for (size_t i = 0; i < segment->elements; ++i) {
-        residual[i] = value[i] - residual[i];
+        const float lost = value[i] - residual[i];
+        residual[i] = lost == lost ? lost : 0; /* nothing of an infinity or a NaN that was kept */
     }
 }

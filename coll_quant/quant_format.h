@@ -64,26 +64,43 @@ static inline bool quant_format_is_exact(const quant_format_t *format)
     return !(format->step > 0);
 }
 
-/* ---- the coded form: only `elems` elements and quant_payload_bytes() bytes are touched ---- */
+/*
+ * ---- the coded form: only `elems` elements and the bytes of the payload are touched ----
+ *
+ * A tile that a format with scales cannot carry is kept: its scales are all QUANT_KEPT, which no
+ * scale is, its codes are 0, and its floats are behind the codes of the last tile, in the order of
+ * the tiles.
+ */
+#define QUANT_KEPT UINT16_C(0xffff)
 
-/* Bytes of the coded form of `elems` elements. */
+/* Bytes of the coded form of `elems` elements of which no tile is kept. */
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows);
 
-/*
- * Three functions tell the largest magnitude that they meet: *peak = max(*peak, its bits), so that
- * NaN and infinity win.
- *
- * False: this format cannot carry these values; `payload` and *peak hold nothing usable.  The peak
- * is that of `in`, unless the format is exact.
- */
+/* The same with the tiles that are kept in `payload`, of which the scales are looked at. */
+size_t quant_payload_bytes_of(const quant_format_t *format, const void *payload, size_t elems,
+                              unsigned block_rows);
+
+/* What encoding writes, and tells of it.  Peaks are the bits of the largest magnitude. */
+typedef struct quant_coding {
+    void *payload;
+    size_t room;       /* tiles are kept as long as the payload is not longer than that, bytes */
+    size_t bytes;      /* written */
+    uint32_t peak;     /* of what is coded */
+    uint32_t sum_peak; /* of a hop, of all sums: NaN and infinity win */
+} quant_coding_t;
+
+/* False: the format cannot carry these values in that room; nothing usable was written. */
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
-                          const float *in, size_t elems, unsigned block_rows, void *payload,
-                          uint32_t *peak);
+                          const float *in, size_t elems, unsigned block_rows,
+                          quant_coding_t *coding);
 
 void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *kernels,
                           const void *payload, size_t elems, unsigned block_rows, float *out);
 
-/* sum = decoded + x, rounded once per element, and the peak of the sums.  `sum` may be `x`. */
+/*
+ * sum = decoded + x, rounded once per element; *peak = max(*peak, bits of the largest magnitude of
+ * the sums).  `sum` may be `x`.
+ */
 void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_t *kernels,
                               const void *payload, const float *x, size_t elems,
                               unsigned block_rows, float *sum, uint32_t *peak);
@@ -96,12 +113,11 @@ static inline size_t quant_tile_elems(unsigned block_rows)
 
 /*
  * decode_add and encode in one: what a partial sum goes through at a rank.  The sums live in
- * `tile`, quant_tile_elems() floats that stay in the cache, one tile at a time.  `out` does not
- * overlap `payload`.  False: `format` cannot carry the sums; `out` and *peak hold nothing usable.
- * The peak is that of the sums.
+ * `tile`, quant_tile_elems() floats that stay in the cache, one tile at a time.  What is written
+ * does not overlap `payload`.  False: as quant_payload_encode().
  */
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
-                       size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak);
+                       size_t elems, unsigned block_rows, float *tile, quant_coding_t *coding);
 
 #endif

@@ -41,10 +41,15 @@ static size_t codes_bytes(const quant_format_t *format, size_t elems)
                : quant_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
 }
 
+size_t quant_tiles_bytes(const quant_format_t *format, const quant_tiles_t *tiles)
+{
+    return tiles->count * scales_bytes(format) + codes_bytes(format, tiles->elems);
+}
+
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
-    return quant_tiles_of(elems, block_rows).count * scales_bytes(format) +
-           codes_bytes(format, elems);
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    return quant_tiles_bytes(format, &tiles);
 }
 
 quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *tiles, size_t index)
@@ -56,6 +61,7 @@ quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *ti
     const size_t rows = here / QUANT_LANES;
 
     return (quant_tile_t){
+        .format = format,
         .first = first,
         .rows = rows,
         .tail = here % QUANT_LANES,
@@ -66,22 +72,68 @@ quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *ti
     };
 }
 
+void quant_tile_find(quant_tile_t *tile, const uint8_t *payload, size_t *kept)
+{
+    uint16_t scale = 0;
+
+    if (tile->format->scaled) {
+        memcpy(&scale, payload + tile->scales, sizeof(scale));
+    }
+    if (QUANT_KEPT == scale) {
+        tile->format = &quant_format_fp32;
+        tile->codes = *kept;
+        tile->tail_codes = *kept + tile->rows * quant_row_bytes(quant_format_fp32.bits);
+        tile->tail_bytes = tile->tail * sizeof(float);
+        *kept += quant_tile_length(tile) * sizeof(float);
+    }
+}
+
+size_t quant_payload_bytes_of(const quant_format_t *format, const void *payload, size_t elems,
+                              unsigned block_rows)
+{
+    const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t bytes = quant_tiles_bytes(format, &tiles);
+
+    for (size_t i = 0; i < tiles.count && format->scaled; ++i) {
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        quant_tile_find(&tile, payload, &bytes);
+    }
+    return bytes;
+}
+
+bool quant_tile_keep(const quant_tile_t *tile, const float *x, uint32_t absmax[QUANT_LANES],
+                     quant_coding_t *coding)
+{
+    const size_t bytes = quant_tile_length(tile) * sizeof(float);
+    uint8_t *payload = coding->payload;
+
+    if (!tile->format->scaled || coding->bytes + bytes > coding->room) {
+        return false;
+    }
+    memset(payload + tile->scales, (uint8_t) QUANT_KEPT, QUANT_SCALES_BYTES);
+    memset(payload + tile->codes, 0, tile->tail_codes - tile->codes + tile->tail_bytes);
+    memcpy(payload + coding->bytes, x, bytes);
+    coding->bytes += bytes;
+    memset(absmax, 0, QUANT_LANES * sizeof(*absmax));
+    return true;
+}
+
 /* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
 static const float *next_tile(const quant_tile_t *tile, const float *x, size_t elems)
 {
-    const size_t next = tile->first + tile->rows * QUANT_LANES + tile->tail;
+    const size_t next = tile->first + quant_tile_length(tile);
     return x + (next < elems ? next : tile->first);
 }
 
 /*
  * Scales and codes of a tile whose largest magnitudes are known, and are then 0 for the next one;
- * `last` is its padded tail.
+ * `last` is its padded tail.  False: its format cannot carry it.
  */
-static bool code_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                      const quant_tile_t *tile, uint32_t absmax[QUANT_LANES], const float *x,
-                      const float *last, uint8_t *payload, const float *ahead,
-                      uint32_t most[QUANT_LANES])
+static bool code_tile(const quant_kernels_t *kernels, const quant_tile_t *tile,
+                      uint32_t absmax[QUANT_LANES], const float *x, const float *last,
+                      uint8_t *payload, const float *ahead, uint32_t most[QUANT_LANES])
 {
+    const quant_format_t *format = tile->format;
     const quant_code_kernels_t *code = &kernels->code[format->code];
     uint8_t unused[QUANT_SCALES_BYTES];
     uint8_t *scale = format->scaled ? payload + tile->scales : unused;
@@ -99,12 +151,10 @@ static bool code_tile(const quant_format_t *format, const quant_kernels_t *kerne
     return true;
 }
 
-static bool encode_tile(const quant_format_t *format, const quant_kernels_t *kernels,
-                        const quant_tile_t *tile, const float *in, uint8_t *payload,
+static bool encode_tile(const quant_kernels_t *kernels, const quant_tile_t *tile, const float *x,
                         const float *ahead, uint32_t absmax[QUANT_LANES],
-                        uint32_t most[QUANT_LANES])
+                        uint32_t most[QUANT_LANES], quant_coding_t *coding)
 {
-    const float *x = in + tile->first;
     float padded[QUANT_LANES];
 
     kernels->absmax(x, tile->rows, absmax);
@@ -113,38 +163,41 @@ static bool encode_tile(const quant_format_t *format, const quant_kernels_t *ker
         memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
         kernels->absmax(padded, 1, absmax);
     }
-    return code_tile(format, kernels, tile, absmax, x, padded, payload, ahead, most);
+    return code_tile(kernels, tile, absmax, x, padded, coding->payload, ahead, most) ||
+           quant_tile_keep(tile, x, absmax, coding);
 }
 
 bool quant_payload_encode(const quant_format_t *format, const quant_kernels_t *kernels,
-                          const float *in, size_t elems, unsigned block_rows, void *payload,
-                          uint32_t *peak)
+                          const float *in, size_t elems, unsigned block_rows,
+                          quant_coding_t *coding)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     uint32_t most[QUANT_LANES] = {0};
     uint32_t absmax[QUANT_LANES] = {0};
 
+    coding->bytes = quant_tiles_bytes(format, &tiles);
+    coding->peak = 0;
     if (quant_format_is_exact(format)) {
-        memcpy(payload, in, elems * sizeof(float));
+        memcpy(coding->payload, in, elems * sizeof(float));
         return true;
     }
     for (size_t i = 0; i < tiles.count; ++i) {
-        quant_tile_t tile = quant_tile_at(format, &tiles, i);
-        if (!encode_tile(format, kernels, &tile, in, payload, next_tile(&tile, in, elems), absmax,
-                         most)) {
+        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        if (!encode_tile(kernels, &tile, in + tile.first, next_tile(&tile, in, elems), absmax, most,
+                         coding)) {
             return false;
         }
     }
-    quant_peak_raise(peak, most);
+    quant_peak_raise(kernels, &coding->peak, most);
     return true;
 }
 
 void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *kernels,
                           const void *payload, size_t elems, unsigned block_rows, float *out)
 {
-    const quant_code_kernels_t *code = &kernels->code[format->code];
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     const uint8_t *bytes = payload;
+    size_t kept = quant_tiles_bytes(format, &tiles);
 
     if (quant_format_is_exact(format)) {
         memcpy(out, payload, elems * sizeof(float));
@@ -152,6 +205,8 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
     }
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        quant_tile_find(&tile, bytes, &kept);
+        const quant_code_kernels_t *code = &kernels->code[tile.format->code];
         const uint8_t *scale = bytes + tile.scales;
 
         code->decode(bytes + tile.codes, tile.rows, scale, out + tile.first);
@@ -165,11 +220,11 @@ void quant_payload_decode(const quant_format_t *format, const quant_kernels_t *k
     }
 }
 
-void quant_tile_add(const quant_format_t *format, const quant_kernels_t *kernels,
-                    const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                    float *last, uint32_t absmax[QUANT_LANES])
+void quant_tile_add(const quant_kernels_t *kernels, const quant_tile_t *tile,
+                    const uint8_t *payload, const float *x, float *sum, float *last,
+                    uint32_t absmax[QUANT_LANES])
 {
-    const quant_code_kernels_t *code = &kernels->code[format->code];
+    const quant_code_kernels_t *code = &kernels->code[tile->format->code];
     const uint8_t *scale = payload + tile->scales;
 
     code->decode_add(payload + tile->codes, tile->rows, scale, x + tile->first, sum, absmax);
@@ -187,37 +242,51 @@ void quant_payload_decode_add(const quant_format_t *format, const quant_kernels_
                               unsigned block_rows, float *sum, uint32_t *peak)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t kept = quant_tiles_bytes(format, &tiles);
     uint32_t most[QUANT_LANES] = {0};
 
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(format, &tiles, i);
         float last[QUANT_LANES];
 
-        quant_tile_add(format, kernels, &tile, payload, x, sum + tile.first, last, most);
+        quant_tile_find(&tile, payload, &kept);
+        quant_tile_add(kernels, &tile, payload, x, sum + tile.first, last, most);
         memcpy(sum + tile.first + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
     }
-    quant_peak_raise(peak, most);
+    quant_peak_raise(kernels, peak, most);
 }
 
 bool quant_payload_hop(const quant_format_t *from, const quant_format_t *format,
                        const quant_kernels_t *kernels, const void *payload, const float *x,
-                       size_t elems, unsigned block_rows, float *tile, void *out, uint32_t *peak)
+                       size_t elems, unsigned block_rows, float *tile, quant_coding_t *coding)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t kept = quant_tiles_bytes(from, &tiles);
     uint32_t most[QUANT_LANES] = {0};
     uint32_t absmax[QUANT_LANES] = {0};
 
+    coding->bytes = quant_tiles_bytes(format, &tiles);
+    coding->peak = 0;
+    coding->sum_peak = 0;
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t in = quant_tile_at(from, &tiles, i);
-        quant_tile_t coded = quant_tile_at(format, &tiles, i);
+        const quant_tile_t coded = quant_tile_at(format, &tiles, i);
         float *last = tile + in.rows * QUANT_LANES;
 
-        quant_tile_add(from, kernels, &in, payload, x, tile, last, absmax);
-        if (!code_tile(format, kernels, &coded, absmax, tile, last, out, next_tile(&in, x, elems),
-                       most)) {
+        quant_tile_find(&in, payload, &kept);
+        quant_tile_add(kernels, &in, payload, x, tile, last, absmax);
+        if (code_tile(kernels, &coded, absmax, tile, last, coding->payload,
+                      next_tile(&in, x, elems), most)) {
+            continue;
+        }
+        quant_peak_raise(kernels, &coding->sum_peak, absmax);
+        if (!quant_tile_keep(&coded, tile, absmax, coding)) {
             return false;
         }
     }
-    quant_peak_raise(peak, most);
+    quant_peak_raise(kernels, &coding->peak, most);
+    if (coding->peak > coding->sum_peak) {
+        coding->sum_peak = coding->peak;
+    }
     return true;
 }

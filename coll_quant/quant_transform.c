@@ -125,11 +125,11 @@ static void shake(const quant_kernels_t *kernels, float *x, size_t rows,
  * Code the numbers in the scratch tile, which are lost; `absmax` is theirs.  False: they cannot be
  * coded.
  */
-static bool code_tile(const quant_transform_t *transform, const quant_format_t *format,
-                      const quant_kernels_t *kernels, const quant_tile_t *tile, uint64_t key,
-                      uint32_t absmax[QUANT_LANES], uint8_t *payload, const float *ahead,
-                      uint32_t most[QUANT_LANES])
+static bool code_tile(const quant_transform_t *transform, const quant_kernels_t *kernels,
+                      const quant_tile_t *tile, uint64_t key, uint32_t absmax[QUANT_LANES],
+                      uint8_t *payload, uint32_t most[QUANT_LANES])
 {
+    const quant_format_t *format = tile->format;
     const quant_range_t range = quant_transform_range(transform, format);
     const size_t rows = padded_rows(tile);
     float *x = transform->tile;
@@ -148,15 +148,15 @@ static bool code_tile(const quant_transform_t *transform, const quant_format_t *
         shake(kernels, x, rows, scale, 1, key);
     }
     memcpy(payload + tile->scales, scale, format->scaled ? sizeof(scale) : 0);
-    kernels->code[format->code].encode(x, rows, inverse, payload + tile->codes, ahead);
+    kernels->code[format->code].encode(x, rows, inverse, payload + tile->codes, x);
     return true;
 }
 
 /* The numbers of a tile in `out`, the padding of the last row too. */
-static void decode_tile(const quant_transform_t *transform, const quant_format_t *format,
-                        const quant_kernels_t *kernels, const quant_tile_t *tile, uint64_t key,
-                        const uint8_t *payload, float *out)
+static void decode_tile(const quant_transform_t *transform, const quant_kernels_t *kernels,
+                        const quant_tile_t *tile, uint64_t key, const uint8_t *payload, float *out)
 {
+    const quant_format_t *format = tile->format;
     const size_t rows = padded_rows(tile);
     const uint8_t *scale = payload + tile->scales;
 
@@ -172,7 +172,7 @@ static void decode_tile(const quant_transform_t *transform, const quant_format_t
 /* `to`, whole rows, becomes `from` and zeros. */
 static void copy_padded(float *to, const float *from, const quant_tile_t *tile)
 {
-    const size_t elems = tile->rows * QUANT_LANES + tile->tail;
+    const size_t elems = quant_tile_length(tile);
 
     memcpy(to, from, elems * sizeof(float));
     memset(to + elems, 0, (padded_rows(tile) * QUANT_LANES - elems) * sizeof(float));
@@ -180,20 +180,19 @@ static void copy_padded(float *to, const float *from, const quant_tile_t *tile)
 
 /* sum, a tile of whole rows, = decoded + the tile's part of x.  The padding becomes 0, unless
  * nothing was undone. */
-static void sum_tile(const quant_transform_t *transform, const quant_format_t *from,
-                     const quant_kernels_t *kernels, const quant_tile_t *tile, uint64_t key,
-                     const uint8_t *payload, const float *x, float *sum,
-                     uint32_t absmax[QUANT_LANES])
+static void sum_tile(const quant_transform_t *transform, const quant_kernels_t *kernels,
+                     const quant_tile_t *tile, uint64_t key, const uint8_t *payload, const float *x,
+                     float *sum, uint32_t absmax[QUANT_LANES])
 {
     /* In fp32 the codes are the numbers. */
     const quant_code_kernels_t *floats = &kernels->code[quant_format_fp32.code];
     float *last = sum + tile->rows * QUANT_LANES;
 
-    if (!quant_transform_undone(transform, from)) {
-        quant_tile_add(from, kernels, tile, payload, x, sum, last, absmax);
+    if (!quant_transform_undone(transform, tile->format)) {
+        quant_tile_add(kernels, tile, payload, x, sum, last, absmax);
         return;
     }
-    decode_tile(transform, from, kernels, tile, key, payload, sum);
+    decode_tile(transform, kernels, tile, key, payload, sum);
     floats->decode_add((const uint8_t *) (x + tile->first), tile->rows, NULL, sum, sum, absmax);
     if (0 != tile->tail) {
         float padded[QUANT_LANES] = {0};
@@ -205,11 +204,13 @@ static void sum_tile(const quant_transform_t *transform, const quant_format_t *f
 
 bool quant_transform_encode(const quant_transform_t *transform, const quant_format_t *format,
                             const quant_kernels_t *kernels, const float *in, size_t elems,
-                            unsigned block_rows, void *payload, uint32_t *peak)
+                            unsigned block_rows, quant_coding_t *coding)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
     uint32_t most[QUANT_LANES] = {0};
 
+    coding->bytes = quant_tiles_bytes(format, &tiles);
+    coding->peak = 0;
     for (size_t i = 0; i < tiles.count; ++i) {
         const quant_tile_t tile = quant_tile_at(format, &tiles, i);
         uint32_t absmax[QUANT_LANES] = {0};
@@ -218,12 +219,13 @@ bool quant_transform_encode(const quant_transform_t *transform, const quant_form
         if (!quant_transform_rotates(transform, format)) {
             kernels->absmax(transform->tile, padded_rows(&tile), absmax);
         }
-        if (!code_tile(transform, format, kernels, &tile, child_key(transform->key, i), absmax,
-                       payload, transform->tile, most)) {
+        if (!code_tile(transform, kernels, &tile, child_key(transform->key, i), absmax,
+                       coding->payload, most) &&
+            !quant_tile_keep(&tile, in + tile.first, absmax, coding)) {
             return false;
         }
     }
-    quant_peak_raise(peak, most);
+    quant_peak_raise(kernels, &coding->peak, most);
     return true;
 }
 
@@ -232,14 +234,22 @@ void quant_transform_decode(const quant_transform_t *transform, const quant_form
                             unsigned block_rows, float *out)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t kept = quant_tiles_bytes(format, &tiles);
 
     for (size_t i = 0; i < tiles.count; ++i) {
-        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
-        float *to = 0 == tile.tail ? out + tile.first : transform->tile;
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        quant_tile_find(&tile, payload, &kept);
+        const bool floats = quant_format_is_exact(tile.format);
+        float *to = 0 == tile.tail || floats ? out + tile.first : transform->tile;
 
-        decode_tile(transform, format, kernels, &tile, child_key(transform->key, i), payload, to);
+        if (floats) {
+            memcpy(to, (const uint8_t *) payload + tile.codes,
+                   quant_tile_length(&tile) * sizeof(float));
+            continue;
+        }
+        decode_tile(transform, kernels, &tile, child_key(transform->key, i), payload, to);
         if (0 != tile.tail) {
-            memcpy(out + tile.first, to, (tile.rows * QUANT_LANES + tile.tail) * sizeof(float));
+            memcpy(out + tile.first, to, quant_tile_length(&tile) * sizeof(float));
         }
     }
 }
@@ -249,41 +259,51 @@ void quant_transform_decode_add(const quant_transform_t *transform, const quant_
                                 size_t elems, unsigned block_rows, float *sum, uint32_t *peak)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t kept = quant_tiles_bytes(format, &tiles);
     uint32_t most[QUANT_LANES] = {0};
 
     for (size_t i = 0; i < tiles.count; ++i) {
-        const quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        quant_tile_t tile = quant_tile_at(format, &tiles, i);
 
-        sum_tile(transform, format, kernels, &tile, child_key(transform->key, i), payload, x,
+        quant_tile_find(&tile, payload, &kept);
+        sum_tile(transform, kernels, &tile, child_key(transform->key, i), payload, x,
                  transform->tile, most);
-        memcpy(sum + tile.first, transform->tile,
-               (tile.rows * QUANT_LANES + tile.tail) * sizeof(float));
+        memcpy(sum + tile.first, transform->tile, quant_tile_length(&tile) * sizeof(float));
     }
-    quant_peak_raise(peak, most);
+    quant_peak_raise(kernels, peak, most);
 }
 
 bool quant_transform_hop(const quant_transform_t *received, const quant_format_t *from,
                          const quant_transform_t *transform, const quant_format_t *format,
                          const quant_kernels_t *kernels, const void *payload, const float *x,
-                         size_t elems, unsigned block_rows, void *out, uint32_t *sum_peak,
-                         uint32_t *coded_peak)
+                         size_t elems, unsigned block_rows, quant_coding_t *coding)
 {
     const quant_tiles_t tiles = quant_tiles_of(elems, block_rows);
+    size_t kept = quant_tiles_bytes(from, &tiles);
     uint32_t coded[QUANT_LANES] = {0};
 
+    coding->bytes = quant_tiles_bytes(format, &tiles);
+    coding->peak = 0;
+    coding->sum_peak = 0;
     for (size_t i = 0; i < tiles.count; ++i) {
-        const quant_tile_t in = quant_tile_at(from, &tiles, i);
+        quant_tile_t in = quant_tile_at(from, &tiles, i);
         const quant_tile_t tile = quant_tile_at(format, &tiles, i);
+        const uint64_t key_in = child_key(received->key, i);
         uint32_t absmax[QUANT_LANES] = {0};
 
-        sum_tile(received, from, kernels, &in, child_key(received->key, i), payload, x,
-                 transform->tile, absmax);
-        quant_peak_raise(sum_peak, absmax);
-        if (!code_tile(transform, format, kernels, &tile, child_key(transform->key, i), absmax, out,
-                       transform->tile, coded)) {
+        quant_tile_find(&in, payload, &kept);
+        sum_tile(received, kernels, &in, key_in, payload, x, transform->tile, absmax);
+        quant_peak_raise(kernels, &coding->sum_peak, absmax);
+        if (code_tile(transform, kernels, &tile, child_key(transform->key, i), absmax,
+                      coding->payload, coded)) {
+            continue;
+        }
+        /* The sums again: they may be rotated by now. */
+        sum_tile(received, kernels, &in, key_in, payload, x, transform->tile, absmax);
+        if (!quant_tile_keep(&tile, transform->tile, absmax, coding)) {
             return false;
         }
     }
-    quant_peak_raise(coded_peak, coded);
+    quant_peak_raise(kernels, &coding->peak, coded);
     return true;
 }

@@ -91,12 +91,12 @@ uint64_t quant_transform_key(uint32_t sequence, unsigned round, unsigned shard, 
 
 /*
  * As the functions of the same names in quant_format.h, for a format to which the transform
- * applies; of those that decode, for one in which there is something to undo.  The peak is that of
- * the numbers that are coded, the rotated ones; of quant_transform_decode_add() that of the sums.
+ * applies; of those that decode, for one in which there is something to undo.  What is coded are
+ * the rotated numbers; a tile is kept as it was before.
  */
 bool quant_transform_encode(const quant_transform_t *transform, const quant_format_t *format,
                             const quant_kernels_t *kernels, const float *in, size_t elems,
-                            unsigned block_rows, void *payload, uint32_t *peak);
+                            unsigned block_rows, quant_coding_t *coding);
 
 void quant_transform_decode(const quant_transform_t *transform, const quant_format_t *format,
                             const quant_kernels_t *kernels, const void *payload, size_t elems,
@@ -113,7 +113,6 @@ void quant_transform_decode_add(const quant_transform_t *transform, const quant_
 bool quant_transform_hop(const quant_transform_t *received, const quant_format_t *from,
                          const quant_transform_t *transform, const quant_format_t *format,
                          const quant_kernels_t *kernels, const void *payload, const float *x,
-                         size_t elems, unsigned block_rows, void *out, uint32_t *sum_peak,
-                         uint32_t *coded_peak);
+                         size_t elems, unsigned block_rows, quant_coding_t *coding);
 
 #endif

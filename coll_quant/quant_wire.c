@@ -14,8 +14,13 @@ static size_t message_bytes(const quant_format_t *format, size_t elems, unsigned
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
     size_t coded = message_bytes(format, elems, block_rows);
-    size_t escaped = message_bytes(&quant_format_fp32, elems, block_rows);
-    return coded > escaped ? coded : escaped;
+    size_t floats = message_bytes(&quant_format_fp32, elems, block_rows);
+    return coded > floats ? coded : floats;
+}
+
+static const quant_format_t *exact_of(const quant_wire_segment_t *segment)
+{
+    return NULL != segment->exact ? segment->exact : &quant_format_fp32;
 }
 
 static uint8_t version_of(const quant_wire_segment_t *segment)
@@ -26,7 +31,7 @@ static uint8_t version_of(const quant_wire_segment_t *segment)
 }
 
 static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *format, float bound,
-                   void *message)
+                   size_t payload_bytes, void *message)
 {
     const quant_wire_header_t header = {
         .magic = QUANT_WIRE_MAGIC,
@@ -37,12 +42,19 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
         .bound = bound,
     };
     memcpy(message, &header, sizeof(header));
-    return message_bytes(format, segment->elements, segment->block_rows);
+    return sizeof(header) + payload_bytes;
+}
+
+static size_t seal_exact(const quant_wire_segment_t *segment, const quant_format_t *format,
+                         float error, void *message)
+{
+    const size_t bytes = quant_payload_bytes(format, segment->elements, segment->block_rows);
+    return seal(segment, format, error, bytes, message);
 }
 
 size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message)
 {
-    return seal(segment, &quant_format_fp64, error, message);
+    return seal_exact(segment, &quant_format_fp64, error, message);
 }
 
 /* The rows of the largest tile of a segment. */
@@ -52,33 +64,45 @@ static unsigned rows_max(const quant_wire_segment_t *segment)
     return rows < segment->block_rows ? (unsigned) rows : segment->block_rows;
 }
 
-/* Numbers of error `error` were coded, of which `peak` is the largest. */
-static size_t seal_coded(const quant_wire_segment_t *segment, float error, uint32_t peak,
-                         void *message)
+/* Numbers of error `error` were coded. */
+static size_t seal_coded(const quant_wire_segment_t *segment, float error,
+                         const quant_coding_t *coding, void *message)
 {
     const float bound = quant_bound_transformed(error, segment->format, &segment->transform,
-                                                rows_max(segment), peak);
-    return seal(segment, segment->format, bound, message);
+                                                rows_max(segment), coding->peak);
+    return seal(segment, segment->format, bound, coding->bytes, message);
+}
+
+/*
+ * Tiles are kept while that is no longer than the floats of the whole segment.  Floats that stand
+ * for doubles are not: they would not be the doubles.
+ */
+static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *message)
+{
+    const bool floats = &quant_format_fp32 == exact_of(segment);
+
+    return (quant_coding_t){
+        .payload = (uint8_t *) message + sizeof(quant_wire_header_t),
+        .room = floats ? segment->elements * sizeof(float) : 0,
+    };
 }
 
 size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                        const float *in, float error, void *message)
 {
     const quant_format_t *format = segment->format;
-    void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
-    uint32_t peak = 0;
+    quant_coding_t coding = coding_of(segment, message);
 
-    const bool coded =
-        quant_transform_applies(&segment->transform, format)
-            ? quant_transform_encode(&segment->transform, format, kernels, in, segment->elements,
-                                     segment->block_rows, payload, &peak)
-            : quant_payload_encode(format, kernels, in, segment->elements, segment->block_rows,
-                                   payload, &peak);
+    const bool coded = quant_transform_applies(&segment->transform, format)
+                           ? quant_transform_encode(&segment->transform, format, kernels, in,
+                                                    segment->elements, segment->block_rows, &coding)
+                           : quant_payload_encode(format, kernels, in, segment->elements,
+                                                  segment->block_rows, &coding);
     if (!coded) {
-        memcpy(payload, in, segment->elements * sizeof(float));
-        return seal(segment, &quant_format_fp32, error, message);
+        memcpy(coding.payload, in, segment->elements * sizeof(float));
+        return seal_exact(segment, &quant_format_fp32, error, message);
     }
-    return seal_coded(segment, error, peak, message);
+    return seal_coded(segment, error, &coding, message);
 }
 
 float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
@@ -114,41 +138,36 @@ void quant_wire_unpack(const quant_wire_segment_t *segment, const quant_kernels_
 /* The sums go straight into the payload.  False: they cannot be coded. */
 static bool hop(const quant_wire_segment_t *received_segment, const quant_wire_segment_t *segment,
                 const quant_kernels_t *kernels, const quant_format_t *from, const void *received,
-                const float *x, void *payload, uint32_t *sum_peak, uint32_t *coded_peak)
+                const float *x, quant_coding_t *coding)
 {
     if (quant_transform_applies(&segment->transform, segment->format) ||
         quant_transform_undone(&segment->transform, from)) {
         return quant_transform_hop(&received_segment->transform, from, &segment->transform,
                                    segment->format, kernels, quant_wire_payload(received), x,
-                                   segment->elements, segment->block_rows, payload, sum_peak,
-                                   coded_peak);
+                                   segment->elements, segment->block_rows, coding);
     }
-    const bool coded = quant_payload_hop(
-        from, segment->format, kernels, quant_wire_payload(received), x, segment->elements,
-        segment->block_rows, segment->transform.tile, payload, sum_peak);
-    *coded_peak = *sum_peak;
-    return coded;
+    return quant_payload_hop(from, segment->format, kernels, quant_wire_payload(received), x,
+                             segment->elements, segment->block_rows, segment->transform.tile,
+                             coding);
 }
 
 size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                       const quant_format_t *from, const void *received, const float *x, float error,
                       float *tile, void *message)
 {
-    void *payload = (uint8_t *) message + sizeof(quant_wire_header_t);
+    quant_coding_t coding = coding_of(segment, message);
     quant_wire_segment_t sent = *segment;
     quant_wire_segment_t taken = quant_wire_received(segment);
-    uint32_t sum_peak = 0;
-    uint32_t coded_peak = 0;
 
     sent.transform.tile = tile;
     taken.transform.tile = tile;
     if (quant_format_is_exact(segment->format) ||
-        !hop(&taken, &sent, kernels, from, received, x, payload, &sum_peak, &coded_peak)) {
-        error = quant_wire_add(&taken, kernels, from, received, x, error, payload);
-        return seal(segment, &quant_format_fp32, error, message);
+        !hop(&taken, &sent, kernels, from, received, x, &coding)) {
+        error = quant_wire_add(&taken, kernels, from, received, x, error, coding.payload);
+        return seal_exact(segment, &quant_format_fp32, error, message);
     }
-    error = quant_bound_added(quant_wire_bound(received), error, sum_peak);
-    return seal_coded(segment, error, coded_peak, message);
+    error = quant_bound_added(quant_wire_bound(received), error, coding.sum_peak);
+    return seal_coded(segment, error, &coding, message);
 }
 
 const quant_format_t *quant_wire_format(const void *message)
@@ -165,6 +184,18 @@ float quant_wire_bound(const void *message)
 
     memcpy(&header, message, sizeof(header));
     return header.bound;
+}
+
+/* Scales are looked at once it is sure that they are there. */
+static bool has_length(const quant_wire_segment_t *segment, const quant_format_t *format,
+                       const void *message, size_t bytes)
+{
+    const size_t elems = segment->elements;
+    const unsigned rows = segment->block_rows;
+
+    return bytes >= message_bytes(format, elems, rows) &&
+           bytes == sizeof(quant_wire_header_t) +
+                        quant_payload_bytes_of(format, quant_wire_payload(message), elems, rows);
 }
 
 arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
@@ -185,9 +216,8 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     }
 
     const quant_format_t *found = quant_format_by_id(header.format);
-    const quant_format_t *exact = NULL != segment->exact ? segment->exact : &quant_format_fp32;
-    if (NULL == found || (segment->format != found && exact != found) ||
-        message_bytes(found, segment->elements, segment->block_rows) != bytes) {
+    if (NULL == found || (segment->format != found && exact_of(segment) != found) ||
+        !has_length(segment, found, message, bytes)) {
         return ARC_ERR_PROTOCOL;
     }
     *format = found;

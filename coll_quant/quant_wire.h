@@ -12,11 +12,12 @@
  * `bound`, a float: how far any of the numbers may be from the exact sum that it stands for.
  *
  * All fields are little-endian.  The payload is what quant_payload_encode()
- * writes (quant_format.h), or quant_transform_encode(); its length follows from format and
- * elements, so a receiver knows every length in advance and checks it.
+ * writes (quant_format.h), or quant_transform_encode(); its length follows from format, elements
+ * and scales, and a receiver checks it.
  *
- * A segment that its format cannot carry goes in fp32 instead, where the program adds doubles in
- * fp64 ("escape"): any receiver takes either, on every message.
+ * Tiles that the format cannot carry are kept as floats in the payload.  Where there is no room for
+ * them the segment goes in fp32 instead, where the program adds doubles in fp64: any receiver
+ * takes either, on every message.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -59,7 +60,7 @@ typedef struct quant_wire_segment {
     unsigned block_rows;
     uint32_t sequence;
     uint32_t elements;
-    quant_transform_t transform; /* of what is sent in the format; the escape goes as it is */
+    quant_transform_t transform; /* of what is coded; other floats go as they are */
     uint64_t received_key;       /* of a hop: the key of the transform of the message received */
 } quant_wire_segment_t;
 
@@ -71,7 +72,7 @@ static inline quant_wire_segment_t quant_wire_received(const quant_wire_segment_
     return received;
 }
 
-/* Upper bound of the bytes of a message of `elems` elements: coded or escaped. */
+/* Upper bound of the bytes of a message of `elems` elements, coded or not. */
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
 
 /*

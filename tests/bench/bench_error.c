@@ -91,13 +91,14 @@ typedef struct work {
 static void round_to(const work_t *work, const quant_format_t *format, float *values)
 {
     static uint8_t payload[TILE_ELEMS * sizeof(float)];
-    uint32_t peak = 0;
+    quant_coding_t coding = {.payload = payload};
 
     for (size_t first = 0; first < work->job.count; first += TILE_ELEMS) {
         const size_t left = work->job.count - first;
         const size_t elems = left < TILE_ELEMS ? left : TILE_ELEMS;
+        coding.room = quant_payload_bytes(format, elems, BLOCK_ROWS);
         if (!quant_payload_encode(format, &work->kernels, values + first, elems, BLOCK_ROWS,
-                                  payload, &peak)) {
+                                  &coding)) {
             fprintf(stderr, "bench_error: an input does not fit into %s\n", format->name);
             exit(EXIT_FAILURE);
         }

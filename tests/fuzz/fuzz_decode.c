@@ -28,6 +28,20 @@ static void decode_message(const fuzz_input_t *input)
     free(message);
 }
 
+/* As many arbitrary bytes as its scales ask for. */
+static uint8_t *received_message(const fuzz_input_t *input)
+{
+    const size_t least = sizeof(quant_wire_header_t) +
+                         quant_payload_bytes(input->format, input->elems, input->block_rows);
+    uint8_t *received = fuzz_alloc_filled(input, least);
+    const size_t bytes = sizeof(quant_wire_header_t) +
+                         quant_payload_bytes_of(input->format, quant_wire_payload(received),
+                                                input->elems, input->block_rows);
+
+    free(received);
+    return fuzz_alloc_filled(input, bytes);
+}
+
 /* As the payload of a message whose header was right. */
 static void decode_payload(const fuzz_input_t *input)
 {
@@ -40,10 +54,7 @@ static void decode_payload(const fuzz_input_t *input)
         .received_key = input->transform.key + 1,
     };
     const quant_format_t *found = NULL;
-    const size_t received_bytes =
-        sizeof(quant_wire_header_t) +
-        quant_payload_bytes(input->format, input->elems, input->block_rows);
-    uint8_t *received = fuzz_alloc_filled(input, received_bytes);
+    uint8_t *received = received_message(input);
     uint8_t *sent = fuzz_alloc(quant_wire_bytes_max(input->next, input->elems, input->block_rows));
     float *x = fuzz_alloc_filled(input, floats_bytes);
     float *tile = fuzz_alloc(quant_tile_elems(input->block_rows) * sizeof(float));

@@ -113,13 +113,14 @@ int fuzz_roundtrip(const uint8_t *data, size_t bytes)
     float *decoded[2] = {fuzz_alloc(floats_bytes), fuzz_alloc(floats_bytes)};
     uint8_t *payload[2] = {fuzz_alloc(payload_bytes), fuzz_alloc(payload_bytes)};
 
-    uint32_t peak[2] = {0, 0};
-    bool coded =
-        quant_payload_encode(in.format, &scalar, x, in.elems, in.block_rows, payload[0], &peak[0]);
+    quant_coding_t coding[2] = {{.payload = payload[0], .room = payload_bytes},
+                                {.payload = payload[1], .room = payload_bytes}};
+    bool coded = quant_payload_encode(in.format, &scalar, x, in.elems, in.block_rows, &coding[0]);
     FUZZ_REQUIRE(coded == quant_payload_encode(in.format, &in.kernels, x, in.elems, in.block_rows,
-                                               payload[1], &peak[1]));
+                                               &coding[1]));
     if (coded) {
-        FUZZ_REQUIRE(peak[0] == peak[1]);
+        FUZZ_REQUIRE(coding[0].peak == coding[1].peak);
+        FUZZ_REQUIRE(payload_bytes == coding[0].bytes && payload_bytes == coding[1].bytes);
         FUZZ_REQUIRE(0 == memcmp(payload[0], payload[1], payload_bytes));
         quant_payload_decode(in.format, &scalar, payload[0], in.elems, in.block_rows, decoded[0]);
         quant_payload_decode(in.format, &in.kernels, payload[0], in.elems, in.block_rows,

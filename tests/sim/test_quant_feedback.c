@@ -115,6 +115,7 @@ static void not_a_number_is_not_carried(void **state)
     inputs[1][COUNT / 2] = NAN;
     inputs[2][COUNT / 3] = INFINITY;
     job.config.feedback = true;
+    job.config.segment_elems = 3 * quant_tile_elems(job.config.block_rows); /* two are coded */
     job.running = running;
     const quant_outcome_t outcome = quant_job_run(&job, 2, result);
     assert_true(quant_outcome_is_clean(&outcome));

@@ -305,15 +305,17 @@ static const struct special {
     {-FLT_MAX, -FLT_MAX, -INFINITY},
 };
 
-static void non_finite_values_stay_where_they_are(void **state)
+/* `tiles` of a message: of one tile all of it goes as floats, of several only some tiles do. */
+static void check_specials(const quant_algo_t *algo, unsigned tiles)
 {
     enum { RANKS = 6, COUNT = 60001, SPECIALS = sizeof(specials) / sizeof(specials[0]) };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = busy_job(algo, RANKS, COUNT, inputs);
     test_random_t random = test_random_of(SEED, 7);
     size_t places[SPECIALS];
 
+    job.config.segment_elems = tiles * quant_tile_elems(job.config.block_rows);
     job.mixed_isa = true;
     for (unsigned s = 0; s < SPECIALS; ++s) {
         places[s] = s * (COUNT / SPECIALS) + test_random_below(&random, COUNT / SPECIALS);
@@ -337,6 +339,12 @@ static void non_finite_values_stay_where_they_are(void **state)
     assert_within_bound(&job, result, outcome.bound);
     free(result);
     quant_inputs_free(inputs, RANKS);
+}
+
+static void non_finite_values_stay_where_they_are(void **state)
+{
+    check_specials(*state, 1);
+    check_specials(*state, 3);
 }
 
 static void huge_and_tiny_values_keep_the_bound(void **state)

@@ -159,14 +159,16 @@ static void one_stage_alone_keeps_the_bound(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
-static void non_finite_and_huge_values_stay_where_they_are(void **state)
+/* `tiles` of a message: of one tile all of it goes as floats, of several only some tiles do. */
+static void check_specials(const void *state, unsigned tiles)
 {
     static const float specials[] = {NAN, INFINITY, -INFINITY, 0x1.fffffep127f, -0x1p125f};
     enum { RANKS = 4, COUNT = 30000, SPECIALS = sizeof(specials) / sizeof(specials[0]) };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = job_of(*state, RANKS, COUNT, inputs);
+    quant_job_t job = job_of(state, RANKS, COUNT, inputs);
 
+    job.config.segment_elems = tiles * quant_tile_elems(job.config.block_rows);
     for (unsigned s = 0; s < SPECIALS; ++s) {
         for (unsigned rank = 0; rank < RANKS; ++rank) {
             inputs[rank][s * 5000] = rank == s % RANKS ? specials[s] : 0;
@@ -187,6 +189,12 @@ static void non_finite_and_huge_values_stay_where_they_are(void **state)
     }
     free(result);
     quant_inputs_free(inputs, RANKS);
+}
+
+static void non_finite_and_huge_values_stay_where_they_are(void **state)
+{
+    check_specials(*state, 1);
+    check_specials(*state, 4);
 }
 
 static void zeros_stay_zeros(void **state)

@@ -117,9 +117,9 @@ static void the_largest_magnitude_keeps_the_largest_code(void **state)
             uint32_t bits = 0x3f800000 + mantissa + STRIDE * lane;
             memcpy(&x[lane], &bits, sizeof(bits));
         }
-        uint32_t peak = 0;
-        assert_true(
-            quant_payload_encode(format, &kernels, x, QUANT_LANES, BLOCK_ROWS, payload, &peak));
+        quant_coding_t coding = {.payload = payload,
+                                 .room = quant_payload_bytes(format, QUANT_LANES, BLOCK_ROWS)};
+        assert_true(quant_payload_encode(format, &kernels, x, QUANT_LANES, BLOCK_ROWS, &coding));
         quant_payload_decode(format, &kernels, payload, QUANT_LANES, BLOCK_ROWS, decoded);
         memcpy(scales, payload, sizeof(scales));
         for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {

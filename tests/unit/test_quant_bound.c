@@ -32,18 +32,19 @@ static uint32_t bits_of(float value)
 static double worst_error(const quant_format_t *format, const float *x, uint32_t *peak)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    uint8_t *payload = test_alloc(quant_payload_bytes(format, ELEMS, ROWS));
+    quant_coding_t coding = {.room = quant_payload_bytes(format, ELEMS, ROWS)};
     float *decoded = test_alloc(ELEMS * sizeof *decoded);
     double worst = 0;
 
-    *peak = 0;
-    assert_true(quant_payload_encode(format, &kernels, x, ELEMS, ROWS, payload, peak));
-    quant_payload_decode(format, &kernels, payload, ELEMS, ROWS, decoded);
+    coding.payload = test_alloc(coding.room);
+    assert_true(quant_payload_encode(format, &kernels, x, ELEMS, ROWS, &coding));
+    *peak = coding.peak;
+    quant_payload_decode(format, &kernels, coding.payload, ELEMS, ROWS, decoded);
     for (size_t i = 0; i < ELEMS; ++i) {
         worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
     }
     free(decoded);
-    free(payload);
+    free(coding.payload);
     return worst;
 }
 

@@ -15,6 +15,13 @@
 
 enum { ELEMS = 700, BLOCK_ROWS = 8 };
 
+/* Of 700 elements: two tiles of 8 rows, the second of 3 rows. */
+enum {
+    TILE = BLOCK_ROWS * QUANT_LANES,
+    CODED_BYTES = 16 + 2 * 128 + 11 * 64,
+    KEPT_BYTES = CODED_BYTES + (ELEMS - TILE) * (int) sizeof(float),
+};
+
 typedef struct message {
     quant_kernels_t kernels;
     quant_wire_segment_t segment;
@@ -66,8 +73,7 @@ static void the_header_has_the_documented_bytes(void **state)
                                              0xfe, 0xff, 0xbc, 0x02, 0x00, 0x00};
     const message_t *message = *state;
 
-    /* 700 elements: two tiles of 8 rows, eleven rows. */
-    assert_int_equal(16 + 2 * 128 + 11 * 64, message->length);
+    assert_int_equal(CODED_BYTES, message->length);
     assert_memory_equal(header, message->bytes, sizeof(header));
 }
 
@@ -81,19 +87,84 @@ static void a_message_of_the_expected_segment_is_accepted(void **state)
     assert_ptr_equal(&quant_format_int8, format);
 }
 
-static void an_escaped_message_is_accepted_and_exact(void **state)
+static void pack(message_t *message)
 {
-    message_t *message = *state;
-    const quant_format_t *format = NULL;
-
-    message->values[ELEMS - 1] = INFINITY;
     message->length =
         quant_wire_pack(&message->segment, &message->kernels, message->values, 0, message->bytes);
+}
+
+/* The format that a message is found to be in; its values. */
+static const quant_format_t *taken(const message_t *message, float values[ELEMS])
+{
+    const quant_format_t *format = NULL;
+
     assert_int_equal(ARC_OK,
                      quant_wire_check(&message->segment, message->bytes, message->length, &format));
-    assert_ptr_equal(&quant_format_fp32, format);
-    assert_memory_equal(message->values, quant_wire_payload(message->bytes),
-                        sizeof(message->values));
+    quant_wire_unpack(&message->segment, &message->kernels, format, message->bytes, values);
+    return format;
+}
+
+static void a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded(void **state)
+{
+    message_t *message = *state;
+    float before[ELEMS];
+    float after[ELEMS];
+    unsigned char bytes[KEPT_BYTES];
+
+    (void) taken(message, before);
+    const float bound = quant_wire_bound(message->bytes);
+    message->values[ELEMS - 1] = INFINITY;
+    message->values[ELEMS - 2] = 0x1p127f;
+    pack(message);
+    assert_int_equal(KEPT_BYTES, message->length);
+    assert_ptr_equal(&quant_format_int8, taken(message, after));
+    assert_memory_equal(before, after, TILE * sizeof(float));
+    assert_memory_equal(message->values + TILE, after + TILE, (ELEMS - TILE) * sizeof(float));
+    /* Whatever was in the buffer, also where codes would be. */
+    memcpy(bytes, message->bytes, sizeof(bytes));
+    memset(message->bytes, 0xa5, sizeof(bytes));
+    pack(message);
+    assert_memory_equal(bytes, message->bytes, sizeof(bytes));
+    /* The bound is that of the tile which is coded. */
+    assert_true(quant_wire_bound(message->bytes) <= bound);
+}
+
+static void a_message_of_kept_tiles_goes_as_floats(void **state)
+{
+    message_t *message = *state;
+    float values[ELEMS];
+
+    message->values[ELEMS - 1] = INFINITY;
+    message->values[0] = -INFINITY;
+    pack(message);
+    assert_int_equal(16 + sizeof(message->values), message->length);
+    assert_ptr_equal(&quant_format_fp32, taken(message, values));
+    assert_memory_equal(message->values, values, sizeof(values));
+}
+
+/* Floats that stand for doubles are not the doubles. */
+static void no_tile_of_doubles_is_kept(void **state)
+{
+    message_t *message = *state;
+
+    message->segment.exact = &quant_format_fp64;
+    message->values[ELEMS - 1] = INFINITY;
+    pack(message);
+    assert_ptr_equal(&quant_format_fp32, quant_wire_format(message->bytes));
+}
+
+static void a_kept_tile_without_its_floats_is_refused(void **state)
+{
+    message_t *message = *state;
+    const size_t second = sizeof(quant_wire_header_t) + QUANT_SCALES_BYTES;
+
+    memset(message->bytes + second, 0xff, sizeof(uint16_t));
+    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
+    message->length = KEPT_BYTES;
+    memset(message->bytes + CODED_BYTES, 0, KEPT_BYTES - CODED_BYTES);
+    assert_int_equal(ARC_OK, check(message, &message->segment));
+    memset(message->bytes + second, 0, sizeof(uint16_t));
+    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
 }
 
 static void a_format_nobody_agreed_on_is_refused(void **state)
@@ -224,14 +295,50 @@ static void a_hop_packs_the_sum(void **state)
     }
 }
 
-/* The last tile is the one that cannot be coded: those before it have already been written. */
-static void a_hop_whose_sum_cannot_be_coded_is_escaped(void **state)
+/* A hop that keeps the second tile, and one that takes it, kept, and codes the sums. */
+static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
+{
+    message_t *message = *state;
+    const size_t most = quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS);
+    message_t sent = *message;
+    float sum[ELEMS];
+    float values[ELEMS];
+
+    sent.bytes = test_alloc(most);
+    message->values[ELEMS - 1] = 0x1p127f;
+    (void) quant_wire_add(&message->segment, &message->kernels, &quant_format_int8, message->bytes,
+                          message->values, 0, sum);
+    sent.length = hop(message, &message->segment, sent.bytes);
+    assert_int_equal(KEPT_BYTES, sent.length);
+    assert_ptr_equal(&quant_format_int8, taken(&sent, values));
+    assert_memory_equal(sum + TILE, values + TILE, (ELEMS - TILE) * sizeof(float));
+    /* Of such a number the addition may lose that much; of the others, much less. */
+    assert_true(quant_wire_bound(sent.bytes) >= 0x1p103f &&
+                quant_wire_bound(sent.bytes) < INFINITY);
+
+    unsigned char *expected = test_alloc(most);
+    sent.values[ELEMS - 1] = -0x1p127f;
+    const float error = quant_wire_add(&sent.segment, &sent.kernels, &quant_format_int8, sent.bytes,
+                                       sent.values, 0, sum);
+    assert_true(fabsf(sum[ELEMS - 1]) < 0x1p126f);
+    message->length = hop(&sent, &sent.segment, message->bytes);
+    assert_int_equal(CODED_BYTES, message->length);
+    assert_int_equal(message->length,
+                     quant_wire_pack(&sent.segment, &sent.kernels, sum, error, expected));
+    assert_memory_equal(expected, message->bytes, message->length);
+    free(expected);
+    free(sent.bytes);
+}
+
+/* The last tile is the one for which there is no room: those before it have been written. */
+static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
 {
     message_t *message = *state;
     unsigned char *sent = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
     const quant_format_t *format = NULL;
     float sum[ELEMS];
 
+    message->values[0] = NAN;
     message->values[ELEMS - 1] = INFINITY;
     (void) quant_wire_add(&message->segment, &message->kernels, &quant_format_int8, message->bytes,
                           message->values, 0, sum);
@@ -250,7 +357,10 @@ int main(void)
 #define WIRE_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
         WIRE_TEST(the_header_has_the_documented_bytes),
         WIRE_TEST(a_message_of_the_expected_segment_is_accepted),
-        WIRE_TEST(an_escaped_message_is_accepted_and_exact),
+        WIRE_TEST(a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded),
+        WIRE_TEST(a_message_of_kept_tiles_goes_as_floats),
+        WIRE_TEST(no_tile_of_doubles_is_kept),
+        WIRE_TEST(a_kept_tile_without_its_floats_is_refused),
         WIRE_TEST(a_format_nobody_agreed_on_is_refused),
         WIRE_TEST(another_segment_is_refused),
         WIRE_TEST(a_message_bounds_its_error_and_that_of_what_is_packed),
@@ -258,7 +368,8 @@ int main(void)
         WIRE_TEST(what_cannot_be_a_bound_is_refused),
         WIRE_TEST(every_other_length_is_refused),
         WIRE_TEST(a_hop_packs_the_sum),
-        WIRE_TEST(a_hop_whose_sum_cannot_be_coded_is_escaped),
+        WIRE_TEST(a_hop_keeps_a_tile_and_codes_it_again),
+        WIRE_TEST(a_hop_whose_sums_cannot_be_coded_sends_floats),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,14 +40,13 @@ static void trip(const quant_format_t *format, quant_rounding_t rounding, uint64
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
-    uint8_t *payload = test_alloc(quant_payload_bytes(format, elems, rows));
     const quant_transform_t transform = {.rounding = rounding, .key = key, .tile = tile};
-    uint32_t peak = 0;
+    quant_coding_t coding = {.room = quant_payload_bytes(format, elems, rows)};
 
-    assert_true(
-        quant_transform_encode(&transform, format, &kernels, x, elems, rows, payload, &peak));
-    quant_transform_decode(&transform, format, &kernels, payload, elems, rows, decoded);
-    free(payload);
+    coding.payload = test_alloc(coding.room);
+    assert_true(quant_transform_encode(&transform, format, &kernels, x, elems, rows, &coding));
+    quant_transform_decode(&transform, format, &kernels, coding.payload, elems, rows, decoded);
+    free(coding.payload);
     free(tile);
 }
 

@@ -255,7 +255,7 @@ static void all_sets_agree_and_keep_the_bound(void **state)
     }
 }
 
-/* Any format may follow any other: partial sums in one, totals in another, escapes in fp32. */
+/* Any format may follow any other: partial sums in one, totals in another, or fp32. */
 static void a_hop_between_any_formats_is_a_sum_and_a_packing(void **state)
 {
     enum { COUNT = 1500, ROWS = 8 };
@@ -285,10 +285,11 @@ static void a_hop_between_any_formats_is_a_sum_and_a_packing(void **state)
 
 /* ---- what is refused ---- */
 
-static void what_does_not_fit_is_escaped_and_exact(void **state)
+/* One tile of 64 rows, all of the segment; of four of 8 rows, the one that it is in. */
+static void what_does_not_fit_is_kept_as_it_is(void **state)
 {
     static const float values[] = {NAN, INFINITY, -INFINITY, FLT_MAX, -0x1p126f, 0x1p123f};
-    enum { COUNT = 2000 };
+    enum { COUNT = 2000, TILE_OF_8 = 8 * QUANT_LANES };
     const grid_case_t *grid = *state;
     test_random_t random = test_random_of(SEED, 2);
     float x[COUNT];
@@ -306,6 +307,21 @@ static void what_does_not_fit_is_escaped_and_exact(void **state)
             if (!fits && &quant_format_fp16 != grid->format && &quant_format_bf16 != grid->format) {
                 assert_ptr_equal(&quant_format_fp32, trip.found);
                 assert_memory_equal(x, trip.decoded.data, sizeof(x));
+            }
+            trip_free(&trip);
+            segment = segment_of(grid->format, grid->option, COUNT, 8, v + 1);
+            trip = trip_new(segment, isas[i], x);
+            assert_hop_is_a_sum_and_a_packing(&segment, &trip);
+            if (!fits && grid->format->scaled) {
+                const size_t first = place / TILE_OF_8 * TILE_OF_8;
+                const size_t end = first + TILE_OF_8 < COUNT ? first + TILE_OF_8 : COUNT;
+                assert_ptr_equal(grid->format, trip.found);
+                assert_int_equal(sizeof(quant_wire_header_t) +
+                                     quant_payload_bytes(grid->format, COUNT, 8) +
+                                     (end - first) * sizeof(float),
+                                 trip.bytes);
+                assert_memory_equal(x + first, (float *) trip.decoded.data + first,
+                                    (end - first) * sizeof(float));
             }
             trip_free(&trip);
         }
@@ -452,7 +468,7 @@ static const struct CMUnitTest single_tests[] = {
 static const struct CMUnitTest grid_tests[] = {
     cmocka_unit_test(all_sets_agree_and_keep_the_bound),
     cmocka_unit_test(a_hop_between_any_formats_is_a_sum_and_a_packing),
-    cmocka_unit_test(what_does_not_fit_is_escaped_and_exact),
+    cmocka_unit_test(what_does_not_fit_is_kept_as_it_is),
     cmocka_unit_test(zeros_of_a_lane_of_zeros_are_exact),
 };
 

@@ -24,8 +24,9 @@ trip_t trip_new(const quant_format_t *format, arc_isa_t isa, const float *x, siz
         .sum = test_buffer_new(count * sizeof(float), 3 * MISALIGNED),
     };
 
-    trip.codable =
-        quant_payload_encode(format, &kernels, x, count, block_rows, trip.payload.data, &trip.peak);
+    quant_coding_t coding = {.payload = trip.payload.data, .room = trip.payload.bytes};
+    trip.codable = quant_payload_encode(format, &kernels, x, count, block_rows, &coding);
+    trip.peak = coding.peak;
     if (trip.codable) {
         quant_payload_decode(format, &kernels, trip.payload.data, count, block_rows,
                              (float *) trip.decoded.data);
