@@ -43,6 +43,36 @@ quant_config_t quant_job_config(void)
     };
 }
 
+quant_job_t quant_job_new(const quant_algo_t *algo, unsigned ranks, size_t count,
+                          float *const *inputs, uint64_t seed)
+{
+    quant_job_t job = {
+        .algo = algo,
+        .ranks = ranks,
+        .count = count,
+        .config = quant_job_config(),
+        .isa = ARC_ISA_AVX512,
+        .network = {.seed = seed, .delay_max = 12, .eager_max = 2},
+        .inputs = inputs,
+    };
+
+    quant_job_group(&job, 0);
+    return job;
+}
+
+void quant_job_vary(quant_job_t *job, const quant_variant_t *variant, uint64_t seed)
+{
+    job->config.block_rows = variant->block_rows;
+    job->config.segment_elems = quant_tile_elems(variant->block_rows);
+    job->config.minishards = variant->minishards;
+    job->config.microshards = variant->microshards;
+    job->config.depth = variant->depth;
+    job->in_place = variant->in_place;
+    job->mixed_isa = variant->mixed_isa;
+    job->network.eager_max = variant->eager_max;
+    job->network.seed = seed;
+}
+
 void quant_job_group(quant_job_t *job, unsigned per_machine)
 {
     /* Of each shape that a test has: configurations point there. */

@@ -53,6 +53,26 @@ typedef struct quant_outcome {
 /* The config of most tests: int8 both ways, 64 rows, one tile per message, smallest depth. */
 quant_config_t quant_job_config(void);
 
+/*
+ * An allreduce with that config, the best instruction set and a network on which messages come late
+ * and out of order, short ones before they are asked for; quant_job_group() with 0.
+ */
+quant_job_t quant_job_new(const quant_algo_t *algo, unsigned ranks, size_t count,
+                          float *const *inputs, uint64_t seed);
+
+/* What must not change the bits of a result, but for the rows of a block. */
+typedef struct quant_variant {
+    unsigned block_rows;
+    unsigned depth;
+    bool in_place;
+    bool mixed_isa;
+    unsigned eager_max;
+    unsigned minishards;
+    unsigned microshards;
+} quant_variant_t;
+
+void quant_job_vary(quant_job_t *job, const quant_variant_t *variant, uint64_t seed);
+
 /* Elements that a rank gives, that it gets, and of all different results together. */
 size_t quant_job_in_count(const quant_job_t *job);
 size_t quant_job_out_count(const quant_job_t *job);

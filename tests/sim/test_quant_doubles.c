@@ -53,20 +53,11 @@ static void doubles_free(double **inputs)
 
 static quant_job_t job_of(const doubles_case_t *wanted, double **inputs)
 {
-    quant_job_t job = {
-        .algo = wanted->algo,
-        .ranks = RANKS,
-        .count = COUNT,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .mixed_isa = true,
-        .network = {.seed = SEED, .delay_max = 5, .eager_max = 2},
-        .inputs = (float *const *) inputs,
-    };
+    quant_job_t job = quant_job_new(wanted->algo, RANKS, COUNT, (float *const *) inputs, SEED);
+    job.mixed_isa = true;
     job.config.doubles = true;
     job.config.reduce_format = wanted->format;
     job.config.gather_format = wanted->format;
-    quant_job_group(&job, 0);
     return job;
 }
 

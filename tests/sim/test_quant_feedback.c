@@ -28,16 +28,8 @@ typedef struct feedback_case {
 
 static quant_job_t job_of(const feedback_case_t *wanted, float **inputs)
 {
-    quant_job_t job = {
-        .algo = wanted->algo,
-        .ranks = RANKS,
-        .count = COUNT,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .mixed_isa = true,
-        .network = {.seed = SEED},
-        .inputs = inputs,
-    };
+    quant_job_t job = quant_job_new(wanted->algo, RANKS, COUNT, inputs, SEED);
+    job.mixed_isa = true;
     job.config.reduce_format = wanted->reduce;
     job.config.gather_format = wanted->gather;
     return job;

@@ -28,20 +28,11 @@ typedef struct format_case {
 static quant_job_t job_of(const quant_algo_t *algo, const quant_format_t *format, unsigned ranks,
                           size_t count, float **inputs)
 {
-    quant_job_t job = {
-        .algo = algo,
-        .ranks = ranks,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .mixed_isa = true,
-        .network = {.seed = SEED, .delay_max = 12, .eager_max = 2},
-        .inputs = inputs,
-    };
+    quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED);
 
     job.config.reduce_format = format;
     job.config.gather_format = format;
-    quant_job_group(&job, 0);
+    job.mixed_isa = true;
     return job;
 }
 

@@ -19,20 +19,12 @@
 #include "quant_job.h"
 #include "quant_wire.h"
 
-enum { SEED = 20261121, BUSY_DELAY = 12, RANKS_MOST = 9, SMALL_BLOCK = 8, SEGMENT_BYTES = 2048 };
+enum { SEED = 20261121, RANKS_MOST = 9, SMALL_BLOCK = 8, SEGMENT_BYTES = 2048 };
 
 static const size_t counts[] = {0,    1,    63,   64,        65,           127,          128,  509,
                                 4095, 4096, 4097, 3 * 4096U, 5 * 4096 + 1, 7 * 4096 - 1, 10007};
 
-static const struct variant {
-    unsigned block_rows;
-    unsigned depth;
-    bool in_place;
-    bool mixed_isa;
-    unsigned eager_max;
-    unsigned minishards;
-    unsigned microshards;
-} variants[] = {
+static const quant_variant_t variants[] = {
     {64, 3, false, false, 0, 0, 0}, {64, 3, true, true, 1, 0, 0},  {64, 6, true, true, 2, 0, 0},
     {64, 64, true, true, 99, 0, 0}, {8, 3, true, true, 0, 0, 0},   {8, 4, false, false, 2, 0, 0},
     {8, 5, true, false, 99, 0, 0},  {8, 16, true, false, 0, 0, 0}, {8, 8, false, true, 1, 0, 0},
@@ -67,16 +59,9 @@ typedef struct grid_case {
 
 static quant_job_t busy_job(const half_t *half, unsigned ranks, size_t count)
 {
-    quant_job_t job = {
-        .algo = half->algo,
-        .part = half->part,
-        .ranks = ranks,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .network = {.seed = SEED, .delay_max = BUSY_DELAY, .eager_max = 2},
-    };
-    quant_job_group(&job, 0);
+    quant_job_t job = quant_job_new(half->algo, ranks, count, NULL, SEED);
+
+    job.part = half->part;
     return job;
 }
 
@@ -142,16 +127,8 @@ static void halves_of_any_length_are_within_the_bound(void **state)
 
         job.inputs = inputs;
         for (unsigned v = 0; v < VARIANTS; ++v) {
-            job.config.block_rows = variants[v].block_rows;
-            job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
             job.config.segment_bytes = SEGMENT_BYTES;
-            job.config.minishards = variants[v].minishards;
-            job.config.microshards = variants[v].microshards;
-            job.config.depth = variants[v].depth;
-            job.in_place = variants[v].in_place;
-            job.mixed_isa = variants[v].mixed_isa;
-            job.network.eager_max = variants[v].eager_max;
-            job.network.seed = SEED + v;
+            quant_job_vary(&job, &variants[v], SEED + v);
             quant_outcome_t outcome = quant_job_run(&job, 1, result);
             assert_true(quant_outcome_is_clean(&outcome));
             if (first_block_rows == variants[v].block_rows) {

@@ -34,17 +34,11 @@ enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 static quant_job_t job_of(const shape_case_t *shape, size_t count, float *const *inputs)
 {
-    quant_job_t job = {
-        .algo = quant_algo_by_name("hierarchical"),
-        .ranks = shape->machines * shape->per_machine,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .mixed_isa = true,
-        .network = {.seed = SEED, .delay_max = 12, .eager_max = 1},
-        .inputs = inputs,
-    };
+    quant_job_t job = quant_job_new(quant_algo_by_name("hierarchical"),
+                                    shape->machines * shape->per_machine, count, inputs, SEED);
 
+    job.mixed_isa = true;
+    job.network.eager_max = 1;
     quant_job_group(&job, shape->per_machine);
     return job;
 }

@@ -22,21 +22,12 @@ enum { SEED = 20261123, SEGMENT_BYTES = 4096 };
 static quant_job_t job_of(const quant_algo_t *algo, unsigned ranks, size_t count,
                           float *const *inputs)
 {
-    quant_job_t job = {
-        .algo = algo,
-        .ranks = ranks,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .mixed_isa = true,
-        .network = {.seed = SEED, .delay_max = 12, .eager_max = 2},
-        .inputs = inputs,
-    };
+    quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED);
 
     job.config.block_rows = QUANT_BLOCK_ROWS_MAX;
     job.config.segment_elems = quant_tile_elems(QUANT_BLOCK_ROWS_MAX);
     job.config.segment_bytes = SEGMENT_BYTES;
-    quant_job_group(&job, 0);
+    job.mixed_isa = true;
     return job;
 }
 

@@ -100,20 +100,11 @@ static void mean_error_is_as_predicted(void **state)
         const size_t shards = 2 * (size_t) ranks[i];
         const size_t count = (64 + shards - 1) / shards * shards * tile;
         float **inputs = quant_inputs_new(ranks[i], count, SEED + i);
-        quant_job_t job = {
-            .algo = stages->algo,
-            .ranks = ranks[i],
-            .count = count,
-            .config = quant_job_config(),
-            .isa = ARC_ISA_AVX512,
-            .network = {.seed = SEED},
-            .inputs = inputs,
-        };
+        quant_job_t job = quant_job_new(stages->algo, ranks[i], count, inputs, SEED);
         job.config.reduce_format = of->reduce;
         job.config.gather_format = of->gather;
         job.config.rounding = of->rounding;
         job.config.rotation = of->rotation;
-        quant_job_group(&job, 0);
         double measured = measured_mse(&job);
         double predicted = quant_error_mse(stages->algo, &job.config, ranks[i], 1);
         printf("# %s, %2u ranks: mse %.4e, predicted %.4e, G measured %.3f\n", stages->name,

@@ -18,7 +18,7 @@
 
 #include "quant_job.h"
 
-enum { SEED = 20261120, BUSY_DELAY = 12, BUSY_EAGER = 2, SEGMENT_BYTES = 2048 };
+enum { SEED = 20261120, SEGMENT_BYTES = 2048 };
 
 static const unsigned rank_cases[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17};
 
@@ -47,15 +47,7 @@ static const struct count_case {
     {"three_segments_each_minus_1", 3 * 4096, -1},
 };
 
-static const struct variant {
-    unsigned block_rows;
-    unsigned depth;
-    bool in_place;
-    bool mixed_isa;
-    unsigned eager_max;
-    unsigned minishards;
-    unsigned microshards;
-} variants[] = {
+static const quant_variant_t variants[] = {
     {64, 3, false, false, 0, 0, 0}, {64, 3, true, true, 1, 0, 0},   {64, 6, false, true, 2, 0, 0},
     {64, 8, true, false, 0, 0, 0},  {64, 64, true, true, 4, 0, 0},  {8, 3, true, true, 0, 0, 0},
     {8, 4, false, false, 2, 0, 0},  {8, 6, true, false, 1, 0, 0},   {8, 8, false, true, 0, 0, 0},
@@ -76,23 +68,6 @@ typedef struct grid_case {
     unsigned ranks;
     size_t count;
 } grid_case_t;
-
-static quant_job_t busy_job(const quant_algo_t *algo, unsigned ranks, size_t count,
-                            float *const *inputs)
-{
-    quant_job_t job = {
-        .algo = algo,
-        .ranks = ranks,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .network = {.seed = SEED, .delay_max = BUSY_DELAY, .eager_max = BUSY_EAGER},
-        .inputs = inputs,
-    };
-
-    quant_job_group(&job, 0);
-    return job;
-}
 
 /* Of each element the oracle's bound; of all the one that the call itself tells. */
 static void assert_within_bound(const quant_job_t *job, const float *result, float told)
@@ -126,17 +101,9 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
     unsigned first_block_rows = 0;
 
     for (unsigned v = 0; v < VARIANTS; ++v) {
-        quant_job_t job = busy_job(grid->algo, grid->ranks, grid->count, inputs);
-        job.config.block_rows = variants[v].block_rows;
-        job.config.segment_elems = (size_t) variants[v].block_rows * QUANT_LANES;
+        quant_job_t job = quant_job_new(grid->algo, grid->ranks, grid->count, inputs, SEED);
         job.config.segment_bytes = SEGMENT_BYTES;
-        job.config.minishards = variants[v].minishards;
-        job.config.microshards = variants[v].microshards;
-        job.config.depth = variants[v].depth;
-        job.in_place = variants[v].in_place;
-        job.mixed_isa = variants[v].mixed_isa;
-        job.network.eager_max = variants[v].eager_max;
-        job.network.seed = SEED + v;
+        quant_job_vary(&job, &variants[v], SEED + v);
         quant_outcome_t outcome = quant_job_run(&job, 1, result);
         assert_true(quant_outcome_is_clean(&outcome));
         if (first_block_rows == variants[v].block_rows) {
@@ -160,7 +127,7 @@ static void results_repeat_from_run_to_run_and_call_to_call(void **state)
     float *first = test_alloc(COUNT * sizeof(float));
 
     for (unsigned run = 0; run < RUNS; ++run) {
-        quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+        quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
         job.network.seed = SEED + run;
         job.in_place = 1 == run % 2;
         quant_outcome_t outcome = quant_job_run(&job, 0 == run ? 1 : CALLS, result);
@@ -180,7 +147,7 @@ static void segments_of_many_tiles_and_large_vectors_work(void **state)
     enum { RANKS = 4, COUNT = 700001, BLOCK_ROWS = 16, TILES = 5 };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     job.config.block_rows = BLOCK_ROWS;
     job.config.segment_elems = (size_t) TILES * BLOCK_ROWS * QUANT_LANES;
@@ -198,7 +165,7 @@ static void multiples_of_127_are_exact(void **state)
     enum { RANKS = 9, COUNT = 9001 };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
@@ -221,7 +188,7 @@ static void constants_are_off_by_the_rounding_of_scales_only(void **state)
     const float value = 0.7310586f;
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
@@ -245,7 +212,7 @@ static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(v
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     float *chain = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     job.config.reduce_format = &quant_format_fp32;
     job.config.gather_format = &quant_format_fp32;
@@ -275,7 +242,7 @@ static void each_contribution_is_encoded_once_and_no_total_again(void **state)
     enum { RANKS = 6, TILES = 24, COUNT = TILES * 64 * QUANT_LANES };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
     quant_kernels_t spy = quant_kernels_scalar;
 
     spy.scales = count_tiles;
@@ -311,7 +278,7 @@ static void check_specials(const quant_algo_t *algo, unsigned tiles)
     enum { RANKS = 6, COUNT = 60001, SPECIALS = sizeof(specials) / sizeof(specials[0]) };
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(algo, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(algo, RANKS, COUNT, inputs, SEED);
     test_random_t random = test_random_of(SEED, 7);
     size_t places[SPECIALS];
 
@@ -353,7 +320,7 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
     static const float extremes[] = {1.6e38f, -1e30f, 1e-40f, -FLT_MIN, 1e-37f, -0.0f};
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = busy_job(*state, RANKS, COUNT, inputs);
+    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {

@@ -16,22 +16,9 @@
 #include <cmocka.h>
 
 #include "quant_job.h"
+#include "transform_options.h"
 
 enum { SEED = 20261121 };
-
-static const struct option {
-    const char *name;
-    quant_rounding_t rounding;
-    quant_rotation_t rotation;
-} options[] = {
-    {"stochastic", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_NONE},
-    {"dither", QUANT_ROUNDING_DITHER, QUANT_ROTATION_NONE},
-    {"hadamard", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_HADAMARD},
-    {"stochastic_hadamard", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_HADAMARD},
-    {"dither_hadamard", QUANT_ROUNDING_DITHER, QUANT_ROTATION_HADAMARD},
-};
-
-enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 typedef struct transform_case {
     char name[JOB_NAME_BYTES];
@@ -48,15 +35,7 @@ static bool draws(const transform_case_t *row)
 static quant_job_t job_of(const transform_case_t *row, unsigned ranks, size_t count,
                           float *const *inputs)
 {
-    quant_job_t job = {
-        .algo = row->algo,
-        .ranks = ranks,
-        .count = count,
-        .config = quant_job_config(),
-        .isa = ARC_ISA_AVX512,
-        .network = {.seed = SEED, .delay_max = 12, .eager_max = 2},
-        .inputs = inputs,
-    };
+    quant_job_t job = quant_job_new(row->algo, ranks, count, inputs, SEED);
 
     job.config.reduce_format = row->format;
     job.config.gather_format = row->format;
@@ -66,12 +45,11 @@ static quant_job_t job_of(const transform_case_t *row, unsigned ranks, size_t co
 }
 
 /* How the messages are cut, when they are delivered, and by which kernels they are made. */
-static const struct variant {
-    unsigned depth;
-    bool in_place;
-    bool mixed_isa;
-    unsigned eager_max;
-} variants[] = {{3, false, false, 0}, {6, true, true, 2}, {64, true, true, 4}};
+static const quant_variant_t variants[] = {
+    {.depth = 3},
+    {.depth = 6, .in_place = true, .mixed_isa = true, .eager_max = 2},
+    {.depth = 64, .in_place = true, .mixed_isa = true, .eager_max = 4},
+};
 
 enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
@@ -84,13 +62,9 @@ static void check_sums(const transform_case_t *row, unsigned ranks, size_t count
 
     for (unsigned v = 0; v < VARIANTS; ++v) {
         quant_job_t job = job_of(row, ranks, count, inputs);
-        job.config.block_rows = block_rows;
-        job.config.segment_elems = (size_t) block_rows * QUANT_LANES;
-        job.config.depth = variants[v].depth;
-        job.in_place = variants[v].in_place;
-        job.mixed_isa = variants[v].mixed_isa;
-        job.network.eager_max = variants[v].eager_max;
-        job.network.seed = SEED + v;
+        quant_variant_t variant = variants[v];
+        variant.block_rows = block_rows;
+        quant_job_vary(&job, &variant, SEED + v);
         quant_outcome_t outcome = quant_job_run(&job, 1, 0 == v ? first : result);
         assert_true(quant_outcome_is_clean(&outcome));
         assert_true(0 == v || 0 == memcmp(first, result, count * sizeof(float)));

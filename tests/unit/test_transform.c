@@ -20,24 +20,11 @@
 #include "quant_error.h"
 #include "quant_wire.h"
 #include "testlib.h"
+#include "transform_options.h"
 
 enum { SEED = 4712, NAME_BYTES = 96, TILE = 64 * QUANT_LANES, ISAS = 3 };
 
 static const arc_isa_t isas[ISAS] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512};
-
-static const struct option {
-    const char *name;
-    quant_rounding_t rounding;
-    quant_rotation_t rotation;
-} options[] = {
-    {"stochastic", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_NONE},
-    {"dither", QUANT_ROUNDING_DITHER, QUANT_ROTATION_NONE},
-    {"hadamard", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_HADAMARD},
-    {"stochastic_hadamard", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_HADAMARD},
-    {"dither_hadamard", QUANT_ROUNDING_DITHER, QUANT_ROTATION_HADAMARD},
-};
-
-enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 /* What one instruction set makes of a vector; the canaries of all buffers are checked. */
 typedef struct trip {
