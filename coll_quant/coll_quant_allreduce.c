@@ -11,6 +11,7 @@
 #include "coll_quant.h"
 #include "quant_pipeline.h"
 #include "float_env.h"
+#include "half.h"
 #include "mca_half.h"
 
 /*
@@ -164,18 +165,81 @@ int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
 }
 
 /* Serve an allreduce that is admitted. */
-static int serve(quant_module_t *module, const quant_numbers_t *numbers, const void *send,
-                 void *receive, size_t elems)
+static int serve(quant_module_t *module, const quant_numbers_t *numbers, const quant_outer_t *outer,
+                 const void *send, void *receive, size_t elems)
 {
     const quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
         .numbers = numbers,
+        .outer = outer,
         .count = elems,
         .part = QUANT_PART_ALLREDUCE,
         .residual = module->config.feedback ? coll_quant_residual(module, numbers, elems) : NULL,
     };
     return coll_quant_serve(module, &operation);
+}
+
+static void widen_bf16(const void *numbers, float *floats, size_t count)
+{
+    arc_half_widen(ARC_TYPE_BF16, numbers, floats, count);
+}
+
+static void narrow_bf16(const float *floats, void *numbers, size_t count)
+{
+    arc_half_narrow(ARC_TYPE_BF16, floats, numbers, count);
+}
+
+static void widen_fp16(const void *numbers, float *floats, size_t count)
+{
+    arc_half_widen(ARC_TYPE_FP16, numbers, floats, count);
+}
+
+static void narrow_fp16(const float *floats, void *numbers, size_t count)
+{
+    arc_half_narrow(ARC_TYPE_FP16, floats, numbers, count);
+}
+
+static const quant_outer_t outer_bf16 = {sizeof(uint16_t), widen_bf16, narrow_bf16};
+static const quant_outer_t outer_fp16 = {sizeof(uint16_t), widen_fp16, narrow_fp16};
+
+/* May a sum of so many numbers be quantized, and does it pay?  An MPI error code. */
+static int decide(quant_module_t *module, const quant_numbers_t *numbers, size_t count,
+                  arc_reason_t *verdict)
+{
+    const size_t bytes = count * (NULL == numbers ? 0 : numbers->bytes);
+
+    if (ARC_REASONS == *verdict && NULL == numbers) {
+        *verdict = ARC_REASON_TYPE_OR_OP;
+    }
+    *verdict = coll_quant_admit(module, QUANT_PART_ALLREDUCE, *verdict, bytes);
+    return ARC_REASONS == *verdict
+               ? coll_quant_weigh(module, QUANT_PART_ALLREDUCE, numbers, bytes, verdict)
+               : MPI_SUCCESS;
+}
+
+/*
+ * 16-bit floats: judged as floats.  A segment at a time they are floats where they are quantized;
+ * all at once where they are passed down, or verified, which takes the vector again.
+ */
+static int allreduce_halves(quant_module_t *module, const void *send, void *receive, int count,
+                            struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
+    const quant_outer_t *outer = ARC_TYPE_BF16 == module->uint16 ? &outer_bf16 : &outer_fp16;
+    arc_reason_t verdict = ARC_REASONS;
+
+    if (ARC_PHASE_BROKEN != module->base.phase && 0 == module->settings.verify_every) {
+        const int status = decide(module, floats, (size_t) count, &verdict);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
+        if (ARC_REASONS == verdict) {
+            return serve(module, floats, outer, send, receive, (size_t) count);
+        }
+    }
+    return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
+                              coll_quant_allreduce, base);
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
@@ -188,28 +252,19 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     }
     coll_quant_agree(module);
     if (mca_half_is(module->uint16, op, type)) {
-        /* Once more, with floats; also if they are then passed down. */
-        return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
-                                  coll_quant_allreduce, base);
+        return allreduce_halves(module, send, receive, count, comm, base);
     }
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
     const quant_numbers_t *numbers = coll_quant_numbers(module, type);
     arc_reason_t verdict = mca_bridge_is_sum(op, type);
-    const size_t bytes = (size_t) count * (NULL == numbers ? 0 : numbers->bytes);
-    if (ARC_REASONS == verdict && NULL == numbers) {
-        verdict = ARC_REASON_TYPE_OR_OP;
-    }
-    verdict = coll_quant_admit(module, QUANT_PART_ALLREDUCE, verdict, bytes);
-    if (ARC_REASONS == verdict) {
-        const int status = coll_quant_weigh(module, QUANT_PART_ALLREDUCE, numbers, bytes, &verdict);
-        if (MPI_SUCCESS != status) {
-            return status;
-        }
+    const int status = decide(module, numbers, (size_t) count, &verdict);
+    if (MPI_SUCCESS != status) {
+        return status;
     }
     if (ARC_REASONS != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    return serve(module, numbers, send, receive, (size_t) count);
+    return serve(module, numbers, NULL, send, receive, (size_t) count);
 }

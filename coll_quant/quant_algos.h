@@ -62,6 +62,7 @@ typedef struct quant_config {
     quant_rotation_t rotation; /* none: the default */
     bool feedback;             /* operations may have a residual */
     bool doubles;              /* operations may be of doubles */
+    bool outer;                /* operations may have a quant_outer_t */
 
     /* For algorithms with levels (quant_tree.h): each machine's ranks, and where they are. */
     unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
@@ -79,6 +80,16 @@ typedef enum quant_part {
 } quant_part_t;
 
 /*
+ * Numbers of the program that are floats in here, as 16-bit floats are: each segment is widened
+ * when it is read, which is exact, and rounded once, when its total is written.
+ */
+typedef struct quant_outer {
+    size_t bytes; /* of a number */
+    void (*widen)(const void *numbers, float *floats, size_t count);
+    void (*narrow)(const float *floats, void *numbers, size_t count);
+} quant_outer_t;
+
+/*
  * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not
  * overlap.
  */
@@ -86,6 +97,7 @@ typedef struct quant_operation {
     const void *send;
     void *recv;
     const quant_numbers_t *numbers; /* what these are; NULL: floats */
+    const quant_outer_t *outer;     /* of an allreduce of floats: what they are; NULL: floats */
     size_t count;                   /* elements of the vector, or of a block */
     quant_part_t part;              /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */

@@ -57,10 +57,15 @@ quant_wire_segment_t quant_pipeline_segment(const quant_pipeline_t *pipe, bool p
 
 const void *quant_pipeline_own_part(quant_pipeline_t *pipe, const quant_span_t *span, float *error)
 {
-    const void *x = quant_pipeline_at(pipe, pipe->operation.send, span->begin);
+    const quant_outer_t *outer = pipe->operation.outer;
     const float *residual = pipe->operation.residual;
+    const void *x = quant_pipeline_at(pipe, pipe->operation.send, span->begin);
 
     *error = 0;
+    if (NULL != outer) {
+        outer->widen(x, pipe->scratch.floats, span->elems);
+        x = pipe->scratch.floats;
+    }
     if (NULL == residual) {
         return x;
     }
@@ -168,8 +173,14 @@ void quant_pipeline_decode_total(const quant_pipeline_t *pipe, const quant_wire_
                                  const slot_t *slot, const quant_format_t *format,
                                  const quant_span_t *span)
 {
+    const quant_outer_t *outer = pipe->operation.outer;
+    void *into = quant_pipeline_into(pipe, pipe->operation.recv, span->begin);
+
     pipe->numbers->unpack(segment, pipe->config.kernels, format, slot->message, &pipe->scratch,
-                          quant_pipeline_into(pipe, pipe->operation.recv, span->begin));
+                          NULL == outer ? into : pipe->scratch.floats);
+    if (NULL != outer) {
+        outer->narrow(pipe->scratch.floats, into, span->elems);
+    }
 }
 
 /* An allgather: the own block is the total.  Encode it, send it for the first time, decode it. */

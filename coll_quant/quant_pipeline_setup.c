@@ -121,7 +121,8 @@ static void lay_out(const plan_t *plan, const quant_config_t *config, size_t beg
         [PART_FREE_SUM] = plan->sums * sizeof(void *),
         [PART_SUMS] = plan->sums * segment_bytes,
         [PART_NUMBERS] = config->feedback || config->doubles ? segment_bytes : 0,
-        [PART_FLOATS] = config->doubles ? config->segment_elems * sizeof(float) : 0,
+        [PART_FLOATS] =
+            config->doubles || config->outer ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
         [PART_SPARE] = message_bytes(config),
         [PART_MESSAGES] = plan->slots * message_bytes(config),
@@ -230,7 +231,7 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
     pipe->bound = 0;
     free_all(pipe);
     if (1 == pipe->stream->ranks && operation->send != operation->recv) {
-        memcpy(operation->recv, operation->send, operation->count * pipe->numbers->bytes);
+        memcpy(operation->recv, operation->send, operation->count * quant_pipeline_bytes(pipe));
     }
 
     /* Lanes that no shard has segments for would only have to be skipped. */

@@ -111,16 +111,22 @@ quant_span_t quant_pipeline_received(const quant_pipeline_t *pipe, const place_t
 uint64_t quant_pipeline_skip(const quant_pipeline_t *pipe, uint64_t index,
                              quant_span_t (*span_at)(const quant_pipeline_t *, const place_t *));
 
-/* Number `index` of an array of the call's numbers. */
+/* Bytes of a number of the program. */
+static inline size_t quant_pipeline_bytes(const quant_pipeline_t *pipe)
+{
+    return NULL == pipe->operation.outer ? pipe->numbers->bytes : pipe->operation.outer->bytes;
+}
+
+/* Number `index` of an array of the program's. */
 static inline const void *quant_pipeline_at(const quant_pipeline_t *pipe, const void *numbers,
                                             size_t index)
 {
-    return (const uint8_t *) numbers + index * pipe->numbers->bytes;
+    return (const uint8_t *) numbers + index * quant_pipeline_bytes(pipe);
 }
 
 static inline void *quant_pipeline_into(const quant_pipeline_t *pipe, void *numbers, size_t index)
 {
-    return (uint8_t *) numbers + index * pipe->numbers->bytes;
+    return (uint8_t *) numbers + index * quant_pipeline_bytes(pipe);
 }
 
 /* ---- quant_pipeline_send.c ---- */

@@ -128,6 +128,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
         .doubles = QUANT_TYPES_FLOAT != settings->types,
+        .outer = ARC_UINT16_NONE != settings->uint16_as,
         .rounding = (quant_rounding_t) settings->rounding,
         .rotation = (quant_rotation_t) settings->rotation,
     };

@@ -30,6 +30,10 @@ for type in bf16 fp16; do
         mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
         mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1
     done
+    mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_uint16_as $type \
+        --mca coll_quant_verify_every 2" sixteen -f $type
+    mpi_judge "np=3 $type by coll_quant, verified"
+    mpi_serves "np=3 $type by coll_quant, verified" 1
 done
 # Both know; coll_quant takes the long ones only.
 mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
@@ -42,9 +46,10 @@ mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
 mpi_judge "np=2 a value that there is not"
 mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
 
+# Of a verified call all numbers are widened at once.
 for ranks in 2 3; do
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2" \
-        unwidened
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
+        --mca coll_quant_verify_every 1000" unwidened
     mpi_judge "np=$ranks no memory to widen"
     mpi_says "np=$ranks no memory to widen: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1

@@ -3,7 +3,8 @@
  * That rank gets an MPI error and its buffer is as it was; the others get an error after their
  * time limit; and no call after that is taken for the one that failed, on any rank.
  *
- * To be run with coll_quant_timeout and coll_quant_uint16_as bf16.
+ * To be run with coll_quant_timeout, coll_quant_uint16_as bf16 and coll_quant_verify_every, for
+ * which all numbers are widened at once.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -123,9 +123,11 @@ static size_t in_place_at(const quant_job_t *job, unsigned rank)
     return QUANT_PART_ALLGATHER == job->part ? rank * job->count : 0;
 }
 
-static const quant_numbers_t *numbers_of(const quant_job_t *job)
+/* Bytes of an input or a result. */
+static size_t number_bytes(const quant_job_t *job)
 {
-    return job->config.doubles ? &quant_doubles : &quant_floats;
+    const quant_numbers_t *numbers = job->config.doubles ? &quant_doubles : &quant_floats;
+    return NULL == job->outer ? numbers->bytes : job->outer->bytes;
 }
 
 /* Asking the processor costs more than a short job where it is a virtual one. */
@@ -159,10 +161,8 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     }
     member->memory =
         test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
-    member->send =
-        test_buffer_new(in * numbers_of(job)->bytes, numbers_of(job)->bytes * (rank % 3));
-    member->recv =
-        test_buffer_new(recv * numbers_of(job)->bytes, numbers_of(job)->bytes * (rank % 5));
+    member->send = test_buffer_new(in * number_bytes(job), number_bytes(job) * (rank % 3));
+    member->recv = test_buffer_new(recv * number_bytes(job), number_bytes(job) * (rank % 5));
     member->residual =
         test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
@@ -173,7 +173,7 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
 static void member_start(member_t *member)
 {
     const quant_job_t *job = member->job;
-    const size_t bytes = numbers_of(job)->bytes;
+    const size_t bytes = number_bytes(job);
     unsigned char *recv = member->recv.data;
     unsigned char *source =
         job->in_place ? recv + in_place_at(job, member->rank) * bytes : member->send.data;
@@ -184,6 +184,7 @@ static void member_start(member_t *member)
         .send = source,
         .recv = recv,
         .numbers = job->config.doubles ? &quant_doubles : NULL,
+        .outer = job->outer,
         .count = job->count,
         .part = job->part,
         .sequence =
@@ -238,7 +239,7 @@ static bool member_intact(const member_t *member)
     const quant_job_t *job = member->job;
 
     /* In place the input of a reduce-scatter is longer than its result. */
-    const size_t out = quant_job_out_count(job) * numbers_of(job)->bytes;
+    const size_t out = quant_job_out_count(job) * number_bytes(job);
     const bool tail_intact =
         member->recv.bytes == out ||
         0 == memcmp((const char *) member->recv.data + out,
@@ -301,7 +302,7 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
     outcome.outstanding = sim_network_outstanding(network);
     outcome.messages = sim_network_delivered(network);
     outcome.fault_happened = sim_network_fault_happened(network);
-    const size_t out_bytes = quant_job_out_count(job) * numbers_of(job)->bytes;
+    const size_t out_bytes = quant_job_out_count(job) * number_bytes(job);
     const unsigned results = (unsigned) blocks_of(job, QUANT_PART_REDUCE_SCATTER);
     for (unsigned rank = 0; rank < results; ++rank) {
         memcpy((char *) result + rank * out_bytes, members[rank].recv.data, out_bytes);

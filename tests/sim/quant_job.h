@@ -31,7 +31,8 @@ typedef struct quant_job {
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
     float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank; or config.doubles */
-    double *running;      /* [element], results of rank 0 of all calls are added to it; or NULL */
+    const quant_outer_t *outer; /* what inputs and results are instead; NULL: floats */
+    double *running; /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
 typedef struct quant_outcome {

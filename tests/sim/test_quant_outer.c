@@ -1,0 +1,105 @@
+/*
+ * 16-bit floats: the same bits as floats that are widened before the call and rounded after it, by
+ * every algorithm, in place or not, with everything that uses the memory they are widened into.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_job.h"
+
+enum { SEED = 20261121, COUNT = 30011, CALLS = 3, BF16_SHIFT = 16 };
+
+static const unsigned ranks_cases[] = {1, 2, 3, 4, 6};
+
+static void widen(const void *numbers, float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << BF16_SHIFT;
+        memcpy(&floats[i], &bits, sizeof(bits));
+    }
+}
+
+/* Towards zero is enough here: what counts is that both sides do the same. */
+static void narrow(const float *floats, void *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t bits = 0;
+        memcpy(&bits, &floats[i], sizeof(bits));
+        ((uint16_t *) numbers)[i] = (uint16_t) (bits >> BF16_SHIFT);
+    }
+}
+
+static const quant_outer_t bf16 = {sizeof(uint16_t), widen, narrow};
+
+/* The result of a job of floats, rounded, and of the same one of 16-bit floats. */
+static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
+{
+    float *result = test_alloc(COUNT * sizeof(float));
+    uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
+    uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
+
+    job->outer = NULL;
+    job->inputs = floats;
+    const quant_outcome_t plain = quant_job_run(job, CALLS, result);
+    assert_true(quant_outcome_is_clean(&plain));
+    narrow(result, expected, COUNT);
+    job->outer = &bf16;
+    job->inputs = (float *const *) halves;
+    const quant_outcome_t outer = quant_job_run(job, CALLS, got);
+    assert_true(quant_outcome_is_clean(&outer));
+    assert_true(plain.bound == outer.bound);
+    assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
+    free(got);
+    free(expected);
+    free(result);
+}
+
+static void halves_are_summed_as_floats_are(void **state)
+{
+    for (size_t r = 0; r < sizeof(ranks_cases) / sizeof(ranks_cases[0]); ++r) {
+        const unsigned ranks = ranks_cases[r];
+        float **floats = quant_inputs_new(ranks, COUNT, SEED);
+        uint16_t **halves = test_alloc(ranks * sizeof(*halves));
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
+            narrow(floats[rank], halves[rank], COUNT);
+            widen(halves[rank], floats[rank], COUNT);
+        }
+        for (unsigned variant = 0; variant < 8; ++variant) {
+            quant_job_t job = quant_job_new(*state, ranks, COUNT, floats, SEED + variant);
+            job.config.outer = true;
+            job.mixed_isa = true;
+            job.in_place = 0 != (variant & 1);
+            job.config.feedback = 0 != (variant & 2);
+            job.config.rotation =
+                0 != (variant & 4) ? QUANT_ROTATION_HADAMARD : QUANT_ROTATION_NONE;
+            job.config.gather_format = 0 != (variant & 4) ? &quant_format_fp32 : &quant_format_int8;
+            check_equal(&job, floats, halves);
+        }
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            free(halves[rank]);
+        }
+        free(halves);
+        quant_inputs_free(floats, ranks);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest each[] = {cmocka_unit_test(halves_are_summed_as_floats_are)};
+    static char names[JOB_ALGOS][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS];
+    struct CMUnitTest *end = tests;
+
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        end = quant_job_tests(quant_algo_at(a), each, 1, names + a, end);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
