@@ -62,6 +62,7 @@ enum {
 typedef struct quant_module {
     arc_module_t base;
     arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
+    quant_outer_t outer;       /* if these are floats */
     bool active;               /* the user wants it on this communicator */
     quant_settings_t settings; /* the component's, but for what info keys say */
     int format_of_wish;        /* what key arc_quant names, or QUANT_FORMAT_UNSAID */

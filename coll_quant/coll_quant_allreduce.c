@@ -11,7 +11,6 @@
 #include "coll_quant.h"
 #include "quant_pipeline.h"
 #include "float_env.h"
-#include "half.h"
 #include "mca_half.h"
 
 /*
@@ -180,29 +179,6 @@ static int serve(quant_module_t *module, const quant_numbers_t *numbers, const q
     return coll_quant_serve(module, &operation);
 }
 
-static void widen_bf16(const void *numbers, float *floats, size_t count)
-{
-    arc_half_widen(ARC_TYPE_BF16, numbers, floats, count);
-}
-
-static void narrow_bf16(const float *floats, void *numbers, size_t count)
-{
-    arc_half_narrow(ARC_TYPE_BF16, floats, numbers, count);
-}
-
-static void widen_fp16(const void *numbers, float *floats, size_t count)
-{
-    arc_half_widen(ARC_TYPE_FP16, numbers, floats, count);
-}
-
-static void narrow_fp16(const float *floats, void *numbers, size_t count)
-{
-    arc_half_narrow(ARC_TYPE_FP16, floats, numbers, count);
-}
-
-static const quant_outer_t outer_bf16 = {sizeof(uint16_t), widen_bf16, narrow_bf16};
-static const quant_outer_t outer_fp16 = {sizeof(uint16_t), widen_fp16, narrow_fp16};
-
 /* May a sum of so many numbers be quantized, and does it pay?  An MPI error code. */
 static int decide(quant_module_t *module, const quant_numbers_t *numbers, size_t count,
                   arc_reason_t *verdict)
@@ -226,7 +202,6 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
-    const quant_outer_t *outer = ARC_TYPE_BF16 == module->uint16 ? &outer_bf16 : &outer_fp16;
     arc_reason_t verdict = ARC_REASONS;
 
     if (ARC_PHASE_BROKEN != module->base.phase && 0 == module->settings.verify_every) {
@@ -235,7 +210,7 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
             return status;
         }
         if (ARC_REASONS == verdict) {
-            return serve(module, floats, outer, send, receive, (size_t) count);
+            return serve(module, floats, &module->outer, send, receive, (size_t) count);
         }
     }
     return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,

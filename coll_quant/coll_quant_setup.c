@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "coll_quant.h"
+#include "half.h"
 #include "float_env.h"
 #include "mca_nodes.h"
 #include "quant_pipeline.h"
@@ -105,6 +106,11 @@ void coll_quant_renew(quant_module_t *module)
 {
     coll_quant_teardown(module);
     module->uint16 = arc_uint16_type(module->settings.uint16_as);
+    if (ARC_TYPE_UINT16 != module->uint16) {
+        const arc_isa_t isa = (arc_isa_t) mca_coll_quant_component.settings.isa;
+        const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(isa));
+        module->outer = (quant_outer_t){sizeof(uint16_t), half.widen, half.narrow};
+    }
     module->attainable = false;
     module->algo = 0;
     /* The ranks agree in a call, so all must be there, also those where it is switched off. */

@@ -1,31 +1,20 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "half.h"
-#include "reduce_half.h"
+#include "half_loops.h"
 
-void arc_half_widen(arc_type_t type, const uint16_t *halves, float *floats, size_t count)
-{
-    if (ARC_TYPE_BF16 == type) {
-        for (size_t i = 0; i < count; ++i) {
-            floats[i] = arc_bf16_widen(halves[i]);
-        }
-    } else {
-        for (size_t i = 0; i < count; ++i) {
-            floats[i] = arc_fp16_widen(halves[i]);
-        }
-    }
-}
+static const arc_halves_t halves_scalar = HALF_LOOPS;
 
-void arc_half_narrow(arc_type_t type, const float *floats, uint16_t *halves, size_t count)
+arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
 {
-    if (ARC_TYPE_BF16 == type) {
-        for (size_t i = 0; i < count; ++i) {
-            halves[i] = arc_bf16_narrow(floats[i]);
-        }
-    } else {
-        for (size_t i = 0; i < count; ++i) {
-            halves[i] = arc_fp16_narrow(floats[i]);
-        }
-    }
+    const arc_halves_t *halves = &halves_scalar;
+
+#if HAVE_ISA_AVX2
+    halves = isa >= ARC_ISA_AVX2 ? &arc_halves_avx2 : halves;
+#endif
+#if HAVE_ISA_AVX512
+    halves = isa >= ARC_ISA_AVX512 ? &arc_halves_avx512 : halves;
+#endif
+    (void) isa; /* a build without vector kernels has no use for it */
+    return ARC_TYPE_BF16 == type ? halves->bf16 : halves->fp16;
 }

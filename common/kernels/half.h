@@ -6,12 +6,28 @@
 #ifndef ARC_HALF_H
 #define ARC_HALF_H
 
+#include "cpu.h"
 #include "element.h"
 
-/* `type` is ARC_TYPE_BF16 or ARC_TYPE_FP16; `count` numbers each.  Exact. */
-void arc_half_widen(arc_type_t type, const uint16_t *halves, float *floats, size_t count);
+/* Between `count` 16-bit floats, aligned as uint16_t is, and floats. */
+typedef struct arc_half {
+    /* Exact. */
+    void (*widen)(const void *halves, float *floats, size_t count);
 
-/* To nearest, ties to even; too large becomes infinite, a NaN the one of reduce_half.h. */
-void arc_half_narrow(arc_type_t type, const float *floats, uint16_t *halves, size_t count);
+    /* To nearest, ties to even; too large becomes infinite, a NaN the one of reduce_half.h. */
+    void (*narrow)(const float *floats, void *halves, size_t count);
+} arc_half_t;
+
+/* `type` is ARC_TYPE_BF16 or ARC_TYPE_FP16; the same bits with every instruction set. */
+arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa);
+
+/* One per instruction set. */
+typedef struct arc_halves {
+    arc_half_t bf16;
+    arc_half_t fp16;
+} arc_halves_t;
+
+extern const arc_halves_t arc_halves_avx2;
+extern const arc_halves_t arc_halves_avx512;
 
 #endif

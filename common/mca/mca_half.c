@@ -11,17 +11,18 @@ int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, vo
                        mca_coll_base_module_allreduce_fn_t allreduce,
                        mca_coll_base_module_t *module)
 {
+    const arc_half_t scalar = arc_half_select(half, ARC_ISA_SCALAR);
     float *floats = malloc((size_t) count * sizeof *floats + 1);
 
     if (NULL == floats) {
         (void) arc_module_break(ours, ARC_ERR_NO_MEMORY, " to widen 16-bit floats");
         return MPI_ERR_NO_MEM;
     }
-    arc_half_widen(half, MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
+    scalar.widen(MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
     int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op,
                            comm, module);
     if (OMPI_SUCCESS == status) {
-        arc_half_narrow(half, floats, receive, (size_t) count);
+        scalar.narrow(floats, receive, (size_t) count);
     }
     free(floats);
     return status;

@@ -12,9 +12,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "half.h"
 #include "reduce.h"
 #include "reduce_half.h"
 #include "reduce_oracle.h"
@@ -316,6 +318,47 @@ static void all_halves_convert(void **state)
     }
 }
 
+/* All 16-bit floats, and floats of all exponents, also the odd one at an odd place. */
+static void all_sets_widen_and_narrow_alike(void **state)
+{
+    enum { HALVES = 1 << 16, FLOATS = 1 << 20 };
+    static const arc_type_t halves[] = {ARC_TYPE_BF16, ARC_TYPE_FP16};
+    uint16_t *half = test_alloc((FLOATS + 1) * sizeof *half);
+    uint16_t *expected_half = test_alloc((FLOATS + 1) * sizeof *half);
+    float *number = test_alloc((FLOATS + 1) * sizeof *number);
+    float *expected = test_alloc(HALVES * sizeof *expected);
+    float *widened = test_alloc(HALVES * sizeof *widened);
+    (void) state;
+
+    for (uint32_t i = 0; i <= FLOATS; ++i) {
+        const uint32_t bits = i * UINT32_C(0x9e3779b9);
+        memcpy(&number[i], &bits, sizeof bits);
+    }
+    for (size_t type = 0; type < 2; ++type) {
+        const arc_half_t scalar = arc_half_select(halves[type], ARC_ISA_SCALAR);
+        for (size_t i = 1; i < ISAS; ++i) {
+            const arc_half_t kernels = arc_half_select(halves[type], arc_cpu_isa(isas[i]));
+            for (uint32_t h = 0; h < HALVES; ++h) {
+                half[h] = (uint16_t) h;
+            }
+            scalar.widen(half, expected, HALVES);
+            kernels.widen(half, widened, HALVES);
+            assert_memory_equal(expected, widened, HALVES * sizeof *widened);
+            for (size_t first = 0; first < 2; ++first) {
+                scalar.narrow(number + first, expected_half + first, FLOATS - first);
+                kernels.narrow(number + first, half + first, FLOATS - first);
+                assert_memory_equal(expected_half + first, half + first,
+                                    (FLOATS - first) * sizeof *half);
+            }
+        }
+    }
+    free(widened);
+    free(expected);
+    free(number);
+    free(expected_half);
+    free(half);
+}
+
 int main(void)
 {
     static kernel_case_t cases[ISAS * ARC_OPS * ARC_TYPES];
@@ -328,6 +371,7 @@ int main(void)
         cmocka_unit_test(what_is_not_defined_has_no_kernel),
         cmocka_unit_test(reducers_know_their_memory),
         cmocka_unit_test(all_halves_convert),
+        cmocka_unit_test(all_sets_widen_and_narrow_alike),
     };
     enum { FIXED = sizeof fixed / sizeof fixed[0] };
     static struct CMUnitTest tests[FIXED + ISAS * ARC_OPS * ARC_TYPES];
