@@ -18,7 +18,7 @@
  * far apart so that whole registers are combined, without a shuffle.
  *
  * The scalar file is the specification: the others must return the same bits.
- * The vector loops exist once, in quant_codec_vector.h, on a dozen primitives of
+ * The vector loops exist once, in quant_codec_vector.h, on some twenty primitives of
  * an instruction set.  To add one: a file quant_codec_<isa>.c with these, and one
  * line in quant_codec.c.  To add a format: a row in quant_format_table.h; a new
  * kind needs to_<kind>() and from_<kind>() twice.

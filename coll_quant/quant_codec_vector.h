@@ -11,7 +11,9 @@
  *   multiply_add         a * b + c where a * b is exact
  *   largest, largest_lane    of two words; of the lanes of one vector of them
  *   larger_magnitude     of a word that is the magnitude of a float, and of a float; may miss a NaN
- *   numbers_t            which notes that: ONLY_NUMBERS, and numbers() after two further vectors
+ *                        in either
+ *   numbers_t            notes whether there was one: ONLY_NUMBERS, numbers() after two further
+ *                        vectors
  *   is_any               is there a bit set
  *   quotient             of floats and one of the divisors of the formats, correctly rounded
  *   inverse_of           of floats that are bf16, correctly rounded
@@ -80,7 +82,12 @@ ALWAYS_INLINE peaks_t load_peaks(const uint32_t absmax[QUANT_LANES])
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
         peaks.most[v] = load_words(absmax + v * WIDTH);
-        peaks.seen[v / 2] = ONLY_NUMBERS;
+    }
+    /* There may have been a NaN before. */
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; v += 2) {
+        peaks.seen[v / 2] =
+            numbers(ONLY_NUMBERS, (floats_t) peaks.most[v], (floats_t) peaks.most[v + 1]);
     }
     return peaks;
 }

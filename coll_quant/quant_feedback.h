@@ -41,7 +41,7 @@ float quant_feedback_add(const float *x, const float *residual, size_t elems, fl
 
 /*
  * residual = value - what the message `coded` of `segment`, made of `value`, decodes to; zeros if
- * that message is exact.
+ * that message is exact, and where infinity or NaN was kept.
  */
 void quant_feedback_keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
                          const float *value, const void *coded, float *residual);

@@ -4,8 +4,8 @@
  *   int8, int4, ...     a signed integer per element and a bf16 scale for every lane of a tile
  *   fp8_e4m3, fp8_e5m2  a float of eight bits per element, scaled alike
  *   bf16, fp16          rounded to two bytes, no scales
- *   fp32                the floats themselves: exact; also what a segment that its format
- *                       cannot carry (NaN, infinity, magnitudes from 2^127) is sent in
+ *   fp32                the floats themselves: exact; also what a segment is sent in of which its
+ *                       format cannot carry too much (NaN, infinity, magnitudes from 2^127)
  *
  * A segment is cut into rows of 64 elements and tiles of `block_rows` rows; the
  * last row and the last tile may be short:
@@ -16,10 +16,10 @@
  *   ...
  *   scale    s[0]     s[1]         s[63]      one per lane, taken down the rows
  *
- *   payload  | scales of tile 0 | scales of tile 1 | ... | row 0 | row 1 | row 2 | ...
- *              64 x 2 bytes, or none                       64 codes each
+ *   payload  | scales of tile 0 | scales of tile 1 | ... | row 0 | row 1 | ... | kept tiles |
+ *              64 x 2 bytes, or none                       64 codes each         floats, or none
  *
- * Only whole rows are on the wire, but for fp32: lanes behind the end of the
+ * Only whole rows are on the wire, but for fp32 and kept tiles: lanes behind the end of the
  * vector are coded as zeros.
  *
  * To add a format, see quant_codec.h.

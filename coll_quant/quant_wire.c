@@ -23,6 +23,15 @@ static const quant_format_t *exact_of(const quant_wire_segment_t *segment)
     return NULL != segment->exact ? segment->exact : &quant_format_fp32;
 }
 
+/*
+ * Of a payload with kept tiles, bytes at most: those of the floats of the whole segment.  Floats
+ * that stand for doubles are not kept: they would not be the doubles.
+ */
+static size_t room_of(const quant_wire_segment_t *segment)
+{
+    return &quant_format_fp32 == exact_of(segment) ? segment->elements * sizeof(float) : 0;
+}
+
 static uint8_t version_of(const quant_wire_segment_t *segment)
 {
     return (uint8_t) (QUANT_WIRE_VERSION |
@@ -73,17 +82,11 @@ static size_t seal_coded(const quant_wire_segment_t *segment, float error,
     return seal(segment, segment->format, bound, coding->bytes, message);
 }
 
-/*
- * Tiles are kept while that is no longer than the floats of the whole segment.  Floats that stand
- * for doubles are not: they would not be the doubles.
- */
 static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *message)
 {
-    const bool floats = &quant_format_fp32 == exact_of(segment);
-
     return (quant_coding_t){
         .payload = (uint8_t *) message + sizeof(quant_wire_header_t),
-        .room = floats ? segment->elements * sizeof(float) : 0,
+        .room = room_of(segment),
     };
 }
 
@@ -192,9 +195,13 @@ static bool has_length(const quant_wire_segment_t *segment, const quant_format_t
 {
     const size_t elems = segment->elements;
     const unsigned rows = segment->block_rows;
+    const size_t coded = message_bytes(format, elems, rows);
 
-    return bytes >= message_bytes(format, elems, rows) &&
-           bytes == sizeof(quant_wire_header_t) +
+    if (bytes < coded ||
+        (bytes > coded && bytes > sizeof(quant_wire_header_t) + room_of(segment))) {
+        return false;
+    }
+    return bytes == sizeof(quant_wire_header_t) +
                         quant_payload_bytes_of(format, quant_wire_payload(message), elems, rows);
 }
 

@@ -38,6 +38,16 @@ static void require_bound_of_message(const fuzz_input_t *input, const void *mess
     }
 }
 
+static bool is_finite(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The same message with both kernels, and numbers near those that went in. */
 static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scalar, const float *x)
 {
@@ -51,8 +61,12 @@ static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scal
     };
     const quant_format_t *found = NULL;
     uint8_t *message[2] = {fuzz_alloc(most), fuzz_alloc(most)};
+    uint8_t *next[2] = {fuzz_alloc(most), fuzz_alloc(most)};
     float *decoded[2];
+    float *sum[2];
+    float error[2];
     size_t bytes[2];
+    size_t next_bytes[2];
 
     segment.transform.tile = fuzz_alloc(quant_tile_elems(in->block_rows) * sizeof(float));
     for (unsigned i = 0; i < 2; ++i) {
@@ -60,11 +74,21 @@ static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scal
         bytes[i] = quant_wire_pack(&segment, kernels[i], x, 0, message[i]);
         FUZZ_REQUIRE(ARC_OK == quant_wire_check(&segment, message[i], bytes[i], &found));
         quant_wire_unpack(&segment, kernels[i], found, message[i], decoded[i]);
+        sum[i] = fuzz_alloc(in->elems * sizeof(float));
+        error[i] = quant_wire_add(&segment, kernels[i], found, message[i], x, 0, sum[i]);
+        next_bytes[i] = quant_wire_hop(&segment, kernels[i], found, message[i], x, 0,
+                                       segment.transform.tile, next[i]);
     }
     FUZZ_REQUIRE(bytes[0] == bytes[1] && 0 == memcmp(message[0], message[1], bytes[0]));
     FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], in->elems * sizeof(float)));
     require_bound_of_message(in, message[0], x, decoded[0]);
+    FUZZ_REQUIRE(0 == memcmp(sum[0], sum[1], in->elems * sizeof(float)));
+    FUZZ_REQUIRE(error[0] == error[1] && (isinf(error[0]) || is_finite(sum[0], in->elems)));
+    FUZZ_REQUIRE(next_bytes[0] == next_bytes[1]);
+    FUZZ_REQUIRE(0 == memcmp(next[0], next[1], next_bytes[0]));
     for (unsigned i = 0; i < 2; ++i) {
+        free(sum[i]);
+        free(next[i]);
         free(decoded[i]);
         free(message[i]);
     }
@@ -87,16 +111,6 @@ static void require_bound(const fuzz_input_t *input, const float *x, const float
             FUZZ_REQUIRE(worst <= bound_of(input->format, most));
         }
     }
-}
-
-static bool is_finite(const float *x, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 int fuzz_roundtrip(const uint8_t *data, size_t bytes)

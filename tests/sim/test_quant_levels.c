@@ -124,7 +124,7 @@ static void mean_error_is_as_predicted(void **state)
         {"reduce", &quant_format_int8, &quant_format_fp32},
         {"gather", &quant_format_fp32, &quant_format_int8},
     };
-    const double tolerance = 0.05;
+    const double tolerance = 0.02;
     const shape_case_t *shape = *state;
     const unsigned ranks = shape->machines * shape->per_machine;
     const size_t count = (64 + ranks - 1) / ranks * ranks * 64 * QUANT_LANES;

@@ -1,7 +1,7 @@
 /*
  * Every algorithm with rotation and with rounding with noise: equal bits everywhere
- * and in every run, an error below the bound that the call tells, escapes, and sums
- * that are right on average.
+ * and in every run, an error below the bound that the call tells, values that go as floats,
+ * and sums that are right on average.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

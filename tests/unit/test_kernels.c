@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "quant_format.h"
+#include "quant_transform.h"
 #include "testlib.h"
 #include "trip.h"
 
@@ -91,13 +91,16 @@ static void the_peak_is_found_in_every_lane(void **state)
 static void the_scale_of_every_mantissa_is_the_rounded_quotient(void **state)
 {
     const quant_format_t *format = *state;
+    const quant_transform_t drawn = {.rounding = QUANT_ROUNDING_STOCHASTIC};
+    const quant_range_t ranges[] = {format->range, quant_transform_range(&drawn, format)};
     uint32_t absmax[QUANT_LANES];
 
     for (uint32_t mantissa = 0; mantissa < MANTISSAS; mantissa += QUANT_LANES) {
         for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
             absmax[lane] = (uint32_t) ONE << MANTISSA_BITS | (mantissa + lane);
         }
-        assert_same_scales(&format->range, absmax);
+        assert_same_scales(&ranges[0], absmax);
+        assert_same_scales(&ranges[1], absmax);
     }
 }
 
@@ -156,6 +159,12 @@ static void assert_same_magnitudes(const quant_format_t *format, const float x[E
         kernels[i].absmax(x, ROWS, own);
         kernels[i].code[format->code].decode_add(codes, ROWS, scale, x, sum, added);
         assert_memory_equal(expected, own, sizeof(own));
+        assert_memory_equal(expected, added, sizeof(added));
+        /* As a tile with a tail: the last row by itself. */
+        memset(added, 0, sizeof(added));
+        kernels[i].code[format->code].decode_add(codes, ROWS - 1, scale, x, sum, added);
+        kernels[i].code[format->code].decode_add(codes, 1, scale, x + ELEMS - QUANT_LANES, sum,
+                                                 added);
         assert_memory_equal(expected, added, sizeof(added));
     }
 }
