@@ -57,8 +57,32 @@ enum {
     }
 BENCH_TYPES(DEFINE_TYPE)
 
+/* The upper halves of floats: to be added as such with coll_quant_uint16_as bf16 and the like. */
+enum { BF16_SHIFT = 16 };
+
+static void fill_bf16(void *out, size_t count, unsigned shift)
+{
+    uint16_t *v = out;
+    for (size_t i = 0; i < count; i++) {
+        const float number = (float) ((i + shift) % DATA_PERIOD + 1);
+        uint32_t bits = 0;
+        memcpy(&bits, &number, sizeof bits);
+        v[i] = (uint16_t) (bits >> BF16_SHIFT);
+    }
+}
+
+static double get_bf16(const void *in, size_t at)
+{
+    const uint32_t bits = (uint32_t) ((const uint16_t *) in)[at] << BF16_SHIFT;
+    float number = 0;
+    memcpy(&number, &bits, sizeof number);
+    return (double) number;
+}
+
 #define TYPE_ROW(_name, _handle, _type) {#_name, _handle, sizeof(_type), fill_##_name, get_##_name},
-static const bench_type_t bench_types[] = {BENCH_TYPES(TYPE_ROW)};
+static const bench_type_t bench_types[] = {
+    BENCH_TYPES(TYPE_ROW){"bf16", MPI_UINT16_T, sizeof(uint16_t), fill_bf16, get_bf16},
+};
 
 static double combine_sum(double a, double b)
 {
@@ -117,7 +141,7 @@ static const struct flag {
 };
 
 static const char allowed_types[] =
-    "char, short, int, long, int8 to int64, uint8 to uint64, float or double";
+    "char, short, int, long, int8 to int64, uint8 to uint64, float, double or bf16";
 
 static const char usage_text[] =
     "usage: arc_allreduce [options]\n"
@@ -127,7 +151,7 @@ static const char usage_text[] =
     "  -x, --warmup N                default 200 up to 8192 bytes, 10 above\n"
     "  -T, --type TYPE               char short int long int8 int16 int32 int64 uint8 uint16\n"
     "                                uint32 uint64 float double (default float), also with\n"
-    "                                OSU's mpi_ in front\n"
+    "                                OSU's mpi_ in front; bf16, in MPI_UINT16_T\n"
     "  -o, --op OP                   sum max min (default sum)\n"
     "      --collective NAME         allreduce (default), reduce_scatter_block or allgather;\n"
     "                                the size is that of the blocks of all ranks together\n"
