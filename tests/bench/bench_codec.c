@@ -20,6 +20,7 @@
 #include "quant_algos.h"
 #include "quant_wire.h"
 #include "testlib.h"
+#include "transform_options.h"
 
 enum {
     BLOCK_KIB = 256, /* with output and codes still below 1 MiB */
@@ -130,20 +131,7 @@ static void *aligned(size_t bytes)
     return memory;
 }
 
-static const struct option {
-    const char *name;
-    quant_rounding_t rounding;
-    quant_rotation_t rotation;
-} options[] = {
-    {"", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_NONE},
-    {"stochastic", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_NONE},
-    {"dither", QUANT_ROUNDING_DITHER, QUANT_ROTATION_NONE},
-    {"hadamard", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_HADAMARD},
-    {"stochastic hadamard", QUANT_ROUNDING_STOCHASTIC, QUANT_ROTATION_HADAMARD},
-    {"dither hadamard", QUANT_ROUNDING_DITHER, QUANT_ROTATION_HADAMARD},
-};
-
-enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
+static const struct option plain = {"", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_NONE};
 
 static bool has_options(const quant_format_t *format)
 {
@@ -213,13 +201,13 @@ int main(int argc, char **argv)
     }
     printf("\n");
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
-        for (size_t o = 0; o < (has_options(quant_format_at(f)) ? OPTIONS : 1); ++o) {
+        for (size_t o = 0; o < 1 + (has_options(quant_format_at(f)) ? OPTIONS : 0U); ++o) {
+            const struct option *option = 0 == o ? &plain : &options[o - 1];
             for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-                measure_row(quant_format_at(f), &options[o], (arc_isa_t) isa, elems,
-                            (unsigned) rows);
+                measure_row(quant_format_at(f), option, (arc_isa_t) isa, elems, (unsigned) rows);
             }
         }
     }
-    measure_row(NULL, &options[0], ARC_ISA_SCALAR, elems, (unsigned) rows);
+    measure_row(NULL, &plain, ARC_ISA_SCALAR, elems, (unsigned) rows);
     return EXIT_SUCCESS;
 }
