@@ -94,18 +94,21 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, uns
 }
 
 /*
- * As many whole tiles as a message in `format` has room for, but one at least.  Where calls have
- * tiles of their own, enough for any: the largest one, and as many codes as there is room for.
+ * As many whole tiles as a message has room for, but one at least.  Where calls have tiles of
+ * their own, enough for any: the largest one, and as many codes as there is room for.
  */
-static size_t segment_elems(const quant_settings_t *settings, const quant_format_t *format)
+static size_t segment_elems(const quant_config_t *config)
 {
-    const unsigned block_rows = rows_max(settings);
-    const size_t tile_elems = quant_tile_elems(block_rows);
-    const size_t tile_bytes = quant_payload_bytes(format, tile_elems, block_rows);
-    const size_t room = settings->segment_bytes - sizeof(quant_wire_header_t);
-    const size_t tiles = 0 != settings->minishards
-                             ? quant_divide_up(room / quant_row_bytes(format->bits), block_rows)
-                             : room / tile_bytes;
+    const quant_format_t *format = config->reduce_format->bits > config->gather_format->bits
+                                       ? config->reduce_format
+                                       : config->gather_format;
+    const size_t tile_elems = quant_tile_elems(config->block_rows);
+    const size_t tile_bytes = quant_payload_bytes(format, tile_elems, config->block_rows);
+    const size_t room = config->segment_bytes - sizeof(quant_wire_header_t);
+    const size_t tiles =
+        0 != config->minishards
+            ? quant_divide_up(room / quant_row_bytes(format->bits), config->block_rows)
+            : room / tile_bytes;
 
     return (tiles > 0 ? tiles : 1) * tile_elems;
 }
@@ -115,15 +118,15 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
 {
     const quant_format_t *reduce = quantizes_reduce(settings) ? format : &quant_format_fp32;
     const quant_format_t *gather = quantizes_gather(settings) ? format : &quant_format_fp32;
-
-    return (quant_config_t){
+    /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
+    const bool exact = quant_format_is_exact(reduce) && quant_format_is_exact(gather);
+    quant_config_t config = {
         .kernels = kernels,
         .reduce_format = reduce,
         .gather_format = gather,
-        .block_rows = rows_max(settings),
-        .segment_elems = segment_elems(settings, reduce->bits > gather->bits ? reduce : gather),
+        .block_rows = exact ? QUANT_BLOCK_ROWS_MIN : rows_max(settings),
         .segment_bytes = settings->segment_bytes,
-        .minishards = (unsigned) settings->minishards,
+        .minishards = exact ? 0 : (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,
         .depth = (unsigned) settings->depth,
         .feedback = settings->error_feedback,
@@ -132,6 +135,9 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .rounding = (quant_rounding_t) settings->rounding,
         .rotation = (quant_rotation_t) settings->rotation,
     };
+
+    config.segment_elems = segment_elems(&config);
+    return config;
 }
 
 quant_wish_t quant_wish_parse(const char *text, int *format)

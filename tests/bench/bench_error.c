@@ -43,7 +43,7 @@
 enum {
     SEED = 20261120,
     BLOCK_ROWS = 64,
-    SEGMENT_BYTES = 49152,    /* the component's default */
+    SEGMENT_BYTES = 61440,    /* the component's default */
     MINISHARDS_MAX = 1000000, /* the component's limit */
     /* As the component's defaults: 64 KiB of floats, 16 segments under way. */
     SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES,

@@ -39,7 +39,7 @@ static const size_t lengths[] = {
     SIZE_MAX,
 };
 static const int numbers[] = {0, 1, 2, 3, 7, 64, 1000, 1000000};
-static const size_t segments[] = {2048, 49152, 8388608};
+static const size_t segments[] = {2048, 61440, 8388608};
 
 enum {
     LENGTHS = sizeof lengths / sizeof lengths[0],
@@ -75,7 +75,7 @@ static quant_config_t config_of(int minishards, int microshards, size_t segment_
 
 static quant_cut_t cut_of(int minishards, int microshards, size_t shard_elems)
 {
-    const quant_config_t config = config_of(minishards, microshards, 49152, &quant_format_int8);
+    const quant_config_t config = config_of(minishards, microshards, 61440, &quant_format_int8);
     return quant_cut(&config, shard_elems);
 }
 
@@ -84,14 +84,14 @@ static size_t up(size_t value, size_t by)
     return value / by + (0 != value % by);
 }
 
-/* The defaults: 64 rows, 11 tiles of 4224 bytes and a header in 48 KiB. */
+/* The defaults: 64 rows, 14 tiles of 4224 bytes and a header in 60 KiB. */
 static void without_either_no_length_changes_anything(void **state)
 {
     (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         const quant_cut_t cut = cut_of(0, 0, lengths[l]);
         assert_int_equal(64, cut.block_rows);
-        assert_int_equal(11 * 4096, cut.segment_elems);
+        assert_int_equal(14 * 4096, cut.segment_elems);
     }
 }
 
@@ -117,7 +117,7 @@ static void rotated_tiles_have_a_power_of_two_rows(void **state)
     (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 1; m < NUMBERS; ++m) {
-            quant_config_t config = config_of(numbers[m], 0, 49152, &quant_format_int8);
+            quant_config_t config = config_of(numbers[m], 0, 61440, &quant_format_int8);
             const unsigned plain = quant_cut(&config, lengths[l]).block_rows;
             config.rotation = QUANT_ROTATION_HADAMARD;
             const unsigned rotated = quant_cut(&config, lengths[l]).block_rows;
@@ -134,7 +134,7 @@ static void microshards_are_the_messages_of_the_longest_shard(void **state)
         for (size_t m = 0; m < NUMBERS; ++m) {
             for (size_t u = 1; u < NUMBERS; ++u) {
                 const quant_config_t config =
-                    config_of(numbers[m], numbers[u], 49152, &quant_format_int8);
+                    config_of(numbers[m], numbers[u], 61440, &quant_format_int8);
                 const quant_cut_t cut = quant_cut(&config, lengths[l]);
                 const size_t tile = (size_t) cut.block_rows * 64;
                 const size_t most = config.segment_elems / tile * tile;
@@ -156,14 +156,14 @@ static void examples_are_cut_as_computed_by_hand(void **state)
         unsigned block_rows;
         size_t tiles; /* of a message */
     } rows[] = {
-        {4, 0, 3907, 1},    /* 250 KiB: longer than 48 */
+        {4, 0, 3907, 1},    /* 250 KiB: longer than 60 */
         {64, 0, 245, 3},    /* 15808 bytes each */
-        {1000, 0, 16, 42},  /* 1152 bytes each: 42 and the header are 48400 */
+        {1000, 0, 16, 53},  /* 1152 bytes each: 53 and the header are 61072 */
         {1, 1, 4096, 1},    /* the longest tile that there is */
         {64, 16, 245, 4},   /* 3.99 tiles */
         {1000, 3, 16, 256}, /* 326 would be wanted; a buffer holds 4096 rows */
         {0, 100, 64, 3},    /* 10000 elements: 2.4 tiles */
-        {0, 2, 64, 11},     /* 48 KiB */
+        {0, 2, 64, 14},     /* 60 KiB */
     };
 
     (void) state;

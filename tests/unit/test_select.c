@@ -14,6 +14,7 @@
 
 #include "lowlat_net.h"
 #include "lowlat_select.h"
+#include "quant_cut.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
 
@@ -278,7 +279,7 @@ static quant_settings_t quant_defaults(void)
 static void settings_give_valid_configurations(void **state)
 {
     static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, 100, QUANT_BLOCK_ROWS_MAX};
-    static const size_t segments[] = {2048, 49152, 100000, 8388608};
+    static const size_t segments[] = {2048, 61440, 100000, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
     (void) state;
@@ -300,7 +301,7 @@ static void settings_give_valid_configurations(void **state)
 static void messages_fill_the_segment(void **state)
 {
     static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, QUANT_BLOCK_ROWS_MAX};
-    static const size_t segments[] = {2048, 49152, 8388608};
+    static const size_t segments[] = {2048, 61440, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
     const quant_format_t *format = NULL;
@@ -344,6 +345,33 @@ static void stages_choose_what_is_quantized(void **state)
             quant_settings_config(&settings, &quant_format_int8, &kernels);
         assert_ptr_equal(rows[i].reduce, config.reduce_format);
         assert_ptr_equal(rows[i].gather, config.gather_format);
+        assert_int_equal(QUANT_STAGES_NONE == settings.stages ? QUANT_BLOCK_ROWS_MIN
+                                                              : settings.block,
+                         config.block_rows);
+    }
+}
+
+/* Whatever the tiles of coded messages are: no more than 2 KiB of the room is left. */
+static void exact_messages_are_as_long_as_they_may_be(void **state)
+{
+    static const int minishards[] = {0, 1, 1000};
+    static const size_t segments[] = {2048, 49152, 61440, 8388608};
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_settings_t settings = quant_defaults();
+    (void) state;
+
+    settings.stages = QUANT_STAGES_NONE;
+    for (size_t i = 0; i < sizeof minishards / sizeof minishards[0]; ++i) {
+        for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
+            settings.minishards = minishards[i];
+            settings.segment_bytes = segments[j];
+            const quant_config_t config =
+                quant_settings_config(&settings, &quant_format_int8, &kernels);
+            const quant_cut_t cut = quant_cut(&config, 1 << 24);
+            const size_t bytes = sizeof(quant_wire_header_t) + cut.segment_elems * sizeof(float);
+            assert_int_equal(ARC_OK, quant_config_check(&config));
+            assert_in_range(bytes, segments[j] - 2048, segments[j] + sizeof(quant_wire_header_t));
+        }
     }
 }
 
@@ -384,6 +412,7 @@ int main(void)
         cmocka_unit_test(settings_give_valid_configurations),
         cmocka_unit_test(messages_fill_the_segment),
         cmocka_unit_test(stages_choose_what_is_quantized),
+        cmocka_unit_test(exact_messages_are_as_long_as_they_may_be),
         cmocka_unit_test(the_info_key_says_off_on_or_a_format),
     };
     return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
