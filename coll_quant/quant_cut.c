@@ -31,14 +31,33 @@ static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
     return block_rows;
 }
 
-/* As many as a message may have by segment_bytes, in the wider format. */
+static const quant_format_t *wider_format(const quant_config_t *config)
+{
+    return config->reduce_format->bits > config->gather_format->bits ? config->reduce_format
+                                                                     : config->gather_format;
+}
+
+/* For the payload of a message, bytes. */
+static size_t room(const quant_config_t *config)
+{
+    return config->segment_bytes - sizeof(quant_wire_header_t);
+}
+
 static size_t tiles_in_segment(const quant_config_t *config, unsigned block_rows)
 {
-    const quant_format_t *format = config->reduce_format->bits > config->gather_format->bits
-                                       ? config->reduce_format
-                                       : config->gather_format;
-    const size_t room = config->segment_bytes - sizeof(quant_wire_header_t);
-    return room / quant_payload_bytes(format, quant_tile_elems(block_rows), block_rows);
+    return room(config) /
+           quant_payload_bytes(wider_format(config), quant_tile_elems(block_rows), block_rows);
+}
+
+size_t quant_cut_most_elems(const quant_config_t *config)
+{
+    const unsigned rows = config->block_rows;
+    const size_t tiles =
+        0 != config->minishards
+            ? quant_divide_up(room(config) / quant_row_bytes(wider_format(config)->bits), rows)
+            : tiles_in_segment(config, rows);
+
+    return (tiles > 0 ? tiles : 1) * quant_tile_elems(rows);
 }
 
 quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)

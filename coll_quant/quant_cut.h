@@ -32,6 +32,13 @@ typedef struct quant_cut {
     size_t segment_elems; /* of a full message, whole tiles; at most those of the configuration */
 } quant_cut_t;
 
+/*
+ * segment_elems of a configuration that has the rest: as many whole tiles as a message has room for
+ * by segment_bytes, in the wider format, but one at least.  With minishards, where calls have tiles
+ * of their own, enough for any: the largest tile, and as many codes as there is room for.
+ */
+size_t quant_cut_most_elems(const quant_config_t *config);
+
 /* For a call whose longest shard has `shard_elems` elements; the configuration is valid. */
 quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems);
 

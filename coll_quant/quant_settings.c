@@ -5,8 +5,8 @@
 
 #include "cpu.h"
 #include "element.h"
+#include "quant_cut.h"
 #include "quant_settings.h"
-#include "quant_wire.h"
 
 /* clang-format off */
 const char *const quant_format_choices[] = {
@@ -93,26 +93,6 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, uns
     return quant_choose(&wanted, ranks, choice);
 }
 
-/*
- * As many whole tiles as a message has room for, but one at least.  Where calls have tiles of
- * their own, enough for any: the largest one, and as many codes as there is room for.
- */
-static size_t segment_elems(const quant_config_t *config)
-{
-    const quant_format_t *format = config->reduce_format->bits > config->gather_format->bits
-                                       ? config->reduce_format
-                                       : config->gather_format;
-    const size_t tile_elems = quant_tile_elems(config->block_rows);
-    const size_t tile_bytes = quant_payload_bytes(format, tile_elems, config->block_rows);
-    const size_t room = config->segment_bytes - sizeof(quant_wire_header_t);
-    const size_t tiles =
-        0 != config->minishards
-            ? quant_divide_up(room / quant_row_bytes(format->bits), config->block_rows)
-            : room / tile_bytes;
-
-    return (tiles > 0 ? tiles : 1) * tile_elems;
-}
-
 quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
                                      const quant_kernels_t *kernels)
 {
@@ -136,7 +116,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .rotation = (quant_rotation_t) settings->rotation,
     };
 
-    config.segment_elems = segment_elems(&config);
+    config.segment_elems = quant_cut_most_elems(&config);
     return config;
 }
 

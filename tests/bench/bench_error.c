@@ -43,11 +43,10 @@
 enum {
     SEED = 20261120,
     BLOCK_ROWS = 64,
-    SEGMENT_BYTES = 61440,    /* the component's default */
-    MINISHARDS_MAX = 1000000, /* the component's limit */
-    /* As the component's defaults: 64 KiB of floats, 16 segments under way. */
-    SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES,
-    DEPTH = 16,
+    SEGMENT_BYTES = 61440,                        /* the component's default */
+    MINISHARDS_MAX = 1000000,                     /* the component's limit */
+    SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES, /* without minishards */
+    DEPTH = 16,                                   /* the component's default */
     PER_MACHINE = 2, /* with levels; of an odd number of ranks each is a machine */
     TILE_ELEMS = BLOCK_ROWS * QUANT_LANES,
     ELEMENTS_MAX = 1 << 28, /* 1 GiB of floats for each rank */
