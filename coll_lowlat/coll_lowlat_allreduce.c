@@ -10,6 +10,7 @@
 #include "coll_lowlat.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
+#include "mca_below.h"
 #include "mca_half.h"
 
 /*
@@ -179,7 +180,7 @@ static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t 
     if (mca_half_is(module->uint16, op, type)) {
         arc_module_count_pass(base, reason, count, type, op);
         return mca_half_allreduce(base, module->uint16, send, receive, count, base->comm,
-                                  base->below_allreduce, base->below_allreduce_module);
+                                  arc_below_allreduce, &base->super);
     }
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
@@ -188,12 +189,16 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base)
 {
-    lowlat_module_t *module = (lowlat_module_t *) base;
+    lowlat_module_t *module =
+        (lowlat_module_t *) arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
     arc_reduction_t reduction;
     lowlat_task_t task;
     unsigned algorithm = LOWLAT_ALGORITHMS;
     arc_reason_t verdict = ARC_REASON_EMPTY;
 
+    if (OPAL_UNLIKELY(NULL == module)) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (OPAL_LIKELY(count > 0)) {
         verdict = mca_bridge_reduction(module->kernels, module->uint16, op, type, &reduction);
     }
@@ -223,7 +228,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->uint16, op, type))) {
         /* Between nodes as floats, or every exchange would round. */
         return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
-                                  coll_lowlat_allreduce, base);
+                                  coll_lowlat_allreduce, &module->base.super);
     }
 
     arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task.span_bytes);

@@ -18,6 +18,7 @@
 
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
+#include "mca_below.h"
 
 enum {
     ROUNDS = 5, /* for short messages, at least */
@@ -60,9 +61,8 @@ static arc_status_t call_below(const bench_t *bench, size_t elems)
     arc_module_t *base = &bench->module->base;
 
     base->nested = true;
-    const int status =
-        base->below_allreduce(bench->in, bench->out, (int) elems, &ompi_mpi_float.dt,
-                              &ompi_mpi_op_sum.op, base->comm, base->below_allreduce_module);
+    const int status = arc_below_allreduce(bench->in, bench->out, (int) elems, &ompi_mpi_float.dt,
+                                           &ompi_mpi_op_sum.op, base->comm, &base->super);
     base->nested = false;
     return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
 }

@@ -11,6 +11,7 @@
 #include "coll_quant.h"
 #include "quant_pipeline.h"
 #include "float_env.h"
+#include "mca_below.h"
 #include "mca_half.h"
 
 /*
@@ -221,13 +222,18 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
                          mca_coll_base_module_t *base)
 {
-    quant_module_t *module = (quant_module_t *) base;
+    quant_module_t *module =
+        (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
+
+    if (NULL == module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (module->base.nested) {
         return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
     }
     coll_quant_agree(module);
     if (mca_half_is(module->uint16, op, type)) {
-        return allreduce_halves(module, send, receive, count, comm, base);
+        return allreduce_halves(module, send, receive, count, comm, &module->base.super);
     }
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();

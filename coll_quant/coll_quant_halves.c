@@ -26,6 +26,7 @@
 #include <stdlib.h>
 
 #include "coll_quant.h"
+#include "mca_below.h"
 
 static int serve(quant_module_t *module, quant_part_t part, const float *send, float *receive,
                  size_t count)
@@ -58,9 +59,13 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
                                     struct ompi_datatype_t *type, struct ompi_op_t *op,
                                     struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
-    quant_module_t *module = (quant_module_t *) base;
+    quant_module_t *module =
+        (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
     arc_reason_t verdict = ARC_REASON_NESTED;
 
+    if (NULL == module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (!module->base.nested) {
         coll_quant_agree(module);
         if (ARC_PHASE_BROKEN == module->base.phase) {
@@ -146,13 +151,17 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
                          void *receive, int receive_count, struct ompi_datatype_t *receive_type,
                          struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
-    quant_module_t *module = (quant_module_t *) base;
+    quant_module_t *module =
+        (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
     const side_t out = {receive, receive_count, receive_type};
     const side_t given = {(void *) send, send_count, send_type};
     const side_t *in = MPI_IN_PLACE == send ? NULL : &given;
     const size_t count = bytes_of(&out) / sizeof(float);
     arc_reason_t verdict = ARC_REASON_NESTED;
 
+    if (NULL == module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (!module->base.nested) {
         coll_quant_agree(module);
         if (ARC_PHASE_BROKEN == module->base.phase) {

@@ -12,9 +12,8 @@
 
 #include <string.h>
 
-#include <ompi/mca/coll/base/coll_base_util.h>
-
 #include "coll_quant.h"
+#include "mca_below.h"
 
 enum { KEY_BYTES = 32 };
 
@@ -136,23 +135,6 @@ static bool take(quant_module_t *module, const char *key, const char *value)
     return true;
 }
 
-/* Our module on a communicator, NULL if there is none (yet). */
-static quant_module_t *module_of(struct ompi_communicator_t *comm)
-{
-    mca_coll_base_avail_coll_t *item = NULL;
-
-    if (NULL == comm->c_coll || NULL == comm->c_coll->module_list) {
-        return NULL;
-    }
-    OPAL_LIST_FOREACH (item, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
-        opal_object_t *object = (opal_object_t *) item->ac_module;
-        if (OBJ_CLASS(quant_module_t) == object->obj_class) {
-            return (quant_module_t *) object;
-        }
-    }
-    return NULL;
-}
-
 /* A key's value for what is in force; it lives until the next one is asked for. */
 static mca_compat_info_string_t value_in_force(quant_module_t *module, const char *key)
 {
@@ -178,7 +160,8 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
                                             mca_compat_info_string_t key,
                                             mca_compat_info_string_t value)
 {
-    quant_module_t *module = module_of((struct ompi_communicator_t *) object);
+    quant_module_t *module = (quant_module_t *) arc_module_find(
+        (struct ompi_communicator_t *) object, OBJ_CLASS(quant_module_t));
 
     if (NULL == module) {
         /* Open MPI asks while the communicator is being made; what it is was taken before. */

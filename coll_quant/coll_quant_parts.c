@@ -14,34 +14,31 @@
 #include "config.h"
 
 #include "coll_quant.h"
+#include "mca_below.h"
 
-typedef int (*below_fn_t)(const arc_module_t *base, const quant_operation_t *operation,
-                          void *receive);
+typedef int (*below_fn_t)(arc_module_t *base, const quant_operation_t *operation, void *receive);
 
-static int allreduce_below(const arc_module_t *base, const quant_operation_t *operation,
-                           void *receive)
+static int allreduce_below(arc_module_t *base, const quant_operation_t *operation, void *receive)
 {
-    return base->below_allreduce(operation->send, receive, (int) operation->count,
-                                 coll_quant_datatype(operation->numbers), &ompi_mpi_op_sum.op,
-                                 base->comm, base->below_allreduce_module);
+    return arc_below_allreduce(operation->send, receive, (int) operation->count,
+                               coll_quant_datatype(operation->numbers), &ompi_mpi_op_sum.op,
+                               base->comm, &base->super);
 }
 
-static int reduce_scatter_below(const arc_module_t *base, const quant_operation_t *operation,
+static int reduce_scatter_below(arc_module_t *base, const quant_operation_t *operation,
                                 void *receive)
 {
-    return base->below_reduce_scatter_block(
-        operation->send, receive, (int) operation->count, coll_quant_datatype(operation->numbers),
-        &ompi_mpi_op_sum.op, base->comm, base->below_reduce_scatter_block_module);
+    return arc_below_reduce_scatter_block(operation->send, receive, (int) operation->count,
+                                          coll_quant_datatype(operation->numbers),
+                                          &ompi_mpi_op_sum.op, base->comm, &base->super);
 }
 
-static int allgather_below(const arc_module_t *base, const quant_operation_t *operation,
-                           void *receive)
+static int allgather_below(arc_module_t *base, const quant_operation_t *operation, void *receive)
 {
     struct ompi_datatype_t *type = coll_quant_datatype(operation->numbers);
 
-    return base->below_allgather(operation->send, (int) operation->count, type, receive,
-                                 (int) operation->count, type, base->comm,
-                                 base->below_allgather_module);
+    return arc_below_allgather(operation->send, (int) operation->count, type, receive,
+                               (int) operation->count, type, base->comm, &base->super);
 }
 
 typedef struct part {

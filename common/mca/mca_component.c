@@ -219,6 +219,7 @@ static void module_construct(arc_module_t *module)
     module->comm = NULL;
     module->wanted = arc_slot_bit(ARC_SLOT_allreduce);
     module->entered = 0;
+    module->inside = 0;
 #define X(_name, _call)           \
     module->below_##_name = NULL; \
     module->below_##_name##_module = NULL;

@@ -68,6 +68,7 @@ struct arc_module {
     struct ompi_communicator_t *comm;
     unsigned wanted;  /* slots, the same on all ranks: by default that of allreduce */
     unsigned entered; /* slots: in the chain of components that starts there */
+    unsigned inside;  /* slots: a call of the component below is under way */
     /* What was in each slot before us. */
 #define X(_name, _call)                                \
     mca_coll_base_module_##_name##_fn_t below_##_name; \

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "mca_below.h"
 #include "mca_component.h"
 
 static const char *name_of(const arc_module_t *module)
@@ -37,13 +38,16 @@ static bool tells_calls(const arc_module_t *module)
     return *module->component->verbose >= ARC_LOG_CALL && 0 == ompi_comm_rank(module->comm);
 }
 
-/* Bytes of all blocks count. */
+/* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
 static void count_blocks(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
                          const struct ompi_datatype_t *type)
 {
     size_t type_bytes = 0;
     const size_t blocks = ARC_SLOT_allreduce == slot ? 1 : (size_t) ompi_comm_size(module->comm);
 
+    if (0 != (module->inside & arc_slot_bit(slot))) {
+        return;
+    }
     (void) ompi_datatype_type_size(type, &type_bytes);
     arc_tally_count(&module->tally[slot].passed[reason], blocks * (size_t) count * type_bytes);
 }
@@ -62,8 +66,7 @@ int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send,
                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
     arc_module_count_pass(module, reason, count, type, op);
-    return module->below_allreduce(send, receive, count, type, op, module->comm,
-                                   module->below_allreduce_module);
+    return arc_below_allreduce(send, receive, count, type, op, module->comm, &module->super);
 }
 
 int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reason,
@@ -76,8 +79,8 @@ int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reas
                        "MPI_Reduce_scatter_block of %d of %s with %s passed down: %s", count,
                        type->name, op->o_name, arc_reason_text(reason));
     }
-    return module->below_reduce_scatter_block(send, receive, count, type, op, module->comm,
-                                              module->below_reduce_scatter_block_module);
+    return arc_below_reduce_scatter_block(send, receive, count, type, op, module->comm,
+                                          &module->super);
 }
 
 int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const void *send,
@@ -89,17 +92,16 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
         arc_module_log(module, ARC_LOG_CALL, "MPI_Allgather of %d of %s passed down: %s",
                        receive_count, receive_type->name, arc_reason_text(reason));
     }
-    return module->below_allgather(send, send_count, send_type, receive, receive_count,
-                                   receive_type, module->comm, module->below_allgather_module);
+    return arc_below_allgather(send, send_count, send_type, receive, receive_count, receive_type,
+                               module->comm, &module->super);
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 {
     /* Whatever the component below calls on this communicator must not come back to us. */
     module->nested = true;
-    int status =
-        module->below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
-                                &ompi_mpi_op_min.op, module->comm, module->below_allreduce_module);
+    int status = arc_below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
+                                     &ompi_mpi_op_min.op, module->comm, &module->super);
     module->nested = false;
     return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
 }

@@ -13,6 +13,7 @@ typedef struct slot_ops {
     void (*fill)(arc_module_t *module);
     bool (*leave)(arc_module_t *module);
     bool (*has_one_above)(const arc_module_t *module);
+    bool (*descend)(arc_module_t *module);
 } slot_ops_t;
 
 /* Put a function and its module into a slot, which holds a reference to the module. */
@@ -71,13 +72,35 @@ typedef struct slot_ops {
             found = found || item->ac_module == &module->super;                                   \
         }                                                                                         \
         return above;                                                                             \
+    }                                                                                             \
+                                                                                                  \
+    static bool descend_##_name(arc_module_t *module)                                             \
+    {                                                                                             \
+        mca_coll_base_avail_coll_t *item = NULL;                                                  \
+        mca_coll_base_module_t *next = NULL;                                                      \
+                                                                                                  \
+        OPAL_LIST_FOREACH (item, module->comm->c_coll->module_list, mca_coll_base_avail_coll_t) { \
+            if (item->ac_module == module->below_##_name##_module) {                              \
+                break;                                                                            \
+            }                                                                                     \
+            next = NULL != item->ac_module->coll_##_name ? item->ac_module : next;                \
+        }                                                                                         \
+        if (NULL == next) {                                                                       \
+            return false;                                                                         \
+        }                                                                                         \
+        OBJ_RETAIN(next);                                                                         \
+        OBJ_RELEASE(module->below_##_name##_module);                                              \
+        module->below_##_name = next->coll_##_name;                                               \
+        module->below_##_name##_module = next;                                                    \
+        return true;                                                                              \
     }
 
 ARC_SLOT_TABLE(DEFINE_SLOT)
 
 static const slot_ops_t slot_ops[ARC_SLOTS] = {
-#define X(_name, _call) \
-    [ARC_SLOT_##_name] = {_call, enter_##_name, fill_##_name, leave_##_name, has_one_above_##_name},
+#define X(_name, _call)                                                       \
+    [ARC_SLOT_##_name] = {_call,         enter_##_name,         fill_##_name, \
+                          leave_##_name, has_one_above_##_name, descend_##_name},
     ARC_SLOT_TABLE(X)
 #undef X
 };
@@ -111,4 +134,9 @@ void mca_slot_leave(arc_module_t *module, arc_slot_t slot)
 bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot)
 {
     return slot_ops[slot].has_one_above(module);
+}
+
+bool mca_slot_descend(arc_module_t *module, arc_slot_t slot)
+{
+    return slot_ops[slot].descend(module);
 }

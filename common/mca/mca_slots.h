@@ -66,4 +66,10 @@ void mca_slot_leave(arc_module_t *module, arc_slot_t slot);
  */
 bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot);
 
+/*
+ * Take what is below the component below in its place, in a slot that was entered: the module of
+ * the next lower priority that serves the collective.  False, and nothing changes: there is none.
+ */
+bool mca_slot_descend(arc_module_t *module, arc_slot_t slot);
+
 #endif

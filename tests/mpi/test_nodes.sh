@@ -5,26 +5,11 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+. "${srcdir:-$(dirname "$0")}/mpi_nodes.sh"
 mpi_setup
 
-unshare -u hostname arc-probe 2>/dev/null || mpi_skip_all "no right to set a host name"
-
-agent=$mpi_scratch/agent
-cat >"$agent" <<'AGENT'
-#!/bin/sh
-host=$1
-shift
-exec unshare -u /bin/sh -c 'hostname "$0"; exec /bin/sh -c "$*"' "$host" "$@"
-AGENT
-chmod +x "$agent"
-# Agents with a path of their own are started as given; names need not resolve.
-# Open MPI 5 fills the first host as long as --oversubscribe lets it; a rank of a
-# host is told to go there.
-case $(mpirun --version | sed -n 's/.*) \([0-9]*\)\..*/\1/p') in
-4) launcher="--mca plm_rsh_agent $agent --mca oob_tcp_if_include lo --mca btl self,vader,tcp" ;;
-*) launcher="--prtemca plm_ssh_agent $agent --map-by ppr:2:node:oversubscribe --mca btl self,sm,tcp" ;;
-esac
-two_nodes="-H arc-n1:2,arc-n2:2 --mca btl_tcp_if_include lo --mca pml ob1 $launcher"
+mpi_nodes
+two_nodes=$(mpi_nodes_of 2 2)
 
 # Or everything below would be tried on one node.
 mpi_start 4 60 "$two_nodes" "$(command -v hostname)"

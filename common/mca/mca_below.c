@@ -1,0 +1,84 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "mca_below.h"
+
+#include <ompi/mca/coll/base/coll_base_util.h>
+
+arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class)
+{
+    mca_coll_base_avail_coll_t *item = NULL;
+
+    if (NULL == comm->c_coll || NULL == comm->c_coll->module_list) {
+        return NULL;
+    }
+    OPAL_LIST_FOREACH (item, comm->c_coll->module_list, mca_coll_base_avail_coll_t) {
+        if (class == ((opal_object_t *) item->ac_module)->obj_class) {
+            return (arc_module_t *) item->ac_module;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Before a call of the component below.  *before: for leave().  False: that one has called us, and
+ * there is none below it.
+ */
+static bool enter(arc_module_t *module, arc_slot_t slot, unsigned *before)
+{
+    *before = module->inside;
+    if (0 != (module->inside & arc_slot_bit(slot)) && !mca_slot_descend(module, slot)) {
+        return false;
+    }
+    module->inside |= arc_slot_bit(slot);
+    return true;
+}
+
+static int leave(arc_module_t *module, unsigned before, int status)
+{
+    module->inside = before;
+    return status;
+}
+
+int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
+                        struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                        mca_coll_base_module_t *base)
+{
+    arc_module_t *module = (arc_module_t *) base;
+    unsigned before = 0;
+
+    return !enter(module, ARC_SLOT_allreduce, &before)
+               ? OMPI_ERR_NOT_FOUND
+               : leave(module, before,
+                       module->below_allreduce(send, receive, count, type, op, comm,
+                                               module->below_allreduce_module));
+}
+
+int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
+                                   struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                   struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    arc_module_t *module = (arc_module_t *) base;
+    unsigned before = 0;
+
+    return !enter(module, ARC_SLOT_reduce_scatter_block, &before)
+               ? OMPI_ERR_NOT_FOUND
+               : leave(
+                     module, before,
+                     module->below_reduce_scatter_block(send, receive, count, type, op, comm,
+                                                        module->below_reduce_scatter_block_module));
+}
+
+int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                        void *receive, int receive_count, struct ompi_datatype_t *receive_type,
+                        struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    arc_module_t *module = (arc_module_t *) base;
+    unsigned before = 0;
+
+    return !enter(module, ARC_SLOT_allgather, &before)
+               ? OMPI_ERR_NOT_FOUND
+               : leave(module, before,
+                       module->below_allgather(send, send_count, send_type, receive, receive_count,
+                                               receive_type, comm, module->below_allgather_module));
+}

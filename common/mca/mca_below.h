@@ -1,0 +1,53 @@
+/*
+ * Calls between the components of one slot: finding the own module in a call, and
+ * calling the component below.
+ *
+ * Open MPI 4.1's han does two things that a component next to it has to expect, where
+ * it finds that it cannot serve a communicator (one rank on each node):
+ *
+ *   - it calls what is in the slot of allreduce with the module of the slot of reduce.  So a
+ *     module that comes in a call is taken for ours only if it is of our class.
+ *   - it does so although it is itself the component below: the call that we passed down comes
+ *     back to us.  So a module knows while it is in a call of the component below, and
+ *     goes on with the next one below that: for good, as han itself means to.
+ *
+ *     program -> slot: ours -> below: han -> slot: ours -> below, from now on: tuned
+ *
+ * All ranks get the same calls from the same components, so all go on alike.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_BELOW_H
+#define MCA_BELOW_H
+
+#include "mca_component.h"
+
+/* The module of `class` on `comm`, NULL if there is none (yet). */
+arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class);
+
+/*
+ * Ours in a call for `comm` that brought `base`, whosever that is.  NULL: there is none, and the
+ * call is not for us.
+ */
+static inline arc_module_t *arc_module_own(mca_coll_base_module_t *base, const opal_class_t *class,
+                                           struct ompi_communicator_t *comm)
+{
+    return OPAL_LIKELY(class == ((opal_object_t *) base)->obj_class) ? (arc_module_t *) base
+                                                                     : arc_module_find(comm, class);
+}
+
+/*
+ * The collective by the component below.  `base` is our module, of `comm`: as Open MPI's own
+ * functions, so that these can stand for them.
+ */
+int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
+                        struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                        mca_coll_base_module_t *base);
+int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
+                                   struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                   struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                        void *receive, int receive_count, struct ompi_datatype_t *receive_type,
+                        struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+
+#endif
