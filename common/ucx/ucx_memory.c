@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 #include "ucx_memory.h"
 
@@ -33,6 +35,7 @@ arc_status_t ucx_domain_open(ucx_domain_t *domain, const ucx_library_t *library,
 
     domain->library = library;
     domain->md = NULL;
+    domain->is_system_v = 0 == strcmp(name, "sysv");
     domain->component = find_component(library, name);
     if (NULL == domain->component ||
         UCS_OK != library->uct_md_config_read(domain->component, NULL, NULL, &config)) {
@@ -58,6 +61,29 @@ void ucx_domain_close(ucx_domain_t *domain)
         domain->library->uct_md_close(domain->md);
         domain->md = NULL;
     }
+}
+
+/*
+ * UCX opens System V segments to the group of the user: mode 0660.  Ours are for their user only.
+ * The packed key begins with the segment's number; what is found under it must look like what was
+ * just made.  Whoever attached it before the mode was changed could write to it for ever: then,
+ * too, it is not used.
+ */
+static bool close_to_others(const ucx_segment_t *segment, const ucx_key_t *key)
+{
+    enum { OWNER_ONLY = 0600, MODE_MASK = 0777 };
+    struct shmid_ds state;
+    uint32_t number = 0;
+
+    memcpy(&number, key->packed, sizeof number);
+    if (0 != shmctl((int) number, IPC_STAT, &state) || getpid() != state.shm_cpid ||
+        state.shm_segsz < segment->memory.length) {
+        return false;
+    }
+    state.shm_perm.mode = OWNER_ONLY;
+    return 0 == shmctl((int) number, IPC_SET, &state) &&
+           0 == shmctl((int) number, IPC_STAT, &state) &&
+           OWNER_ONLY == (state.shm_perm.mode & MODE_MASK) && 1 == state.shm_nattch;
 }
 
 arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
@@ -87,6 +113,10 @@ arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *doma
     if (UCS_OK != library->uct_md_mkey_pack(md, segment->memory.memh, key->packed)) {
         ucx_segment_free(segment);
         return ARC_ERR_TRANSPORT;
+    }
+    if (domain->is_system_v && !close_to_others(segment, key)) {
+        ucx_segment_free(segment);
+        return ARC_UNSUPPORTED;
     }
     return ARC_OK;
 }

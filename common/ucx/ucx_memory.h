@@ -14,6 +14,8 @@
 #ifndef UCX_MEMORY_H
 #define UCX_MEMORY_H
 
+#include <stdbool.h>
+
 #include "ucx_library.h"
 
 enum { UCX_KEY_BYTES = 128 }; /* room for a packed key; UCX 1.13 needs 12 or 24 */
@@ -23,6 +25,7 @@ typedef struct ucx_domain {
     const ucx_library_t *library;
     uct_component_h component;
     uct_md_h md;
+    bool is_system_v;
 } ucx_domain_t;
 
 /* ARC_UNSUPPORTED: this UCX has no domain of that name, or it cannot be opened. */
@@ -45,7 +48,7 @@ typedef struct ucx_segment {
 /*
  * Allocate `bytes` bytes of zeroed, page-aligned shared memory.  sysv pages are
  * not touched, posix ones are written by UCX.  No trace of it remains when the last process that
- * maps it ends.
+ * maps it ends.  Only processes of the same user can map it; ARC_UNSUPPORTED: that cannot be had.
  */
 arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
                                 ucx_key_t *key) ARC_MUST_CHECK;

@@ -13,8 +13,8 @@ static const struct {
     const char *alias[ALIASES]; /* names in UCX_TLS that include it */
 } kinds[][KINDS] = {
     [UCX_REACH_NETWORK] = {{"rc", {"all", "ib"}}, {"dc", {"all", "ib"}}},
-    [UCX_REACH_MACHINE] = {{"posix", {"all", "sm", "shm", "mm"}},
-                           {"sysv", {"all", "sm", "shm", "mm"}}},
+    /* Not sysv: its segments are open to the user's group. */
+    [UCX_REACH_MACHINE] = {{"posix", {"all", "sm", "shm", "mm"}}},
 };
 
 /* Is the word of `bytes` bytes the kind itself, one of its aliases, or (rc_x) a special form? */
@@ -67,7 +67,7 @@ bool ucx_transports(ucx_reach_t reach, const char *wanted, char *text)
 {
     size_t used = 0;
 
-    for (unsigned kind = 0; kind < KINDS; ++kind) {
+    for (unsigned kind = 0; kind < KINDS && NULL != kinds[reach][kind].kind; ++kind) {
         used = append_kind(reach, kind, wanted, text, used);
     }
     return used > 0 && used < UCX_TRANSPORTS_BYTES;

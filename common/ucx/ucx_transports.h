@@ -3,7 +3,7 @@
  *
  *   reach     transports     which
  *   network   rc, dc         other hosts, over InfiniBand or RoCE
- *   machine   posix, sysv    ranks of this machine that count as other nodes: for tests
+ *   machine   posix          ranks of this machine that count as other nodes: for tests
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Communicators come and go without leaks inside the processes (lifecycle.c), and
-# a finished job, also one that was killed, leaves nothing in shared memory.
+# a finished job, also one that was killed, leaves nothing in shared memory. While it runs, that
+# memory is closed to other users (closed.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -12,6 +13,8 @@ for ranks in 2 3 4 8; do
 done
 if mpi_have_plugin; then
     mpi_run "np=4, 2 on a node" 4 120 "--mca coll_lowlat_ranks_per_node 2" lifecycle
+    mpi_run "System V" 2 60 "--mca coll_lowlat_shared_memory sysv" closed -s /SYSV
+    mpi_run "POSIX" 2 60 "--mca coll_lowlat_shared_memory posix" closed -s ucx_shm_posix
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
 fi
 mpi_nothing_left

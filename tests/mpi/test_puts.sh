@@ -19,7 +19,8 @@ mpi_note_shared_memory
 # Or everything below would be tried on messages.
 mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
 mpi_judge "np=4, 2 on a node"
-mpi_says "puts are what is used" "; puts over posix,sysv; " 2
+mpi_says "puts are what is used" "; puts over posix; " 2
+mpi_run "closed to others" 4 60 "$puts --mca coll_lowlat_ranks_per_node 2" closed
 
 # matrix_on ALGORITHM: the rows on standard input
 matrix_on() {
@@ -69,10 +70,10 @@ refused() {
 }
 refused "little memory" "no memory, or coll_lowlat_max_memory is reached" \
     "--mca coll_lowlat_max_memory 1m"
-for list in tcp,self ^posix,sysv ^sm; do
+for list in tcp,self ^posix ^sm; do
     refused "UCX_TLS $list" "UCX has no transport here" "-x UCX_TLS=$list"
 done
-for list in all sm posix,self ^posix; do
+for list in all sm posix,self ^sysv; do
     mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
         -x UCX_TLS=$list" stress -n 300
     mpi_judge "np=4, UCX_TLS $list"
