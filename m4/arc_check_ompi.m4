@@ -96,9 +96,11 @@ AC_DEFUN([ARC_CHECK_OMPI], [
     AC_PATH_PROGS([OMPI_INFO], [ompi_info], [], [`AS_DIRNAME(["$MPICC"])`$PATH_SEPARATOR$PATH])
     AS_IF([test -z "$OMPI_INFO"],
         [AC_MSG_ERROR([ompi_info is missing: install Open MPI's programs (Debian: openmpi-bin) or set OMPI_INFO=/path/to/ompi_info])])
-    arc_info_release=`"$OMPI_INFO" --parsable 2>/dev/null | $SED -n 's/^ompi:version:full://p'`
+    # The numbers only: of a release candidate ompi_info says 4.1.5rc2 and mpi.h 4.1.5.
+    arc_info_full=`"$OMPI_INFO" --parsable 2>/dev/null | $SED -n 's/^ompi:version:full://p'`
+    arc_info_release=`AS_ECHO(["$arc_info_full"]) | $SED 's/^\(@<:@0-9@:>@*\.@<:@0-9@:>@*\.@<:@0-9@:>@*\).*/\1/'`
     AS_IF([test "x$arc_info_release" != "x$ARC_OMPI_RELEASE"],
-        [AC_MSG_ERROR([$OMPI_INFO belongs to Open MPI $arc_info_release, $MPICC to $ARC_OMPI_RELEASE: set MPICC and OMPI_INFO to the same installation])])
+        [AC_MSG_ERROR([$OMPI_INFO belongs to Open MPI $arc_info_full, $MPICC to $ARC_OMPI_RELEASE: set MPICC and OMPI_INFO to the same installation])])
     ARC_OMPI_PLUGIN_DIR=`"$OMPI_INFO" --parsable --path pkglibdir | $SED -n 's/^path:pkglibdir://p'`
 
     # Open MPI 5: PMIx reads the same path variable, so arc.env has to give it its own directory.

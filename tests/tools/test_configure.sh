@@ -17,7 +17,9 @@ if [ -e "$root/config.status" ]; then
     echo "1..0 # SKIP the source folder holds a build; build in a folder of its own"
     exit 0
 fi
-installed=$($mpicc --showme:version | sed -n 's/.*Open MPI \([0-9]*\.[0-9]*\).*/\1/p')
+installed_release=$($mpicc --showme:version | sed -n 's/.*Open MPI \([0-9]*\.[0-9]*\.[0-9]*\).*/\1/p')
+installed=${installed_release%.*}
+ompi_info=$(command -v ompi_info)
 count=0
 
 # run TEXT STATUS MESSAGE ARGUMENTS...: configure must end with STATUS (0 or 1) and say MESSAGE
@@ -84,6 +86,22 @@ with_header new mpi.h "$(release 6 0 0)"
 run "Open MPI newer than 5.0" 1 "Open MPI 6.0.0 is too new" MPICC="$scratch/new"
 with_header mixed mpi.h "$(release "${installed%.*}" "${installed#*.}" 99)"
 run "ompi_info of another installation" 1 "belongs to Open MPI.*$installed.99" MPICC="$scratch/mixed"
+
+# info_of NAME RELEASE: an ompi_info that says so
+info_of() {
+    wrapper "$1" "case \"\$*\" in
+--parsable) echo ompi:version:full:$2 ;;
+*) exec $ompi_info \"\$@\" ;;
+esac"
+}
+info_of candidate "${installed_release}rc2"
+run "ompi_info of a release candidate" 0 "Open MPI  *$installed_release " \
+    OMPI_INFO="$scratch/candidate"
+for other in "${installed_release}0" "$installed.99rc2"; do
+    info_of other "$other"
+    run "ompi_info of release $other" 1 "belongs to Open MPI $other, .* to $installed_release:" \
+        OMPI_INFO="$scratch/other"
+done
 with_header static ompi_config.h '#undef OPAL_HAVE_DL_SUPPORT\n#define OPAL_HAVE_DL_SUPPORT 0'
 run "Open MPI without plugins" 1 "built with --disable-dlopen" MPICC="$scratch/static"
 
