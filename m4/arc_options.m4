@@ -26,7 +26,7 @@ AC_DEFUN([ARC_OPTIONS], [
         ARC_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
         AX_CHECK_LINK_FLAG([$ARC_SANITIZE], [],
             [AC_MSG_ERROR([--enable-sanitizers: $CC cannot link with $ARC_SANITIZE; install the \
-compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-rt-14-dev for clang)])])
+compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-rt-dev for clang)])])
         AS_VAR_APPEND([ARC_CFLAGS], [" $ARC_SANITIZE -g"])
         # clang: a loop with checks in it is not vectorized, which is no reason to warn.
         AX_CHECK_COMPILE_FLAG([-Wpass-failed],

@@ -87,8 +87,7 @@ finish() {
     exit
 }
 
-install_packages $build_packages clang clang-format libclang-rt-14-dev binutils xz-utils \
-    iproute2 util-linux python3 python3-mpi4py python3-numpy hpcc || { failed=1 && finish; }
+install_packages $check_packages || { failed=1 && finish; }
 rm -rf "$build"
 mkdir -p "$build"
 cd "$root" || exit 1

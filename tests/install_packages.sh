@@ -25,6 +25,9 @@ install_packages() {
     }
 }
 
-# What is needed to build and to run.
+# What is needed to build and to run, and what the checks use beside it; in names that Debian 12 and 13
+# have: those without the release of a compiler.  libpmix-dev is what Open MPI 5's headers need.
 build_packages="autoconf automake autoconf-archive libtool make gcc libc6-dev pkg-config \
-libopenmpi-dev openmpi-bin libucx-dev libcmocka-dev"
+libopenmpi-dev openmpi-bin libpmix-dev libucx-dev libcmocka-dev"
+check_packages="$build_packages clang clang-format libclang-rt-dev binutils xz-utils iproute2 \
+util-linux python3 python3-mpi4py python3-numpy hpcc"

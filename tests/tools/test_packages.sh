@@ -1,0 +1,55 @@
+#!/bin/sh
+# Debian's packages that the checks ask for: this Debian has them all, and install_packages asks apt for
+# those that are missing and for no others.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+root=${top_srcdir:-../..}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+. "$root/tests/install_packages.sh"
+
+# result STATUS TEXT
+count=0
+result() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+    fi
+}
+
+known="this Debian has every package that the checks ask for"
+if [ "$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null)" != debian ] ||
+    ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
+    count=$((count + 1))
+    echo "ok $count - $known # SKIP no Debian, or no list of its packages; apt-get update makes one"
+else
+    unknown=
+    for package in $check_packages; do
+        apt-cache show "$package" >/dev/null 2>&1 || unknown="$unknown $package"
+    done
+    test -z "$unknown"
+    result $? "$known"
+    [ -z "$unknown" ] || echo "# unknown:$unknown"
+fi
+
+# with_installed NAME...: install_packages where these are there; what it asks for is in asked.
+with_installed() {
+    printf '#!/bin/sh\nfor last; do :; done\ncase " %s " in\n*" $last "*) echo install ok installed ;;\n' \
+        "$*" >"$scratch/dpkg-query"
+    printf '*) echo deinstall ok config-files ;;\nesac\n' >>"$scratch/dpkg-query"
+    printf '#!/bin/sh\ncase "$*" in *install*) echo "$@" >"%s" ;; esac\n' "$scratch/asked" \
+        >"$scratch/apt-get"
+    printf '#!/bin/sh\nexec "$@"\n' >"$scratch/sudo"
+    chmod +x "$scratch/dpkg-query" "$scratch/apt-get" "$scratch/sudo"
+    : >"$scratch/asked"
+    (PATH=$scratch:$PATH && install_packages one libtwo-dev three) >"$scratch/said" 2>&1
+}
+
+with_installed one libtwo-dev three && ! test -s "$scratch/asked" && ! test -s "$scratch/said"
+result $? "where all are installed nothing is asked for"
+with_installed libtwo-dev && grep -q ' one three$' "$scratch/asked" &&
+    grep -q '^installing: one three$' "$scratch/said"
+result $? "what is missing, or was removed, is asked for"
+echo "1..$count"
