@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rules about the source that a script can check: size of files, no leftovers, a
-# licence line in each, layout by clang-format where it is installed.
+# licence line in each, layout by clang-format where release 14 of it is installed.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
@@ -19,6 +19,14 @@ check() {
     fi
 }
 
+# Releases of clang-format differ in what they make of the same rules.
+formatter=
+for candidate in clang-format-14 clang-format; do
+    if [ -z "$formatter" ] && "$candidate" --version 2>/dev/null | grep -q 'version 14\.'; then
+        formatter=$candidate
+    fi
+done
+
 echo 1..4
 check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')" \
     "no file is longer than $max_lines lines"
@@ -28,9 +36,9 @@ check 3 "$(grep -L 'SPDX-License-Identifier: BSD-3-Clause' $sources $scripts)" \
 if [ ! -f .clang-format ]; then
     # The tarball does not have it: clang-format would then judge by rules of its own.
     echo "ok 4 # SKIP layout is clang-format's: no .clang-format in the source folder"
-elif command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
+elif [ -n "$formatter" ]; then
     check 4 "$(echo "$sources" | grep '\.[ch]$' | while read -r file; do
-        clang-format "$file" | cmp -s - "$file" || echo "$file"
+        "$formatter" "$file" | cmp -s - "$file" || echo "$file"
     done)" "layout is clang-format's"
 else
     echo "ok 4 # SKIP layout is clang-format's: needs clang-format 14"
