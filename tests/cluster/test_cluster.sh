@@ -5,6 +5,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../mpi/mpi_run.sh"
 mpi_setup
+unset OMPI_MCA_btl_tcp_if_include # `cluster run` sets it to the network of the nodes
 
 cluster=$(dirname "$0")/cluster
 # The cluster's state goes there: this test meets no other cluster.
