@@ -16,12 +16,14 @@
 #                 tests themselves.
 #   ARC_TEST_BIN  folder with the test programs; default: the current one
 #   ARC_MPI_TESTS no: skip everything
+#   ARC_TEST_ALONE no: mpi_alone does nothing; yes: it has been called
 #   MPI_OPTIONS   more arguments for every mpirun
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 
 mpi_cases=0
 mpi_lanes=2 # of mpi_beside; more would spin in each other's way on few processors
+mpi_patience_turns=20 # of half a second, in mpi_nothing_left
 mpi_asides=0
 mpi_joined=0
 mpi_scratch=
@@ -32,6 +34,23 @@ mpi_source=${srcdir:-$(dirname "$0")}
 mpi_skip_all() {
     echo "1..0 # SKIP $1"
     exit 0
+}
+
+# mpi_alone "$@": before mpi_setup, in tests of what jobs leave in shared memory.  Begins the script again
+# in an IPC and a mount namespace of its own, with an empty /dev/shm, where other jobs of the machine are
+# not seen.  Where the kernel does not let this user do so the script goes on: mpi_nothing_left then leaves
+# out what somebody uses.
+mpi_alone() {
+    [ -z "${ARC_TEST_ALONE-}" ] || return 0
+    for mpi_user in "" "--user --map-root-user"; do
+        # shellcheck disable=SC2086
+        unshare $mpi_user --ipc --mount mount -t tmpfs shm /dev/shm 2>/dev/null || continue
+        ARC_TEST_ALONE=yes
+        export ARC_TEST_ALONE
+        # shellcheck disable=SC2016,SC2086
+        exec unshare $mpi_user --ipc --mount sh -c \
+            'mount -t tmpfs -o mode=1777 shm /dev/shm && exec sh "$0" "$@"' "$0" "$@"
+    done
 }
 
 mpi_setup() {
@@ -150,9 +169,18 @@ mpi_start_without_plugin() (
 
 # Names in /dev/shm and System V segments of this user.
 mpi_shared_memory() {
-    ls /dev/shm 2>/dev/null
-    awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm \
-        2>/dev/null
+    find /dev/shm -mindepth 1 -maxdepth 1 -user "$(id -u)" 2>/dev/null
+    awk -v user="$(id -u)" 'NR > 1 && $8 == user { print "sysv", $2 }' /proc/sysvipc/shm 2>/dev/null
+}
+
+# Those of them that a process has mapped, or whose maker lives; none where all are this test's.
+mpi_shared_memory_in_use() {
+    [ "${ARC_TEST_ALONE-}" != yes ] || return 0
+    cat /proc/[0-9]*/maps 2>/dev/null | awk '$6 ~ "^/dev/shm/" { print $6 }'
+    awk 'NR > 1 { print $2, $5, $7 }' /proc/sysvipc/shm 2>/dev/null |
+        while read -r mpi_segment mpi_maker mpi_attached; do
+            [ "$mpi_attached" -eq 0 ] && [ ! -d "/proc/$mpi_maker" ] || echo "sysv $mpi_segment"
+        done
 }
 
 # To be called before the runs that mpi_nothing_left is about.
@@ -160,13 +188,15 @@ mpi_note_shared_memory() {
     mpi_shared_memory | sort >"$mpi_scratch/shm_before"
 }
 
-# mpi_nothing_left [PATTERN]: true if nothing new stays in shared memory but names that match PATTERN.
-# Other programs may hold some for a while.
+# mpi_nothing_left [PATTERN]: true if nothing new stays in shared memory but names in /dev/shm that match
+# PATTERN.  Processes that were killed need a while to go; where the test is not alone, so do other jobs.
 mpi_nothing_left() {
     mpi_turns=0
-    while [ $mpi_turns -lt 20 ]; do
+    while [ $mpi_turns -lt "$mpi_patience_turns" ]; do
         mpi_shared_memory | sort >"$mpi_scratch/shm_after"
+        mpi_shared_memory_in_use | sort -u >"$mpi_scratch/shm_used"
         comm -13 "$mpi_scratch/shm_before" "$mpi_scratch/shm_after" |
+            comm -23 - "$mpi_scratch/shm_used" | sed 's:^/dev/shm/::' |
             grep -v -e "${1:-^$}" >"$mpi_scratch/shm_new"
         [ -s "$mpi_scratch/shm_new" ] || return 0
         sleep 0.5

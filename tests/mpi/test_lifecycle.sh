@@ -5,6 +5,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_alone "$@"
 mpi_setup
 
 mpi_note_shared_memory
