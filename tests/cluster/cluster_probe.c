@@ -2,29 +2,49 @@
  * What MPI sees of the test cluster.
  *
  *   cluster_probe                a line per rank: rank, host, ranks that share memory with it
- *   cluster_probe BYTES COUNT    from the first rank to the last one and nothing beside it:
+ *   cluster_probe stream BYTES COUNT
+ *                                from the first rank to the last one and nothing beside it:
  *                                COUNT messages of BYTES in a row, answered by one small message,
  *                                and then a ping-pong of one byte
+ *   cluster_probe ring BYTES COUNT
+ *                                from each rank to the next one, all at the same time: COUNT
+ *                                messages of BYTES in a row
+ *   cluster_probe burst BYTES COUNT
+ *                                from the first rank to the last one, COUNT times a message of
+ *                                BYTES behind a pause in which nothing is sent
  *
- * The stream's rate is data only, without the headers that are on the wire too. One stream before
- * the timed one opens the connection and TCP's window; the best of a few is printed, as other work
- * of the machine can only slow a stream down.
+ * Rates are of data only, without the headers that are on the wire too. One stream before the timed
+ * ones opens the connection and TCP's window; the best of a few is printed, as other work of the
+ * machine can only slow a stream down. The nodes are one machine with one clock: a message carries
+ * the time at which it was sent.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include <mpi.h>
 
 enum {
     TAG = 1,
-    WINDOW = 8,      /* messages under way: the wire never waits for a receive */
-    STREAMS = 3,     /* timed ones */
-    PING_PONGS = 500 /* timed ones, after as many untimed */
+    WINDOW = 8,        /* messages under way: the wire never waits for a receive */
+    STREAMS = 3,       /* timed ones */
+    PING_PONGS = 500,  /* timed ones, after as many untimed */
+    BURSTS_BEFORE = 5, /* untimed ones */
+    PAUSE_NS = 5000000 /* long enough to fill any bucket of the link */
 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
+}
 
 static void print_places(int rank)
 {
@@ -39,34 +59,32 @@ static void print_places(int rank)
     printf("rank %d on %s shares memory with %d\n", rank, host, node_ranks - 1);
 }
 
-/* Seconds for COUNT messages from rank 0 to `last` and the answer. */
-static double stream(int rank, int last, char *data, int bytes, int count)
+/*
+ * Seconds for COUNT messages from rank 0 to `last` and the answer; or, for a ring, from every rank
+ * to the next one, until the last rank has all.
+ */
+static double stream(bool ring, int rank, int last, char *data, int bytes, int count)
 {
-    char answer = 0;
-    MPI_Request requests[WINDOW];
-    for (int slot = 0; slot < WINDOW; slot++) {
+    const int to = ring ? (rank + 1) % (last + 1) : 0 == rank ? last : MPI_PROC_NULL;
+    const int from = ring ? (rank + last) % (last + 1) : last == rank ? 0 : MPI_PROC_NULL;
+    MPI_Request requests[2 * WINDOW];
+    for (int slot = 0; slot < 2 * WINDOW; slot++) {
         requests[slot] = MPI_REQUEST_NULL;
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = MPI_Wtime();
-    for (int i = 0; i < count && (0 == rank || last == rank); i++) {
+    const double start = now();
+    for (int i = 0; i < count; i++) {
         const int slot = i % WINDOW;
-        MPI_Request *request = &requests[slot];
-        MPI_Wait(request, MPI_STATUS_IGNORE);
-        if (0 == rank) {
-            MPI_Isend(data, bytes, MPI_BYTE, last, TAG, MPI_COMM_WORLD, request);
-        } else {
-            MPI_Irecv(data + (size_t) slot * bytes, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
-                      request);
-        }
+        MPI_Request *pair = &requests[2 * slot];
+        MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+        MPI_Irecv(data + (size_t) slot * bytes, bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD,
+                  &pair[0]);
+        MPI_Isend(data + (size_t) WINDOW * bytes, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD,
+                  &pair[1]);
     }
-    MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-    if (0 == rank) {
-        MPI_Recv(&answer, 1, MPI_BYTE, last, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (last == rank) {
-        MPI_Send(&answer, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
-    }
-    return MPI_Wtime() - start;
+    MPI_Waitall(2 * WINDOW, requests, MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return now() - start;
 }
 
 /* Seconds of one way. */
@@ -77,7 +95,7 @@ static double ping_pong(int rank, int last)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 2 * PING_PONGS && (0 == rank || last == rank); i++) {
         if (PING_PONGS == i) {
-            start = MPI_Wtime();
+            start = now();
         }
         if (0 == rank) {
             MPI_Send(&ball, 1, MPI_BYTE, last, TAG, MPI_COMM_WORLD);
@@ -87,7 +105,68 @@ static double ping_pong(int rank, int last)
             MPI_Send(&ball, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
         }
     }
-    return (MPI_Wtime() - start) / (2 * PING_PONGS);
+    return (now() - start) / (2 * PING_PONGS);
+}
+
+static void print_stream(bool ring, int rank, int last, char *data, int bytes, int count)
+{
+    stream(ring, rank, last, data, bytes, count);
+    double best_seconds = stream(ring, rank, last, data, bytes, count);
+    for (int i = 1; i < STREAMS; i++) {
+        const double seconds = stream(ring, rank, last, data, bytes, count);
+        best_seconds = seconds < best_seconds ? seconds : best_seconds;
+    }
+    const double way_seconds = ring ? 0 : ping_pong(rank, last);
+    if (0 != rank) {
+        return;
+    }
+    printf("%s %.1f Mbit/s\n", ring ? "ring" : "stream", 8.0 * bytes * count / best_seconds / 1e6);
+    if (!ring) {
+        printf("one way %.1f us\n", way_seconds * 1e6);
+    }
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *) left;
+    const double b = *(const double *) right;
+    return (a > b) - (a < b);
+}
+
+static void print_burst(int rank, int last, char *data, int bytes, int count)
+{
+    double *seconds = calloc((size_t) count, sizeof *seconds);
+    if (NULL == seconds) {
+        fprintf(stderr, "no memory for %d times\n", count);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    /* The first ones open the connection and TCP's window. */
+    for (int i = -BURSTS_BEFORE; i < count; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const struct timespec pause = {.tv_nsec = PAUSE_NS};
+        nanosleep(&pause, NULL);
+        double sent = now();
+        if (0 == rank) {
+            memcpy(data, &sent, sizeof sent);
+            MPI_Send(data, bytes, MPI_BYTE, last, TAG, MPI_COMM_WORLD);
+        } else if (last == rank) {
+            MPI_Recv(data, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            memcpy(&sent, data, sizeof sent);
+            seconds[i < 0 ? 0 : i] = now() - sent;
+        }
+    }
+    if (last == rank) {
+        qsort(seconds, (size_t) count, sizeof *seconds, compare_doubles);
+        printf("burst %.1f us, median %.1f us\n", seconds[0] * 1e6, seconds[count / 2] * 1e6);
+    }
+    free(seconds);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: cluster_probe [stream|ring|burst BYTES COUNT], on two ranks or more\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    return 2;
 }
 
 int main(int argc, char **argv)
@@ -102,27 +181,22 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
-    const int bytes = atoi(argv[1]);
-    const int count = 3 == argc ? atoi(argv[2]) : 0;
-    if (bytes < 1 || count < 1 || ranks < 2) {
-        fprintf(stderr, "usage: cluster_probe [BYTES COUNT], the latter on two ranks or more\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    const int bytes = 4 == argc ? atoi(argv[2]) : 0;
+    const int count = 4 == argc ? atoi(argv[3]) : 0;
+    if (bytes < (int) sizeof(double) || count < 1 || ranks < 2) {
+        return usage();
     }
-    char *data = calloc((size_t) bytes, WINDOW);
+    char *data = calloc((size_t) bytes, WINDOW + 1);
     if (NULL == data) {
         fprintf(stderr, "no memory for messages of %d bytes\n", bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    stream(rank, ranks - 1, data, bytes, count);
-    double best_seconds = stream(rank, ranks - 1, data, bytes, count);
-    for (int i = 1; i < STREAMS; i++) {
-        const double seconds = stream(rank, ranks - 1, data, bytes, count);
-        best_seconds = seconds < best_seconds ? seconds : best_seconds;
-    }
-    const double way_seconds = ping_pong(rank, ranks - 1);
-    if (0 == rank) {
-        printf("stream %.1f Mbit/s\n", 8.0 * bytes * count / best_seconds / 1e6);
-        printf("one way %.1f us\n", way_seconds * 1e6);
+    if (0 == strcmp(argv[1], "burst")) {
+        print_burst(rank, ranks - 1, data, bytes, count);
+    } else if (0 == strcmp(argv[1], "ring") || 0 == strcmp(argv[1], "stream")) {
+        print_stream(0 == strcmp(argv[1], "ring"), rank, ranks - 1, data, bytes, count);
+    } else {
+        return usage();
     }
     free(data);
     MPI_Finalize();

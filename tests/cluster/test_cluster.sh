@@ -14,6 +14,8 @@ export TMPDIR
 state=$mpi_scratch/arc-cluster-arc
 trap '"$cluster" down 2>/dev/null; rm -rf "$mpi_scratch"' EXIT
 gbit_1_least=850 gbit_1_most=1000 # Mbit/s of data
+gbit_1_four_least=700             # where four ranks and eight links share two cores
+bucket_bytes=12500                # of a link of 1gbit: nodes.sh
 
 # cluster_start SECONDS ARGUMENTS OF RUN ...: as mpi_start
 cluster_start() {
@@ -40,6 +42,13 @@ says() {
     mpi_result $? "$2"
     cmp -s "$mpi_scratch/sorted" /dev/null || mpi_show "$mpi_scratch/sorted"
     mpi_show "$mpi_scratch/err"
+}
+
+# within WORD LEAST MOST: the last run printed a line of this word and a number in these bounds.
+within() {
+    awk -v word="$1" -v least="$2" -v most="$3" '
+        $1 == word { good = $2 >= least && $2 <= most }
+        END { exit !good }' "$mpi_scratch/out"
 }
 
 # What a cluster could leave in the machine. Only ours: others may come and go meanwhile.
@@ -176,16 +185,30 @@ wait $up_pid 2>/dev/null
 mpi_result $? "a cluster whose making was killed is not up"
 down_leaves_nothing "down cleans up behind a killed up"
 
-"$cluster" up 2 1gbit
-cluster_start 60 --ppn 1 "$mpi_bin/cluster_probe" 1048576 20
-awk -v least=$gbit_1_least -v most=$gbit_1_most '
-    /^stream/ { good = $2 >= least && $2 <= most }
-    END { exit !good }' "$mpi_scratch/out"
+"$cluster" up 4 1gbit
+cluster_start 60 -n 2 --ppn 1 "$mpi_bin/cluster_probe" stream 1048576 20
+within stream $gbit_1_least $gbit_1_most
 mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
 mpi_show "$mpi_scratch/out"
+# Without ob1's put protocol: it hardly sends and receives at the same time.
+for nodes in 2 4; do
+    cluster_start 60 -n $nodes --ppn 1 --mca btl_tcp_flags 1 "$mpi_bin/cluster_probe" ring 1048576 20
+    [ $nodes = 2 ] && least=$gbit_1_least || least=$gbit_1_four_least
+    within ring $least $gbit_1_most
+    mpi_result $? "1gbit: $nodes nodes in a ring, each with at least $least and at most $gbit_1_most Mbit/s"
+    mpi_show "$mpi_scratch/out"
+done
+for kib in 32 64 128; do
+    cluster_start 60 -n 2 --ppn 1 "$mpi_bin/cluster_probe" burst $((kib * 1024)) 30
+    least=$(((kib * 1024 - bucket_bytes) / 125)) # bytes that 1gbit carries in a us
+    most=$((kib * 1024 / 125 * 3 / 2))
+    within burst $least $most
+    mpi_result $? "1gbit: $kib KiB after a pause need the wire's time but for a bucket: $least to $most us"
+    mpi_show "$mpi_scratch/out"
+done
 if mpi_have_plugin; then
     # A quarter of the bytes: nothing else on this machine decides.
-    cluster_check "1gbit: trials choose to quantize" 120 --ppn 1 --mca coll_quant_enable 1 \
+    cluster_check "1gbit: trials choose to quantize" 120 -n 2 --ppn 1 --mca coll_quant_enable 1 \
         --mca coll_quant_collectives all --mca coll_quant_trial_ms 200 \
         "$mpi_bin/trials" -c allreduce -c reduce_scatter_block -c allgather -w quantized
 fi
