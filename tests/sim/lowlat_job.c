@@ -22,7 +22,7 @@ typedef struct matrix {
 static void multiply(matrix_t *left, const matrix_t *right)
 {
     const uint16_t *l = left->m;
-    const uint16_t *r = right->m;
+    const uint32_t r[4] = {right->m[0], right->m[1], right->m[2], right->m[3]}; /* products wrap */
     const uint16_t product[4] = {
         (uint16_t) (l[0] * r[0] + l[1] * r[2]),
         (uint16_t) (l[0] * r[1] + l[1] * r[3]),
