@@ -210,7 +210,7 @@ void coll_quant_remember(const quant_module_t *module);
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation);
 
 /* What has become known with a call; coll_quant_known.c. */
-void coll_quant_known_bound(double bound);
+void coll_quant_known_bound(float bound);
 void coll_quant_known_measure(const quant_measure_t *measure);
 
 /* Make it readable through MPI_T; lines about it for the report. */

@@ -139,7 +139,7 @@ int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
     const int status = coll_quant_operate(module, operation, &module->wait);
 
     if (MPI_SUCCESS == status) {
-        coll_quant_known_bound((double) quant_pipeline_bound(module->task));
+        coll_quant_known_bound(quant_pipeline_bound(module->task));
     }
     return status;
 }

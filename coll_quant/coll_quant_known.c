@@ -1,7 +1,8 @@
 /*
  * What is known about the errors of this process's calls: bounds, which every call
  * tells, and measured errors, which verified calls tell.  For the report, and for
- * MPI_T (performance variables coll_quant_...).
+ * MPI_T (performance variables coll_quant_...).  Floats are converted and compared in the default
+ * environment: a small bound must not become zero because the program flushes denormal numbers.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,20 +11,23 @@
 #include <opal/mca/base/mca_base_pvar.h>
 
 #include "coll_quant.h"
+#include "float_env.h"
 
 static double larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-void coll_quant_known_bound(double bound)
+void coll_quant_known_bound(float bound)
 {
     quant_component_t *component = &mca_coll_quant_component;
     quant_known_t *known = &component->known;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    known->last_bound = bound;
-    known->worst_bound = larger(known->worst_bound, bound);
+    const arc_float_env_t of_program = arc_float_env_enter();
+    known->last_bound = (double) bound;
+    known->worst_bound = larger(known->worst_bound, (double) bound);
+    arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
@@ -35,7 +39,9 @@ void coll_quant_known_measure(const quant_measure_t *measure)
     (void) pthread_mutex_lock(&component->base.lock);
     known->verified += 1;
     known->last = *measure;
+    const arc_float_env_t of_program = arc_float_env_enter();
     quant_measure_raise(&known->worst, measure);
+    arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
@@ -43,7 +49,10 @@ void coll_quant_known_print(FILE *stream, const quant_component_t *component)
 {
     const quant_known_t *known = &component->known;
 
-    if (known->worst_bound > 0) {
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const bool has_bound = known->worst_bound > 0;
+    arc_float_env_leave(of_program);
+    if (has_bound) {
         fprintf(stream, "  error of an element: at most %.3e in any call\n", known->worst_bound);
     }
     if (0 != component->settings.verify_every) {

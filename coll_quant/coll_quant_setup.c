@@ -67,22 +67,45 @@ static void say_choice(const quant_module_t *module)
         arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
 }
 
+/* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */
+static bool get_memory(quant_module_t *module, size_t *bytes)
+{
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const bool valid = ARC_OK == quant_config_check(&module->config);
+
+    *bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
+                                         module->stream.base.ranks) +
+             QUANT_MEMORY_ALIGN_BYTES - 1;
+    arc_float_env_leave(of_program);
+    /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
+    module->memory = malloc(*bytes);
+    return NULL != module->memory && valid;
+}
+
+static void make_ready(quant_module_t *module)
+{
+    const size_t align = QUANT_MEMORY_ALIGN_BYTES;
+    const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
+
+    const arc_float_env_t of_program = arc_float_env_enter();
+    module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
+                                       (void *) aligned);
+    module->base.phase = ARC_PHASE_READY;
+    say_choice(module);
+    arc_float_env_leave(of_program);
+}
+
 /* The memory of the algorithm, on all ranks or on none. */
 static void setup(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
-    const size_t align = QUANT_MEMORY_ALIGN_BYTES;
-    const size_t bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
-                                                     module->stream.base.ranks) +
-                         align - 1;
+    size_t bytes = 0;
 
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
-    /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
-    module->memory = malloc(bytes);
+    const bool ok = get_memory(module, &bytes);
     const uint64_t known = coll_quant_recall(module);
-    uint64_t values[] = {NULL != module->memory && ARC_OK == quant_config_check(&module->config),
-                         known, ~known};
+    uint64_t values[] = {ok, known, ~known};
     if (ARC_OK != arc_module_min(base, values, 3) || !values[0]) {
         coll_quant_teardown(module);
         if (0 == ompi_comm_rank(base->comm)) {
@@ -95,11 +118,7 @@ static void setup(quant_module_t *module)
         /* Some have been in other communicators since. */
         memset(module->pays, 0, sizeof module->pays);
     }
-    const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
-    module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
-                                       (void *) aligned);
-    base->phase = ARC_PHASE_READY;
-    say_choice(module);
+    make_ready(module);
 }
 
 void coll_quant_renew(quant_module_t *module)
@@ -173,16 +192,16 @@ static void warn_of_levels(quant_module_t *module)
     }
 }
 
-/* Format and algorithm for the settings.  A number that tells which, for the ranks to compare. */
+/*
+ * Format, algorithm and configuration for the settings.  A number that tells which, for the ranks
+ * to compare.  In the default floating-point environment.
+ */
 static uint64_t choose(quant_module_t *module)
 {
-    enum { FORMAT_SHIFT = 8, ALGO_SHIFT = 16 };
     const unsigned per_node = ranks_per_node(&module->topology);
 
-    const arc_float_env_t of_program = arc_float_env_enter();
     module->attainable = quant_settings_choose(
         &module->settings, (unsigned) ompi_comm_size(module->base.comm), per_node, &module->choice);
-    arc_float_env_leave(of_program);
     if (!module->attainable) {
         return 0;
     }
@@ -194,8 +213,16 @@ static uint64_t choose(quant_module_t *module)
                                            &mca_coll_quant_component.kernels);
     module->config.per_machine = per_node;
     module->config.order = module->topology.order;
-    return 1 + ((uint64_t) module->choice.format->wire_id << FORMAT_SHIFT) +
-           ((uint64_t) module->algo << ALGO_SHIFT);
+    return quant_config_hash(&module->config) ^ module->algo;
+}
+
+/* All that is chosen, in the same environment on all ranks. */
+static uint64_t choose_sheltered(quant_module_t *module)
+{
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const uint64_t number = choose(module);
+    arc_float_env_leave(of_program);
+    return number;
 }
 
 /*
@@ -213,7 +240,7 @@ static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
             base->phase = ARC_PHASE_DECLINED;
             base->declined = ARC_REASON_NO_SETUP;
         } else {
-            arc_module_agree(base, choose(module));
+            arc_module_agree(base, choose_sheltered(module));
         }
     }
     if (ARC_PHASE_DECLINED == base->phase) {

@@ -66,3 +66,30 @@ arc_status_t quant_config_check(const quant_config_t *config)
     }
     return ARC_OK;
 }
+
+uint64_t quant_config_hash(const quant_config_t *config)
+{
+    const uint64_t values[] = {
+        config->reduce_format->wire_id,
+        config->gather_format->wire_id,
+        config->block_rows,
+        config->segment_elems,
+        config->segment_bytes,
+        config->minishards,
+        config->microshards,
+        config->depth,
+        config->rounding,
+        config->rotation,
+        config->feedback,
+        config->doubles,
+        config->outer,
+        config->per_machine,
+    };
+    /* FNV-1a, 64 bits (Fowler, Noll, Vo), a value at a time: each step loses nothing. */
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
+        hash = (hash ^ values[i]) * 0x100000001b3u;
+    }
+    return hash;
+}

@@ -72,6 +72,12 @@ typedef struct quant_config {
 /* ARC_ERR_INVALID if a value is outside the limits above. */
 arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
 
+/*
+ * A number that is the same where all is the same that must be, for the ranks to compare; others
+ * that give it are unlikely.  Of per_machine, but not of the order, which the ranks find together.
+ */
+uint64_t quant_config_hash(const quant_config_t *config);
+
 /* What a call does: an allreduce, or one of its halves with N blocks, of rank r block r. */
 typedef enum quant_part {
     QUANT_PART_ALLREDUCE,

@@ -5,7 +5,8 @@
 
 #include "quant_format.h"
 
-#define X(_name, _id, _bits, _kind, _scaled, _divisor, _scale_min, _limit, _mantissa, _step) \
+#define X(_name, _id, _bits, _kind, _scaled, _divisor, _scale_min, _limit, _mantissa, _step, \
+          _exact)                                                                            \
     const quant_format_t quant_format_##_name = {                                            \
         .name = #_name,                                                                      \
         .wire_id = _id,                                                                      \
@@ -15,6 +16,7 @@
         .range = {.divisor = _divisor, .scale_min = _scale_min, .limit = _limit},            \
         .mantissa = _mantissa,                                                               \
         .step = _step,                                                                       \
+        .exact = _exact,                                                                     \
     };
 QUANT_FORMAT_TABLE(X)
 #undef X
@@ -33,6 +35,7 @@ const quant_format_t quant_format_fp64 = {
     .code = QUANT_CODE_fp32, /* no kernels: quant_doubles.c copies */
     .range = {.divisor = 1, .scale_min = 1.0f, .limit = QUANT_LIMIT_NONE},
     .mantissa = 52,
+    .exact = true,
 };
 
 const quant_format_t *quant_format_at(size_t index)

@@ -40,7 +40,8 @@ typedef struct quant_format {
     bool scaled;
     quant_range_t range;
     unsigned mantissa;
-    float step; /* 0: exact */
+    float step;
+    bool exact;
 } quant_format_t;
 
 /* quant_format_int8, ... */
@@ -61,7 +62,7 @@ const quant_format_t *quant_format_at(size_t index);
 
 static inline bool quant_format_is_exact(const quant_format_t *format)
 {
-    return !(format->step > 0);
+    return format->exact;
 }
 
 /*

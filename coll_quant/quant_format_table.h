@@ -13,7 +13,9 @@
  *   scale_min       keeps the product of the smallest code and a scale a normal number
  *   limit           bits of the first magnitude that the format refuses; NaN and infinity are above
  *   mantissa, step  codes are `step` apart up to magnitudes of 2^(mantissa + 1) steps, from
- *                   there on twice as far apart with every power of two; step 0: exact
+ *                   there on twice as far apart with every power of two
+ *   exact           1: what is decoded is what was encoded.  A flag: this is also asked where the
+ *                   program may trap on denormal numbers, as some of the steps are
  *
  * The first row is the default.
  *
@@ -32,19 +34,19 @@
 #define QUANT_LIMIT_NONE UINT32_MAX
 
 /* clang-format off */
-/*    name     id bits  kind  scaled divisor scale_min  limit             mantissa  step       */
+/*    name     id bits  kind  scaled divisor scale_min  limit           mantissa  step    exact */
 #define QUANT_FORMAT_TABLE(X) \
-    X(int8,     1,  8, integer, 1,    127, 0x1p-118f, QUANT_LIMIT_SCALED,  6, 1.0f)      \
-    X(int4,     2,  4, integer, 1,      7, 0x1p-118f, QUANT_LIMIT_SCALED,  2, 1.0f)      \
-    X(int6,     8,  6, integer, 1,     31, 0x1p-118f, QUANT_LIMIT_SCALED,  4, 1.0f)      \
-    X(int10,    9, 10, integer, 1,    509, 0x1p-118f, QUANT_LIMIT_SCALED,  8, 1.0f)      \
-    X(int12,   10, 12, integer, 1,   2039, 0x1p-118f, QUANT_LIMIT_SCALED, 10, 1.0f)      \
-    X(int16,    3, 16, integer, 1,  32639, 0x1p-118f, QUANT_LIMIT_SCALED, 14, 1.0f)      \
-    X(fp8_e4m3, 4,  8, e4m3,    1,    448, 0x1p-117f, QUANT_LIMIT_SCALED,  3, 0x1p-9f)   \
-    X(fp8_e5m2, 5,  8, e5m2,    1,  57344, 0x1p-110f, QUANT_LIMIT_SCALED,  2, 0x1p-16f)  \
-    X(bf16,     6, 16, bf16,    0,      1, 1.0f,      QUANT_LIMIT_BF16,    7, 0x1p-133f) \
-    X(fp16,     7, 16, fp16,    0,      1, 1.0f,      QUANT_LIMIT_FP16,   10, 0x1p-24f)  \
-    X(fp32,     0, 32, fp32,    0,      1, 1.0f,      QUANT_LIMIT_NONE,   23, 0.0f)
+    X(int8,     1,  8, integer, 1,    127, 0x1p-118f, QUANT_LIMIT_SCALED,  6, 1.0f,       0) \
+    X(int4,     2,  4, integer, 1,      7, 0x1p-118f, QUANT_LIMIT_SCALED,  2, 1.0f,       0) \
+    X(int6,     8,  6, integer, 1,     31, 0x1p-118f, QUANT_LIMIT_SCALED,  4, 1.0f,       0) \
+    X(int10,    9, 10, integer, 1,    509, 0x1p-118f, QUANT_LIMIT_SCALED,  8, 1.0f,       0) \
+    X(int12,   10, 12, integer, 1,   2039, 0x1p-118f, QUANT_LIMIT_SCALED, 10, 1.0f,       0) \
+    X(int16,    3, 16, integer, 1,  32639, 0x1p-118f, QUANT_LIMIT_SCALED, 14, 1.0f,       0) \
+    X(fp8_e4m3, 4,  8, e4m3,    1,    448, 0x1p-117f, QUANT_LIMIT_SCALED,  3, 0x1p-9f,    0) \
+    X(fp8_e5m2, 5,  8, e5m2,    1,  57344, 0x1p-110f, QUANT_LIMIT_SCALED,  2, 0x1p-16f,   0) \
+    X(bf16,     6, 16, bf16,    0,      1, 1.0f,      QUANT_LIMIT_BF16,    7, 0x1p-133f,  0) \
+    X(fp16,     7, 16, fp16,    0,      1, 1.0f,      QUANT_LIMIT_FP16,   10, 0x1p-24f,   0) \
+    X(fp32,     0, 32, fp32,    0,      1, 1.0f,      QUANT_LIMIT_NONE,   23, 0.0f,       1)
 /* clang-format on */
 
 #endif

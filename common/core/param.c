@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +93,17 @@ static arc_status_t parse_choice(const arc_param_t *param, const char *text, lon
 static arc_status_t parse_fraction(const char *text, long long *value)
 {
     char *end = NULL;
+    fenv_t of_program;
 
     errno = 0;
+    /*
+     * strtod() rounds as the program does, and the ranks compare the bits.  Of x86 it asks the x87
+     * unit for the mode, which arc_float_env_enter() leaves alone.
+     */
+    (void) fegetenv(&of_program);
+    (void) fesetenv(FE_DFL_ENV);
     const double number = strtod(text, &end);
+    (void) fesetenv(&of_program);
     if (0 != errno || end == text || '\0' != *end) {
         return ARC_ERR_INVALID;
     }

@@ -3,8 +3,11 @@
  * rank 0 rounds upwards, rank 1 takes denormal numbers for zero, rank 2 traps on
  * exceptions, the others do nothing special. The bytes are those of a run in
  * which nobody does, on all ranks; nothing traps; and each rank finds its
- * environment as it left it.
+ * environment as it left it.  Then, for each format named, every rounding and every
+ * environment of a table, the first call of a communicator, in which all is chosen
+ * and set up: the ranks come to the same end, and to the same bytes.
  *
+ *   fenv [-n N] [FORMAT ...]
  *   -n N   elements (default 200003)
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -65,19 +68,60 @@ static unsigned environment(void)
 #endif
 }
 
+#if defined(__x86_64__)
+/* Bits of MXCSR. */
+enum { DENORMALS_ARE_ZERO = 1u << 6, DENORMAL_MASKED = 1u << 8, FLUSH_TO_ZERO = 1u << 15 };
+#endif
+
+static void flush_denormals(void)
+{
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+#endif
+}
+
+/* Every exception there is ends the program, that of a denormal operand too. */
+static void trap_all(void)
+{
+#ifdef __GLIBC__
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_ALL_EXCEPT);
+#endif
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() & ~(unsigned) DENORMAL_MASKED);
+#endif
+}
+
+static void round_by_rank(void)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    fesetround(modes[world_rank % 4]);
+}
+
+enum { EVERY_RANK = -1 };
+
+static const struct {
+    const char *name;
+    int rank; /* of which the environment is changed */
+    void (*change)(void);
+} environments[] = {
+    {"the usual one", EVERY_RANK, NULL},
+    {"denormals are zero on rank 0", 0, flush_denormals},
+    {"denormals are zero on rank 1", 1, flush_denormals},
+    {"denormals are zero", EVERY_RANK, flush_denormals},
+    {"each rank rounds in another way", EVERY_RANK, round_by_rank},
+    {"rank 0 traps", 0, trap_all},
+    {"all ranks trap", EVERY_RANK, trap_all},
+};
+
 static void change_environment(void)
 {
     if (world_rank == 0) {
         fesetround(FE_UPWARD);
     }
-#if defined(__x86_64__)
     if (world_rank == 1) {
-        const unsigned flush_to_zero = 1u << 15;
-        const unsigned denormals_are_zero = 1u << 6;
-
-        _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+        flush_denormals();
     }
-#endif
 #ifdef __GLIBC__
     if (world_rank == 2) {
         feclearexcept(FE_ALL_EXCEPT);
@@ -101,8 +145,62 @@ static void check_same(const float *result, size_t bytes)
     free(of_rank_0);
 }
 
+static MPI_Comm quantized(const char *format, const char *rounding)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "arc_quant_format", format);
+    MPI_Info_set(info, "arc_quant_rounding", rounding);
+    MPI_Info_set(info, "arc_quant_min_bytes", "4");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+/* A new communicator's first call, in each environment of the table. */
+static void check_first_calls(const char *format, const char *rounding, const float *send,
+                              int elems)
+{
+    /* Numbers that are drawn may be others on another communicator. */
+    const bool comparable = strcmp(rounding, "nearest") == 0;
+    const size_t bytes = (size_t) elems * sizeof(float);
+    float *expected = must_alloc(bytes);
+    float *result = must_alloc(bytes);
+
+    for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
+        MPI_Comm comm = quantized(format, rounding);
+        const int rank = environments[i].rank;
+        fenv_t usual;
+
+        memset(result, 0, bytes);
+        fegetenv(&usual);
+        if (environments[i].change != NULL && (rank == EVERY_RANK || rank == world_rank)) {
+            environments[i].change();
+        }
+        const unsigned before = environment();
+        MPI_Allreduce(send, result, elems, MPI_FLOAT, MPI_SUM, comm);
+        const unsigned after = environment();
+        fesetenv(&usual);
+        tap_check(before == after, "%s: control bits %#x became %#x", environments[i].name, before,
+                  after);
+        check_same(result, bytes);
+        if (i == 0) {
+            memcpy(expected, result, bytes);
+        }
+        tap_check(!comparable || memcmp(expected, result, bytes) == 0,
+                  "%s: bytes differ from those of the usual one", environments[i].name);
+        MPI_Comm_free(&comm);
+    }
+    free(expected);
+    free(result);
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const roundings[] = {"nearest", "stochastic", "dither"};
+    enum { ROUNDINGS = 3, ELEMS_OF_FORMATS = 5003 };
     int elems = DEFAULT_ELEMS;
     int option;
     fenv_t usual;
@@ -145,6 +243,12 @@ int main(int argc, char **argv)
     tap_check(memcmp(expected, result, bytes) == 0, "bytes differ from those of the usual one");
     check_same(result, bytes);
     tap_case("the same bytes, whatever the environment");
+    for (; optind < argc; optind++) {
+        for (int i = 0; i < ROUNDINGS; i++) {
+            check_first_calls(argv[optind], roundings[i], send, ELEMS_OF_FORMATS);
+        }
+        tap_case("%s is chosen and set up alike in every environment", argv[optind]);
+    }
     free(send);
     free(expected);
     free(result);

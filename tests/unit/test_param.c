@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <fenv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,6 +127,26 @@ static void a_fraction_is_stored_as_the_double_that_was_written(void **state)
     }
 }
 
+/* 1/10 is between two doubles, and strtod() rounds as the program does. */
+static void a_fraction_is_the_same_however_the_program_rounds(void **state)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    long long usual = 0;
+    (void) state;
+
+    assert_int_equal(ARC_OK, arc_param_parse(&part, "0.1", &usual));
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
+        long long value = 0;
+        assert_int_equal(0, fesetround(modes[i]));
+        const arc_status_t status = arc_param_parse(&part, "0.1", &value);
+        const int mode = fegetround();
+        assert_int_equal(0, fesetround(FE_TONEAREST));
+        assert_int_equal(modes[i], mode);
+        assert_int_equal(ARC_OK, status);
+        assert_true(usual == value);
+    }
+}
+
 static void prints_sizes_as_users_write_them(void **state)
 {
     char text[TEXT_BYTES];
@@ -195,6 +216,7 @@ int main(void)
         cmocka_unit_test(parses_what_is_meant_and_nothing_else),
         cmocka_unit_test(says_what_is_allowed),
         cmocka_unit_test(a_fraction_is_stored_as_the_double_that_was_written),
+        cmocka_unit_test(a_fraction_is_the_same_however_the_program_rounds),
         cmocka_unit_test(prints_sizes_as_users_write_them),
         cmocka_unit_test(both_tables_are_sound),
     };

@@ -390,6 +390,41 @@ static void the_info_key_says_off_on_or_a_format(void **state)
     assert_string_equal("fp32", quant_format_choices[format]);
 }
 
+/* What ranks compare after they have chosen: whatever they derive counts, and kernels do not. */
+static void all_that_is_derived_is_compared(void **state)
+{
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    const quant_kernels_t others = kernels;
+    const quant_settings_t settings = quant_defaults();
+    const quant_config_t config = quant_settings_config(&settings, &quant_format_int8, &kernels);
+    (void) state;
+
+    quant_config_t same = config;
+    same.kernels = &others;
+    assert_true(quant_config_hash(&config) == quant_config_hash(&same));
+#define ASSERT_COMPARED(_field, _other)                                       \
+    do {                                                                      \
+        quant_config_t other = config;                                        \
+        other._field = (_other);                                              \
+        assert_true(quant_config_hash(&config) != quant_config_hash(&other)); \
+    } while (0)
+    ASSERT_COMPARED(reduce_format, &quant_format_bf16);
+    ASSERT_COMPARED(gather_format, &quant_format_bf16);
+    ASSERT_COMPARED(block_rows, config.block_rows * 2);
+    ASSERT_COMPARED(segment_elems, config.segment_elems * 2);
+    ASSERT_COMPARED(segment_bytes, config.segment_bytes * 2);
+    ASSERT_COMPARED(minishards, 3);
+    ASSERT_COMPARED(microshards, 3);
+    ASSERT_COMPARED(depth, config.depth + 1);
+    ASSERT_COMPARED(rounding, QUANT_ROUNDING_DITHER);
+    ASSERT_COMPARED(rotation, QUANT_ROTATION_HADAMARD);
+    ASSERT_COMPARED(feedback, !config.feedback);
+    ASSERT_COMPARED(doubles, !config.doubles);
+    ASSERT_COMPARED(outer, !config.outer);
+    ASSERT_COMPARED(per_machine, 2);
+#undef ASSERT_COMPARED
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +450,7 @@ int main(void)
         cmocka_unit_test(messages_fill_the_segment),
         cmocka_unit_test(stages_choose_what_is_quantized),
         cmocka_unit_test(exact_messages_are_as_long_as_they_may_be),
+        cmocka_unit_test(all_that_is_derived_is_compared),
         cmocka_unit_test(the_info_key_says_off_on_or_a_format),
     };
     return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
