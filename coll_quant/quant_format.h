@@ -5,7 +5,7 @@
  *   fp8_e4m3, fp8_e5m2  a float of eight bits per element, scaled alike
  *   bf16, fp16          rounded to two bytes, no scales
  *   fp32                the floats themselves: exact; also what a segment is sent in of which its
- *                       format cannot carry too much (NaN, infinity, magnitudes from 2^127)
+ *                       format cannot carry too much (NaN, infinity, magnitudes from 2^95)
  *
  * A segment is cut into rows of 64 elements and tiles of `block_rows` rows; the
  * last row and the last tile may be short:

@@ -25,11 +25,21 @@
 #define QUANT_FORMAT_TABLE_H
 
 /*
- * The limits.  Scaled: 2^127, from where code times scale could round past the largest float.
- * bf16, fp16: what rounds to infinity.  fp32: none.
+ * The limits.  fp16: what rounds to infinity.  fp32: none.  The others: 2^95, so that quantizing
+ * makes no finite sum infinite:
+ *
+ *   an encoding is off by at most a sixth of the largest magnitude in it: int4, rounded with noise,
+ *   is off by a step of 256/255/7 of it, fp8_e5m2 by 1/14, everything else by less
+ *   2^10 ranks encode at most 2^10 times on the way to an element of the result
+ *   together 2^10 2^95 / 6 < 2^103, half a unit in the last place of the largest float
+ *
+ * So the sum of the partial sums at hand is off by less than what a single addition of floats may
+ * lose up there, and FLT_MAX and anything that is off by less than 2^103 rounds to FLT_MAX.  What
+ * is larger is kept as floats, for which the proof has nothing to say.  Rotated numbers have a
+ * limit of their own (quant_transform.c).
  */
-#define QUANT_LIMIT_SCALED UINT32_C(0x7f000000)
-#define QUANT_LIMIT_BF16 UINT32_C(0x7f7f8000)
+#define QUANT_LIMIT_SCALED UINT32_C(0x6f000000)
+#define QUANT_LIMIT_BF16 QUANT_LIMIT_SCALED
 #define QUANT_LIMIT_FP16 UINT32_C(0x477ff000) /* 65520 */
 #define QUANT_LIMIT_NONE UINT32_MAX
 

@@ -33,9 +33,9 @@
  * off by a factor of 1 + 2^-8 at most, so |x/s| <= q (1 - 2^-16), and with |u| <= 1/2 - 2^-17 the
  * sum is below q + 1/2 by q 2^-16 at least, while its roundings are off by q 2^-22.
  *
- * Why nothing overflows: rotated magnitudes from 2^114 on are refused; those that are decoded are
- * at most 1.1 times as large, and rotating them back makes at most 4096 times that of them, below
- * 2^127. A sum that overflows on the way to y is not finite, nor is what it goes into, so y is
+ * Why nothing overflows: rotated magnitudes from 2^89 on are refused; those that are decoded are
+ * at most 1.2 times as large, and rotating them back makes at most 4096 times that of them, below
+ * 2^102. A sum that overflows on the way to y is not finite, nor is what it goes into, so y is
  * refused; likewise whatever comes from NaN or infinity.
  *
  * Cost: one or two more passes over a tile at each end; a small one is in the first-level cache.

@@ -226,8 +226,8 @@ static void assert_repeatable(const quant_format_t *format, const trip_t *trip, 
 /* The first magnitudes that docs/format.md says are refused. */
 static bool is_codable(const quant_format_t *format, const float *x, size_t count)
 {
-    double limit = format->scaled ? 0x1p127 : INFINITY;
-    limit = &quant_format_bf16 == format ? 0x1.ffp127 : limit;
+    double limit = format->scaled ? 0x1p95 : INFINITY;
+    limit = &quant_format_bf16 == format ? 0x1p95 : limit;
     limit = &quant_format_fp16 == format ? 65520 : limit;
 
     for (size_t i = 0; i < count; ++i) {
