@@ -25,7 +25,7 @@ typedef struct quant_known {
     unsigned long long verified; /* calls that were measured */
     quant_measure_t last;
     quant_measure_t worst; /* each number by itself */
-    double last_bound;     /* of any call: no element is farther off */
+    double last_bound;     /* of any call: no element is farther off; 0: it was exact */
     double worst_bound;
 } quant_known_t;
 
@@ -50,6 +50,8 @@ typedef struct quant_component {
     quant_kernels_t kernels;
     /* On all communicators; under base.lock. */
     quant_known_t known;
+    bool
+        bound_told; /* known.last_bound is not 0; atomic: exact calls look at it without the lock */
     quant_remembered_t remembered[QUANT_REMEMBERED];
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
@@ -85,6 +87,7 @@ typedef struct quant_module {
     arc_task_t *task;            /* in `memory` */
     uint32_t sequence;           /* operations started, those of trials too */
     unsigned calls[QUANT_PARTS]; /* of the program that were quantized, if some are verified */
+    float bound;                 /* of the result of the last call; 0: it was exact */
 
     float *residual; /* with error feedback, of the last call; NULL: there was none */
     size_t residual_count;
@@ -209,8 +212,12 @@ void coll_quant_remember(const quant_module_t *module);
  */
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation);
 
+/* Say once that some rank has no memory of so many bytes for a verification. */
+void coll_quant_warn_unverified(quant_module_t *module, size_t bytes);
+
 /* What has become known with a call; coll_quant_known.c. */
 void coll_quant_known_bound(float bound);
+void coll_quant_known_exact(void);
 void coll_quant_known_measure(const quant_measure_t *measure);
 
 /* Make it readable through MPI_T; lines about it for the report. */

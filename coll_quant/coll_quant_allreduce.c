@@ -139,7 +139,8 @@ int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
     const int status = coll_quant_operate(module, operation, &module->wait);
 
     if (MPI_SUCCESS == status) {
-        coll_quant_known_bound(quant_pipeline_bound(module->task));
+        module->bound = quant_pipeline_bound(module->task);
+        coll_quant_known_bound(module->bound);
     }
     return status;
 }
@@ -152,32 +153,40 @@ static void count(quant_module_t *module, const quant_operation_t *operation)
                                                       operation->count * operation->numbers->bytes);
 }
 
-int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
+/* Is the next call of the part to be verified? */
+static bool is_verified_next(const quant_module_t *module, quant_part_t part)
 {
-    const int every = module->settings.verify_every;
+    const unsigned every = (unsigned) module->settings.verify_every;
+    return 0 != every && 0 == (module->calls[part] + 1) % every;
+}
+
+static int run_next(quant_module_t *module, const quant_operation_t *operation, bool verified)
+{
     quant_operation_t numbered = *operation;
 
     numbered.sequence = ++module->sequence;
+    ++module->calls[operation->part];
     count(module, &numbered);
-    return 0 != every && 0 == ++module->calls[operation->part] % (unsigned) every
-               ? coll_quant_verify(module, &numbered)
-               : coll_quant_run(module, &numbered);
+    return verified ? coll_quant_verify(module, &numbered) : coll_quant_run(module, &numbered);
 }
 
-/* Serve an allreduce that is admitted. */
-static int serve(quant_module_t *module, const quant_numbers_t *numbers, const quant_outer_t *outer,
-                 const void *send, void *receive, size_t elems)
+int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
 {
-    const quant_operation_t operation = {
+    return run_next(module, operation, is_verified_next(module, operation->part));
+}
+
+/* An allreduce that is admitted. */
+static quant_operation_t operation_of(quant_module_t *module, const quant_numbers_t *numbers,
+                                      const void *send, void *receive, size_t elems)
+{
+    return (quant_operation_t){
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
         .numbers = numbers,
-        .outer = outer,
         .count = elems,
         .part = QUANT_PART_ALLREDUCE,
         .residual = module->config.feedback ? coll_quant_residual(module, numbers, elems) : NULL,
     };
-    return coll_quant_serve(module, &operation);
 }
 
 /* May a sum of so many numbers be quantized, and does it pay?  An MPI error code. */
@@ -195,6 +204,70 @@ static int decide(quant_module_t *module, const quant_numbers_t *numbers, size_t
                : MPI_SUCCESS;
 }
 
+/* Memory to widen a vector that is to be verified: on all ranks or on none, which is said once. */
+static int agree_to_widen(quant_module_t *module, size_t count, float **floats)
+{
+    float *memory = malloc(count * sizeof *memory + 1);
+    uint64_t ok = NULL != memory;
+    const arc_status_t status = arc_module_min(&module->base, &ok, 1);
+
+    *floats = ARC_OK == status && ok ? memory : NULL;
+    if (NULL == *floats) {
+        free(memory);
+    }
+    if (ARC_OK != status) {
+        return arc_module_break_call(&module->base, ARC_SLOT_allreduce, status,
+                                     " in an agreement on memory to verify it");
+    }
+    if (!ok) {
+        coll_quant_warn_unverified(module, count * sizeof *memory);
+    }
+    return MPI_SUCCESS;
+}
+
+/* Of 16-bit floats what `operation` is with all of it as floats, which are its vector. */
+static int verify_widened(quant_module_t *module, const quant_operation_t *operation, float *floats)
+{
+    const quant_outer_t *outer = operation->outer;
+    quant_operation_t widened = *operation;
+
+    widened.outer = NULL;
+    widened.send = floats;
+    widened.recv = floats;
+    arc_float_env_t of_program = arc_float_env_enter();
+    outer->widen(operation->send, floats, operation->count);
+    arc_float_env_leave(of_program);
+    const int status = run_next(module, &widened, true);
+    if (MPI_SUCCESS == status) {
+        of_program = arc_float_env_enter();
+        quant_outer_clamp(outer, module->config.kernels, module->bound, floats, operation->count);
+        outer->narrow(floats, operation->recv, operation->count);
+        arc_float_env_leave(of_program);
+    }
+    return status;
+}
+
+/* Serve a sum of 16-bit floats; one that is to be verified if there is memory for all of it. */
+static int serve_halves(quant_module_t *module, const quant_operation_t *operation)
+{
+    float *floats = NULL;
+
+    if (is_verified_next(module, operation->part)) {
+        const int status = agree_to_widen(module, operation->count, &floats);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
+    }
+    if (NULL == floats) {
+        return run_next(module, operation, false);
+    }
+    const int status = verify_widened(module, operation, floats);
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        free(floats); /* otherwise a message may still be under way */
+    }
+    return status;
+}
+
 /*
  * 16-bit floats: judged as floats.  A segment at a time they are floats where they are quantized;
  * all at once where they are passed down, or verified, which takes the vector again.
@@ -205,13 +278,16 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
     const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
     arc_reason_t verdict = ARC_REASONS;
 
-    if (ARC_PHASE_BROKEN != module->base.phase && 0 == module->settings.verify_every) {
+    if (ARC_PHASE_BROKEN != module->base.phase) {
         const int status = decide(module, floats, (size_t) count, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
         if (ARC_REASONS == verdict) {
-            return serve(module, floats, &module->outer, send, receive, (size_t) count);
+            quant_operation_t operation =
+                operation_of(module, floats, send, receive, (size_t) count);
+            operation.outer = &module->outer;
+            return serve_halves(module, &operation);
         }
     }
     return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
@@ -245,7 +321,10 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         return status;
     }
     if (ARC_REASONS != verdict) {
+        coll_quant_known_exact();
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
-    return serve(module, numbers, NULL, send, receive, (size_t) count);
+    const quant_operation_t operation =
+        operation_of(module, numbers, send, receive, (size_t) count);
+    return coll_quant_serve(module, &operation);
 }

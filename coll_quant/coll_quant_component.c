@@ -76,6 +76,7 @@ static int quant_open(void)
     quant_component_t *component = &mca_coll_quant_component;
 
     component->known = (quant_known_t){0};
+    component->bound_told = false;
     memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) component->settings.isa));
     return arc_component_open(&component->base);
@@ -135,6 +136,7 @@ static void module_construct(quant_module_t *module)
     module->residual_numbers = NULL;
     module->pays_key = 0;
     module->skip_warned = false;
+    module->bound = 0;
 }
 
 static void module_destruct(quant_module_t *module)

@@ -79,6 +79,9 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         }
     }
     if (ARC_REASONS != verdict) {
+        if (ARC_REASON_NESTED != verdict) {
+            coll_quant_known_exact();
+        }
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
                                                     type, op);
     }
@@ -181,6 +184,9 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         }
     }
     if (ARC_REASONS != verdict) {
+        if (ARC_REASON_NESTED != verdict) {
+            coll_quant_known_exact();
+        }
         return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
                                          receive, receive_count, receive_type);
     }

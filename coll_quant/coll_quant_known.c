@@ -27,7 +27,26 @@ void coll_quant_known_bound(float bound)
     const arc_float_env_t of_program = arc_float_env_enter();
     known->last_bound = (double) bound;
     known->worst_bound = larger(known->worst_bound, (double) bound);
+    __atomic_store_n(&component->bound_told, known->last_bound > 0, __ATOMIC_RELAXED);
     arc_float_env_leave(of_program);
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+/*
+ * Only the first exact call after a quantized one takes the lock.  The flag orders nothing: a
+ * thread whose call comes after another one's has seen what that wrote, and of calls at the same
+ * time either may be the last.
+ */
+void coll_quant_known_exact(void)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+
+    if (!__atomic_load_n(&component->bound_told, __ATOMIC_RELAXED)) {
+        return;
+    }
+    (void) pthread_mutex_lock(&component->base.lock);
+    component->known.last_bound = 0;
+    __atomic_store_n(&component->bound_told, false, __ATOMIC_RELAXED);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 

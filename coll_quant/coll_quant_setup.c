@@ -128,7 +128,15 @@ void coll_quant_renew(quant_module_t *module)
     if (ARC_TYPE_UINT16 != module->uint16) {
         const arc_isa_t isa = (arc_isa_t) mca_coll_quant_component.settings.isa;
         const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(isa));
-        module->outer = (quant_outer_t){sizeof(uint16_t), half.widen, half.narrow};
+        const bool is_bf16 = ARC_TYPE_BF16 == module->uint16;
+        /* The largest number, and what is half a step above it. */
+        module->outer = (quant_outer_t){
+            .bytes = sizeof(uint16_t),
+            .widen = half.widen,
+            .narrow = half.narrow,
+            .largest = is_bf16 ? 0x1.fep127f : 65504,
+            .overflow = is_bf16 ? 0x1.ffp127f : 65520,
+        };
     }
     module->attainable = false;
     module->algo = 0;

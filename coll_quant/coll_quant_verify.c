@@ -68,6 +68,17 @@ static int fail(quant_module_t *module, const quant_operation_t *operation, arc_
     return arc_module_break_call(&module->base, coll_quant_slot(operation->part), status, details);
 }
 
+void coll_quant_warn_unverified(quant_module_t *module, size_t bytes)
+{
+    if (!module->skip_warned && 0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "a call is not verified: some rank has no memory for %zu bytes of "
+                       "exact result. Nor will others be while that is so",
+                       bytes);
+    }
+    module->skip_warned = true;
+}
+
 /* Memory on all ranks or on none, which is said once.  An MPI error code. */
 static int agree_on_memory(quant_module_t *module, const quant_operation_t *operation,
                            check_t *check)
@@ -82,13 +93,7 @@ static int agree_on_memory(quant_module_t *module, const quant_operation_t *oper
         return MPI_SUCCESS;
     }
     check->exact = NULL;
-    if (!module->skip_warned && 0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "a call is not verified: some rank has no memory for %zu bytes of "
-                       "exact result. Nor will others be while that is so",
-                       check->bytes);
-    }
-    module->skip_warned = true;
+    coll_quant_warn_unverified(module, check->bytes);
     return MPI_SUCCESS;
 }
 
@@ -217,6 +222,8 @@ static int judge(quant_module_t *module, const quant_operation_t *operation, con
     coll_quant_known_measure(&found);
     if (exceeds(found.nmse, module->settings.max_nmse)) {
         memcpy(operation->recv, check->exact, check->bytes);
+        module->bound = 0;
+        coll_quant_known_exact();
         retire(module, operation->part, found.nmse);
     }
     return MPI_SUCCESS;

@@ -11,6 +11,7 @@
 #define QUANT_ALGOS_H
 
 #include "quant_numbers.h"
+#include "quant_outer.h"
 #include "quant_tree.h"
 #include "status.h"
 
@@ -84,16 +85,6 @@ typedef enum quant_part {
     QUANT_PART_REDUCE_SCATTER, /* send: N blocks; recv: the sum of the own one, not coded */
     QUANT_PART_ALLGATHER,      /* send: the own block; recv: N blocks, the own one coded, too */
 } quant_part_t;
-
-/*
- * Numbers of the program that are floats in here, as 16-bit floats are: each segment is widened
- * when it is read, which is exact, and rounded once, when its total is written.
- */
-typedef struct quant_outer {
-    size_t bytes; /* of a number */
-    void (*widen)(const void *numbers, float *floats, size_t count);
-    void (*narrow)(const float *floats, void *numbers, size_t count);
-} quant_outer_t;
 
 /*
  * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not

@@ -179,6 +179,8 @@ void quant_pipeline_decode_total(const quant_pipeline_t *pipe, const quant_wire_
     pipe->numbers->unpack(segment, pipe->config.kernels, format, slot->message, &pipe->scratch,
                           NULL == outer ? into : pipe->scratch.floats);
     if (NULL != outer) {
+        quant_outer_clamp(outer, pipe->config.kernels, quant_wire_bound(slot->message),
+                          pipe->scratch.floats, span->elems);
         outer->narrow(pipe->scratch.floats, into, span->elems);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "float_env.h"
 #include "half.h"
 #include "mca_half.h"
 
@@ -18,11 +19,16 @@ int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, vo
         (void) arc_module_break(ours, ARC_ERR_NO_MEMORY, " to widen 16-bit floats");
         return MPI_ERR_NO_MEM;
     }
+    /* Both use sums of floats, and the ranks must not round in different ways. */
+    arc_float_env_t of_program = arc_float_env_enter();
     scalar.widen(MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
+    arc_float_env_leave(of_program);
     int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op,
                            comm, module);
     if (OMPI_SUCCESS == status) {
+        of_program = arc_float_env_enter();
         scalar.narrow(floats, receive, (size_t) count);
+        arc_float_env_leave(of_program);
     }
     free(floats);
     return status;

@@ -7,8 +7,10 @@
  * environment of a table, the first call of a communicator, in which all is chosen
  * and set up: the ranks come to the same end, and to the same bytes.
  *
- *   fenv [-n N] [FORMAT ...]
+ *   fenv [-n N] [-u] [FORMAT ...]
  *   -n N   elements (default 200003)
+ *   -u     nothing but sums of MPI_UINT16_T as fp16 numbers, smaller than any normal one: the same
+ *          bits on all ranks in every environment
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -114,6 +116,19 @@ static const struct {
     {"all ranks trap", EVERY_RANK, trap_all},
 };
 
+/* Enter the i-th one; the one before it. */
+static fenv_t enter(size_t i)
+{
+    const int rank = environments[i].rank;
+    fenv_t usual;
+
+    fegetenv(&usual);
+    if (environments[i].change != NULL && (rank == EVERY_RANK || rank == world_rank)) {
+        environments[i].change();
+    }
+    return usual;
+}
+
 static void change_environment(void)
 {
     if (world_rank == 0) {
@@ -130,7 +145,7 @@ static void change_environment(void)
 #endif
 }
 
-static void check_same(const float *result, size_t bytes)
+static void check_same(const void *result, size_t bytes)
 {
     if (world_rank == 0) {
         for (int peer = 1; peer < world_ranks; peer++) {
@@ -138,7 +153,7 @@ static void check_same(const float *result, size_t bytes)
         }
         return;
     }
-    float *of_rank_0 = must_alloc(bytes);
+    void *of_rank_0 = must_alloc(bytes);
 
     MPI_Recv(of_rank_0, (int) bytes, MPI_BYTE, 0, COMPARE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     tap_check(memcmp(of_rank_0, result, bytes) == 0, "bytes differ from rank 0");
@@ -171,14 +186,9 @@ static void check_first_calls(const char *format, const char *rounding, const fl
 
     for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
         MPI_Comm comm = quantized(format, rounding);
-        const int rank = environments[i].rank;
-        fenv_t usual;
 
         memset(result, 0, bytes);
-        fegetenv(&usual);
-        if (environments[i].change != NULL && (rank == EVERY_RANK || rank == world_rank)) {
-            environments[i].change();
-        }
+        const fenv_t usual = enter(i);
         const unsigned before = environment();
         MPI_Allreduce(send, result, elems, MPI_FLOAT, MPI_SUM, comm);
         const unsigned after = environment();
@@ -197,6 +207,38 @@ static void check_first_calls(const char *format, const char *rounding, const fl
     free(result);
 }
 
+/* Their sums are exact as floats; when quantized, they have to be rounded to 16 bits. */
+static void check_halves(void)
+{
+    enum { ELEMS = 3001, FIRST_NORMAL = 0x400, SIGN_SHIFT = 15 };
+    const size_t bytes = ELEMS * sizeof(uint16_t);
+    uint16_t *send = must_alloc(bytes);
+    uint16_t *expected = must_alloc(bytes);
+    uint16_t *result = must_alloc(bytes);
+
+    for (int i = 0; i < ELEMS; i++) {
+        const uint64_t bits = draw_bits(67, (unsigned) world_rank, (uint64_t) i);
+        send[i] = (uint16_t) (bits % FIRST_NORMAL | bits >> 63 << SIGN_SHIFT);
+    }
+    for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
+        const fenv_t usual = enter(i);
+        const unsigned before = environment();
+        MPI_Allreduce(send, result, ELEMS, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
+        const unsigned after = environment();
+        fesetenv(&usual);
+        tap_check(before == after, "control bits %#x became %#x", before, after);
+        if (i == 0) {
+            memcpy(expected, result, bytes);
+        }
+        tap_check(memcmp(expected, result, bytes) == 0, "other bits");
+        check_same(result, bytes);
+        tap_case("16-bit floats, %s", environments[i].name);
+    }
+    free(send);
+    free(expected);
+    free(result);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const roundings[] = {"nearest", "stochastic", "dither"};
@@ -206,15 +248,25 @@ int main(int argc, char **argv)
     fenv_t usual;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:")) != -1) {
-        if (option != 'n') {
+    bool halves = false;
+    while ((option = getopt(argc, argv, "n:u")) != -1) {
+        if (option == 'n') {
+            elems = atoi(optarg);
+        } else if (option == 'u') {
+            halves = true;
+        } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
-        elems = atoi(optarg);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
+    if (halves) {
+        check_halves();
+        tap_finish();
+        MPI_Finalize();
+        return EXIT_SUCCESS;
+    }
     const size_t bytes = (size_t) elems * sizeof(float);
     float *send = must_alloc(bytes);
     float *expected = must_alloc(bytes);

@@ -46,13 +46,36 @@ mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
 mpi_judge "np=2 a value that there is not"
 mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
 
-# Of a verified call all numbers are widened at once.
+# Of a call that is passed down or verified all numbers are widened at once.
 for ranks in 2 3; do
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
-        --mca coll_quant_verify_every 1000" unwidened
+    mpi_start "$ranks" 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
+        --mca coll_quant_uint16_as bf16" unwidened -p
     mpi_judge "np=$ranks no memory to widen"
     mpi_says "np=$ranks no memory to widen: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
+        --mca coll_quant_verify_every 2" unwidened
+    mpi_judge "np=$ranks no memory to widen what is to be verified"
+    mpi_says "np=$ranks no memory to widen what is to be verified: one warning" \
+        "a call is not verified: some rank has no memory" 1
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
+        --mca coll_quant_verify_every 1000" unwidened
+    mpi_judge "np=$ranks no memory to widen, nor a need for it"
+    mpi_says "np=$ranks no memory to widen, nor a need for it: no warning" "not verified" 0
+done
+
+# Quantized: what is off by the error of the sum does not become infinite when it is rounded.
+for type in bf16 fp16; do
+    for quantized in "int4" "int8 --mca coll_quant_verify_every 2" "bf16" \
+        "int4 --mca coll_quant_rounding dither --mca coll_quant_algorithm direct"; do
+        mpi_run "np=3 $type $quantized" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
+            --mca coll_quant_uint16_as $type --mca coll_quant_format $quantized" topmost -f $type
+    done
+done
+# In the program's floating-point environment: verified, segment by segment, and passed down.
+for way in "verify_every 1" "verify_every 0" "format fp32"; do
+    mpi_run "np=3 fp16 $way" 3 60 "--mca coll ^lowlat --mca coll_quant_enable 1 \
+        --mca coll_quant_min_bytes 4 --mca coll_quant_uint16_as fp16 --mca coll_quant_$way" fenv -u
 done
 
 # Debian 13's mpirun crashes when it is given more than one command.

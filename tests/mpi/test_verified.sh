@@ -51,6 +51,9 @@ for collective in allreduce reduce_scatter_block allgather; do
     short_of_memory $collective
 done
 
+# What is told of the last call, whatever that was.
+mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" told
+
 for target in 1e-2 1e-3 1e-4 1e-5 1e-6 1e-8; do
     for ranks in 2 5 8; do
         mpi_run "np=$ranks" "$ranks" 60 "$on --mca coll_quant_target_nmse $target" \

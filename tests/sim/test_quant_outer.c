@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,7 +37,30 @@ static void narrow(const float *floats, void *numbers, size_t count)
     }
 }
 
-static const quant_outer_t bf16 = {sizeof(uint16_t), widen, narrow};
+static const quant_outer_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
+
+static void only_what_may_be_finite_becomes_so(void **state)
+{
+    static const quant_outer_t fp16 = {.largest = 65504, .overflow = 65520};
+    static const struct {
+        float before;
+        float bound;
+        float after;
+    } rows[] = {
+        {65519, 1000, 65519},        {65520, 0, 65520},          {65520, 1, 65504},
+        {-66000, 481, -65504},       {-66000, 480, -66000},      {70000, 4000, 70000},
+        {INFINITY, 1e30f, INFINITY}, {-1e30f, INFINITY, -1e30f}, {1, 1e30f, 1},
+    };
+    (void) state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        float floats[] = {NAN, rows[i].before, 0};
+        quant_outer_clamp(&fp16, &quant_kernels_scalar, rows[i].bound, floats, 3);
+        assert_true(isnan(floats[0]));
+        assert_true(rows[i].after == floats[1]);
+        assert_true(0 == floats[2]);
+    }
+}
 
 /* The result of a job of floats, rounded, and of the same one of 16-bit floats. */
 static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
@@ -95,8 +119,9 @@ int main(void)
 {
     static const struct CMUnitTest each[] = {cmocka_unit_test(halves_are_summed_as_floats_are)};
     static char names[JOB_ALGOS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS];
-    struct CMUnitTest *end = tests;
+    static struct CMUnitTest tests[1 + JOB_ALGOS] = {
+        cmocka_unit_test(only_what_may_be_finite_becomes_so)};
+    struct CMUnitTest *end = tests + 1;
 
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
         end = quant_job_tests(quant_algo_at(a), each, 1, names + a, end);

@@ -1,0 +1,46 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "quant_outer.h"
+
+static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
+
+/* Magnitudes have the order of their bits. */
+static uint32_t magnitude(float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & magnitude_bits;
+}
+
+static bool is_any_too_large(const quant_outer_t *outer, const quant_kernels_t *kernels,
+                             const float *floats, size_t count)
+{
+    const size_t rows = count / QUANT_LANES;
+    uint32_t absmax[QUANT_LANES] = {0};
+
+    kernels->absmax(floats, rows, absmax);
+    uint32_t most = kernels->peak(absmax);
+    for (size_t i = rows * QUANT_LANES; i < count; ++i) {
+        most = magnitude(floats[i]) > most ? magnitude(floats[i]) : most;
+    }
+    return most >= magnitude(outer->overflow);
+}
+
+void quant_outer_clamp(const quant_outer_t *outer, const quant_kernels_t *kernels, float bound,
+                       float *floats, size_t count)
+{
+    if (!isfinite(bound) || !is_any_too_large(outer, kernels, floats, count)) {
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const float size = fabsf(floats[i]);
+        if (isfinite(size) && size >= outer->overflow &&
+            (double) size - (double) bound < (double) outer->overflow) {
+            floats[i] = copysignf(outer->largest, floats[i]);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/*
+ * Numbers of the program that are floats in here, as 16-bit floats are: each segment is widened
+ * when it is read, which is exact, and rounded once, when its total is written.
+ *
+ * Rounding makes infinite what is too large.  A total is off by up to its bound (quant_bound.h), so
+ * it may be too large where the exact sum is not:
+ *
+ *            largest   overflow
+ *     ----------|---------|-----------------> magnitude
+ *                     |<- b ->r               the exact sum may be below overflow: largest
+ *                         |   |<- b ->r       it is not: infinite
+ *
+ * Infinities and NaN that were added stay what they are.  Where there is no bound, because the
+ * segment has one of these, numbers are rounded as they are.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_OUTER_H
+#define QUANT_OUTER_H
+
+#include "quant_codec.h"
+
+typedef struct quant_outer {
+    size_t bytes; /* of a number */
+    void (*widen)(const void *numbers, float *floats, size_t count);
+    void (*narrow)(const float *floats, void *numbers, size_t count);
+    float largest;  /* finite one */
+    float overflow; /* the first magnitude that is rounded to infinity; INFINITY: none is */
+} quant_outer_t;
+
+/*
+ * Of floats that are off by up to `bound`, make those the largest finite number that would be
+ * rounded to infinity although the exact ones may not be.
+ *
+ * Cost: one pass over the floats, which are in the cache; a second one where a number is so large.
+ */
+void quant_outer_clamp(const quant_outer_t *outer, const quant_kernels_t *kernels, float bound,
+                       float *floats, size_t count);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * What coll_quant tells of the error of the last call, coll_quant_last_bound of MPI_T: more than 0
+ * after a quantized call, 0 after one that was passed down, whichever collective it is.  The same
+ * on all ranks, also if it is a denormal number and one of them takes these for zero.
+ *
+ * To be run with coll_quant_format bf16.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <fenv.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "harness.h"
+
+enum { ELEMS = 70001, SHORT_ELEMS = 64 };
+
+static int rank;
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle handle;
+
+static bool open_bound(void)
+{
+    enum { TEXT_BYTES = 64 };
+    static const char wanted[] = "coll_quant_last_bound";
+    int provided;
+    int count;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&count);
+    for (int i = 0; i < count; i++) {
+        char name[TEXT_BYTES];
+        int name_bytes = TEXT_BYTES;
+        int no_text = 0;
+        int verbosity, class, binding, readonly, continuous, atomic;
+        MPI_Datatype type;
+        MPI_T_enum values;
+
+        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type, &values, NULL,
+                                &no_text, &binding, &readonly, &continuous,
+                                &atomic) == MPI_SUCCESS &&
+            strcmp(name, wanted) == 0) {
+            return MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &no_text) == MPI_SUCCESS;
+        }
+    }
+    return false;
+}
+
+static double bound(void)
+{
+    double value = -1;
+
+    MPI_T_pvar_read(session, handle, &value);
+    return value;
+}
+
+static void sum(float *data, int elems)
+{
+    MPI_Allreduce(MPI_IN_PLACE, data, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void fill(float *data, float size)
+{
+    for (int i = 0; i < ELEMS; i++) {
+        const uint64_t bits = draw_bits(89, (unsigned) rank, (uint64_t) i);
+        data[i] = (float) (int32_t) (bits >> 32) / 2147483648.0f * size;
+    }
+}
+
+static void check_exact_calls(float *data)
+{
+    fill(data, 1);
+    sum(data, ELEMS);
+    tap_check(bound() > 0, "%g after a quantized call", bound());
+    sum(data, SHORT_ELEMS);
+    tap_check(bound() == 0, "%g after a short one", bound());
+    sum(data, ELEMS);
+    tap_check(bound() > 0, "%g after another quantized call", bound());
+    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
+    tap_check(bound() == 0, "%g after a maximum", bound());
+    tap_case("an exact call has a bound of 0");
+}
+
+static void check_tiny(float *data)
+{
+    fenv_t usual;
+
+    fill(data, FLT_MIN / 8);
+    fegetenv(&usual);
+#if defined(__x86_64__)
+    if (rank == 1) {
+        const unsigned flush_to_zero = 1u << 15;
+        const unsigned denormals_are_zero = 1u << 6;
+        _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+    }
+#endif
+    sum(data, ELEMS);
+    fesetenv(&usual);
+    double of_rank_0 = bound();
+    MPI_Bcast(&of_rank_0, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    tap_check(bound() > 0 && bound() < (double) FLT_MIN, "%g", bound());
+    tap_check(bound() == of_rank_0, "%g, and %g on rank 0", bound(), of_rank_0);
+    tap_case("a denormal bound is the same on a rank that takes denormal numbers for zero");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    tap_start();
+    float *data = must_alloc(ELEMS * sizeof *data);
+
+    tap_check(open_bound(), "there is no coll_quant_last_bound");
+    check_exact_calls(data);
+    check_tiny(data);
+    free(data);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
