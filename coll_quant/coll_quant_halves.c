@@ -9,10 +9,15 @@
  * column of its matrix, as a derived type; what is the same on all ranks is the
  * signature, the basic types that are sent.  So the receive type decides by its
  * signature: all floats, however they lie in memory; nor does it matter what the send
- * type is, which counts for nothing with MPI_IN_PLACE.  Where a rank's floats are not one
- * after the other they pass through memory of this call:
+ * type is.  Where a rank's floats are not one after the other they pass through memory of this
+ * call:
  *
  *   send --pack--> own block --> algorithm --> N blocks --unpack--> receive
+ *
+ * In place an allgather is passed down.  All ranks receive what a block is decoded to, its owner
+ * too.  A program that gathers out of place keeps what it sends; in place its own block is its only
+ * copy, as of parameters that each rank updates a share of, and an update that is smaller than the
+ * error would be lost in every step.  MPI wants MPI_IN_PLACE on all ranks or on none.
  *
  * Which ranks need that memory no other rank knows, and to ask would cost every call a round trip.
  * So it is allocated before the first byte of the call is sent, and a rank that has none returns an
@@ -112,12 +117,10 @@ static void *block_at(const side_t *side, int block)
     return (char *) side->at + (ptrdiff_t) block * side->count * extent_bytes;
 }
 
-/* In place, where there is nothing to pack, nor to unpack. */
+/* Where there is nothing to pack, nor to unpack. */
 static int gather(quant_module_t *module, const side_t *send, const side_t *receive, size_t count)
 {
-    return serve(module, QUANT_PART_ALLGATHER,
-                 NULL == send ? block_at(receive, ompi_comm_rank(module->base.comm)) : send->at,
-                 receive->at, count);
+    return serve(module, QUANT_PART_ALLGATHER, send->at, receive->at, count);
 }
 
 /* By way of memory: all blocks, in it the own one. */
@@ -126,8 +129,6 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
 {
     const int ranks = ompi_comm_size(module->base.comm);
     const int rank = ompi_comm_rank(module->base.comm);
-    const side_t own = {block_at(receive, rank), receive->count, receive->type};
-    const side_t *from = NULL == send ? &own : send;
     float *blocks = malloc((size_t) ranks * count * sizeof *blocks);
 
     if (NULL == blocks) {
@@ -135,7 +136,7 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
                                      " to pack a derived type");
         return MPI_ERR_NO_MEM;
     }
-    (void) ompi_datatype_sndrcv(from->at, from->count, from->type, blocks + (size_t) rank * count,
+    (void) ompi_datatype_sndrcv(send->at, send->count, send->type, blocks + (size_t) rank * count,
                                 (int32_t) count, &ompi_mpi_float.dt);
     const int status =
         serve(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
@@ -157,8 +158,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
     quant_module_t *module =
         (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
     const side_t out = {receive, receive_count, receive_type};
-    const side_t given = {(void *) send, send_count, send_type};
-    const side_t *in = MPI_IN_PLACE == send ? NULL : &given;
+    const side_t in = {(void *) send, send_count, send_type};
     const size_t count = bytes_of(&out) / sizeof(float);
     arc_reason_t verdict = ARC_REASON_NESTED;
 
@@ -173,6 +173,9 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         verdict = mca_bridge_all_floats(receive_type);
         if (QUANT_TYPES_DOUBLE == module->settings.types) {
             verdict = ARC_REASON_TYPE_OR_OP;
+        }
+        if (ARC_REASONS == verdict && MPI_IN_PLACE == send) {
+            verdict = ARC_REASON_IN_PLACE;
         }
         if (ARC_REASONS == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
@@ -190,12 +193,11 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
                                          receive, receive_count, receive_type);
     }
-    if (NULL != in && bytes_of(in) != bytes_of(&out)) {
+    if (bytes_of(&in) != bytes_of(&out)) {
         /* MPI does not allow it.  Ranks that do send must not take our next call for this one. */
         ++module->sequence;
         return MPI_ERR_COUNT;
     }
-    const bool packed =
-        !mca_bridge_is_float(receive_type) || (NULL != in && !mca_bridge_is_float(send_type));
-    return (packed ? gather_packed : gather)(module, in, &out, count);
+    const bool packed = !mca_bridge_is_float(receive_type) || !mca_bridge_is_float(send_type);
+    return (packed ? gather_packed : gather)(module, &in, &out, count);
 }

@@ -22,6 +22,7 @@
     X(DERIVED_TYPE,   "datatype is not a predefined one")                               \
     X(TYPE_OR_OP,     "this datatype with this operation is not handled")               \
     X(NOT_CHOSEN,     "this collective, or its stage, is not to be quantized")          \
+    X(IN_PLACE,       "in place, where the own block must stay what it is")             \
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
     X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
     X(SLOWER,         "the component below is faster here")                             \

@@ -20,6 +20,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,8 +48,13 @@ static int sum_ones(float *data, int count)
                                         MPI_COMM_WORLD);
     }
     if (gathers) {
-        return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, count / ranks, MPI_FLOAT,
-                             MPI_COMM_WORLD);
+        /* Not in place: such calls are passed down. */
+        float *own = must_alloc((size_t) (count / ranks) * sizeof *own);
+        memcpy(own, data, (size_t) (count / ranks) * sizeof *own);
+        const int code = MPI_Allgather(own, count / ranks, MPI_FLOAT, data, count / ranks,
+                                       MPI_FLOAT, MPI_COMM_WORLD);
+        free(own);
+        return code;
     }
     return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }

@@ -71,6 +71,8 @@ grep -q 'MPI_Allgather of 50 of MPI_FLOAT passed down: message is smaller' "$mpi
     grep -q 'MPI_Reduce_scatter_block of [0-9]* of MPI_FLOAT with MPI_MAX passed down: this datatype' \
         "$mpi_scratch/said"
 mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
+mpi_says "np=3 report: an allgather in place is passed down for that reason" \
+    'passed  in place, where the own block must stay what it is .* [1-9][0-9]* ' 1
 # By default nobody looks at the others.
 mpi_start 3 60 "$on --mca coll_quant_report 1" quant_halves -r 0 -g 0 -a 1
 mpi_judge "np=3 report by default"
