@@ -61,6 +61,9 @@ enum {
     QUANT_KEY_TEXT_BYTES = 32, /* the longest value of a key: a name, or a number */
 };
 
+/* What calls left behind, of each vector; coll_quant_residual.c. */
+typedef struct quant_residuals quant_residuals_t;
+
 typedef struct quant_module {
     arc_module_t base;
     arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
@@ -89,10 +92,10 @@ typedef struct quant_module {
     unsigned calls[QUANT_PARTS]; /* of the program that were quantized, if some are verified */
     float bound;                 /* of the result of the last call; 0: it was exact */
 
-    float *residual; /* with error feedback, of the last call; NULL: there was none */
-    size_t residual_count;
-    const quant_numbers_t *residual_numbers;
-    bool residual_warned; /* there was no memory for it, which was said */
+    quant_residuals_t *residuals; /* with error feedback; NULL: none yet */
+    bool residual_memory_warned;  /* what was said about them: there was no memory, */
+    bool residual_room_warned;    /* there are too many, */
+    bool residual_half_warned;    /* a half has none */
 
     bool skip_warned; /* a call could not be verified, which was said */
 } quant_module_t;
@@ -184,10 +187,16 @@ static inline struct ompi_datatype_t *coll_quant_datatype(const quant_numbers_t 
 }
 
 /*
- * What the last call left for one of `count` such numbers: zeros if that had others or another
- * number of them, NULL if there is no memory, which is said.  Only this rank's error depends on it.
+ * With error feedback what the last call of the same vector left, zeros if there was none; NULL:
+ * there is no feedback, or no memory, which is said.  Only this rank's error depends on it.
+ * `operation` has the program's buffers; coll_quant_residual.c.
  */
-float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *numbers, size_t count);
+float *coll_quant_residual(quant_module_t *module, const quant_operation_t *operation);
+
+void coll_quant_residuals_free(quant_module_t *module);
+
+/* Say once that error feedback, which is set, does nothing for this part. */
+void coll_quant_residual_warn_of_half(quant_module_t *module, quant_part_t part);
 
 /* One operation; an MPI error code. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);

@@ -59,24 +59,6 @@ const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
     return mca_bridge_is_double(type) && QUANT_TYPES_FLOAT != types ? &quant_doubles : NULL;
 }
 
-float *coll_quant_residual(quant_module_t *module, const quant_numbers_t *numbers, size_t count)
-{
-    if (count != module->residual_count || numbers != module->residual_numbers ||
-        NULL == module->residual) {
-        free(module->residual);
-        module->residual = calloc(count, sizeof *module->residual);
-        module->residual_count = count;
-        module->residual_numbers = numbers;
-    }
-    if (NULL == module->residual && !module->residual_warned) {
-        module->residual_warned = true;
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "rank %d: no error feedback: no memory for %zu bytes",
-                       ompi_comm_rank(module->base.comm), count * sizeof *module->residual);
-    }
-    return module->residual;
-}
-
 static arc_reason_t judge(const quant_module_t *module, quant_part_t part, arc_reason_t verdict,
                           size_t bytes)
 {
@@ -175,18 +157,22 @@ int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
     return run_next(module, operation, is_verified_next(module, operation->part));
 }
 
-/* An allreduce that is admitted. */
+/* An allreduce that is admitted; of 16-bit floats with what these are, otherwise NULL. */
 static quant_operation_t operation_of(quant_module_t *module, const quant_numbers_t *numbers,
-                                      const void *send, void *receive, size_t elems)
+                                      const quant_outer_t *outer, const void *send, void *receive,
+                                      size_t elems)
 {
-    return (quant_operation_t){
+    quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
         .numbers = numbers,
+        .outer = outer,
         .count = elems,
         .part = QUANT_PART_ALLREDUCE,
-        .residual = module->config.feedback ? coll_quant_residual(module, numbers, elems) : NULL,
     };
+
+    operation.residual = coll_quant_residual(module, &operation);
+    return operation;
 }
 
 /* May a sum of so many numbers be quantized, and does it pay?  An MPI error code. */
@@ -284,9 +270,8 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
             return status;
         }
         if (ARC_REASONS == verdict) {
-            quant_operation_t operation =
-                operation_of(module, floats, send, receive, (size_t) count);
-            operation.outer = &module->outer;
+            const quant_operation_t operation =
+                operation_of(module, floats, &module->outer, send, receive, (size_t) count);
             return serve_halves(module, &operation);
         }
     }
@@ -325,6 +310,6 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
     const quant_operation_t operation =
-        operation_of(module, numbers, send, receive, (size_t) count);
+        operation_of(module, numbers, NULL, send, receive, (size_t) count);
     return coll_quant_serve(module, &operation);
 }

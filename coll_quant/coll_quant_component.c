@@ -128,12 +128,12 @@ static void module_construct(quant_module_t *module)
     module->memory = NULL;
     module->task = NULL;
     module->sequence = 0;
-    module->residual = NULL;
-    module->residual_count = 0;
-    module->residual_warned = false;
+    module->residuals = NULL;
+    module->residual_memory_warned = false;
+    module->residual_room_warned = false;
+    module->residual_half_warned = false;
     memset(module->calls, 0, sizeof module->calls);
     memset(module->pays, 0, sizeof module->pays);
-    module->residual_numbers = NULL;
     module->pays_key = 0;
     module->skip_warned = false;
     module->bound = 0;

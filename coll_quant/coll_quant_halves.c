@@ -38,6 +38,10 @@ static int serve(quant_module_t *module, quant_part_t part, const float *send, f
 {
     const quant_operation_t operation = {
         .send = send, .recv = receive, .numbers = &quant_floats, .count = count, .part = part};
+
+    if (module->config.feedback) {
+        coll_quant_residual_warn_of_half(module, part);
+    }
     return coll_quant_serve(module, &operation);
 }
 

@@ -25,9 +25,7 @@ void coll_quant_teardown(quant_module_t *module)
     }
     module->memory = NULL;
     module->task = NULL;
-    free(module->residual);
-    module->residual = NULL;
-    module->residual_count = 0;
+    coll_quant_residuals_free(module);
 }
 
 /* What was asked for and does nothing; what was chosen, at level 10. */

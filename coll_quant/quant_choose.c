@@ -84,7 +84,8 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
             growth[i] = quant_tree_reduce_growth(algo->tree, &shape);
         }
         const double error =
-            (wanted->reduce ? c * growth[i] / ranks : 0) + (wanted->gather ? c : 0);
+            ((wanted->reduce ? c * growth[i] / ranks : 0) + (wanted->gather ? c : 0)) *
+            (wanted->feedback ? 2 : 1);
         if (error * QUANT_CHOOSE_MARGIN < wanted->target_nmse) {
             *nmse = error;
             return algo;

@@ -22,6 +22,9 @@
  *
  *   NMSE = (c_reduce R(N) + c_gather N) / N          (quant_error.h)
  *
+ * and with error feedback twice that: a call has its own error and what the one before it left, as
+ * large if the numbers are (quant_feedback.h).
+ *
  * Formats without scales are taken only where they are asked for: what they make of small
  * numbers depends on v.  fp32, too: where nothing less will do, another component is faster.
  *
@@ -42,13 +45,14 @@ typedef struct quant_wanted {
     bool gather;                  /* totals are quantized */
     unsigned block_rows;          /* the most that a call may have: its error is the largest */
     quant_rounding_t rounding;
+    bool feedback;      /* a call has the error of the one before it, too */
     double target_nmse; /* 0: none */
 } quant_wanted_t;
 
 typedef struct quant_choice {
     const quant_format_t *format;
     const quant_algo_t *algo;
-    double nmse; /* predicted; 0 without a target */
+    double nmse; /* predicted, of a single call; 0 without a target */
 } quant_choice_t;
 
 /*

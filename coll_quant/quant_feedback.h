@@ -19,6 +19,7 @@
  *
  *   cost   memory for one more vector, and for each encoding one more decoding; the hop in one
  *          pass over tiles (quant_payload_hop()) becomes two
+ *   which  residual belongs to a call, coll_quant_residual.c says
  *   use    for sums of sums: gradients, whose sum is what a training walks along.  Not where each
  *          result stands for itself
  *

@@ -88,6 +88,7 @@ bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, uns
         .gather = quantizes_gather(settings),
         .block_rows = rows_max(settings),
         .rounding = (quant_rounding_t) settings->rounding,
+        .feedback = settings->error_feedback,
         .target_nmse = settings->target_nmse,
     };
     return quant_choose(&wanted, ranks, choice);

@@ -79,6 +79,30 @@ static void error_of_many_calls_is_that_of_one(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
+/* On top of its own error it has that of the call before; the target reckons with that. */
+static void a_single_call_has_the_error_of_two(void **state)
+{
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    quant_job_t job = job_of(*state, inputs);
+    float *result = test_alloc(COUNT * sizeof *result);
+    double *sum = test_alloc(COUNT * sizeof *sum);
+    double squares = 0;
+    double bound = 0;
+
+    const double once = squared_error(&job, 1, false, &bound);
+    job.config.feedback = true;
+    const quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    quant_oracle_sum(&job, sum);
+    for (size_t i = 0; i < COUNT; ++i) {
+        squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
+    }
+    assert_true(squares / COUNT > 1.5 * once && squares / COUNT < 2 * 1.05 * once);
+    free(sum);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
 /* What is carried is what the receiver lacks, after all that it undoes. */
 static void what_is_drawn_and_rotated_is_carried_too(void **state)
 {
@@ -155,7 +179,7 @@ int main(void)
         {"int8 reduced only", &quant_format_int8, &quant_format_fp32},
         {"int8 gathered only", &quant_format_fp32, &quant_format_int8},
     };
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 3 };
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 4 };
     static feedback_case_t cases[JOB_ALGOS][FORMATS];
     static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
     struct CMUnitTest *next = tests;
@@ -178,6 +202,9 @@ int main(void)
         *next++ = (struct CMUnitTest){.name = "what_is_drawn_and_rotated_is_carried_too",
                                       .test_func = what_is_drawn_and_rotated_is_carried_too,
                                       .initial_state = &cases[a][0]};
+        *next++ = (struct CMUnitTest){.name = "a_single_call_has_the_error_of_two",
+                                      .test_func = a_single_call_has_the_error_of_two,
+                                      .initial_state = &cases[a][1]};
         *next++ = (struct CMUnitTest){.name = "not_a_number_is_not_carried",
                                       .test_func = not_a_number_is_not_carried,
                                       .initial_state = &cases[a][0]};

@@ -19,7 +19,7 @@ unknown=$(cat "$root/README.md" "$root"/docs/*.md | grep -o 'coll_\(lowlat\|quan
     while read -r name; do
         case $name in
         # Names of files and prefixes, not of parameters.
-        coll_*_component | coll_*_allreduce | coll_*_halves | coll_*_parts | coll_*_setup | coll_lowlat_ | coll_quant_) continue ;;
+        coll_*_component | coll_*_allreduce | coll_*_halves | coll_*_parts | coll_*_residual | coll_*_setup | coll_lowlat_ | coll_quant_) continue ;;
         esac
         grep -q "\`$name\`" "$generated" || echo "$name"
     done)

@@ -238,6 +238,27 @@ static void stages_that_are_exact_leave_room(void **state)
     assert_true(fabs(choice.nmse / c - 1) < 1e-12);
 }
 
+/* What the call before left is in each call, too. */
+static void with_feedback_a_call_has_the_error_of_two(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < RANKS; ++i) {
+        for (size_t t = 0; t < TARGETS; ++t) {
+            const quant_wanted_t half = anything(targets[t] / 2);
+            quant_wanted_t wanted = anything(targets[t]);
+            quant_choice_t choice = {0};
+            quant_choice_t expected = {0};
+
+            wanted.feedback = true;
+            assert_int_equal(quant_choose(&half, ranks_of[i], &expected),
+                             quant_choose(&wanted, ranks_of[i], &choice));
+            assert_ptr_equal(expected.algo, choice.algo);
+            assert_ptr_equal(expected.format, choice.format);
+            assert_true(fabs(choice.nmse - 2 * expected.nmse) <= 1e-12 * choice.nmse);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +270,7 @@ int main(void)
         cmocka_unit_test(with_levels_the_hierarchical_one_is_taken),
         cmocka_unit_test(where_there_are_no_levels_it_is_left_open),
         cmocka_unit_test(stages_that_are_exact_leave_room),
+        cmocka_unit_test(with_feedback_a_call_has_the_error_of_two),
     };
     return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 }

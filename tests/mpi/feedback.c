@@ -1,0 +1,251 @@
+/*
+ * Error feedback as a program meets it: many vectors on one communicator, each by itself.
+ *
+ *   -m     two vectors of one length in the same buffers, one of them a thousandth of the other:
+ *          no call has anything of the other vector
+ *   -l     vectors of several lengths, types and buffers in turn: the error of the sum of many
+ *          calls is about that of one, for each of them
+ *   -t T   coll_quant_target_nmse is T: the error of every call is below
+ *   -v N   N vectors in turn, three times
+ *   -h     a call of each half
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum { ELEMS = 70001, CALLS = 24, BF16_SHIFT = 16 };
+
+static int rank;
+static int ranks;
+
+/* What a rank has in vector number `which`, of numbers around `size`; and their exact sum. */
+static void draw(int which, double size, float *own, double *sum)
+{
+    enum { VECTORS = 1000 };
+    float *of_rank = must_alloc((ELEMS + 1) * sizeof *of_rank);
+
+    memset(sum, 0, ELEMS * sizeof *sum);
+    for (int r = 0; r < ranks; r++) {
+        draw_normal(of_rank, which * VECTORS + r, ELEMS);
+        for (size_t i = 0; i < ELEMS; i++) {
+            /* Of bf16, so that a vector of these has the same numbers. */
+            float value = (float) ((double) of_rank[i] * size);
+            uint32_t bits = 0;
+            memcpy(&bits, &value, sizeof bits);
+            bits = bits >> BF16_SHIFT << BF16_SHIFT;
+            memcpy(&value, &bits, sizeof value);
+            sum[i] += (double) value;
+            if (r == rank) {
+                own[i] = value;
+            }
+        }
+    }
+    free(of_rank);
+}
+
+static double nmse(const float *got, const double *exact, double factor)
+{
+    double errors = 0;
+    double squares = 0;
+
+    for (size_t i = 0; i < ELEMS; i++) {
+        const double error = (double) got[i] * factor - exact[i];
+        errors += error * error;
+        squares += exact[i] * exact[i];
+    }
+    return errors / squares;
+}
+
+static void check_mixed(void)
+{
+    static const double sizes[] = {1, 1e-3};
+    float *send = must_alloc(ELEMS * sizeof *send);
+    float *receive = must_alloc(ELEMS * sizeof *receive);
+    double *exact = must_alloc(ELEMS * sizeof *exact);
+    double first = 0;
+
+    for (int call = 0; call < 6; call++) {
+        draw(call, sizes[call % 2], send, exact);
+        MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        const double error = nmse(receive, exact, 1);
+        first = call == 0 ? error : first;
+        tap_check(error < 2.2 * first, "call %d: %g, the first one %g", call, error, first);
+    }
+    tap_case("nothing of a large vector is added to a small one in its place");
+    free(send);
+    free(receive);
+    free(exact);
+}
+
+/* A vector that is summed again and again, in its own way. */
+typedef struct vector {
+    const char *name;
+    int elems;
+    MPI_Datatype type;
+    int stride; /* of the calls that have it */
+} vector_t;
+
+static void check_lengths(void)
+{
+    const vector_t vectors[] = {
+        {"floats", ELEMS, MPI_FLOAT, 1},           {"fewer floats", ELEMS - 64, MPI_FLOAT, 1},
+        {"other floats", ELEMS, MPI_FLOAT, 1},     {"doubles", ELEMS, MPI_DOUBLE, 1},
+        {"16-bit floats", ELEMS, MPI_UINT16_T, 1}, {"floats, seldom", ELEMS, MPI_FLOAT, 3},
+    };
+    enum { VECTORS = sizeof vectors / sizeof vectors[0] };
+    float *own = must_alloc(ELEMS * sizeof *own);
+    double *exact = must_alloc(ELEMS * sizeof *exact);
+    void *send[VECTORS];
+    void *receive[VECTORS];
+    float *running[VECTORS];
+    double once[VECTORS] = {0};
+    int calls[VECTORS] = {0};
+
+    for (int v = 0; v < VECTORS; v++) {
+        send[v] = must_alloc(ELEMS * sizeof(double));
+        receive[v] = must_alloc(ELEMS * sizeof(double));
+        running[v] = must_alloc(ELEMS * sizeof *running[v]);
+        memset(running[v], 0, ELEMS * sizeof *running[v]);
+        draw(v, 1, own, exact);
+        for (size_t i = 0; i < ELEMS; i++) {
+            uint32_t bits = 0;
+            memcpy(&bits, &own[i], sizeof bits);
+            if (vectors[v].type == MPI_DOUBLE) {
+                ((double *) send[v])[i] = (double) own[i];
+            } else if (vectors[v].type == MPI_UINT16_T) {
+                ((uint16_t *) send[v])[i] = (uint16_t) (bits >> BF16_SHIFT);
+            } else {
+                ((float *) send[v])[i] = own[i];
+            }
+        }
+    }
+    for (int call = 0; call < CALLS; call++) {
+        for (int v = 0; v < VECTORS; v++) {
+            if (call % vectors[v].stride != 0) {
+                continue;
+            }
+            memset(receive[v], 0, ELEMS * sizeof(double));
+            MPI_Allreduce(send[v], receive[v], vectors[v].elems, vectors[v].type, MPI_SUM,
+                          MPI_COMM_WORLD);
+            for (size_t i = 0; i < (size_t) vectors[v].elems; i++) {
+                const uint32_t bits = (uint32_t) ((uint16_t *) receive[v])[i] << BF16_SHIFT;
+                float value = 0;
+                memcpy(&value, &bits, sizeof value);
+                running[v][i] += vectors[v].type == MPI_DOUBLE  ? (float) ((double *) receive[v])[i]
+                                 : vectors[v].type == MPI_FLOAT ? ((float *) receive[v])[i]
+                                                                : value;
+            }
+            calls[v]++;
+            if (calls[v] == 1) {
+                draw(v, 1, own, exact);
+                memset(exact + vectors[v].elems, 0,
+                       (size_t) (ELEMS - vectors[v].elems) * sizeof *exact);
+                once[v] = nmse(running[v], exact, 1);
+            }
+        }
+    }
+    for (int v = 0; v < VECTORS; v++) {
+        draw(v, 1, own, exact);
+        memset(exact + vectors[v].elems, 0, (size_t) (ELEMS - vectors[v].elems) * sizeof *exact);
+        const double mean = nmse(running[v], exact, 1.0 / calls[v]);
+        /* The error of one call over the number of calls, squared.  Rounding to bf16 is not
+         * carried. */
+        const double rounded = vectors[v].type == MPI_UINT16_T ? 4e-6 : 0;
+        tap_check(mean < 3 * once[v] / (calls[v] * calls[v]) + rounded, "%g, of one call %g", mean,
+                  once[v]);
+        tap_case("%s: the error of %d calls is that of one", vectors[v].name, calls[v]);
+        free(send[v]);
+        free(receive[v]);
+        free(running[v]);
+    }
+    free(own);
+    free(exact);
+}
+
+static void check_target(double target)
+{
+    float *send = must_alloc(ELEMS * sizeof *send);
+    float *receive = must_alloc(ELEMS * sizeof *receive);
+    double *exact = must_alloc(ELEMS * sizeof *exact);
+    double worst = 0;
+
+    for (int call = 0; call < 5; call++) {
+        draw(call, 1, send, exact);
+        MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        worst = fmax(worst, nmse(receive, exact, 1));
+    }
+    tap_check(worst > 0 && worst < target, "%g", worst);
+    tap_case("the error of every call is below %g", target);
+    free(send);
+    free(receive);
+    free(exact);
+}
+
+static void call_many(int vectors)
+{
+    float *data = must_alloc((size_t) (ELEMS + vectors) * sizeof *data);
+
+    memset(data, 0, (size_t) (ELEMS + vectors) * sizeof *data);
+    for (int i = 0; i < 3 * vectors; i++) {
+        MPI_Allreduce(MPI_IN_PLACE, data + i % vectors, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    free(data);
+    tap_case("%d vectors in turn", vectors);
+}
+
+static void call_halves(void)
+{
+    float *blocks = must_alloc((size_t) ranks * ELEMS * sizeof *blocks);
+    float *own = must_alloc(ELEMS * sizeof *own);
+
+    memset(blocks, 0, (size_t) ranks * ELEMS * sizeof *blocks);
+    for (int call = 0; call < 2; call++) {
+        MPI_Reduce_scatter_block(blocks, own, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allgather(own, ELEMS, MPI_FLOAT, blocks, ELEMS, MPI_FLOAT, MPI_COMM_WORLD);
+    }
+    free(blocks);
+    free(own);
+    tap_case("both halves");
+}
+
+int main(int argc, char **argv)
+{
+    int option;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_start();
+    while ((option = getopt(argc, argv, "mlt:v:h")) != -1) {
+        switch (option) {
+        case 'm':
+            check_mixed();
+            break;
+        case 'l':
+            check_lengths();
+            break;
+        case 't':
+            check_target(atof(optarg));
+            break;
+        case 'v':
+            call_many(atoi(optarg));
+            break;
+        case 'h':
+            call_halves();
+            break;
+        default:
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
