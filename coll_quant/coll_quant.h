@@ -53,6 +53,7 @@ typedef struct quant_component {
     bool
         bound_told; /* known.last_bound is not 0; atomic: exact calls look at it without the lock */
     quant_remembered_t remembered[QUANT_REMEMBERED];
+    uint64_t communicators;   /* set up so far, or the most of any rank of one of them */
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
 

@@ -77,6 +77,7 @@ static int quant_open(void)
 
     component->known = (quant_known_t){0};
     component->bound_told = false;
+    component->communicators = 0;
     memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) component->settings.isa));
     return arc_component_open(&component->base);

@@ -93,6 +93,36 @@ static void make_ready(quant_module_t *module)
     arc_float_env_leave(of_program);
 }
 
+/*
+ * A number for the communicator, ~proposal at least: more than any that its processes have had, so
+ * that none of them has it twice.  It follows from the order of set-ups alone, and so is the same
+ * in each run of a program.
+ */
+static uint64_t proposal(void)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    const uint64_t number = component->communicators + 1;
+    (void) pthread_mutex_unlock(&component->base.lock);
+    return ~number;
+}
+
+/* All ranks have found the same `number`: what they draw begins there. */
+static void take_number(quant_module_t *module, uint64_t number)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+    const opal_process_name_t first = ompi_group_get_proc_name(module->base.comm->c_local_group, 0);
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    if (number > component->communicators) {
+        component->communicators = number;
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+    module->config.draws_base =
+        quant_transform_base((uint64_t) module->settings.seed, first.vpid, number);
+}
+
 /* The memory of the algorithm, on all ranks or on none. */
 static void setup(quant_module_t *module)
 {
@@ -103,8 +133,9 @@ static void setup(quant_module_t *module)
     base->declined = ARC_REASON_NO_SETUP;
     const bool ok = get_memory(module, &bytes);
     const uint64_t known = coll_quant_recall(module);
-    uint64_t values[] = {ok, known, ~known};
-    if (ARC_OK != arc_module_min(base, values, 3) || !values[0]) {
+    enum { OK, KNOWN, NOT_KNOWN, NUMBER, VALUES };
+    uint64_t values[VALUES] = {ok, known, ~known, proposal()};
+    if (ARC_OK != arc_module_min(base, values, VALUES) || !values[OK]) {
         coll_quant_teardown(module);
         if (0 == ompi_comm_rank(base->comm)) {
             arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers",
@@ -112,10 +143,11 @@ static void setup(quant_module_t *module)
         }
         return;
     }
-    if (values[1] != ~values[2]) {
+    if (values[KNOWN] != ~values[NOT_KNOWN]) {
         /* Some have been in other communicators since. */
         memset(module->pays, 0, sizeof module->pays);
     }
+    take_number(module, ~values[NUMBER]);
     make_ready(module);
 }
 

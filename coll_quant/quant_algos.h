@@ -61,6 +61,7 @@ typedef struct quant_config {
     unsigned depth;            /* how many segments are under way, and so the message buffers */
     quant_rounding_t rounding; /* nearest: the default */
     quant_rotation_t rotation; /* none: the default */
+    uint64_t draws_base;       /* with noise: quant_transform_base() */
     bool feedback;             /* operations may have a residual */
     bool doubles;              /* operations may be of doubles */
     bool outer;                /* operations may have a quant_outer_t */

@@ -20,7 +20,7 @@ static uint64_t key_of(const quant_pipeline_t *pipe, bool partial, const place_t
 {
     return QUANT_ROUNDING_NEAREST == pipe->config.rounding
                ? 0
-               : quant_transform_key(pipe->operation.sequence,
+               : quant_transform_key(pipe->config.draws_base, pipe->operation.sequence,
                                      partial ? place->round : pipe->plan.rounds, shard,
                                      place->segment);
 }

@@ -81,9 +81,15 @@ static uint64_t child_key(uint64_t key, uint64_t number)
     return mix(key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-uint64_t quant_transform_key(uint32_t sequence, unsigned round, unsigned shard, uint64_t segment)
+uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communicator)
 {
-    return child_key(child_key(child_key(child_key(0, sequence), round), shard), segment);
+    return child_key(child_key(child_key(0, seed), process), communicator);
+}
+
+uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, unsigned shard,
+                             uint64_t segment)
+{
+    return child_key(child_key(child_key(child_key(base, sequence), round), shard), segment);
 }
 
 /* A tile in scratch memory, whose last row is padded. */

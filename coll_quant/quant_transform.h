@@ -84,10 +84,17 @@ quant_range_t quant_transform_range(const quant_transform_t *transform,
                                     const quant_format_t *format);
 
 /*
+ * Where the keys of a communicator begin: by the user's seed, the process that is its rank 0, and
+ * how many communicators that process has had, this one included.  The ranks have equal arguments.
+ */
+uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communicator);
+
+/*
  * The key of a message: `round` of the schedule in which a partial sum travels, another number for
  * totals.  Equal for equal arguments, otherwise another one but for a chance of 2^-64.
  */
-uint64_t quant_transform_key(uint32_t sequence, unsigned round, unsigned shard, uint64_t segment);
+uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, unsigned shard,
+                             uint64_t segment);
 
 /*
  * As the functions of the same names in quant_format.h, for a format to which the transform

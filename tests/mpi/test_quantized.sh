@@ -71,6 +71,20 @@ done
 mpi_run "hierarchical np=4 dither hadamard" 4 60 "$on --mca coll_quant_algorithm hierarchical \
     --mca coll_quant_ranks_per_node 2 --mca coll_quant_rounding dither \
     --mca coll_quant_rotation hadamard" quantized -a hierarchical -p 2 -n 524288 -c 3.60e-5 -r
+# What is drawn: other numbers on every communicator, the same in every run, others with another seed.
+for rounding in stochastic dither; do
+    for run in first second other; do
+        mpi_seed=0
+        [ "$run" != other ] || mpi_seed=1
+        mpi_run "np=4 $rounding seed $mpi_seed, $run run" 4 60 "$on --mca coll_quant_min_bytes 4 \
+            --mca coll_quant_rounding $rounding --mca coll_quant_seed $mpi_seed" drawn
+        grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$run"
+    done
+    test -s "$mpi_scratch/bits.first" && cmp -s "$mpi_scratch/bits.first" "$mpi_scratch/bits.second"
+    mpi_result $? "np=4 $rounding: the same bits in every run"
+    ! cmp -s "$mpi_scratch/bits.first" "$mpi_scratch/bits.other"
+    mpi_result $? "np=4 $rounding: other bits with another seed"
+done
 # What they cannot do anything for is said once, and coded as always.
 mpi_start 2 60 "$on --mca coll_quant_format bf16 --mca coll_quant_rounding stochastic \
     --mca coll_quant_rotation hadamard" quantized -n 1048576 -c 2.75e-6

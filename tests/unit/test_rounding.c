@@ -84,7 +84,7 @@ static void the_documented_numbers_are_drawn(void **state)
     float *numbers = test_alloc(TILE * sizeof(float));
     (void) state;
 
-    assert_true(UINT64_C(0x19fe4ca90d693824) == quant_transform_key(7, 0, 1, 2));
+    assert_true(UINT64_C(0x19fe4ca90d693824) == quant_transform_key(0, 7, 0, 1, 2));
     draw(UINT64_C(0x19fe4ca90d693824), numbers, 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         assert_true(rows[i].number == 0x1p16f * numbers[rows[i].row * QUANT_LANES + rows[i].lane]);
@@ -112,7 +112,7 @@ static void the_numbers_drawn_are_uniform(void **state)
     double chi = 0;
     (void) state;
 
-    draw(quant_transform_key(1, 0, 0, 0), numbers, TILES);
+    draw(quant_transform_key(0, 1, 0, 0, 0), numbers, TILES);
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(fabsf(numbers[i]) < 0.5f);
         bins[(unsigned) ((numbers[i] + 0.5f) * BINS)] += 1;
@@ -144,15 +144,22 @@ static void the_numbers_drawn_are_independent(void **state)
     float *other = test_alloc(COUNT * sizeof(float));
     (void) state;
 
-    draw(quant_transform_key(1, 1, 1, 1), numbers, TILES);
+    draw(quant_transform_key(0, 1, 1, 1, 1), numbers, TILES);
     for (size_t d = 0; d < sizeof(distances) / sizeof(distances[0]); ++d) {
         const size_t far = distances[d];
         assert_true(fabs(correlation(numbers, numbers + far, COUNT - far)) < sigmas);
     }
     for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); ++o) {
-        draw(quant_transform_key(others[o].sequence, others[o].round, others[o].shard,
+        draw(quant_transform_key(0, others[o].sequence, others[o].round, others[o].shard,
                                  others[o].segment),
              other, TILES);
+        assert_true(fabs(correlation(numbers, other, COUNT)) < sigmas);
+    }
+    /* Communicators: another seed, another first process, another number. */
+    draw(quant_transform_key(quant_transform_base(0, 0, 1), 1, 1, 1, 1), numbers, TILES);
+    for (unsigned o = 0; o < 3; ++o) {
+        const uint64_t base = quant_transform_base(0 == o, 1 == o, 2 == o ? 2 : 1);
+        draw(quant_transform_key(base, 1, 1, 1, 1), other, TILES);
         assert_true(fabs(correlation(numbers, other, COUNT)) < sigmas);
     }
     free(numbers);
@@ -190,7 +197,8 @@ static averages_t *averages_new(const quant_format_t *format, quant_rounding_t r
 
     memset(of, 0, sizeof(*of));
     for (unsigned draw_number = 0; draw_number < draws; ++draw_number) {
-        trip(format, rounding, quant_transform_key(draw_number, 3, 1, 0), x, TILE, ROWS, decoded);
+        trip(format, rounding, quant_transform_key(0, draw_number, 3, 1, 0), x, TILE, ROWS,
+             decoded);
         for (size_t i = 0; i < TILE; ++i) {
             double error = (double) decoded[i] - (double) x[i];
             of->error[i] += error / draws;
