@@ -70,6 +70,7 @@ typedef struct quant_module {
     arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
     quant_outer_t outer;       /* if these are floats */
     bool active;               /* the user wants it on this communicator */
+    bool subscribed;           /* it was wanted before: all keys are heard of */
     quant_settings_t settings; /* the component's, but for what info keys say */
     int format_of_wish;        /* what key arc_quant names, or QUANT_FORMAT_UNSAID */
     int format_of_key;         /* what key arc_quant_format or the parameter names */

@@ -150,6 +150,8 @@ static mca_compat_info_string_t value_in_force(quant_module_t *module, const cha
     return module->key_text;
 }
 
+static void subscribe_to_rest(quant_module_t *module);
+
 /*
  * The program sets a key: MPI_Comm_set_info is collective, so no call is
  * under way and all ranks change together.  The value returned is what
@@ -170,9 +172,32 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
     if (!take(module, key, value)) {
         return value_in_force(module, key);
     }
+    subscribe_to_rest(module);
     /* Into the slots again, if the module has left them: whatever the value, ranks agree anew. */
     arc_module_install(&module->base);
     return value;
+}
+
+/*
+ * From the first time on that it is wanted here: look at all other keys, and hear of them from now
+ * on.  Before, each communicator that a program makes would pay for them.
+ */
+static void subscribe_to_rest(quant_module_t *module)
+{
+    struct ompi_communicator_t *comm = module->base.comm;
+    char value[OPAL_MAX_INFO_VAL + 1];
+
+    if (!module->active || module->subscribed) {
+        return;
+    }
+    module->subscribed = true;
+    for (size_t i = 1; i < KEYS; ++i) {
+        if (!mca_compat_info_said(comm, keys[i], value, sizeof value) ||
+            !take(module, keys[i], value)) {
+            (void) strcpy(value, info_initial);
+        }
+        (void) mca_compat_info_subscribe(comm, keys[i], value, key_changed);
+    }
 }
 
 void coll_quant_keys_enable(quant_module_t *module)
@@ -184,13 +209,11 @@ void coll_quant_keys_enable(quant_module_t *module)
     module->active = coll_quant_keys_wanted();
     module->format_of_wish = QUANT_FORMAT_UNSAID;
     module->format_of_key = module->settings.format;
+    module->subscribed = false;
     coll_quant_renew(module);
-    for (size_t i = 0; i < KEYS; ++i) {
-        if (mca_compat_info_get(comm, keys[i], value, sizeof value)) {
-            (void) take(module, keys[i], value);
-        }
+    if (mca_compat_info_get(comm, keys[0], value, sizeof value)) {
+        (void) take(module, keys[0], value);
     }
-    for (size_t i = 0; i < KEYS; ++i) {
-        (void) mca_compat_info_subscribe(comm, keys[i], info_initial, key_changed);
-    }
+    (void) mca_compat_info_subscribe(comm, keys[0], info_initial, key_changed);
+    subscribe_to_rest(module);
 }

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #if HAVE_ISA_AVX2
@@ -42,8 +43,18 @@ static arc_isa_t isa_of_this_cpu(void)
 
 arc_isa_t arc_cpu_isa(arc_isa_t limit)
 {
-    arc_isa_t isa = isa_of_this_cpu();
-    return isa < limit ? isa : limit;
+    /*
+     * Asked once: a virtual machine traps CPUID, which then takes microseconds.  0: not yet, else 1
+     * more than the answer, which is the same for whoever asks first.
+     */
+    static atomic_int known;
+    int isa = atomic_load_explicit(&known, memory_order_relaxed) - 1;
+
+    if (isa < 0) {
+        isa = (int) isa_of_this_cpu();
+        atomic_store_explicit(&known, isa + 1, memory_order_relaxed);
+    }
+    return (arc_isa_t) isa < limit ? (arc_isa_t) isa : limit;
 }
 
 const char *arc_isa_name(arc_isa_t isa)

@@ -34,6 +34,7 @@
 #include <opal/util/output.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
@@ -73,6 +74,20 @@ static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const c
     (void) opal_info_get(comm->super.s_info, key, (int) value_bytes - 1, value, &found);
 #endif
     return 0 != found;
+}
+
+/*
+ * The same for a key that nobody subscribes to.  Of what a program sets later than at the making of
+ * the communicator, Open MPI 4.1 keeps only a copy under another name.
+ */
+static inline bool mca_compat_info_said(struct ompi_communicator_t *comm, const char *key,
+                                        char *value, size_t value_bytes)
+{
+    char saved[OPAL_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
+
+    (void) snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
+    return mca_compat_info_get(comm, key, value, value_bytes) ||
+           mca_compat_info_get(comm, saved, value, value_bytes);
 }
 
 /*
