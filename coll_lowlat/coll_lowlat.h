@@ -18,13 +18,6 @@
 
 enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
 
-/* Trials on communicators of one shape (coll_lowlat_trial.c); shape 0: none. */
-enum { LOWLAT_KNOWN_SHAPES = 8 };
-typedef struct lowlat_known_shape {
-    uint64_t shape;
-    lowlat_trials_t trials;
-} lowlat_known_shape_t;
-
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
@@ -35,10 +28,9 @@ typedef struct lowlat_component {
     /* Under base.lock: */
     ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
-    int communicators;                               /* that are set up, or about to be */
-    size_t memory_bytes;                             /* of our segments */
-    lowlat_known_shape_t known[LOWLAT_KNOWN_SHAPES]; /* shapes of communicators that were tried */
-    unsigned shapes;                                 /* ... so far */
+    int communicators;       /* that are set up, or about to be */
+    size_t memory_bytes;     /* of our segments */
+    opal_hash_table_t known; /* shape of communicators -> lowlat_trials_t, of all that were tried */
 } lowlat_component_t;
 
 typedef struct lowlat_module {

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_trial.h"
 
 static const char *const algorithm_names[] = {
 #define X(_id, _prefix, _name, ...) _name,
@@ -36,7 +37,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
                             .mca_close_component = lowlat_close,
                             .mca_register_component_params = lowlat_register,
                         },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT},
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
                     .collm_init_query = lowlat_init_query,
                     .collm_comm_query = lowlat_comm_query,
                 },
@@ -45,6 +46,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .priority = &mca_coll_lowlat_component.config.priority,
             .verbose = &mca_coll_lowlat_component.config.verbose,
             .report = &mca_coll_lowlat_component.config.report,
+            .installed_everywhere = &mca_coll_lowlat_component.config.installed_everywhere,
             .algorithm_names = algorithm_names,
             .algorithms = LOWLAT_ALGORITHMS,
             .module_class = OBJ_CLASS(lowlat_module_t),
@@ -67,6 +69,7 @@ static int lowlat_open(void)
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->communicators = 0;
     component->memory_bytes = 0;
+    coll_lowlat_trials_open(&component->known);
     lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
@@ -78,6 +81,7 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
+    coll_lowlat_trials_close(&component->known);
     lowlat_puts_close(&component->puts);
     for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
         if (component->domain_open[domain]) {
@@ -108,10 +112,13 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
     }
 }
 
-/* Settings that contradict each other. */
+/* What keeps the component from being used; settings that contradict each other. */
 static void complain(const lowlat_component_t *component)
 {
     if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
+        if (component->config.priority >= 0 && !component->ucx_open) {
+            opal_output(0, "coll_lowlat: not used: %s", component->why_no_ucx);
+        }
         complain_of(&component->config, false);
         complain_of(&component->config, true);
     }

@@ -459,20 +459,12 @@ bool lowlat_net_make(lowlat_module_t *module)
     return NULL != module->scratch;
 }
 
-void lowlat_net_disconnect(lowlat_module_t *module)
+void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
-        for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-            module->net.exchange[i].stream = &module->stream[i].base;
-        }
         port_leave(&mca_coll_lowlat_component.puts, module->port);
         module->port = NULL;
     }
-}
-
-void lowlat_net_release(lowlat_module_t *module, bool keeps)
-{
-    lowlat_net_disconnect(module);
     if (!keeps) {
         free(module->scratch);
     }

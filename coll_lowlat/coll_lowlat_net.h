@@ -48,9 +48,6 @@ bool lowlat_net_make(struct lowlat_module *module);
  */
 void lowlat_net_connect(struct lowlat_module *module);
 
-/* Back to messages, where nothing is to be sent by puts. */
-void lowlat_net_disconnect(struct lowlat_module *module);
-
 /* Undo all; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
 void lowlat_net_release(struct lowlat_module *module, bool keeps);
 

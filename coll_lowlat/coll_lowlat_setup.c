@@ -245,10 +245,12 @@ static arc_reason_t plan_nodes(lowlat_module_t *module)
         (void) arc_module_break(&module->base, status, " in the trials between nodes");
     }
     compile_map(module);
-    if (1 == module->map.entries && LOWLAT_ALGORITHMS == module->map.entry[0].algorithm) {
-        lowlat_net_disconnect(module);
+    if (ARC_UNSUPPORTED == status) {
+        return ARC_REASON_WRONG;
     }
-    return ARC_UNSUPPORTED == status ? ARC_REASON_WRONG : ARC_REASONS;
+    const bool passes_all =
+        1 == module->map.entries && LOWLAT_ALGORITHMS == module->map.entry[0].algorithm;
+    return ARC_OK == status && passes_all ? ARC_REASON_SLOWER : ARC_REASONS;
 }
 
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)

@@ -302,28 +302,57 @@ static uint64_t shape_of(const lowlat_module_t *module)
     return shape;
 }
 
+/* All that there are, as long as the process lives: to forget one costs its trials again. */
 static void remember(uint64_t shape, const lowlat_trials_t *trials)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
+    lowlat_trials_t *copy = malloc(sizeof *copy);
+    void *before = NULL;
 
+    if (NULL == copy) {
+        return; /* then the next communicator tries again */
+    }
+    *copy = *trials;
     (void) pthread_mutex_lock(&component->base.lock);
-    component->known[component->shapes % LOWLAT_KNOWN_SHAPES] =
-        (lowlat_known_shape_t){shape, *trials};
-    component->shapes += 1;
+    (void) opal_hash_table_get_value_uint64(&component->known, shape, &before);
+    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&component->known, shape, copy)) {
+        free(before);
+    } else {
+        free(copy);
+    }
     (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+void coll_lowlat_trials_open(opal_hash_table_t *known)
+{
+    enum { FEW = 16 }; /* it grows */
+
+    OBJ_CONSTRUCT(known, opal_hash_table_t);
+    (void) opal_hash_table_init(known, FEW);
+}
+
+void coll_lowlat_trials_close(opal_hash_table_t *known)
+{
+    uint64_t shape = 0;
+    void *trials = NULL;
+
+    OPAL_HASH_TABLE_FOREACH(shape, uint64, trials, known)
+    {
+        free(trials);
+    }
+    OBJ_DESTRUCT(known);
 }
 
 arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t *trials)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
-    const uint64_t shape = shape_of(module);
+    void *found = NULL;
 
     *trials = (lowlat_trials_t){.made = false};
     (void) pthread_mutex_lock(&component->base.lock);
-    for (unsigned i = 0; i < LOWLAT_KNOWN_SHAPES; ++i) {
-        if (component->known[i].shape == shape) {
-            *trials = component->known[i].trials;
-        }
+    if (OPAL_SUCCESS ==
+        opal_hash_table_get_value_uint64(&component->known, shape_of(module), &found)) {
+        *trials = *(const lowlat_trials_t *) found;
     }
     (void) pthread_mutex_unlock(&component->base.lock);
 

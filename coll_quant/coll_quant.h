@@ -122,6 +122,12 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
 /* The slot of the collective that does a part. */
 arc_slot_t coll_quant_slot(quant_part_t part);
 
+/*
+ * The slots that a module with these settings takes.  The ranks agree in a call of MPI_Allreduce,
+ * so it is always there, also where the user wants nothing quantized.
+ */
+unsigned coll_quant_slots(const quant_settings_t *settings);
+
 /* How many times `count` elements a rank sends, and gets; the larger of both: the whole vector. */
 size_t coll_quant_blocks_sent(const quant_module_t *module, quant_part_t part);
 size_t coll_quant_blocks_received(const quant_module_t *module, quant_part_t part);

@@ -17,6 +17,7 @@
 /* Without "auto". */
 static const char *const *const algorithm_names = quant_algorithm_choices + 1;
 
+static unsigned quant_slots(void);
 static int quant_register(void);
 static int quant_open(void);
 static int quant_close(void);
@@ -39,7 +40,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
                             .mca_close_component = quant_close,
                             .mca_register_component_params = quant_register,
                         },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT},
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
                     .collm_init_query = quant_init_query,
                     .collm_comm_query = quant_comm_query,
                 },
@@ -48,14 +49,21 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .priority = &mca_coll_quant_component.settings.priority,
             .verbose = &mca_coll_quant_component.settings.verbose,
             .report = &mca_coll_quant_component.settings.report,
+            .installed_everywhere = &mca_coll_quant_component.settings.installed_everywhere,
             .module_class = OBJ_CLASS(quant_module_t),
             .allreduce = coll_quant_allreduce,
             .reduce_scatter_block = coll_quant_reduce_scatter_block,
             .allgather = coll_quant_allgather,
             .wanted = coll_quant_keys_wanted,
+            .slots = quant_slots,
             .enabled = quant_enabled,
         },
 };
+
+static unsigned quant_slots(void)
+{
+    return coll_quant_slots(&mca_coll_quant_component.settings);
+}
 
 static int quant_register(void)
 {

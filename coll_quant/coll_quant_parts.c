@@ -60,6 +60,18 @@ arc_slot_t coll_quant_slot(quant_part_t part)
     return parts[part].slot;
 }
 
+unsigned coll_quant_slots(const quant_settings_t *settings)
+{
+    unsigned slots = arc_slot_bit(ARC_SLOT_allreduce);
+
+    for (quant_part_t part = QUANT_PART_ALLREDUCE; part <= QUANT_PART_ALLGATHER; ++part) {
+        if (quant_settings_serve(settings, part)) {
+            slots |= arc_slot_bit(parts[part].slot);
+        }
+    }
+    return slots;
+}
+
 static size_t blocks_if(const quant_module_t *module, bool has_blocks)
 {
     return has_blocks ? (size_t) ompi_comm_size(module->base.comm) : 1;

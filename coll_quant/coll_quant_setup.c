@@ -170,13 +170,7 @@ void coll_quant_renew(quant_module_t *module)
     }
     module->attainable = false;
     module->algo = 0;
-    /* The ranks agree in a call, so all must be there, also those where it is switched off. */
-    module->base.wanted = arc_slot_bit(ARC_SLOT_allreduce);
-    for (quant_part_t part = QUANT_PART_ALLREDUCE; part <= QUANT_PART_ALLGATHER; ++part) {
-        if (quant_settings_serve(&module->settings, part)) {
-            module->base.wanted |= arc_slot_bit(coll_quant_slot(part));
-        }
-    }
+    module->base.wanted = coll_quant_slots(&module->settings);
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }

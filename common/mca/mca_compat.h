@@ -25,6 +25,7 @@
 #include <ompi/request/request.h>
 #include <ompi/runtime/mpiruntime.h>
 #include <ompi/runtime/params.h>
+#include <opal/class/opal_hash_table.h>
 #include <opal/datatype/opal_datatype_internal.h>
 #include <opal/mca/base/base.h>
 #include <opal/runtime/opal_progress.h>
@@ -116,23 +117,39 @@ static inline bool mca_compat_fault_tolerant(void)
 #endif
 }
 
+/* Is the process `rank` of the group on this node?  One that nobody has looked up yet is not. */
+static inline bool mca_compat_is_local(struct ompi_group_t *group, int rank)
+{
+    const ompi_proc_t *process = ompi_group_peer_lookup_existing(group, rank);
+
+    return NULL != process && OPAL_PROC_ON_LOCAL_NODE(process->super.proc_flags);
+}
+
 /*
- * Is what the processes of `comm` published known on all of them alike?  With Open MPI 5.0.7 what
- * was collected lacks some ranks of other nodes, and to ask for what is not there may take for
- * ever.
+ * Can the processes of `comm` know, all alike and without waiting, what each of them published?
+ *
+ *   processes exchange without waiting for each other    no: some may not have published yet
+ *   Open MPI 4.1, all is collected (its default)         yes: it is in local memory
+ *   otherwise                                            on one node: the node's server has it
+ *
+ * Open MPI 5.0.7 collects, but lacks some ranks of other nodes, and to ask for what is not there
+ * may take for ever.
  */
 static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
 {
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+    if (opal_pmix_base_async_modex) {
+        return false;
+    }
+#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
+    if (opal_pmix_collect_all_data) {
+        return true;
+    }
+#endif
     for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
-        if (!OPAL_PROC_ON_LOCAL_NODE(
-                ompi_group_peer_lookup(comm->c_local_group, rank)->super.proc_flags)) {
+        if (!mca_compat_is_local(comm->c_local_group, rank)) {
             return false;
         }
     }
-#else
-    (void) comm;
-#endif
     return true;
 }
 
@@ -145,19 +162,14 @@ static inline void mca_compat_publish(char *key, uint32_t value)
     (void) status; /* then others see that it is not there */
 }
 
-/* Has the process `name` published this value of `key`? */
+/* Has the process `name` published this value of `key`?  Asks the node's server at most. */
 static inline bool mca_compat_is_published(char *key, uint32_t value, opal_process_name_t name)
 {
     uint32_t published = 0;
     uint32_t *into = &published;
     int status = 0;
 
-    if (opal_pmix_collect_all_data && !opal_pmix_base_async_modex) {
-        /* All is here.  Others would be asked for what is not, for seconds. */
-        OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
-    } else {
-        OPAL_MODEX_RECV_VALUE(status, key, &name, &into, MCA_COMPAT_UINT32);
-    }
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
     return OPAL_SUCCESS == status && value == published;
 }
 

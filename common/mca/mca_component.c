@@ -46,7 +46,17 @@ static bool same_layout(void)
 
 int arc_component_register(arc_component_t *component)
 {
-    if (!same_release() || !same_layout()) {
+    const bool release = same_release();
+
+    if (!release || !same_layout()) {
+        if (mca_params_may_warn(component)) {
+            opal_output(
+                0,
+                "coll_%s: not used: it was built for another %s than this one; build it again "
+                "with this Open MPI (it was built with %d.%d.%d)",
+                name_of(component), release ? "build of Open MPI" : "release of Open MPI",
+                OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+        }
         return OPAL_ERR_NOT_AVAILABLE;
     }
     mca_params_register(component);

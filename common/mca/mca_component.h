@@ -29,6 +29,7 @@ typedef struct arc_component {
     const int *priority;
     const int *verbose;
     const bool *report;
+    const bool *installed_everywhere;
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
@@ -38,6 +39,9 @@ typedef struct arc_component {
 #undef X
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
+    /* The set of slots that the parameters want, which decides who takes part in what.  NULL: that
+     * of allreduce. */
+    unsigned (*slots)(void);
     /* When the module is enabled, in the slot of allreduce: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 

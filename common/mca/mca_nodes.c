@@ -5,18 +5,21 @@
 
 #include "mca_nodes.h"
 
-/* The node of this rank, as a number that all ranks of the node find: its lowest rank. */
+/* The node of rank `rank`, `declared` ranks of MPI_COMM_WORLD a node, in their order. */
+static uint32_t declared_node(struct ompi_communicator_t *comm, uint32_t rank, unsigned declared)
+{
+    return (uint32_t) ompi_group_get_proc_name(comm->c_local_group, (int) rank).vpid / declared;
+}
+
+/* The lowest rank of this rank's node: a number for the node that all its ranks find. */
 static uint32_t node_id(struct ompi_communicator_t *comm, unsigned declared)
 {
     const uint32_t self = (uint32_t) ompi_comm_rank(comm);
     uint32_t rank = 0;
 
-    if (declared > 0) {
-        return (uint32_t) ompi_proc_local()->super.proc_name.vpid / declared;
-    }
-    while (rank < self &&
-           !OPAL_PROC_ON_LOCAL_NODE(
-               ompi_group_peer_lookup(comm->c_local_group, (int) rank)->super.proc_flags)) {
+    while (rank < self && !(declared > 0 ? declared_node(comm, rank, declared) ==
+                                               declared_node(comm, self, declared)
+                                         : mca_compat_is_local(comm->c_local_group, (int) rank))) {
         ++rank;
     }
     return rank;

@@ -33,12 +33,24 @@ static mca_base_var_source_t source_of(int variable)
     return source;
 }
 
-/* What the environment says about a parameter, or NULL. */
-static const char *environment_value(const arc_component_t *component, const arc_param_t *param)
+/* What the environment says about the parameter `name`, or NULL. */
+static const char *environment_value(const arc_component_t *component, const char *name)
 {
     char variable[NAME_BYTES];
-    snprintf(variable, sizeof variable, "OMPI_MCA_coll_%s_%s", name_of(component), param->name);
+    snprintf(variable, sizeof variable, "OMPI_MCA_coll_%s_%s", name_of(component), name);
     return getenv(variable);
+}
+
+bool mca_params_may_warn(const arc_component_t *component)
+{
+    const char *verbose = environment_value(component, "verbose");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+    if (NULL == rank) {
+        rank = getenv("PMIX_RANK");
+    }
+    return (NULL == rank || 0 == strcmp(rank, "0")) &&
+           (NULL == verbose || 0 != strcmp(verbose, "0"));
 }
 
 /*
@@ -94,7 +106,8 @@ static const char *written(const arc_component_t *component, size_t index)
     if (is_text(param)) {
         return component->param_text[index];
     }
-    return component->param_from_environment[index] ? environment_value(component, param) : NULL;
+    return component->param_from_environment[index] ? environment_value(component, param->name)
+                                                    : NULL;
 }
 
 /* Take what the user wrote, if it can be used. */

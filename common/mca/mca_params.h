@@ -15,6 +15,12 @@
  */
 void mca_params_register(arc_component_t *component);
 
+/*
+ * Is a warning due before any parameter is registered?  In one process of the job, as far as the
+ * environment tells, and unless parameter verbose is 0 there.
+ */
+bool mca_params_may_warn(const arc_component_t *component);
+
 /* One message for each value that was refused; for the one process that talks. */
 void mca_params_complain(const arc_component_t *component);
 

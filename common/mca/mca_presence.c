@@ -13,10 +13,17 @@ static void key_of(const arc_component_t *component, char key[KEY_BYTES])
                     component->super.collm_version.mca_component_name);
 }
 
-/* What is published: the place in the chain of components must be the same. */
+/*
+ * What is published: what must be the same for calls to meet.  The place in the chain of
+ * components, and the collectives that the component is in at all.
+ */
 static uint32_t value_of(const arc_component_t *component)
 {
-    return 1 + (uint32_t) *component->priority;
+    enum { SLOTS_SHIFT = 16 };
+    const uint32_t slots =
+        NULL == component->slots ? arc_slot_bit(ARC_SLOT_allreduce) : component->slots();
+
+    return (1 + (uint32_t) *component->priority) | slots << SLOTS_SHIFT;
 }
 
 void arc_presence_publish(const arc_component_t *component)
@@ -61,6 +68,26 @@ static bool is_in_world(struct ompi_communicator_t *comm)
     return true;
 }
 
+/* Whether all have it cannot be found out here: then it is as the user says. */
+static bool as_the_user_says(arc_component_t *component, struct ompi_communicator_t *comm)
+{
+    if (*component->installed_everywhere) {
+        return true;
+    }
+    if (!component->absence_told && 0 == ompi_comm_rank(comm) &&
+        *component->verbose >= ARC_LOG_CHOICE) {
+        component->absence_told = true;
+        opal_output(
+            0,
+            "coll_%s: not used on communicators for which this Open MPI cannot tell whether "
+            "all ranks have it; if it is installed on all nodes, set "
+            "coll_%s_installed_everywhere 1",
+            component->super.collm_version.mca_component_name,
+            component->super.collm_version.mca_component_name);
+    }
+    return false;
+}
+
 static bool is_wanted(const arc_component_t *component)
 {
     return NULL == component->wanted || component->wanted();
@@ -71,8 +98,11 @@ bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicato
     char key[KEY_BYTES];
     int present = 0;
 
-    if ((component->in_whole_world && is_in_world(comm)) || !mca_compat_publications_known(comm)) {
+    if (component->in_whole_world && is_in_world(comm)) {
         return true;
+    }
+    if (!mca_compat_publications_known(comm)) {
+        return as_the_user_says(component, comm);
     }
     key_of(component, key);
     const int without = first_without(key, value_of(component), comm, &present);
@@ -85,8 +115,8 @@ bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicato
         component->absence_told = true;
         opal_output(
             0,
-            "coll_%s: not used: rank %d does not have it, or with another priority; install it "
-            "on all nodes, and give all ranks the same --mca coll and priority",
+            "coll_%s: not used: rank %d does not have it, or with another priority or other "
+            "collectives; install it on all nodes, and give all ranks the same --mca parameters",
             component->super.collm_version.mca_component_name, without);
     }
     return everywhere;

@@ -2,7 +2,8 @@
  * Which processes have the component.  A rank that has not cannot take part in an
  * agreement, nor in a call: the others must know before the first one.
  *
- *   MPI_Init   open          publish "arc coll_lowlat": this process has it, with this priority
+ *   MPI_Init   open          publish "arc coll_lowlat": this process has it, with this
+ *                          priority, for these collectives
  *              exchange      Open MPI's, through PMIx
  *   query      of a communicator: look all its processes up
  *
@@ -23,9 +24,10 @@
 void arc_presence_publish(const arc_component_t *component);
 
 /*
- * Do all processes of `comm`, an intra-communicator, have the component, with the same priority?
- * Says so once if not, in the first one that has.
- * With Open MPI 5 and several nodes nobody can know: true.
+ * Do all processes of `comm`, an intra-communicator, have the component, with the same priority and
+ * collectives?  Says so once if not, in the first one that has.  Where nobody can know
+ * (mca_compat_publications_known()): if parameter installed_everywhere says so.  Asks nobody who
+ * might not answer.
  */
 bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicator_t *comm);
 

@@ -84,7 +84,9 @@ arc_status_t ucx_library_open(ucx_library_t *library, const char **why)
     /* UCT's structures are not kept compatible from one minor release to the next. */
     library->ucp_get_version(&major, &minor, &release);
     if (UCP_API_MAJOR != major || UCP_API_MINOR != minor) {
-        *why = "UCX is another release than the one this component was built for";
+        *why =
+            "UCX is another release than the one this component was built for; build it again with "
+            "this UCX";
         goto err_close;
     }
     return ARC_OK;

@@ -1,7 +1,7 @@
 /*
  * A program in an Open MPI that says it is another release: the function that
  * tells the release is replaced by one of the program's own, which the
- * components find first. They must decline, silently, and the program must run.
+ * components find first. They must decline, with one line each, and the program must run.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -18,6 +18,17 @@ start_odd() {
     esac
 }
 
+# patiently COMMAND ...: up to ten times. With pmix_base_async_modex every third MPI_Init of plain Open
+# MPI 4.1.4 fails on a busy machine. A hang is not tried again.
+patiently() {
+    tries=0
+    while [ $tries -lt 10 ]; do
+        "$@"
+        [ "$mpi_status" -ne 0 ] && [ "$mpi_status" -ne 124 ] || break
+        tries=$((tries + 1))
+    done
+}
+
 check_parameters() {
     mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_max_bytes=64 $agree -c 0" "$agree -c 0" \
         "$agree -c 0"
@@ -131,14 +142,16 @@ check_no_ucx() {
     for rank in 0 1; do
         start_odd $rank "--mca pml ob1 --mca coll_lowlat_report 1" "$bogus $agree -c 0"
         mpi_judge "UCX cannot be loaded on rank $rank"
-        mpi_says "UCX cannot be loaded on rank $rank: not a word about it" "coll_lowlat: comm" 0
+        mpi_says "UCX cannot be loaded on rank $rank: no communicator says so" "coll_lowlat: comm" 0
+        mpi_says "UCX cannot be loaded on rank $rank: rank 0 says so of its own" \
+            "coll_lowlat: not used: UCX .* cannot be loaded" $((1 - rank))
         mpi_serves "UCX cannot be loaded on rank $rank" 0
     done
 }
 
 # One rank on which a component is not there at all.
 check_missing() {
-    absent="does not have it, or with another priority; install it"
+    absent="does not have it, or with another priority or other collectives; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
             start_odd $rank "--mca coll_lowlat_report 1" "env OMPI_MCA_$how $agree -c 0"
@@ -156,6 +169,28 @@ check_missing() {
         mpi_judge "quant: enabled, and missing on rank $rank"
         mpi_says "quant: enabled, and missing on rank $rank: said once" "coll_quant: .*$absent" 1
     done
+    # A rank that is in fewer collectives would not be there when the others agree.
+    for odd in collectives=all collectives=allgather; do
+        start_odd 1 "" "env OMPI_MCA_coll_quant_$odd $agree -c 0"
+        mpi_judge "quant: $odd on rank 1 only"
+        mpi_says "quant: off, with $odd on rank 1 only: not a word" "coll_quant: .*$absent" 0
+    done
+    mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$mpi_bin/stacked" \
+        "env OMPI_MCA_coll_quant_collectives=all $mpi_bin/stacked"
+    mpi_judge "quant: enabled, other collectives on rank 1"
+    mpi_says "quant: enabled, other collectives on rank 1: both say so" "coll_quant: .*$absent" 2
+    # Where ranks do not wait for what the others publish, nobody asks for it.
+    unknown="--mca pmix_base_async_modex 1 --mca coll_lowlat_report 1"
+    patiently start_odd 1 "$unknown" "env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
+    mpi_judge "missing on rank 1, asynchronous exchange"
+    mpi_serves "missing on rank 1, asynchronous exchange" 0
+    patiently mpi_start 2 60 "$unknown --mca coll_lowlat_verbose 10" "$agree" -c 0
+    mpi_judge "asynchronous exchange"
+    mpi_serves "asynchronous exchange" 0
+    mpi_says "asynchronous exchange: how to change that" "coll_lowlat_installed_everywhere 1" 1
+    patiently mpi_start 2 60 "$unknown --mca coll_lowlat_installed_everywhere 1" "$agree" -c 0
+    mpi_judge "asynchronous exchange, installed everywhere"
+    mpi_serves "asynchronous exchange, installed everywhere" 1
     # Two of three ranks have it.
     for exchange in "" "--mca pmix_base_collect_data 0"; do
         for split in 0 2; do
