@@ -6,15 +6,18 @@
 
 #include "topology.h"
 
-/* Number the nodes in the order of their lowest ranks: index[r] is that of rank r. */
+/*
+ * Number the nodes in the order of their lowest ranks: index[r] is that of rank r.  0 if some
+ * node_of[r] is not such a rank.
+ */
 static unsigned number_nodes(unsigned *index, const uint32_t *node_of, unsigned ranks)
 {
     unsigned nodes = 0;
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
-        unsigned first = 0;
-        while (node_of[first] != node_of[rank]) {
-            ++first;
+        const uint32_t first = node_of[rank];
+        if (first > rank || node_of[first] != first) {
+            return 0;
         }
         index[rank] = first == rank ? nodes++ : index[first];
     }
@@ -88,6 +91,11 @@ arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of
         return ARC_ERR_NO_MEMORY;
     }
     topology->nodes = number_nodes(index, node_of, ranks);
+    if (0 == topology->nodes) {
+        free(index);
+        arc_topology_free(topology);
+        return ARC_ERR_PROTOCOL;
+    }
     count(topology, index, index + ranks, ranks);
     place(topology, index, index + ranks, ranks, rank);
     find_peers(topology, index + ranks);

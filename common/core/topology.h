@@ -26,8 +26,9 @@ typedef struct arc_topology {
 } arc_topology_t;
 
 /*
- * From the node of every rank: node_of[r] is the same number for ranks of the same
- * node, and another one for those of others.  ARC_ERR_NO_MEMORY: nothing is allocated.
+ * From the node of every rank: node_of[r] is the lowest rank on the node of rank r.  Cost:
+ * O(ranks). ARC_ERR_PROTOCOL: some number is not such a rank; ARC_ERR_NO_MEMORY.  Nothing is
+ * allocated then.
  */
 arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of, unsigned ranks,
                                unsigned rank) ARC_MUST_CHECK;

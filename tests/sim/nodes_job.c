@@ -33,7 +33,7 @@ static unsigned place(const nodes_options_t *options, placement_t *placement, ui
     for (unsigned node = 0; rank < wanted; node = (node + 1) % options->nodes) {
         while (placement->size[node] < options->size[node]) {
             placement->member[node][placement->size[node]++] = rank;
-            node_of[rank++] = node;
+            node_of[rank++] = placement->member[node][0];
             if (options->cyclic) {
                 break;
             }

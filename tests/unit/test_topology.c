@@ -9,7 +9,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "topology.h"
@@ -19,14 +21,30 @@ enum { SEED = 20261122, MOST_RANKS = 64, RANDOM_CASES = 300 };
 
 typedef struct job {
     unsigned ranks;
-    uint32_t node_of[MOST_RANKS]; /* any numbers */
+    uint32_t node_of[MOST_RANKS]; /* the lowest rank there */
     arc_topology_t topology[MOST_RANKS];
 } job_t;
 
 static job_t job;
 
+/* From any numbers for the nodes to their lowest ranks. */
+static void name_by_lowest_rank(void)
+{
+    uint32_t number[MOST_RANKS];
+
+    memcpy(number, job.node_of, sizeof number);
+    for (unsigned rank = 0; rank < job.ranks; ++rank) {
+        unsigned lowest = 0;
+        while (number[lowest] != number[rank]) {
+            ++lowest;
+        }
+        job.node_of[rank] = lowest;
+    }
+}
+
 static void make_all(void)
 {
+    name_by_lowest_rank();
     for (unsigned rank = 0; rank < job.ranks; ++rank) {
         assert_int_equal(ARC_OK,
                          arc_topology_make(&job.topology[rank], job.node_of, job.ranks, rank));
@@ -191,7 +209,7 @@ static void ranks_anywhere(void **state)
 /* By hand: ranks 0..6 on nodes b a b c a b b. */
 static void an_example(void **state)
 {
-    static const uint32_t node_of[] = {20, 10, 20, 30, 10, 20, 20};
+    static const uint32_t node_of[] = {0, 1, 0, 3, 1, 0, 0};
     static const unsigned order[] = {0, 2, 5, 6, 1, 4, 3};
     static const unsigned members[] = {0, 2, 5, 6};
     arc_topology_t topology;
@@ -211,9 +229,47 @@ static void an_example(void **state)
     arc_topology_free(&topology);
 }
 
+/* They come from other ranks. */
+static void wrong_numbers_are_refused(void **state)
+{
+    static const uint32_t wrong[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 0, 1}, {0, 0, UINT32_MAX}};
+    arc_topology_t topology;
+    (void) state;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        assert_int_equal(ARC_ERR_PROTOCOL, arc_topology_make(&topology, wrong[i], 3, 0));
+        assert_null(topology.order);
+        assert_null(topology.peers);
+    }
+}
+
+/* A million ranks; to compare each with all others would take hours. */
+static void large_jobs_take_no_time(void **state)
+{
+    enum { RANKS = 1 << 20, PER_NODE = 64 };
+    uint32_t *node_of = calloc(RANKS, sizeof *node_of);
+    arc_topology_t topology;
+    (void) state;
+
+    assert_non_null(node_of);
+    for (unsigned per_node = 1; per_node <= PER_NODE; per_node *= PER_NODE) {
+        for (uint32_t rank = 0; rank < RANKS; ++rank) {
+            node_of[rank] = rank / per_node * per_node;
+        }
+        const clock_t begin = clock();
+        assert_int_equal(ARC_OK, arc_topology_make(&topology, node_of, RANKS, RANKS - 1));
+        assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+        assert_int_equal(RANKS / per_node, topology.nodes);
+        arc_topology_free(&topology);
+    }
+    free(node_of);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_numbers_are_refused),
+        cmocka_unit_test(large_jobs_take_no_time),
         cmocka_unit_test(ranks_node_by_node),
         cmocka_unit_test(ranks_dealt_to_the_nodes),
         cmocka_unit_test(ranks_anywhere),
