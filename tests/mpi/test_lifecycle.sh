@@ -28,6 +28,14 @@ if mpi_have_plugin; then
     mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"
 fi
 
+# Twelve ranks on as many declared nodes: eleven shapes of communicators, each of which is tried once.
+if mpi_have_plugin; then
+    mpi_start 12 120 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_trial_ms 400 \
+        --mca coll_lowlat_verbose 10" shapes
+    mpi_judge "np=12, eleven shapes"
+    mpi_says "np=12, eleven shapes: each makes trials once" "ranks: tried 8 bytes:" 11
+fi
+
 # least_dup "MCA ARGUMENTS": nanoseconds
 least_dup() {
     mpi_start 2 60 "$1" dup_cost
