@@ -23,7 +23,8 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
                                                          size_t bytes, unsigned algorithm)
 {
     const lowlat_net_t *net = module->group.net;
-    const size_t arena_limit = module->max_arena_bytes / LOWLAT_MIN_SLOTS;
+    /* The 31 bits are those of Open MPI's packing. */
+    const size_t arena_limit = lowlat_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
 
     if (!reduction->packed) {
         return lowlat_algorithms[algorithm].reproducible ? algorithm
@@ -154,8 +155,15 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
 {
     void *receive = task->out;
 
-    /* The other ranks do not know: without this one they wait until their time limit, if any. */
+    /*
+     * The other ranks do not know what this one lacks: without it they wait until their time
+     * limit, if any.  On one node it can come without reducing, everybody does that for itself.
+     */
     arc_status_t status = mca_bridge_pack(reduction, task->in, task->count);
+    if (ARC_OK == status && NULL == reduction->typed[0] && NULL != module->group.net) {
+        mca_bridge_discard(reduction);
+        status = ARC_ERR_NO_MEMORY;
+    }
     if (ARC_OK != status) {
         return arc_module_break(&module->base, status, "");
     }
@@ -163,10 +171,9 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
     task->out = reduction->vector;
     int result = run(module, algorithm, task);
     if (MPI_SUCCESS == result) {
-        mca_bridge_unpack(reduction, receive, task->count);
-    } else {
-        mca_bridge_discard(reduction);
+        return mca_bridge_unpack(reduction, receive, task->count);
     }
+    mca_bridge_discard(reduction);
     return result;
 }
 
@@ -203,10 +210,12 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         verdict = mca_bridge_reduction(module->kernels, module->uint16, op, type, &reduction);
     }
     if (OPAL_LIKELY(ARC_REASONS == verdict)) {
-        task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) count);
-        algorithm = choose(module, &reduction, task.span_bytes);
-        if (LOWLAT_ALGORITHMS == algorithm ||
-            reduction.reducer.stride_bytes > LOWLAT_MAX_ELEMENT_BYTES) {
+        /* First the element: its product with an int is then no overflow. */
+        if (OPAL_LIKELY(reduction.reducer.stride_bytes <= LOWLAT_MAX_ELEMENT_BYTES)) {
+            task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) count);
+            algorithm = choose(module, &reduction, task.span_bytes);
+        }
+        if (LOWLAT_ALGORITHMS == algorithm) {
             verdict = ARC_REASON_TOO_LARGE;
         }
     }
@@ -240,5 +249,6 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     if (OPAL_UNLIKELY(reduction.packed)) {
         return run_packed(module, algorithm, &task, &reduction);
     }
-    return run(module, algorithm, &task);
+    const int result = run(module, algorithm, &task);
+    return OPAL_LIKELY(MPI_SUCCESS == result) ? reduction.error : result;
 }

@@ -30,6 +30,7 @@
 
 #include <stdlib.h>
 
+#include "checked.h"
 #include "coll_quant.h"
 #include "mca_below.h"
 
@@ -133,26 +134,33 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
 {
     const int ranks = ompi_comm_size(module->base.comm);
     const int rank = ompi_comm_rank(module->base.comm);
-    float *blocks = malloc((size_t) ranks * count * sizeof *blocks);
+    size_t bytes = 0;
+    const bool fits = arc_checked_bytes((size_t) ranks, count * sizeof(float), 0, &bytes);
+    float *blocks = fits ? malloc(bytes) : NULL;
 
     if (NULL == blocks) {
         (void) arc_module_break_call(&module->base, ARC_SLOT_allgather, ARC_ERR_NO_MEMORY,
                                      " to pack a derived type");
         return MPI_ERR_NO_MEM;
     }
-    (void) ompi_datatype_sndrcv(send->at, send->count, send->type, blocks + (size_t) rank * count,
-                                (int32_t) count, &ompi_mpi_float.dt);
+    /* A rank that fails alone takes part nevertheless, with zeros; the call ends in its error. */
+    int error =
+        ompi_datatype_sndrcv(send->at, send->count, send->type, blocks + (size_t) rank * count,
+                             (int32_t) count, &ompi_mpi_float.dt);
+    if (OMPI_SUCCESS != error) {
+        memset(blocks + (size_t) rank * count, 0, count * sizeof *blocks);
+    }
     const int status =
         serve(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
-    for (int block = 0; MPI_SUCCESS == status && block < ranks; ++block) {
-        (void) ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
-                                    &ompi_mpi_float.dt, block_at(receive, block), receive->count,
-                                    receive->type);
+    for (int block = 0; MPI_SUCCESS == status && OMPI_SUCCESS == error && block < ranks; ++block) {
+        error = ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
+                                     &ompi_mpi_float.dt, block_at(receive, block), receive->count,
+                                     receive->type);
     }
     if (ARC_PHASE_BROKEN != module->base.phase) {
         free(blocks); /* otherwise a message may still be under way */
     }
-    return status;
+    return MPI_SUCCESS == status ? error : status;
 }
 
 int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,

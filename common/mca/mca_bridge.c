@@ -1,8 +1,10 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "checked.h"
 #include "mca_bridge.h"
 #include "mca_half.h"
 
@@ -56,30 +58,40 @@ static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
 
 /* ---- elements between vectors of the reduction and elements as the type describes them ---- */
 
-/* Elements [first, first + count) of the vector at `part` -> typed[0 .. count). */
-static void load(const arc_reduction_t *reduction, const void *part, size_t first, size_t count,
-                 void *typed)
+/* The first error counts. */
+static void note(arc_reduction_t *reduction, int status)
 {
-    char *from = (char *) part + first * reduction->reducer.stride_bytes;
-    if (reduction->packed) {
-        (void) ompi_datatype_sndrcv(from, (int32_t) (count * reduction->reducer.stride_bytes),
-                                    &ompi_mpi_packed.dt, typed, (int32_t) count, reduction->type);
-    } else {
-        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, typed, from);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != status && MPI_SUCCESS == reduction->error)) {
+        reduction->error = status;
     }
 }
 
-static void store(const arc_reduction_t *reduction, void *typed, void *out, size_t first,
-                  size_t count)
+/* Elements [first, first + count) of the vector at `part` -> typed[0 .. count). */
+static void load(arc_reduction_t *reduction, const void *part, size_t first, size_t count,
+                 void *typed)
+{
+    char *from = (char *) part + first * reduction->reducer.stride_bytes;
+    const size_t bytes = count * reduction->reducer.stride_bytes;
+
+    assert(bytes <= INT32_MAX);
+    note(reduction,
+         reduction->packed
+             ? ompi_datatype_sndrcv(from, (int32_t) bytes, &ompi_mpi_packed.dt, typed,
+                                    (int32_t) count, reduction->type)
+             : ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, typed, from));
+}
+
+static void store(arc_reduction_t *reduction, void *typed, void *out, size_t first, size_t count)
 {
     char *to = (char *) out + first * reduction->reducer.stride_bytes;
-    if (reduction->packed) {
-        (void) ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to,
-                                    (int32_t) (count * reduction->reducer.stride_bytes),
-                                    &ompi_mpi_packed.dt);
-    } else {
-        (void) ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, to, typed);
-    }
+    const size_t bytes = count * reduction->reducer.stride_bytes;
+
+    assert(bytes <= INT32_MAX);
+    note(reduction,
+         reduction->packed
+             ? ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to, (int32_t) bytes,
+                                    &ompi_mpi_packed.dt)
+             : ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, to, typed));
 }
 
 /*
@@ -90,7 +102,7 @@ static void store(const arc_reduction_t *reduction, void *typed, void *out, size
 static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size_t count,
                            const void *context)
 {
-    const arc_reduction_t *reduction = context;
+    arc_reduction_t *reduction = (arc_reduction_t *) context;
     const size_t stride_bytes = reduction->reducer.stride_bytes;
     const size_t at_once = SCRATCH_BYTES / stride_bytes;
     _Alignas(SCRATCH_ALIGN_BYTES) unsigned char sum[SCRATCH_BYTES];
@@ -115,8 +127,11 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
 static void reduce_by_user(const void *const *parts, unsigned n, void *out, size_t count,
                            const void *context)
 {
-    const arc_reduction_t *reduction = context;
+    arc_reduction_t *reduction = (arc_reduction_t *) context;
 
+    if (NULL == reduction->typed[0]) {
+        return; /* no memory: the call ends in that error */
+    }
     load(reduction, parts[n - 1], 0, count, reduction->typed[0]);
     for (unsigned i = n - 1; i-- > 0;) {
         load(reduction, parts[i], 0, count, reduction->typed[1]);
@@ -196,6 +211,7 @@ arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t 
                                   arc_reduction_t *reduction)
 {
     reduction->packed = false;
+    reduction->error = MPI_SUCCESS;
     reduction->op = op;
     reduction->type = type;
     if (!ompi_op_is_intrinsic(op)) {
@@ -221,39 +237,96 @@ static size_t round_up(size_t bytes)
     return (bytes + SCRATCH_ALIGN_BYTES - 1) / SCRATCH_ALIGN_BYTES * SCRATCH_ALIGN_BYTES;
 }
 
-arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t count)
+/*
+ * Where the bytes of `count` > 0 elements are: *span_bytes of them from *gap_bytes behind the
+ * address of element 0 on.  opal_datatype_span() is not for negative extents, with which element 0
+ * is the last. False if no memory can hold them.
+ */
+static bool find_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
+                      size_t *span_bytes)
+{
+    ptrdiff_t lower_bound = 0;
+    ptrdiff_t extent_bytes = 0;
+    ptrdiff_t true_extent_bytes = 0;
+    ptrdiff_t to_last_bytes = 0;
+
+    (void) ompi_datatype_type_extent(type, &extent_bytes);
+    (void) ompi_datatype_get_true_extent(type, &lower_bound, &true_extent_bytes);
+    if (__builtin_mul_overflow(extent_bytes, count - 1, &to_last_bytes) ||
+        __builtin_add_overflow(lower_bound, to_last_bytes < 0 ? to_last_bytes : 0, gap_bytes)) {
+        return false;
+    }
+    const size_t step_bytes = extent_bytes < 0 ? -(size_t) extent_bytes : (size_t) extent_bytes;
+    return arc_checked_bytes(count - 1, step_bytes, (size_t) true_extent_bytes, span_bytes);
+}
+
+/* Memory for `typed`.  Is there any? */
+static bool allocate_typed(arc_reduction_t *reduction, size_t count)
 {
     ptrdiff_t gap_bytes = 0;
-    const size_t vector_bytes = round_up(count * reduction->reducer.stride_bytes);
-    const size_t span_bytes =
-        (size_t) opal_datatype_span(&reduction->type->super, count, &gap_bytes);
+    size_t span_bytes = 0;
+    size_t both_bytes = 0;
+
+    if (!find_span(reduction->type, count, &gap_bytes, &span_bytes)) {
+        return false;
+    }
     const size_t shift_bytes = (size_t) gap_bytes % SCRATCH_ALIGN_BYTES;
     const size_t typed_bytes = round_up(shift_bytes + span_bytes);
-
-    reduction->memory = malloc(vector_bytes + 2 * typed_bytes + SCRATCH_ALIGN_BYTES);
-    if (NULL == reduction->memory) {
-        return ARC_ERR_NO_MEMORY;
+    if (!arc_checked_bytes(2, typed_bytes, SCRATCH_ALIGN_BYTES, &both_bytes)) {
+        return false;
     }
-    reduction->vector = (unsigned char *) round_up((size_t) (uintptr_t) reduction->memory);
+    reduction->typed_memory = malloc(both_bytes);
+    if (NULL == reduction->typed_memory) {
+        return false;
+    }
     /*
      * The data begin `gap` behind the address that MPI takes as that of an element.  That address
      * is the one to be aligned; where it is not far away, what is in between is ours, too.
      */
-    reduction->typed[0] = reduction->vector + vector_bytes + shift_bytes - gap_bytes;
+    unsigned char *first = (unsigned char *) round_up((size_t) (uintptr_t) reduction->typed_memory);
+    reduction->typed[0] = first + shift_bytes - gap_bytes;
     reduction->typed[1] = reduction->typed[0] + typed_bytes;
+    return true;
+}
+
+arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t count)
+{
+    size_t vector_bytes = 0;
+
+    if (!arc_checked_bytes(count, reduction->reducer.stride_bytes, SCRATCH_ALIGN_BYTES,
+                           &vector_bytes)) {
+        return ARC_ERR_NO_MEMORY;
+    }
+    reduction->vector_memory = malloc(vector_bytes);
+    if (NULL == reduction->vector_memory) {
+        return ARC_ERR_NO_MEMORY;
+    }
+    reduction->vector = (unsigned char *) round_up((size_t) (uintptr_t) reduction->vector_memory);
+    reduction->typed_memory = NULL;
+    reduction->typed[0] = NULL;
     store(reduction, (void *) in, reduction->vector, 0, count);
+    if (MPI_SUCCESS != reduction->error) {
+        memset(reduction->vector, 0, count * reduction->reducer.stride_bytes);
+    }
+    if (!allocate_typed(reduction, count)) {
+        note(reduction, MPI_ERR_NO_MEM);
+    }
     return ARC_OK;
 }
 
-void mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count)
+int mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count)
 {
-    load(reduction, reduction->vector, 0, count, out);
+    if (MPI_SUCCESS == reduction->error) {
+        load(reduction, reduction->vector, 0, count, out);
+    }
     mca_bridge_discard(reduction);
+    return reduction->error;
 }
 
 void mca_bridge_discard(arc_reduction_t *reduction)
 {
-    free(reduction->memory);
+    free(reduction->vector_memory);
+    free(reduction->typed_memory);
 }
 
 arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *type)

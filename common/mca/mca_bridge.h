@@ -24,10 +24,12 @@ typedef struct arc_reduction {
     struct ompi_op_t *op;
     struct ompi_datatype_t *type;
     bool packed; /* a function of the program: to be given whole vectors, packed */
+    int error;   /* MPI_SUCCESS, or what this rank, which no other one knows of, met on the way */
     /* packed, from mca_bridge_pack() on: */
     unsigned char *vector;   /* [count] our part, then the result */
-    unsigned char *typed[2]; /* [count] elements as the type describes them */
-    void *memory;            /* all of it */
+    unsigned char *typed[2]; /* [count] elements as the type describes them; NULL: no memory */
+    void *vector_memory;
+    void *typed_memory;
 } arc_reduction_t;
 
 /*
@@ -42,14 +44,17 @@ arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t 
                                   arc_reduction_t *reduction);
 
 /*
- * For a packed reduction: allocate, and pack `count` elements from `in` to `vector`.
- * ARC_ERR_NO_MEMORY: nothing is allocated.
+ * For a packed reduction: allocate, and pack `count` elements from `in` to `vector`, of at most
+ * INT32_MAX bytes.  ARC_ERR_NO_MEMORY: nothing is allocated.  ARC_OK with an `error` in
+ * `reduction`: this rank can take part, but its result is lost.  Without `typed`, whose size
+ * follows from this rank's extents, its reducer does nothing: that is for algorithms in which
+ * nobody else needs what a rank reduces.
  */
 arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in,
                              size_t count) ARC_MUST_CHECK;
 
-/* Unpack `vector` to `out` and free. */
-void mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count);
+/* Unpack `vector` to `out`, unless there was an `error`, and free.  Returns the error. */
+int mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count) ARC_MUST_CHECK;
 
 /* Free without unpacking. */
 void mca_bridge_discard(arc_reduction_t *reduction);

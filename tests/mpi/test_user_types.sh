@@ -1,6 +1,6 @@
 #!/bin/sh
 # Operations of the program on awkward types (user_types.c): served by coll_lowlat up to block_bytes,
-# passed down above, right in both ways.
+# passed down above, right in both ways; and extents that are negative or huge (user_extents.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -40,4 +40,10 @@ done
 mpi_start 3 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_memory 300k" user_types
 mpi_judge "np=3 no memory to grow"
 mpi_says "np=3 no memory to grow: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+for ranks in 2 3 5; do
+    mpi_run "np=$ranks extents" "$ranks" 60 "" user_extents -f
+done
+# Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
+mpi_run "np=3 extents between nodes" 3 60 \
+    "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_extents
 mpi_done
