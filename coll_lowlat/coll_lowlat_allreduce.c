@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "coll_lowlat.h"
+#include "float_env.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "mca_below.h"
@@ -225,7 +226,10 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
+        /* What all ranks decide alike must not follow how each one's program rounds, or traps. */
+        const arc_float_env_t of_program = arc_float_env_enter();
         verdict = settle(module, verdict, &reduction, task.span_bytes, &algorithm);
+        arc_float_env_leave(of_program);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

@@ -50,12 +50,12 @@ typedef struct wiring {
     ucx_card_t *received; /* [partners] */
 } wiring_t;
 
-static double now_seconds(void)
+static int64_t now_seconds(void)
 {
     struct timespec now;
 
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+    return now.tv_sec;
 }
 
 /* ---- what the process shares ---- */
@@ -138,7 +138,7 @@ void lowlat_puts_open(lowlat_puts_t *puts)
 
 void lowlat_puts_close(lowlat_puts_t *puts)
 {
-    const double begin = now_seconds();
+    const int64_t begin = now_seconds();
 
     if (puts->open) {
         (void) opal_progress_unregister(drive);
@@ -331,7 +331,7 @@ static outcome_t attach(lowlat_module_t *module, lowlat_port_t *port, wiring_t *
 
 static outcome_t greet(lowlat_port_t *port)
 {
-    const double begin = now_seconds();
+    const int64_t begin = now_seconds();
 
     if (!port->has_window) {
         return CONNECTED;

@@ -122,7 +122,7 @@ static const char *choose_wait(lowlat_module_t *module)
     module->wait.progress = mca_compat_progress;
     module->wait.spins = (unsigned) (must_progress ? config->spins_shared_cores : config->spins);
     module->wait.yields = shared ? (unsigned) config->yields : 0;
-    module->wait.timeout_seconds = config->timeout;
+    module->wait.timeout_ns = config->timeout * ARC_NS_PER_SECOND;
     if (shared) {
         module->group.prefetch_bytes = 0;
         return "cores are shared";

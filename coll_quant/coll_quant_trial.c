@@ -188,7 +188,7 @@ static bool bench_make(bench_t *bench, quant_module_t *module, quant_part_t part
         (bench_t){.module = module,
                   .operation = {.numbers = numbers, .count = 0 == count ? 1 : count, .part = part},
                   .wait = module->wait};
-    bench->wait.timeout_seconds = 0;
+    bench->wait.timeout_ns = 0;
     uint64_t ok = bench_allocate(bench);
     *status = MPI_SUCCESS;
     if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {

@@ -9,16 +9,17 @@
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
 enum { POLLS_PER_CLOCK_READ = 256 };
 
-static double now_seconds(void)
+/* Integers: floating point would raise exceptions, and the program may have asked for traps. */
+static int64_t now_ns(void)
 {
     struct timespec now;
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+    return (int64_t) now.tv_sec * ARC_NS_PER_SECOND + now.tv_nsec;
 }
 
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
 {
-    double start = wait->timeout_seconds > 0 ? now_seconds() : 0;
+    int64_t start_ns = wait->timeout_ns > 0 ? now_ns() : 0;
     unsigned long steps = task->steps;
 
     for (unsigned poll = 1;; ++poll) {
@@ -31,14 +32,14 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
         } else {
             wait->progress();
         }
-        if (wait->timeout_seconds <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
+        if (wait->timeout_ns <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
             continue;
         }
-        const double now = now_seconds();
+        const int64_t at_ns = now_ns();
         if (steps != task->steps) {
             steps = task->steps;
-            start = now;
-        } else if (now - start > wait->timeout_seconds) {
+            start_ns = at_ns;
+        } else if (at_ns - start_ns > wait->timeout_ns) {
             return ARC_ERR_TIMEOUT;
         }
     }

@@ -15,13 +15,17 @@
 #ifndef ARC_WAIT_H
 #define ARC_WAIT_H
 
+#include <stdint.h>
+
 #include "task.h"
+
+#define ARC_NS_PER_SECOND INT64_C(1000000000)
 
 typedef struct arc_wait {
     void (*progress)(void); /* drives everything else in this process; may yield */
     unsigned spins;         /* polls before the first call of progress */
-    unsigned yields; /* polls that only yield, for each that calls progress: waits for memory */
-    double timeout_seconds; /* without a step forward; 0: wait for ever */
+    unsigned yields;    /* polls that only yield, for each that calls progress: waits for memory */
+    int64_t timeout_ns; /* without a step forward; 0: wait for ever */
 } arc_wait_t;
 
 static inline void arc_cpu_relax(void)

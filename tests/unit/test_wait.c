@@ -53,10 +53,9 @@ static arc_status_t counted_progress(arc_task_t *base)
 
 static const arc_task_ops_t counted_ops = {.progress = counted_progress};
 
-static arc_status_t run(counted_t *task, unsigned spins, double timeout_seconds)
+static arc_status_t run(counted_t *task, unsigned spins, int64_t timeout_ns)
 {
-    const arc_wait_t wait = {
-        .progress = count_progress, .spins = spins, .timeout_seconds = timeout_seconds};
+    const arc_wait_t wait = {.progress = count_progress, .spins = spins, .timeout_ns = timeout_ns};
     task->task.ops = &counted_ops;
     progress_calls = 0;
     return arc_wait_run(&wait, &task->task);
@@ -118,7 +117,7 @@ static void a_time_limit_ends_the_wait(void **state)
     counted_t never = {.end_after = 0};
     (void) state;
 
-    assert_int_equal(ARC_ERR_TIMEOUT, run(&never, 10, 0.05));
+    assert_int_equal(ARC_ERR_TIMEOUT, run(&never, 10, ARC_NS_PER_SECOND / 20));
     assert_true(progress_calls > 0);
 }
 
@@ -136,7 +135,7 @@ static void a_long_task_that_moves_is_not_timed_out(void **state)
     slow.step_every = STEP_EVERY * 256;
     slow_poll = &a_poll;
     const arc_wait_t wait = {
-        .progress = count_progress_slowly, .spins = 0, .timeout_seconds = 0.05};
+        .progress = count_progress_slowly, .spins = 0, .timeout_ns = ARC_NS_PER_SECOND / 20};
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &slow.task));
 }
 

@@ -1,0 +1,101 @@
+/*
+ * A program that traps on every floating-point exception, FE_INEXACT too, and rounds another way
+ * on each rank. Its sums are exact: only arithmetic that is not its own could trap. After each
+ * call it finds its environment as it left it. Each length is summed twice on a new communicator,
+ * so that set-up, growth and trials come in this environment.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#define _GNU_SOURCE /* feenableexcept */
+#include "config.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+enum { LARGEST = 100000, COMMUNICATORS = 2, CALLS = 2, VALUES = 1000, ROUNDINGS = 4 };
+
+static const int counts[] = {1, 10, 1000, 10000, LARGEST};
+
+static int world_rank;
+static int world_ranks;
+
+static int rounding_of(int rank)
+{
+    static const int roundings[ROUNDINGS] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    return roundings[rank % ROUNDINGS];
+}
+
+/* Which exceptions trap, of those that can be asked for. */
+static int traps(void)
+{
+#ifdef __GLIBC__
+    return fegetexcept();
+#else
+    return 0;
+#endif
+}
+
+static void change_environment(void)
+{
+    fesetround(rounding_of(world_rank));
+#ifdef __GLIBC__
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_ALL_EXCEPT);
+#endif
+}
+
+static void check_calls(const double *send, double *receive, int count, MPI_Comm comm)
+{
+    const int rounding = fegetround();
+    const int trapping = traps();
+
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Allreduce(send, receive, count, MPI_DOUBLE, MPI_SUM, comm);
+        tap_check(fegetround() == rounding, "count %d: rounding %d became %d", count, rounding,
+                  fegetround());
+        tap_check(traps() == trapping, "count %d: traps %#x became %#x", count, (unsigned) trapping,
+                  (unsigned) traps());
+        for (int i = 0; i < count; i++) {
+            const int expected = i % VALUES * world_ranks + world_ranks * (world_ranks - 1) / 2;
+            tap_check((int) receive[i] == expected, "count %d: element %d is %d instead of %d",
+                      count, i, (int) receive[i], expected);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    double *send;
+    double *receive;
+    fenv_t usual;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+    send = must_alloc(LARGEST * sizeof *send);
+    receive = must_alloc(LARGEST * sizeof *receive);
+    for (int i = 0; i < LARGEST; i++) {
+        send[i] = i % VALUES + world_rank;
+    }
+    for (int c = 0; c < COMMUNICATORS; c++) {
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        fegetenv(&usual);
+        change_environment();
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            check_calls(send, receive, counts[i], comm);
+        }
+        fesetenv(&usual);
+        MPI_Comm_free(&comm);
+        tap_case("communicator %d: sums, nothing traps, the environment is as before", c);
+    }
+    free(send);
+    free(receive);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
