@@ -84,11 +84,15 @@ static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const c
 static inline bool mca_compat_info_said(struct ompi_communicator_t *comm, const char *key,
                                         char *value, size_t value_bytes)
 {
+#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
     char saved[OPAL_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
 
     (void) snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
-    return mca_compat_info_get(comm, key, value, value_bytes) ||
-           mca_compat_info_get(comm, saved, value, value_bytes);
+    if (mca_compat_info_get(comm, saved, value, value_bytes)) {
+        return true;
+    }
+#endif
+    return mca_compat_info_get(comm, key, value, value_bytes);
 }
 
 /*
