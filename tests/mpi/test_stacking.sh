@@ -27,6 +27,9 @@ arguments_of() {
 
 # stack LABEL RANKS "ARGUMENTS" COMPONENT PRIORITY
 stack() {
+    # Runs side by side must not make the session directories of one node at the same time.
+    TMPDIR=$mpi_scratch
+    export TMPDIR
     mpi_run "$1, $4 at $5" "$2" 60 "$3 $(arguments_of "$4" "$5") $ours" stacked
     mpi_run "$1, $4 at $5, lowlat alone" "$2" 60 \
         "$3 $(arguments_of "$4" "$5") --mca coll ^quant" stacked -l 10

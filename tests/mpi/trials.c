@@ -101,14 +101,14 @@ static double exact_of(int block, int i)
 /* Element i of what each rank gives is value(rank, i).  How many elements the result has. */
 static int call(MPI_Comm comm, const float *in, float *out, int block, bool in_place)
 {
-    const void *send = in_place ? MPI_IN_PLACE : in;
+    /* An allgather in place is passed down. */
+    const void *send = in_place && collective != ALLGATHER ? MPI_IN_PLACE : in;
 
     if (collective == ALLREDUCE) {
         MPI_Allreduce(send, out, block, MPI_FLOAT, MPI_SUM, comm);
     } else if (collective == REDUCE_SCATTER_BLOCK) {
         MPI_Reduce_scatter_block(send, out, block, MPI_FLOAT, MPI_SUM, comm);
     } else {
-        memcpy(out + (size_t) world_rank * (size_t) block, in, (size_t) block * sizeof *in);
         MPI_Allgather(send, block, MPI_FLOAT, out, block, MPI_FLOAT, comm);
         return block * world_ranks;
     }
