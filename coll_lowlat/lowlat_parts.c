@@ -80,7 +80,8 @@ bool lowlat_parts_stage(lowlat_task_t *task)
     return true;
 }
 
-bool lowlat_parts_reduce(lowlat_task_t *task)
+/* Reduce the next chunk's part of ours into `sum`.  False: not all parts have come. */
+static bool reduce_into(lowlat_task_t *task, unsigned char *sum)
 {
     const lowlat_group_t *group = task->group;
     const arc_reducer_t *reducer = task->reducer;
@@ -93,12 +94,33 @@ bool lowlat_parts_reduce(lowlat_task_t *task)
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
         group->parts[rank] = lowlat_part_at(task, rank, chunk, part.first);
     }
-    unsigned char *sum = lowlat_part_at(task, group->rank, chunk, part.first);
     group->parts[group->rank] = lowlat_in(task, part.first * reducer->stride_bytes);
     if (part.end > part.first) {
         reducer->reduce(group->parts, group->ranks, sum, part.end - part.first, reducer->context);
     }
     task->reduced += 1;
+    return true;
+}
+
+bool lowlat_parts_reduce(lowlat_task_t *task)
+{
+    const unsigned rank = task->group->rank;
+    const size_t chunk = task->reduced;
+    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+
+    return reduce_into(task, lowlat_part_at(task, rank, chunk, part.first));
+}
+
+bool lowlat_parts_complete(lowlat_task_t *task)
+{
+    const size_t chunk = task->reduced;
+    const lowlat_range_t part = lowlat_part(task, chunk, task->group->rank);
+
+    if (!reduce_into(task, lowlat_out(task, part.first * task->reducer->stride_bytes))) {
+        return false;
+    }
+    lowlat_stage(task, task->out, part.first, part.end, arena_offset(task, chunk, part.first));
+    lowlat_flag_post(task, LOWLAT_REDUCED, chunk + 1);
     return true;
 }
 

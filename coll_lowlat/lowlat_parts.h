@@ -11,6 +11,13 @@
  *   publish k  what is in our slot is the result: -> `out`          REDUCED  k+1
  *   gather k   copy every other owner's part from its slot -> `out` GATHERED k+1
  *
+ * Where nothing happens between reduce and publish, both are one:
+ *
+ *   complete k own part of all ranks -> `out`, from there -> our slot  REDUCED k+1
+ *
+ * That copies as much, but nobody reads the slot back after others have begun to: its lines
+ * would have to come back from their cores.
+ *
  * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of all
  * peers, stage k for GATHERED >= k-S+1 of all peers: they have then read all of
  * chunk k-S from our slot, and REDUCED came before that.
@@ -41,6 +48,9 @@ unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t c
 bool lowlat_parts_stage(lowlat_task_t *task);
 bool lowlat_parts_reduce(lowlat_task_t *task);
 bool lowlat_parts_gather(lowlat_task_t *task);
+
+/* Reduce and publish at once. */
+bool lowlat_parts_complete(lowlat_task_t *task);
 
 /* Cannot wait: `chunk` is the next one, and its part is complete. */
 void lowlat_parts_publish(lowlat_task_t *task, size_t chunk);

@@ -27,17 +27,6 @@
 #include "lowlat_parts.h"
 #include "lowlat_twoshot.h"
 
-static bool reduce_and_publish(lowlat_task_t *task)
-{
-    const size_t chunk = task->reduced;
-
-    if (!lowlat_parts_reduce(task)) {
-        return false;
-    }
-    lowlat_parts_publish(task, chunk);
-    return true;
-}
-
 /* The next action in the order of the picture; every wait is a return. */
 static arc_status_t twoshot_progress(arc_task_t *base)
 {
@@ -50,7 +39,7 @@ static arc_status_t twoshot_progress(arc_task_t *base)
                 return ARC_IN_PROGRESS;
             }
         } else if (task->reduced < task->pieces && task->reduced <= task->gathered + 1) {
-            if (!reduce_and_publish(task)) {
+            if (!lowlat_parts_complete(task)) {
                 return ARC_IN_PROGRESS;
             }
         } else if (!lowlat_parts_gather(task)) {
