@@ -51,6 +51,9 @@ typedef struct lowlat_module {
     /* For longer messages of an algorithm the memory should grow. */
     size_t enough_bytes[LOWLAT_ALGORITHMS];
     bool counted; /* in the component's `communicators` */
+    /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
+    int64_t until_look;
+    bool looked;
 } lowlat_module_t;
 OBJ_CLASS_DECLARATION(lowlat_module_t);
 
@@ -73,6 +76,12 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
  * operations.
  */
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+
+/*
+ * After a call that made until_look negative, all ranks together: look whether staging is still
+ * as it should be, or act on what all have seen.  An MPI error if that breaks the module.
+ */
+int coll_lowlat_look(lowlat_module_t *module);
 
 /* Undo the set-up; harmless if there was none. */
 void coll_lowlat_teardown(lowlat_module_t *module);

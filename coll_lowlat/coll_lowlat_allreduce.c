@@ -14,6 +14,8 @@
 #include "mca_below.h"
 #include "mca_half.h"
 
+enum { LOOK_BYTES = 4096 }; /* count as one call more towards the next look at staging */
+
 /*
  * The algorithm for reductions that not all algorithms are for.  A function of the program
  * gets whole vectors: one block of one-shot, or one chunk with one owner in each node.
@@ -147,7 +149,12 @@ static inline int run(lowlat_module_t *module, unsigned algorithm, lowlat_task_t
 {
     lowlat_algorithms[algorithm].start(task);
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
-    return OPAL_LIKELY(ARC_OK == status) ? MPI_SUCCESS : fail(module, task, status);
+
+    if (OPAL_UNLIKELY(ARC_OK != status)) {
+        return fail(module, task, status);
+    }
+    module->until_look -= 1 + (int64_t) (task->span_bytes / LOOK_BYTES);
+    return OPAL_LIKELY(module->until_look >= 0) ? MPI_SUCCESS : coll_lowlat_look(module);
 }
 
 /* Elements with gaps: the operation itself runs on packed vectors, in place. */

@@ -167,6 +167,8 @@ static void module_construct(lowlat_module_t *module)
     module->port = NULL;
     module->scratch = NULL;
     module->counted = false;
+    module->until_look = INT64_MAX;
+    module->looked = false;
 }
 
 OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, module_construct, coll_lowlat_teardown);

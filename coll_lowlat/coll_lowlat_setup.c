@@ -8,12 +8,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
-#include "lowlat_probe.h"
+#include "lowlat_staging.h"
 #include "mca_nodes.h"
 
 /*
@@ -111,8 +110,8 @@ static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *core
     return status;
 }
 
-/* How to wait, and how far the cores are; every rank for itself. */
-static const char *choose_wait(lowlat_module_t *module)
+/* Every rank for itself. */
+static void choose_wait(lowlat_module_t *module)
 {
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     const bool shared = module->group.cores_shared;
@@ -123,28 +122,84 @@ static const char *choose_wait(lowlat_module_t *module)
     module->wait.spins = (unsigned) (must_progress ? config->spins_shared_cores : config->spins);
     module->wait.yields = shared ? (unsigned) config->yields : 0;
     module->wait.timeout_ns = config->timeout * ARC_NS_PER_SECOND;
-    if (shared) {
-        module->group.prefetch_bytes = 0;
-        return "cores are shared";
-    }
-    const bool near = lowlat_probe_ns(&module->group) <= config->far_ns;
-    module->group.prefetch_bytes = near ? config->prefetch_bytes_near : config->prefetch_bytes;
-    return near ? "cores are near" : "cores are far";
 }
 
-static void log_ready(const lowlat_module_t *module, const char *cores)
+static void log_ready(const lowlat_module_t *module)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
+    char staging[TEXT_BYTES];
 
     if (0 == ompi_comm_rank(module->base.comm)) {
         lowlat_map_describe(&module->map, text, sizeof text);
+        lowlat_staging_describe(&module->group, staging, sizeof staging);
         arc_module_log(
             &module->base, ARC_LOG_CHOICE, "%s; %s%s memory, %zu bytes a rank, %s kernels, %s",
             text, lowlat_net_text(module), lowlat_memory_choices[1 + module->share.domain],
             module->share.counted_bytes,
-            arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_lowlat_component.config.isa)), cores);
+            arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_lowlat_component.config.isa)), staging);
     }
+}
+
+static arc_status_t run(void *context, lowlat_task_t *task)
+{
+    return arc_wait_run((const arc_wait_t *) context, &task->task);
+}
+
+/*
+ * Find out how to stage here, now; the selection follows.  All ranks together, between two
+ * operations.
+ */
+static void try_staging(lowlat_module_t *module)
+{
+    arc_status_t status = lowlat_staging_try(&module->group, run, &module->wait);
+
+    if (ARC_OK != status) {
+        (void) arc_module_break(&module->base, status, " in the trial of staging");
+    }
+    compile_map(module);
+}
+
+/* How to stage: as the user says, or as is fastest, and as long as it is. */
+static void choose_staging(lowlat_module_t *module)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_group_t *group = &module->group;
+    const bool tries =
+        LOWLAT_STAGING_AUTO == config->staging && !group->cores_shared && NULL == group->net;
+
+    group->streaming = arc_copier_streaming(arc_cpu_isa((arc_isa_t) config->isa));
+    lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
+                                    ? LOWLAT_WAY_ORDINARY
+                                    : (lowlat_way_t) (config->staging - 1));
+    group->streams = 0 == group->stream_bytes;
+    module->until_look = INT64_MAX;
+    if (tries) {
+        try_staging(module);
+        module->until_look = 0 == config->staging_calls ? INT64_MAX : config->staging_calls;
+    }
+}
+
+int coll_lowlat_look(lowlat_module_t *module)
+{
+    const int64_t calls = mca_coll_lowlat_component.config.staging_calls;
+
+    if (!module->looked) {
+        lowlat_staging_look(&module->group);
+        module->looked = true;
+        module->until_look = 0; /* read what all have told after the next call */
+        return MPI_SUCCESS;
+    }
+    module->looked = false;
+    module->until_look = calls;
+    if (lowlat_staging_changed(&module->group)) {
+        try_staging(module);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+        log_ready(module);
+    }
+    return MPI_SUCCESS;
 }
 
 /* What this rank needs before it can take part.  The reason if something is missing. */
@@ -282,13 +337,17 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         decline(module, ARC_REASON_NO_SETUP);
         return;
     }
-    const char *distance = choose_wait(module);
+    choose_wait(module);
+    choose_staging(module);
+    if (ARC_PHASE_BROKEN == base->phase) {
+        return;
+    }
     reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASONS;
     if (ARC_REASONS != reason) {
         decline(module, reason);
     } else if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
-        log_ready(module, distance);
+        log_ready(module);
     }
 }
 

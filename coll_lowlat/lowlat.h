@@ -5,12 +5,12 @@
  * Every rank owns one segment.  It alone writes there, everybody else maps it
  * and reads:
  *
- *   | flags | identity | probe | line[0][..] | line[1][..] | arena[0]    | arena[1]    |
- *                                half 0        half 1        arena_bytes   arena_bytes
+ *   | flags | identity | probe, told | line[0][..] | line[1][..] | arena[0]    | arena[1]    |
+ *                                      half 0        half 1        arena_bytes   arena_bytes
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
  *   identity    a random number, for the mapping to be checked at set-up
- *   probe       a counter to measure with how far apart cores are
+ *   probe       a counter to measure with how far apart cores are; told: what was found
  *   line[h][s]  one cache line: up to 56 bytes of data, then the sequence number
  *   arena[h]    staged data
  *
@@ -45,6 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy.h"
 #include "element.h"
 #include "task.h"
 
@@ -84,12 +85,19 @@ typedef struct lowlat_line {
     uint64_t sequence;
 } lowlat_line_t;
 
+/* What a rank tells the others about itself; lowlat_staging.h has when. */
+typedef struct lowlat_told {
+    uint64_t changed; /* its neighbour is at another distance than before */
+    uint64_t streams; /* it stages long messages by streaming */
+} lowlat_told_t;
+
 typedef struct lowlat_segment {
     struct {
         _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t value;
     } flag[LOWLAT_FLAGS];
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_told_t told;
     lowlat_line_t line[LOWLAT_HALVES][LOWLAT_LINES];
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
@@ -98,11 +106,17 @@ typedef struct lowlat_segment {
 typedef struct lowlat_group {
     unsigned rank;
     unsigned ranks;
-    bool cores_shared;          /* some ranks have no core of their own; the same on all ranks */
-    size_t arena_bytes;         /* of each half */
-    size_t block_bytes;         /* staging unit of one-shot */
-    size_t chunk_bytes;         /* of two-shot: this much of the vector at a time */
-    size_t prefetch_bytes;      /* messages up to here prefetch for the next one */
+    bool cores_shared;     /* some ranks have no core of their own; the same on all ranks */
+    size_t arena_bytes;    /* of each half */
+    size_t block_bytes;    /* staging unit of one-shot */
+    size_t chunk_bytes;    /* of two-shot: this much of the vector at a time */
+    size_t prefetch_bytes; /* messages up to here prefetch for the next one */
+    size_t stream_bytes;   /* messages from here on are staged by `streaming` */
+    arc_copier_t streaming;
+    bool streams;               /* most ranks stage long messages so; the same on all ranks */
+    int apart_ns;               /* the neighbour was when that was found out (lowlat_probe.h) */
+    unsigned looks_changed;     /* looks in a row that found another distance */
+    uint64_t probes;            /* the same on all ranks */
     uint64_t sequence;          /* operations started so far; the same on all ranks */
     uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */
@@ -136,6 +150,7 @@ typedef struct lowlat_task {
     uint64_t base;
     unsigned half;
     unsigned peer; /* all ranks below have been seen in the present wait */
+    bool unfenced; /* what was staged since the last flag must be fenced before the next */
     /* and by the algorithm: */
     size_t piece_elems;  /* pipeline: elements of a block or chunk, but for the last */
     size_t pieces;       /* ... how many */

@@ -46,6 +46,7 @@ static inline void lowlat_task_begin(lowlat_task_t *task, const arc_task_ops_t *
     group->pieces += pieces;
     task->half = (unsigned) (task->sequence % LOWLAT_HALVES);
     task->peer = 0;
+    task->unfenced = false;
     /* Only for messages about missing ranks: it need not be seen before anything else. */
     __atomic_store_n(&group->segment[group->rank]->flag[LOWLAT_ENTERED].value, task->sequence,
                      __ATOMIC_RELAXED);
@@ -58,9 +59,16 @@ static inline bool lowlat_is_absent(const lowlat_task_t *task, unsigned rank)
                            __ATOMIC_RELAXED) < task->sequence;
 }
 
-/* Set our flag to n.  Release: whoever sees it sees all that we wrote before. */
-static inline void lowlat_flag_post(const lowlat_task_t *task, lowlat_flag_t flag, size_t n)
+/*
+ * Set our flag to n.  Release: whoever sees it sees all that we wrote before.  That holds for
+ * ordinary stores; streaming ones are made visible first (copy.h).
+ */
+static inline void lowlat_flag_post(lowlat_task_t *task, lowlat_flag_t flag, size_t n)
 {
+    if (task->unfenced) {
+        task->unfenced = false;
+        task->group->streaming.fence();
+    }
     __atomic_store_n(&task->group->segment[task->group->rank]->flag[flag].value, task->base + n,
                      __ATOMIC_RELEASE);
 }
@@ -152,12 +160,20 @@ static inline size_t lowlat_piece_bytes(const lowlat_task_t *task, size_t elems,
 }
 
 /* Make elements [first, end) of the vector at `from` readable in our arena at `offset_bytes`. */
-static inline void lowlat_stage(const lowlat_task_t *task, const void *from, size_t first,
-                                size_t end, size_t offset_bytes)
+static inline void lowlat_stage(lowlat_task_t *task, const void *from, size_t first, size_t end,
+                                size_t offset_bytes)
 {
-    memcpy(lowlat_arena(task, task->group->rank) + offset_bytes,
-           (const unsigned char *) from + first * task->reducer->stride_bytes,
-           lowlat_piece_bytes(task, end - first, end));
+    const lowlat_group_t *group = task->group;
+    unsigned char *to = lowlat_arena(task, group->rank) + offset_bytes;
+    const unsigned char *part = (const unsigned char *) from + first * task->reducer->stride_bytes;
+    const size_t bytes = lowlat_piece_bytes(task, end - first, end);
+
+    if (task->span_bytes < group->stream_bytes) {
+        memcpy(to, part, bytes);
+    } else {
+        group->streaming.copy(to, part, bytes);
+        task->unfenced = NULL != group->streaming.fence;
+    }
 }
 
 /* Elements [first, end) of the result are at `from`.  Padding in `out` is left alone. */

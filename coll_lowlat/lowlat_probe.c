@@ -2,28 +2,20 @@
 #include "config.h"
 
 #include <limits.h>
-#include <time.h>
 
 #include "lowlat_probe.h"
 #include "wait.h"
 
-enum {
-    BATCHES = 5,
-    BATCH_TRIPS = 40,  /* with the others 200: about 50 us */
-    MAX_POLLS = 20000, /* about 1 ms */
-    NS_PER_SECOND = 1000000000,
-};
+/* How thorough a probe is. */
+typedef struct effort {
+    unsigned batches;
+    unsigned batch_trips;
+    unsigned max_polls; /* for an answer */
+} effort_t;
 
-static long long now_ns(void)
+static bool await(const uint64_t *flag, uint64_t value, unsigned max_polls)
 {
-    struct timespec now;
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long) now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-static bool await(const uint64_t *flag, uint64_t value)
-{
-    for (unsigned poll = 0; poll < MAX_POLLS; ++poll) {
+    for (unsigned poll = 0; poll < max_polls; ++poll) {
         if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) >= value) {
             return true;
         }
@@ -32,34 +24,55 @@ static bool await(const uint64_t *flag, uint64_t value)
     return false;
 }
 
-int lowlat_probe_ns(const lowlat_group_t *group)
+/* The numbers of a probe begin above all of those before, also of one that was given up. */
+static uint64_t first_trip(lowlat_group_t *group)
+{
+    enum { TRIPS_BITS = 16 };
+
+    group->probes += 1;
+    return group->probes << TRIPS_BITS;
+}
+
+static int probe(lowlat_group_t *group, effort_t effort)
 {
     const unsigned peer = group->rank ^ 1;
-    long long best_ns = LLONG_MAX;
-    uint64_t trip = 0;
+    int64_t best_ns = INT64_MAX;
+    uint64_t trip = first_trip(group);
 
     if (peer >= group->ranks) {
         return 0;
     }
     uint64_t *own = &group->segment[group->rank]->probe;
     const uint64_t *peers = &group->segment[peer]->probe;
-    for (unsigned batch = 0; batch < BATCHES; ++batch) {
-        const long long start_ns = now_ns();
-        for (const uint64_t end = trip + BATCH_TRIPS; trip < end;) {
+    for (unsigned batch = 0; batch < effort.batches; ++batch) {
+        const int64_t start_ns = arc_now_ns();
+        for (const uint64_t end = trip + effort.batch_trips; trip < end;) {
             ++trip;
             /* The even rank of a pair writes first, the odd one answers. */
             if (0 == group->rank % 2) {
                 __atomic_store_n(own, trip, __ATOMIC_RELEASE);
             }
-            if (!await(peers, trip)) {
+            if (!await(peers, trip, effort.max_polls)) {
                 return INT_MAX;
             }
             if (0 != group->rank % 2) {
                 __atomic_store_n(own, trip, __ATOMIC_RELEASE);
             }
         }
-        const long long batch_ns = now_ns() - start_ns;
+        const int64_t batch_ns = arc_now_ns() - start_ns;
         best_ns = batch_ns < best_ns ? batch_ns : best_ns;
     }
-    return (int) (best_ns / BATCH_TRIPS / 2);
+    return (int) (best_ns / effort.batch_trips / 2);
+}
+
+int lowlat_probe_ns(lowlat_group_t *group)
+{
+    /* 200 trips take about 50 us; so many polls about 1 ms. */
+    return probe(group, (effort_t){.batches = 5, .batch_trips = 40, .max_polls = 20000});
+}
+
+int lowlat_probe_again_ns(lowlat_group_t *group)
+{
+    /* 16 trips take 2 to 8 us; so many polls about 20 us. */
+    return probe(group, (effort_t){.batches = 2, .batch_trips = 8, .max_polls = 400});
 }

@@ -10,6 +10,7 @@
 #include "lowlat_net.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_select.h"
+#include "lowlat_staging.h"
 #include "lowlat_twoshot.h"
 
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
@@ -28,6 +29,8 @@ static const char *const lowlat_nodes_algorithm_choices[] = {
 /* clang-format on */
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
+static const char *const lowlat_staging_choices[] = {"auto", "ordinary", "prefetching", "streaming",
+                                                     NULL};
 const char *const lowlat_memory_choices[] = {"auto", "sysv", "posix", NULL};
 
 static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts", NULL};
@@ -39,28 +42,36 @@ const arc_param_t lowlat_params[] = {
 };
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
 
+/* What kind of group the rules are for; the same on all ranks. */
+typedef enum lowlat_kind {
+    SHARED,    /* some ranks share a core */
+    ORDINARY,  /* a core for each; staged by ordinary stores */
+    STREAMING, /* a core for each; most ranks stage by streaming */
+    KINDS
+} lowlat_kind_t;
+
+static lowlat_kind_t kind_of(const lowlat_group_t *group)
+{
+    return group->cores_shared ? SHARED : group->streams ? STREAMING : ORDINARY;
+}
+
 /*
- * The rules: the first row counts that is for a group of this kind, and whose
- * numbers of ranks and bytes are not below those of the call.  Where they come
- * from: docs/algorithms.md, "Which algorithm when".
+ * The rules: the first row counts whose number of ranks is not below that of the group and whose
+ * bytes for this kind are not below those of the call.  Where they come from:
+ * docs/algorithms.md, "which algorithm when".
  */
 static const struct {
-    bool cores_shared;
     unsigned max_ranks;
-    size_t max_bytes;
+    size_t max_bytes[KINDS];
     unsigned algorithm;
 } rules[] = {
     /* clang-format off */
-    {false, 2,        512 << 10, LOWLAT_ALGORITHM_ONESHOT},
-    {false, 4,        4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {false, 8,        1 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {false, UINT_MAX, 256,       LOWLAT_ALGORITHM_ONESHOT},
-    {false, UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
-    {true,  2,        512 << 10, LOWLAT_ALGORITHM_ONESHOT},
-    {true,  4,        32 << 10,  LOWLAT_ALGORITHM_ONESHOT},
-    {true,  8,        8 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {true,  UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_ONESHOT},
-    {true,  UINT_MAX, SIZE_MAX,  LOWLAT_ALGORITHM_TWOSHOT},
+    /* ranks     shared     ordinary   streaming */
+    {2,         {512 << 10, 16 << 10,  8 << 20},  LOWLAT_ALGORITHM_ONESHOT},
+    {4,         {32 << 10,  4 << 10,   4 << 10},  LOWLAT_ALGORITHM_ONESHOT},
+    {8,         {8 << 10,   1 << 10,   1 << 10},  LOWLAT_ALGORITHM_ONESHOT},
+    {UINT_MAX,  {4 << 10,   256,       256},      LOWLAT_ALGORITHM_ONESHOT},
+    {UINT_MAX,  {SIZE_MAX,  SIZE_MAX,  SIZE_MAX}, LOWLAT_ALGORITHM_TWOSHOT},
     /* clang-format on */
 };
 
@@ -155,9 +166,9 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
         add_nodes_rules(map, config, group->net, limit_bytes);
     } else {
         for (size_t i = 0; more && i < sizeof rules / sizeof rules[0]; ++i) {
-            more = rules[i].cores_shared != group->cores_shared ||
-                   rules[i].max_ranks < group->ranks ||
-                   map_add(map, config, rules[i].algorithm, rules[i].max_bytes, limit_bytes);
+            more = rules[i].max_ranks < group->ranks ||
+                   map_add(map, config, rules[i].algorithm, rules[i].max_bytes[kind_of(group)],
+                           limit_bytes);
         }
     }
 }

@@ -2,24 +2,15 @@
 #include "config.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include "wait.h"
 
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
 enum { POLLS_PER_CLOCK_READ = 256 };
 
-/* Integers: floating point would raise exceptions, and the program may have asked for traps. */
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * ARC_NS_PER_SECOND + now.tv_nsec;
-}
-
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
 {
-    int64_t start_ns = wait->timeout_ns > 0 ? now_ns() : 0;
+    int64_t start_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0;
     unsigned long steps = task->steps;
 
     for (unsigned poll = 1;; ++poll) {
@@ -35,7 +26,7 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
         if (wait->timeout_ns <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
             continue;
         }
-        const int64_t at_ns = now_ns();
+        const int64_t at_ns = arc_now_ns();
         if (steps != task->steps) {
             steps = task->steps;
             start_ns = at_ns;

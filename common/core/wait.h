@@ -16,6 +16,7 @@
 #define ARC_WAIT_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "task.h"
 
@@ -27,6 +28,15 @@ typedef struct arc_wait {
     unsigned yields;    /* polls that only yield, for each that calls progress: waits for memory */
     int64_t timeout_ns; /* without a step forward; 0: wait for ever */
 } arc_wait_t;
+
+/* A clock that only goes forward.  Integers: floating point would raise exceptions, and the program
+ * may have asked for traps. */
+static inline int64_t arc_now_ns(void)
+{
+    struct timespec now;
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * ARC_NS_PER_SECOND + now.tv_nsec;
+}
 
 static inline void arc_cpu_relax(void)
 {

@@ -10,6 +10,7 @@
 #include "lowlat_job.h"
 #include "lowlat_select.h"
 #include "reduce.h"
+#include "sim_memory.h"
 
 /* ---- what is reduced ---- */
 
@@ -223,8 +224,15 @@ void actor_start(actor_t *actor, const operation_t *operation)
         .count = operation->count,
         .span_bytes = operation->span_bytes,
     };
+    sim_memory_turn(actor->memory, &actor->group);
     lowlat_algorithms[operation->algorithm].start(&actor->task);
     actor->running = true;
+}
+
+arc_status_t actor_progress(actor_t *actor)
+{
+    sim_memory_turn(actor->memory, &actor->group);
+    return actor->task.task.ops->progress(&actor->task.task);
 }
 
 void actor_release(actor_t *actor)
@@ -272,7 +280,7 @@ static void move(job_t *job, actor_t *actor)
     if (!actor->running) {
         actor_start(actor, operation);
     }
-    arc_status_t status = actor->task.task.ops->progress(&actor->task.task);
+    arc_status_t status = actor_progress(actor);
     if (ARC_IN_PROGRESS == status) {
         return;
     }

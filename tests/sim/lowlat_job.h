@@ -54,10 +54,11 @@ void operation_tree(const operation_t *operation, const placement_t *placement, 
 void operation_round(const operation_t *operation, const placement_t *placement, unsigned first,
                      unsigned char *sum);
 
-/* A rank.  The job's maker sets group and rank, the rest is zero. */
+/* A rank.  The job's maker sets group, memory and rank, the rest is zero. */
 typedef struct actor {
     lowlat_group_t group;
-    unsigned rank; /* in the job */
+    struct sim_memory *memory; /* of its node */
+    unsigned rank;             /* in the job */
     lowlat_task_t task;
     size_t operation; /* the one under way, or the next */
     bool running;
@@ -67,6 +68,7 @@ typedef struct actor {
 } actor_t;
 
 void actor_start(actor_t *actor, const operation_t *operation);
+arc_status_t actor_progress(actor_t *actor);
 void actor_release(actor_t *actor);
 
 typedef struct job {

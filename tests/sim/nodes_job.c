@@ -90,6 +90,7 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
     }
     nodes->actors[rank].rank = rank;
+    nodes->actors[rank].memory = nodes->memory[topology->node];
     nodes->actors[rank].group =
         sim_memory_group(nodes->memory[topology->node], topology->local_rank, nodes->chunk_bytes,
                          nodes->chunk_bytes);

@@ -1,12 +1,122 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "sim_memory.h"
 
 enum { MAX_PIECE_BYTES = 512 };
+
+/* Any piece of the arenas, at any time. */
+static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
+{
+    const size_t bytes = LOWLAT_HALVES * memory->arena_bytes;
+    const size_t begin = test_random_below(&memory->random, bytes);
+    const size_t rest = bytes - begin;
+    const size_t wanted = 1 + test_random_below(&memory->random, MAX_PIECE_BYTES);
+
+    memcpy(to->arena + begin, from->arena + begin, wanted < rest ? wanted : rest);
+}
+
+/* The inline lines travel one by one; a line is a unit. */
+static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
+{
+    const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
+    const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
+    to->line[half][line] = from->line[half][line];
+}
+
+/* A flag, and with it all that it publishes. */
+static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from,
+                         const sim_streamed_t *streamed)
+{
+    const size_t flag = test_random_below(&memory->random, LOWLAT_FLAGS);
+    const size_t bytes = LOWLAT_HALVES * memory->arena_bytes;
+    unsigned char *old = test_alloc(bytes);
+
+    memcpy(old, to->arena, bytes);
+    memcpy(to->arena, from->arena, bytes);
+    for (unsigned i = 0; i < streamed->ranges; ++i) {
+        const size_t offset = streamed->range[i].offset_bytes;
+        memcpy(to->arena + offset, old + offset, streamed->range[i].bytes);
+    }
+    to->flag[flag] = from->flag[flag];
+    free(old);
+}
+
+/* Something of the owner's to the viewer. */
+static void deliver(sim_memory_t *memory, unsigned owner, unsigned viewer)
+{
+    enum { PIECE, LINE, FLAG, KINDS };
+    const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
+    lowlat_segment_t *to = memory->view[viewer * memory->ranks + owner];
+
+    if (owner == viewer) {
+        return;
+    }
+    switch (test_random_below(&memory->random, KINDS)) {
+    case PIECE:
+        deliver_piece(memory, to, from);
+        break;
+    case LINE:
+        deliver_line(memory, to, from);
+        break;
+    default:
+        deliver_flag(memory, to, from, &memory->streamed[owner]);
+        break;
+    }
+}
+
+/* ---- stores past the caches ---- */
+
+/* Whose stores these are: the functions of an arc_copier_t have no context. */
+static sim_memory_t *storing_memory;
+static unsigned storing_owner;
+
+static void copy_streaming(void *to, const void *from, size_t bytes)
+{
+    sim_streamed_t *streamed = &storing_memory->streamed[storing_owner];
+    const lowlat_segment_t *own =
+        storing_memory->view[storing_owner * storing_memory->ranks + storing_owner];
+    const size_t offset_bytes = (uintptr_t) to - (uintptr_t) own->arena;
+
+    /* Results lie elsewhere: nobody else reads them. */
+    if (bytes > 0 && offset_bytes < LOWLAT_HALVES * storing_memory->arena_bytes) {
+        assert_true(streamed->ranges < SIM_STREAMED_RANGES);
+        streamed->range[streamed->ranges].offset_bytes = offset_bytes;
+        streamed->range[streamed->ranges].bytes = bytes;
+        streamed->ranges += 1;
+    }
+    memcpy(to, from, bytes);
+}
+
+/* What was stored before it may be seen before it: a flag that should have come later, too. */
+static void fence(void)
+{
+    const unsigned viewer =
+        (unsigned) test_random_below(&storing_memory->random, storing_memory->ranks);
+
+    deliver(storing_memory, storing_owner, viewer);
+    storing_memory->streamed[storing_owner].ranges = 0;
+}
+
+void sim_memory_turn(sim_memory_t *memory, const lowlat_group_t *group)
+{
+    storing_memory = memory;
+    storing_owner = group->rank;
+}
+
+/* As many bytes as a message must have; or none does, or all do. */
+static size_t draw_bound(sim_memory_t *memory, size_t block_bytes)
+{
+    const size_t bounds[] = {0, 2 * block_bytes, SIZE_MAX};
+
+    return bounds[test_random_below(&memory->random, sizeof bounds / sizeof bounds[0])];
+}
 
 static lowlat_segment_t *segment_new(size_t arena_bytes)
 {
@@ -29,6 +139,8 @@ sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed)
     memory->random = test_random_of(seed, 0);
     memory->view = test_alloc(sizeof *memory->view * ranks * ranks);
     memory->parts = test_alloc(sizeof *memory->parts * ranks * ranks);
+    memory->streamed = test_alloc(sizeof *memory->streamed * ranks);
+    memset(memory->streamed, 0, sizeof *memory->streamed * ranks);
     for (unsigned i = 0; i < ranks * ranks; ++i) {
         memory->view[i] = segment_new(arena_bytes);
     }
@@ -42,6 +154,7 @@ void sim_memory_free(sim_memory_t *memory)
     }
     free(memory->view);
     free(memory->parts);
+    free(memory->streamed);
     free(memory);
 }
 
@@ -55,59 +168,17 @@ lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t bloc
         .block_bytes = block_bytes,
         .chunk_bytes = chunk_bytes,
         .prefetch_bytes = block_bytes,
+        .stream_bytes = draw_bound(memory, block_bytes),
+        .streaming = {.copy = copy_streaming, .fence = fence},
         .segment = &memory->view[rank * memory->ranks],
         .parts = &memory->parts[rank * memory->ranks],
     };
 }
 
-/* Any piece of the arenas, at any time. */
-static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
-{
-    const size_t bytes = LOWLAT_HALVES * memory->arena_bytes;
-    const size_t begin = test_random_below(&memory->random, bytes);
-    const size_t rest = bytes - begin;
-    const size_t wanted = 1 + test_random_below(&memory->random, MAX_PIECE_BYTES);
-
-    memcpy(to->arena + begin, from->arena + begin, wanted < rest ? wanted : rest);
-}
-
-/* The inline lines travel one by one; a line is a unit. */
-static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
-{
-    const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
-    const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
-    to->line[half][line] = from->line[half][line];
-}
-
-/* A flag, and with it all that it publishes. */
-static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
-{
-    const size_t flag = test_random_below(&memory->random, LOWLAT_FLAGS);
-
-    memcpy(to->arena, from->arena, LOWLAT_HALVES * memory->arena_bytes);
-    to->flag[flag] = from->flag[flag];
-}
-
 void sim_memory_deliver(sim_memory_t *memory)
 {
-    enum { PIECE, LINE, FLAG, KINDS };
     const unsigned owner = (unsigned) test_random_below(&memory->random, memory->ranks);
     const unsigned viewer = (unsigned) test_random_below(&memory->random, memory->ranks);
-    const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
-    lowlat_segment_t *to = memory->view[viewer * memory->ranks + owner];
 
-    if (owner == viewer) {
-        return;
-    }
-    switch (test_random_below(&memory->random, KINDS)) {
-    case PIECE:
-        deliver_piece(memory, to, from);
-        break;
-    case LINE:
-        deliver_line(memory, to, from);
-        break;
-    default:
-        deliver_flag(memory, to, from);
-        break;
-    }
+    deliver(memory, owner, viewer);
 }

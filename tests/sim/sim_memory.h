@@ -13,6 +13,10 @@
  * missing wait reads old data, and a buffer that is used again too early is
  * seen changing under the reader.
  *
+ * Streaming stores (copy.h) are exempt from that guarantee: a flag arrives without what its owner
+ * has streamed and not fenced.  So a missing fence, or one behind the flag, reads old data, too.
+ * Every rank draws whether it stages by them, and from which length on.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef SIM_MEMORY_H
@@ -21,11 +25,22 @@
 #include "lowlat.h"
 #include "testlib.h"
 
+/* Bytes of an owner's arenas that were streamed and not yet fenced. */
+enum { SIM_STREAMED_RANGES = 64 };
+typedef struct sim_streamed {
+    unsigned ranges;
+    struct {
+        size_t offset_bytes;
+        size_t bytes;
+    } range[SIM_STREAMED_RANGES];
+} sim_streamed_t;
+
 typedef struct sim_memory {
     unsigned ranks;
     size_t arena_bytes;
-    lowlat_segment_t **view; /* [viewer * ranks + owner] */
-    const void **parts;      /* [ranks * ranks] the ranks' scratch */
+    lowlat_segment_t **view;  /* [viewer * ranks + owner] */
+    const void **parts;       /* [ranks * ranks] the ranks' scratch */
+    sim_streamed_t *streamed; /* [ranks] by owner */
     test_random_t random;
 } sim_memory_t;
 
@@ -36,6 +51,9 @@ void sim_memory_free(sim_memory_t *memory);
 /* The group as `rank` has it. */
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
                                 size_t chunk_bytes);
+
+/* From here on it is `group`'s rank that stores. */
+void sim_memory_turn(sim_memory_t *memory, const lowlat_group_t *group);
 
 /* Deliver something of somebody's to somebody else. */
 void sim_memory_deliver(sim_memory_t *memory);

@@ -91,6 +91,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
         node.alone.size[rank] = 1;
         node.alone.member[rank][0] = rank;
         actors[rank].rank = rank;
+        actors[rank].memory = node.memory;
         actors[rank].group = sim_memory_group(node.memory, rank, BLOCK_BYTES, CHUNK_BYTES);
     }
     assert_true(
@@ -117,16 +118,16 @@ static void names_the_rank_that_is_missing(void **state)
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         actors[rank].rank = rank;
+        actors[rank].memory = memory;
         actors[rank].group = sim_memory_group(memory, rank, BLOCK_BYTES, CHUNK_BYTES);
         if (LATE != rank) {
             actor_start(&actors[rank], &operation);
         }
     }
     for (unsigned i = 0; i < DELIVERIES; ++i) {
-        lowlat_task_t *task = &actors[i % RANKS].task;
         sim_memory_deliver(memory);
         if (LATE != i % RANKS) {
-            assert_int_equal(ARC_IN_PROGRESS, task->task.ops->progress(&task->task));
+            assert_int_equal(ARC_IN_PROGRESS, actor_progress(&actors[i % RANKS]));
         }
     }
     for (unsigned rank = 0; rank < RANKS; ++rank) {

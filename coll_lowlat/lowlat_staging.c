@@ -1,0 +1,182 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "lowlat_oneshot.h"
+#include "lowlat_probe.h"
+#include "lowlat_staging.h"
+#include "reduce.h"
+#include "wait.h"
+
+enum {
+    LONGEST_BYTES = 8192, /* two blocks in the smallest arenas */
+    BATCHES = 3,          /* of each way and length; the fastest counts */
+    BATCH_CALLS = 4,      /* behind one that leaves the lines as this way does */
+};
+
+const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {1024, 2048, 4096, LONGEST_BYTES};
+
+void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way)
+{
+    group->prefetch_bytes = LOWLAT_WAY_PREFETCHING == way ? SIZE_MAX : 0;
+    group->stream_bytes = LOWLAT_WAY_STREAMING == way ? 0 : SIZE_MAX;
+}
+
+static bool is_clearly_faster(const lowlat_staging_times_t *times, unsigned length,
+                              lowlat_way_t way)
+{
+    enum { PERCENT = 90 }; /* of the other's time, or less */
+    const int64_t *ns = times->ns[length];
+
+    for (unsigned other = 0; other < LOWLAT_WAYS; ++other) {
+        if (other != (unsigned) way && 100 * ns[way] > PERCENT * ns[other]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times)
+{
+    unsigned prefetched = 0;
+    unsigned streamed = LOWLAT_STAGING_LENGTHS; /* from here on */
+
+    while (prefetched < LOWLAT_STAGING_LENGTHS &&
+           is_clearly_faster(times, prefetched, LOWLAT_WAY_PREFETCHING)) {
+        ++prefetched;
+    }
+    while (streamed > 0 && is_clearly_faster(times, streamed - 1, LOWLAT_WAY_STREAMING)) {
+        --streamed;
+    }
+    group->prefetch_bytes = 0 == prefetched ? 0
+                            : LOWLAT_STAGING_LENGTHS == prefetched
+                                ? 2 * lowlat_staging_bytes[prefetched - 1]
+                                : lowlat_staging_bytes[prefetched - 1];
+    group->stream_bytes =
+        LOWLAT_STAGING_LENGTHS == streamed ? SIZE_MAX : lowlat_staging_bytes[streamed];
+}
+
+void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t text_bytes)
+{
+    if (0 == group->stream_bytes) {
+        (void) snprintf(text, text_bytes, "streaming");
+    } else if (SIZE_MAX != group->stream_bytes) {
+        (void) snprintf(text, text_bytes, "streaming from %zu bytes", group->stream_bytes);
+    } else if (0 != group->prefetch_bytes) {
+        (void) snprintf(text, text_bytes, "prefetching");
+    } else {
+        (void) snprintf(text, text_bytes, "ordinary stores");
+    }
+}
+
+/* What a trial adds, and where to. */
+typedef struct trial {
+    lowlat_group_t *group;
+    lowlat_run_fn_t run;
+    void *context;
+    arc_reducer_t reducer;
+    uint32_t in[LONGEST_BYTES / sizeof(uint32_t)];
+    uint32_t out[LONGEST_BYTES / sizeof(uint32_t)];
+} trial_t;
+
+/* `calls` one-shot calls of `bytes` bytes each. */
+static arc_status_t call(trial_t *trial, size_t bytes, unsigned calls)
+{
+    arc_status_t status = ARC_OK;
+
+    for (unsigned i = 0; i < calls && ARC_OK == status; ++i) {
+        lowlat_task_t task = {.group = trial->group,
+                              .reducer = &trial->reducer,
+                              .in = trial->in,
+                              .out = trial->out,
+                              .count = bytes / sizeof trial->in[0],
+                              .span_bytes = bytes};
+        lowlat_oneshot_start(&task);
+        status = trial->run(trial->context, &task);
+    }
+    return status;
+}
+
+static arc_status_t time_way(trial_t *trial, size_t bytes, lowlat_way_t way, int64_t *ns)
+{
+    int64_t best_ns = INT64_MAX;
+
+    lowlat_staging_force(trial->group, way);
+    for (unsigned batch = 0; batch < BATCHES; ++batch) {
+        arc_status_t status = call(trial, bytes, 1);
+        const int64_t start_ns = arc_now_ns();
+        if (ARC_OK == status) {
+            status = call(trial, bytes, BATCH_CALLS);
+        }
+        if (ARC_OK != status) {
+            return status;
+        }
+        const int64_t batch_ns = arc_now_ns() - start_ns;
+        best_ns = batch_ns < best_ns ? batch_ns : best_ns;
+    }
+    *ns = best_ns;
+    return ARC_OK;
+}
+
+static lowlat_told_t *told_by(const lowlat_group_t *group, unsigned rank)
+{
+    return &group->segment[rank]->told;
+}
+
+arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void *context)
+{
+    trial_t trial = {.group = group, .run = run, .context = context};
+    lowlat_staging_times_t times;
+    unsigned streaming = 0;
+
+    (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &trial.reducer);
+    group->apart_ns = lowlat_probe_ns(group);
+    group->looks_changed = 0;
+    for (unsigned length = 0; length < LOWLAT_STAGING_LENGTHS; ++length) {
+        for (unsigned way = 0; way < LOWLAT_WAYS; ++way) {
+            arc_status_t status =
+                time_way(&trial, lowlat_staging_bytes[length], way, &times.ns[length][way]);
+            if (ARC_OK != status) {
+                return status;
+            }
+        }
+    }
+    lowlat_staging_choose(group, &times);
+    __atomic_store_n(&told_by(group, group->rank)->streams, SIZE_MAX != group->stream_bytes,
+                     __ATOMIC_RELEASE);
+    arc_status_t status = call(&trial, sizeof trial.in[0], 1);
+    for (unsigned rank = 0; rank < group->ranks; ++rank) {
+        streaming += 0 != __atomic_load_n(&told_by(group, rank)->streams, __ATOMIC_ACQUIRE);
+    }
+    group->streams = 2 * streaming > group->ranks;
+    return status;
+}
+
+/* Twice as far, or half as far; what could not be measured tells nothing. */
+static bool differs(int now_ns, int then_ns)
+{
+    return INT_MAX != now_ns &&
+           (INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2);
+}
+
+void lowlat_staging_look(lowlat_group_t *group)
+{
+    enum { IN_A_ROW = 2 }; /* one may be an accident */
+    const bool changed = differs(lowlat_probe_again_ns(group), group->apart_ns);
+
+    group->looks_changed = changed ? group->looks_changed + 1 : 0;
+    __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
+                     __ATOMIC_RELEASE);
+}
+
+bool lowlat_staging_changed(const lowlat_group_t *group)
+{
+    for (unsigned rank = 0; rank < group->ranks; ++rank) {
+        if (0 != __atomic_load_n(&told_by(group, rank)->changed, __ATOMIC_ACQUIRE)) {
+            return true;
+        }
+    }
+    return false;
+}

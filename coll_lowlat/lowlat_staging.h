@@ -1,0 +1,80 @@
+/*
+ * How a rank makes its data readable: which way of staging for which length, and whether what
+ * was found still holds.
+ *
+ *   ordinary      stores; each fetches its line from the core that read it last
+ *   prefetching   the same, and in each call the lines of the next one are fetched ahead
+ *   streaming     past the caches (copy.h)
+ *
+ * Which is the fastest no table can tell: between far cores streaming is 2 to 5 times faster than
+ * ordinary stores on one processor and slower on another.  So it is tried, in one-shot calls of
+ * a few lengths, when a communicator is set up.  Virtual cores move: near now, far a moment
+ * later.  So neighbours look from time to time how far apart they are, after a call, when
+ * both are there anyway, and where that has changed all try again.
+ *
+ *   after call k      look: time a cache line; tell in our segment whether it has changed
+ *   after call k+1    read what all have told.  It is complete: who has completed k+1 has seen,
+ *                     directly or through others, something of every rank's k+1 (lowlat.h).
+ *                     Nobody writes there before k+2 is completed.  So all ranks read the same.
+ *   has it changed?   try again, tell which way was faster, a call of one number, read
+ *
+ * Staging itself is every rank's own business.  The algorithm is not, and which one is faster
+ * depends on the staging: it follows what most ranks found.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_STAGING_H
+#define LOWLAT_STAGING_H
+
+#include <stdio.h>
+
+#include "lowlat.h"
+
+typedef enum lowlat_way {
+    LOWLAT_WAY_ORDINARY,
+    LOWLAT_WAY_PREFETCHING,
+    LOWLAT_WAY_STREAMING,
+    LOWLAT_WAYS
+} lowlat_way_t;
+
+/* The values of the parameter `staging`: auto, or 1 + a way. */
+enum { LOWLAT_STAGING_AUTO = 0 };
+
+/* Bytes of the messages that are tried, ascending. */
+enum { LOWLAT_STAGING_LENGTHS = 4 };
+extern const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS];
+
+typedef struct lowlat_staging_times {
+    int64_t ns[LOWLAT_STAGING_LENGTHS][LOWLAT_WAYS];
+} lowlat_staging_times_t;
+
+/* Set the group's bounds to one way for all lengths that are staged. */
+void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way);
+
+/*
+ * Set them to what was fastest.  Ordinary stores unless another way is clearly faster: streaming
+ * from a length on for which, and for all longer ones that were tried, it is; prefetching up to
+ * the last one in a row from the shortest; if that is the longest tried, up to twice as much.
+ */
+void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times);
+
+/* What was chosen, as text. */
+void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t text_bytes);
+
+/* Run a task to its end; ARC_OK or an error that ends the communicator. */
+typedef arc_status_t (*lowlat_run_fn_t)(void *context, lowlat_task_t *task);
+
+/*
+ * Try all ways and choose; every rank of the group, between two operations.  Leaves in
+ * group->streams whether most ranks stream, the same on all.
+ */
+arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run,
+                                void *context) ARC_MUST_CHECK;
+
+/* After call k: how far apart are we?  Tell the others if it has changed, twice in a row. */
+void lowlat_staging_look(lowlat_group_t *group);
+
+/* After call k+1: has any rank told so? */
+bool lowlat_staging_changed(const lowlat_group_t *group);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * The streaming copy in vectors of VECTOR_BYTES.  A file for one instruction set defines
+ *
+ *   ARC_COPIER             the name of its copier
+ *   VECTOR                 the type of its widest vectors
+ *   LOAD(_from)            an unaligned one
+ *   STREAM(_to, _vector)   a non-temporal store, aligned
+ *
+ * and includes this one.
+ *
+ *   | up to the first whole line: memcpy | pairs of lines | a line | the rest: memcpy |
+ *
+ * A line is written whole and at once, so that it leaves the write-combining buffer as one
+ * transfer; the loads of a pair are under way together.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "copy.h"
+
+enum {
+    LINE_BYTES = 64,
+    PAIR_BYTES = 2 * LINE_BYTES,
+    VECTOR_BYTES = sizeof(VECTOR),
+};
+
+/* `bytes`: LINE_BYTES or PAIR_BYTES, known to the compiler. */
+static inline __attribute__((always_inline)) void stream(unsigned char *to,
+                                                         const unsigned char *from, size_t bytes)
+{
+    VECTOR vector[PAIR_BYTES / VECTOR_BYTES];
+
+    for (size_t i = 0; i < bytes / VECTOR_BYTES; ++i) {
+        vector[i] = LOAD(from + i * VECTOR_BYTES);
+    }
+    for (size_t i = 0; i < bytes / VECTOR_BYTES; ++i) {
+        STREAM(to + i * VECTOR_BYTES, vector[i]);
+    }
+}
+
+static void copy_streaming(void *to_bytes, const void *from_bytes, size_t bytes)
+{
+    unsigned char *to = to_bytes;
+    const unsigned char *from = from_bytes;
+    const size_t head_bytes = (LINE_BYTES - (uintptr_t) to % LINE_BYTES) % LINE_BYTES;
+
+    if (bytes < head_bytes + LINE_BYTES) {
+        if (bytes > 0) {
+            memcpy(to, from, bytes);
+        }
+        return;
+    }
+    memcpy(to, from, head_bytes);
+    size_t at = head_bytes;
+    for (; bytes - at >= PAIR_BYTES; at += PAIR_BYTES) {
+        stream(to + at, from + at, PAIR_BYTES);
+    }
+    if (bytes - at >= LINE_BYTES) {
+        stream(to + at, from + at, LINE_BYTES);
+        at += LINE_BYTES;
+    }
+    memcpy(to + at, from + at, bytes - at);
+}
+
+static void fence(void)
+{
+    _mm_sfence();
+}
+
+const arc_copier_t ARC_COPIER = {.copy = copy_streaming, .fence = fence};

@@ -1,0 +1,251 @@
+/*
+ * Staging: the copies past the caches, the choice between ways, and the trial that all ranks
+ * make together, here by threads over memory that is really shared.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "copy.h"
+#include "lowlat_oneshot.h"
+#include "lowlat_staging.h"
+#include "reduce.h"
+#include "testlib.h"
+
+/* ---- copies ---- */
+
+static void copies_those_bytes_and_no_others(void **state)
+{
+    enum { LONGEST_BYTES = 700, ALIGNMENTS = 64, STEP = 7 };
+    const arc_isa_t isa = *(const arc_isa_t *) *state;
+    const arc_copier_t copier = arc_copier_streaming(isa);
+
+    if (isa != arc_cpu_isa(isa)) {
+        skip();
+    }
+    for (size_t bytes = 0; bytes <= LONGEST_BYTES; bytes += bytes < 200 ? 1 : STEP) {
+        for (size_t misaligned = 0; misaligned < ALIGNMENTS; misaligned += 1 + bytes % STEP) {
+            test_buffer_t from = test_buffer_new(bytes, (3 * misaligned + bytes) % ALIGNMENTS);
+            test_buffer_t to = test_buffer_new(bytes, misaligned);
+
+            for (size_t i = 0; i < bytes; ++i) {
+                from.data[i] = (unsigned char) (i * 13 + bytes);
+            }
+            test_buffer_poison(&to);
+            copier.copy(to.data, from.data, bytes);
+            if (NULL != copier.fence) {
+                copier.fence();
+            }
+            assert_memory_equal(to.data, from.data, bytes);
+            assert_true(test_buffer_intact(&to) && test_buffer_intact(&from));
+            test_buffer_free(&to);
+            test_buffer_free(&from);
+        }
+    }
+}
+
+static void whatever_streams_has_a_fence(void **state)
+{
+    (void) state;
+    assert_null(arc_copier_streaming(ARC_ISA_SCALAR).fence);
+#if HAVE_ISA_AVX2
+    assert_non_null(arc_copier_streaming(ARC_ISA_AVX2).fence);
+#endif
+#if HAVE_ISA_AVX512
+    assert_non_null(arc_copier_streaming(ARC_ISA_AVX512).fence);
+#endif
+}
+
+/* ---- the choice ---- */
+
+typedef struct choice {
+    const char *name;
+    lowlat_staging_times_t times; /* of 1, 2, 4, 8 KiB: ordinary, prefetching, streaming */
+    size_t prefetch_bytes;
+    size_t stream_bytes;
+} choice_t;
+
+static void takes_what_is_clearly_faster(void **state)
+{
+    const choice_t *choice = *state;
+    lowlat_group_t group = {.ranks = 2};
+
+    lowlat_staging_choose(&group, &choice->times);
+    assert_int_equal(choice->prefetch_bytes, group.prefetch_bytes);
+    assert_int_equal(choice->stream_bytes, group.stream_bytes);
+}
+
+static void a_forced_way_is_for_all_lengths(void **state)
+{
+    (void) state;
+    lowlat_group_t group = {.ranks = 2};
+
+    lowlat_staging_force(&group, LOWLAT_WAY_ORDINARY);
+    assert_true(0 == group.prefetch_bytes && SIZE_MAX == group.stream_bytes);
+    lowlat_staging_force(&group, LOWLAT_WAY_PREFETCHING);
+    assert_true(SIZE_MAX == group.prefetch_bytes && SIZE_MAX == group.stream_bytes);
+    lowlat_staging_force(&group, LOWLAT_WAY_STREAMING);
+    assert_true(0 == group.prefetch_bytes && 0 == group.stream_bytes);
+}
+
+/* ---- the trial ---- */
+
+enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5 };
+
+typedef struct rank {
+    lowlat_group_t group;
+    const void *parts[MAX_RANKS];
+    pthread_t thread;
+    bool streams[ROUNDS];
+    bool changed[ROUNDS];
+    bool right;
+} rank_t;
+
+static arc_status_t run(void *context, lowlat_task_t *task)
+{
+    (void) context;
+    arc_status_t status = ARC_IN_PROGRESS;
+
+    while (ARC_IN_PROGRESS == status) {
+        status = task->task.ops->progress(&task->task);
+        if (ARC_IN_PROGRESS == status) {
+            (void) sched_yield();
+        }
+    }
+    return status;
+}
+
+/* A sum of one number each; right? */
+static bool sum(rank_t *rank)
+{
+    const uint32_t in = rank->group.rank + 1;
+    uint32_t out = 0;
+    arc_reducer_t reducer;
+    lowlat_task_t task = {.group = &rank->group,
+                          .reducer = &reducer,
+                          .in = &in,
+                          .out = &out,
+                          .count = 1,
+                          .span_bytes = sizeof in};
+
+    (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &reducer);
+    lowlat_oneshot_start(&task);
+    return ARC_OK == run(NULL, &task) && out == rank->group.ranks * (rank->group.ranks + 1) / 2;
+}
+
+static bool is_change(unsigned round)
+{
+    return round % 2 > 0;
+}
+
+/* What a communicator does: try, then calls with looks between them; rank 0 tells of changes. */
+static void *live(void *argument)
+{
+    rank_t *rank = argument;
+
+    rank->right = true;
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        rank->right = rank->right && ARC_OK == lowlat_staging_try(&rank->group, run, NULL);
+        rank->streams[round] = rank->group.streams;
+        rank->right = sum(rank) && rank->right;
+        lowlat_staging_look(&rank->group); /* a single look never tells */
+        if (0 == rank->group.rank) {
+            const uint64_t changed = is_change(round);
+            __atomic_store_n(&rank->group.segment[0]->told.changed, changed, __ATOMIC_RELEASE);
+        }
+        rank->right = sum(rank) && rank->right;
+        rank->changed[round] = lowlat_staging_changed(&rank->group);
+        rank->right = sum(rank) && rank->right;
+    }
+    return NULL;
+}
+
+static void all_ranks_find_the_same(void **state)
+{
+    const unsigned ranks = *(const unsigned *) *state;
+    lowlat_segment_t *segment[MAX_RANKS];
+    rank_t rank[MAX_RANKS] = {{.right = false}};
+
+    for (unsigned i = 0; i < ranks; ++i) {
+        segment[i] = aligned_alloc(LOWLAT_PAGE_BYTES, lowlat_segment_bytes(ARENA_BYTES));
+        assert_non_null(segment[i]);
+        memset(segment[i], 0, lowlat_segment_bytes(ARENA_BYTES));
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        rank[i].group = (lowlat_group_t){
+            .rank = i,
+            .ranks = ranks,
+            .arena_bytes = ARENA_BYTES,
+            .block_bytes = ARENA_BYTES,
+            .chunk_bytes = ARENA_BYTES,
+            .segment = segment,
+            .parts = rank[i].parts,
+            .streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_AVX512)),
+        };
+        assert_int_equal(0, pthread_create(&rank[i].thread, NULL, live, &rank[i]));
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        assert_int_equal(0, pthread_join(rank[i].thread, NULL));
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        assert_true(rank[i].right);
+        assert_memory_equal(rank[0].streams, rank[i].streams, sizeof rank[0].streams);
+        assert_memory_equal(rank[0].changed, rank[i].changed, sizeof rank[0].changed);
+        assert_int_equal(rank[0].group.sequence, rank[i].group.sequence);
+        assert_int_equal(rank[0].group.pieces, rank[i].group.pieces);
+    }
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        assert_int_equal(is_change(round), rank[0].changed[round]);
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        free(segment[i]);
+    }
+}
+
+int main(void)
+{
+    static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512};
+    static const unsigned ranks[] = {2, 3, 4};
+    /* clang-format off */
+    static const choice_t choices[] = {
+        {"near: nothing is clearly faster",
+         {{{170, 165, 600}, {220, 210, 700}, {260, 430, 900}, {430, 450, 1700}}}, 0, SIZE_MAX},
+        {"far: prefetching for short ones",
+         {{{630, 490, 590}, {920, 640, 750}, {1010, 1000, 1100}, {1450, 1620, 1800}}}, 2048, SIZE_MAX},
+        {"far: streaming for long ones",
+         {{{700, 440, 800}, {1000, 990, 1050}, {2000, 1900, 1250}, {4500, 4400, 1820}}}, 1024, 4096},
+        {"streaming for all", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 5}}}, 0, 1024},
+        {"prefetching for all", {{{9, 5, 9}, {9, 5, 9}, {9, 5, 9}, {9, 5, 9}}}, 16384, SIZE_MAX},
+        {"streaming must be faster from there on", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 9}}}, 0, SIZE_MAX},
+        {"prefetching must be faster up to there", {{{9, 9, 9}, {9, 5, 9}, {9, 5, 9}, {9, 5, 9}}}, 0, SIZE_MAX},
+        {"a tenth is not clear enough", {{{100, 91, 99}, {100, 100, 91}, {100, 100, 91}, {100, 100, 91}}}, 0, SIZE_MAX},
+    };
+    /* clang-format on */
+    enum { CHOICES = sizeof choices / sizeof choices[0] };
+    struct CMUnitTest tests[CHOICES + 8] = {
+        {"copies those bytes: scalar", copies_those_bytes_and_no_others, NULL, NULL,
+         (void *) &isas[0]},
+        {"copies those bytes: avx2", copies_those_bytes_and_no_others, NULL, NULL,
+         (void *) &isas[1]},
+        {"copies those bytes: avx512", copies_those_bytes_and_no_others, NULL, NULL,
+         (void *) &isas[2]},
+        cmocka_unit_test(whatever_streams_has_a_fence),
+        cmocka_unit_test(a_forced_way_is_for_all_lengths),
+        {"all ranks find the same: 2", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[0]},
+        {"all ranks find the same: 3", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[1]},
+        {"all ranks find the same: 4", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[2]},
+    };
+    for (unsigned i = 0; i < CHOICES; ++i) {
+        tests[8 + i] = (struct CMUnitTest){choices[i].name, takes_what_is_clearly_faster, NULL,
+                                           NULL, (void *) &choices[i]};
+    }
+    return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
+}
