@@ -16,7 +16,7 @@ enum {
     BATCH_CALLS = 4,      /* behind one that leaves the lines as this way does */
 };
 
-const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {1024, 2048, 4096, LONGEST_BYTES};
+const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {256, 1024, 4096, LONGEST_BYTES};
 
 void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way)
 {
@@ -40,20 +40,16 @@ static bool is_clearly_faster(const lowlat_staging_times_t *times, unsigned leng
 
 void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times)
 {
-    unsigned prefetched = 0;
-    unsigned streamed = LOWLAT_STAGING_LENGTHS; /* from here on */
+    unsigned prefetched = LOWLAT_STAGING_LENGTHS; /* lengths below this one */
+    unsigned streamed = LOWLAT_STAGING_LENGTHS;   /* from here on */
 
-    while (prefetched < LOWLAT_STAGING_LENGTHS &&
-           is_clearly_faster(times, prefetched, LOWLAT_WAY_PREFETCHING)) {
-        ++prefetched;
+    while (prefetched > 0 && !is_clearly_faster(times, prefetched - 1, LOWLAT_WAY_PREFETCHING)) {
+        --prefetched;
     }
     while (streamed > 0 && is_clearly_faster(times, streamed - 1, LOWLAT_WAY_STREAMING)) {
         --streamed;
     }
-    group->prefetch_bytes = 0 == prefetched ? 0
-                            : LOWLAT_STAGING_LENGTHS == prefetched
-                                ? 2 * lowlat_staging_bytes[prefetched - 1]
-                                : lowlat_staging_bytes[prefetched - 1];
+    group->prefetch_bytes = 0 == prefetched ? 0 : 2 * lowlat_staging_bytes[prefetched - 1];
     group->stream_bytes =
         LOWLAT_STAGING_LENGTHS == streamed ? SIZE_MAX : lowlat_staging_bytes[streamed];
 }

@@ -54,7 +54,7 @@ void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way);
 /*
  * Set them to what was fastest.  Ordinary stores unless another way is clearly faster: streaming
  * from a length on for which, and for all longer ones that were tried, it is; prefetching up to
- * the last one in a row from the shortest; if that is the longest tried, up to twice as much.
+ * twice the longest for which it is.
  */
 void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times);
 
