@@ -1,24 +1,22 @@
 /*
- * How far apart the cores of ranks 0 and 1 are: the time a cache line takes from
- * one to the other and back, halved.
+ * How far apart the cores of ranks 0 and 1 are, by the bouncing cache line of bounce.h.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef ARC_BENCH_PING_PONG_H
 #define ARC_BENCH_PING_PONG_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 #include <mpi.h>
 
-enum { PING_PONG_RANKS = 2 };
+#include "bounce.h"
 
 /** Fields are private. */
 typedef struct ping_pong {
-    int rank;
-    MPI_Win window;                     /* MPI_WIN_NULL: the ranks share no memory */
-    uint64_t *counter[PING_PONG_RANKS]; /* in shared memory, each alone on its cache line */
-    uint64_t served;                    /* what they were last set to */
+    MPI_Win window;  /* MPI_WIN_NULL: the ranks share no memory */
+    bounce_t bounce; /* with counters in the window; its side is the rank */
+    bool takes_part; /* ranks 0 and 1; the others only wait */
 } ping_pong_t;
 
 /** Collective over MPI_COMM_WORLD. Never fails: see ping_pong_nanoseconds(). */
