@@ -40,17 +40,13 @@
 #include <mpi.h>
 
 #include "bench_options.h"
+#include "bench_values.h"
 #include "ping_pong.h"
 
 enum {
     MAX_SIZES = 31, /* doubled from 1 byte up to INT_MAX */
     SIZE_COLUMNS = 10,
     FIELD_COLUMNS = 20,
-    SMALL_BYTES = 8192, /* as OSU: up to here many iterations, above few */
-    SMALL_ITERATIONS = 1000,
-    SMALL_WARMUP = 200,
-    LARGE_ITERATIONS = 100,
-    LARGE_WARMUP = 10,
     BUFFERS = 2,
     PAGE_BYTES = 4096,
 };
@@ -399,19 +395,12 @@ static void list_sizes(bench_t *bench)
 
     for (; bytes <= options->max_bytes; bytes *= 2) {
         size_run_t *size = &bench->sizes[bench->size_count++];
-        bool small = bytes <= SMALL_BYTES;
 
         *size = (size_run_t){.count = bytes / elem_bytes,
-                             .iterations = options->iterations,
-                             .warmup = options->warmup};
+                             .iterations = bench_iterations(bytes, options->iterations),
+                             .warmup = bench_warmup(bytes, options->warmup)};
         if (options->collective != ALLREDUCE) {
             size->count -= size->count % (size_t) bench->ranks;
-        }
-        if (size->iterations == 0) {
-            size->iterations = small ? SMALL_ITERATIONS : LARGE_ITERATIONS;
-        }
-        if (size->warmup < 0) {
-            size->warmup = small ? SMALL_WARMUP : LARGE_WARMUP;
         }
     }
 }

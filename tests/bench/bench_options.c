@@ -7,10 +7,7 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,11 +15,9 @@
 #include <string.h>
 
 #include "bench_options.h"
+#include "bench_values.h"
 
-enum {
-    DEFAULT_MAX_BYTES = 1 << 20,
-    LIMIT_US = 1000000, /* a wait of seconds before each call is a typing error */
-};
+enum { LIMIT_US = 1000000 }; /* a wait of seconds before each call is a typing error */
 
 /* What -T takes: name, MPI datatype, C type. */
 /* clang-format off */
@@ -182,61 +177,17 @@ static bool refuse(const options_t *options, const char *option, const char *tex
     return false;
 }
 
-/* A whole number with an optional k, M or G behind it; *end is behind that. */
-static bool parse_bytes(const char *text, char **end, size_t *bytes)
-{
-    static const char suffixes[] = "kmg";
-    unsigned shift = 0;
-
-    if (!isdigit((unsigned char) *text)) {
-        return false;
-    }
-    errno = 0;
-    unsigned long long value = strtoull(text, end, 10);
-    const char *suffix = **end == '\0' ? NULL : strchr(suffixes, tolower((unsigned char) **end));
-
-    if (suffix != NULL) {
-        shift = 10 * (unsigned) (suffix - suffixes + 1);
-        (*end)++;
-    }
-    if (errno != 0 || value == 0 || value > (unsigned long long) INT_MAX >> shift) {
-        return false;
-    }
-    *bytes = (size_t) value << shift;
-    return true;
-}
-
 static bool parse_sizes(options_t *options, const char *text)
 {
-    size_t first_bytes = 0;
-    size_t last_bytes = 0;
-    char *end = NULL;
-    bool good = parse_bytes(text, &end, &first_bytes);
-
-    last_bytes = first_bytes;
-    if (good && *end == ':') {
-        good = parse_bytes(end + 1, &end, &last_bytes);
-        options->min_bytes = first_bytes;
-    }
-    if (!good || *end != '\0' || last_bytes < options->min_bytes) {
-        return refuse(options, "-m", text, "MAX or MIN:MAX, from 1 to 2147483647, MIN <= MAX");
-    }
-    options->max_bytes = last_bytes;
-    return true;
+    return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ||
+           refuse(options, "-m", text, BENCH_SIZES_ALLOWED);
 }
 
 static bool parse_number(const options_t *options, const char *option, const char *text, int min,
                          int *number)
 {
-    char *end = NULL;
-    long value = strtol(text, &end, 10);
-
-    if (end == text || *end != '\0' || value < min || value > INT_MAX) {
-        return refuse(options, option, text,
-                      min > 0 ? "a whole number from 1" : "a whole number from 0");
-    }
-    *number = (int) value;
-    return true;
+    return bench_parse_number(text, min, number) ||
+           refuse(options, option, text, bench_number_allowed(min));
 }
 
 static bool parse_microseconds(const options_t *options, const char *option, const char *text,
@@ -368,7 +319,7 @@ bool options_parse(options_t *options, int argc, char **argv)
 options_t options_default(bool speaks)
 {
     return (options_t){.min_bytes = sizeof(float),
-                       .max_bytes = DEFAULT_MAX_BYTES,
+                       .max_bytes = BENCH_DEFAULT_MAX_BYTES,
                        .warmup = -1,
                        .windows = 1,
                        .type = find_type("float"),
