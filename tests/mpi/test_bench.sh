@@ -1,7 +1,8 @@
 #!/bin/sh
 # The benchmark's own tools: arc_allreduce checks its results with every option
-# and refuses nonsense; compare sorts windows into classes and takes the right
-# medians, on numbers that a small script prints for it.
+# and refuses nonsense; floor checks the sums of all its ways; compare sorts windows
+# into classes and takes the right medians, on numbers that a small script prints
+# for it.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -134,6 +135,74 @@ if [ -x "$mpi_bin/arc_allreduce_mpich" ] && command -v mpiexec.mpich >/dev/null;
     mpi_show "$mpi_scratch/err"
 else
     mpi_skip "MPICH: every result is right" "needs arc_allreduce_mpich (make arc_allreduce_mpich)"
+fi
+
+# ---- floor ----
+
+# floors OPTIONS: leaves stdout in $mpi_scratch/out, the exit status in $mpi_status.
+floors() {
+    timeout -k 5 60 "$mpi_bin/floor" "$@" >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
+    mpi_status=$?
+}
+
+floors -m 4:64k -i 20 -x 5 --windows 2 --ping-pong --back-to-back
+if grep -q 'two cores are needed' "$mpi_scratch/err"; then
+    mpi_skip "floor" "needs two cores"
+else
+    test "$mpi_status" -eq 0 && awk '
+        /^[0-9]/ {
+            lines++
+            if ($1 != 4 * 2 ^ int((lines - 1) / 2) || $2 <= 0 || $2 > 1e6 || NF != 4 || $4 <= 1) bad++
+        }
+        END { exit bad || lines != 30 }' "$mpi_scratch/out"
+    mpi_result $? "floor: sizes, times, ways and ping-pongs"
+    mpi_show "$mpi_scratch/err"
+    cores=$(sed -n 's/^# .*, cores \([0-9]*\) and \([0-9]*\)$/\2,\1/p' "$mpi_scratch/out")
+    floors -m 4 -i 5 -x 0 --cores "$cores"
+    test "$mpi_status" -eq 0 && grep -q "cores ${cores%,*} and ${cores#*,}\$" "$mpi_scratch/out" &&
+        awk '/^[0-9]/ && NF == 3 { seen++ } END { exit seen != 1 }' "$mpi_scratch/out"
+    mpi_result $? "floor: on cores by number"
+
+    floors --ways -m 32:512k -i 2 -x 0
+    awk '/^[0-9]/ { print $1, $3 }' "$mpi_scratch/out" >"$mpi_scratch/ways"
+    : >"$mpi_scratch/missing"
+    for way in "32 line" "64 one-shot,ordinary,whole" "8192 two-shot,fetched,4k" \
+        "524288 two-shot,ordinary,256k" "524288 one-shot,ordinary,32k-ring"; do
+        grep -qx "$way" "$mpi_scratch/ways" || echo "no $way" >>"$mpi_scratch/missing"
+    done
+    test "$mpi_status" -eq 0 && test ! -s "$mpi_scratch/missing" &&
+        test -z "$(sort "$mpi_scratch/ways" | uniq -d)" &&
+        ! grep -q -e '^64 line' -e '^4096 .*,4k' -e '^32768 .*-ring' "$mpi_scratch/ways"
+    mpi_result $? "floor: all ways of each size, once"
+    mpi_show "$mpi_scratch/missing"
+    # A two-shot has the time of two messages.
+    floors -m 64:1k -i 100 -x 5 --windows 5
+    test "$mpi_status" -eq 0 &&
+        awk '/^[0-9]/ { lines++ } /one-shot/ { fast++ } END { exit !(lines == 25 && fast > 12) }' \
+            "$mpi_scratch/out"
+    mpi_result $? "floor: a window is that of the fastest way"
+
+    while read -r wrong; do
+        # shellcheck disable=SC2086
+        floors $wrong
+        test "$mpi_status" -eq 1 && ! grep -q '^[0-9]' "$mpi_scratch/out" &&
+            grep -q '^floor: \|unrecognized\|invalid\|requires' "$mpi_scratch/err"
+        mpi_result $? "floor: refuses $wrong"
+    done <<END
+-m 8:4
+-m 1:2
+-i 0
+-x -1
+--windows 2x
+--windows
+--cores 0
+--cores 0,0
+--cores 0,1,2
+--cores 0,1023
+-T double
+--no-such-option
+4096
+END
 fi
 
 # ---- compare ----

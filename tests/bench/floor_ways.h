@@ -1,0 +1,69 @@
+/*
+ * The ways in which the two threads of bench/floor exchange and add their vectors.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_FLOOR_WAYS_H
+#define ARC_FLOOR_WAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bounce.h"
+#include "floor_kernels.h"
+
+enum {
+    FLOOR_SIDES = BOUNCE_SIDES,
+    FLOOR_HALVES = 2,
+    FLOOR_LINE_DATA_BYTES = 56, /* a cache line less the number of the call */
+    FLOOR_SPACING_BYTES = BOUNCE_SPACING_BYTES,
+    FLOOR_MAX_WAYS = 48,
+    FLOOR_NAME_BYTES = 32,
+};
+
+/** What one side writes and the other one reads. Zero at first. */
+typedef struct floor_side {
+    _Alignas(
+        FLOOR_SPACING_BYTES) uint64_t staged; /* pieces, of all calls: the counters only grow */
+    _Alignas(FLOOR_SPACING_BYTES) uint64_t summed; /* pieces whose sum is readable: two-shot */
+    struct {
+        _Alignas(FLOOR_SPACING_BYTES) unsigned char data[FLOOR_LINE_DATA_BYTES];
+        uint64_t call;
+    } line[FLOOR_HALVES];
+    float *arena[FLOOR_HALVES]; /* each for the longest vector, on a page */
+} floor_side_t;
+
+/** What the thread of one side knows. */
+typedef struct floor_end {
+    unsigned side;
+    const floor_kernels_t *kernels;
+    floor_side_t *own;
+    const floor_side_t *other;
+    float *in;
+    float *out;
+    uint64_t calls;  /* so far; the same on both sides */
+    uint64_t pieces; /* of all of them, the same on both sides: where the counters stand */
+} floor_end_t;
+
+typedef struct floor_way floor_way_t;
+
+struct floor_way {
+    char name[FLOOR_NAME_BYTES]; /* without blanks */
+    void (*exchange)(floor_end_t *end, const floor_way_t *way, size_t count);
+    floor_stores_t stores;
+    bool fetches;       /* fetch for writing what the next call will write */
+    size_t piece_elems; /* staged at a time */
+    size_t slots;       /* of that size, which the pieces use in turn */
+};
+
+/** All ways for vectors of `count` elements, at most FLOOR_MAX_WAYS; returns how many. */
+unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way_t *ways);
+
+/** One call, made by both sides in the same way: `out` of each becomes the sum of both `in`. */
+static inline void floor_exchange(floor_end_t *end, const floor_way_t *way, size_t count)
+{
+    way->exchange(end, way, count);
+}
+
+#endif
