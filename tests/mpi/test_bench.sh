@@ -373,13 +373,53 @@ prints "windows without a ping-pong" <<'END'
 bytes a us b us c us a/b a/c
 4 3.500 3.500 3.500 1.00 1.00
 END
+# The floor is 0.125 where it is near, 10 where it is far: four times less than b, or eight less than c.
+printf '4 0.125 line 60.0\n4 10.000 two-shot,x,4k 240.0\n4 0.100 line 60.0\n' >"$mpi_scratch/floor.1"
+printf '4 9.000 line 240.0\n4 11.000 line 240.0\n4 0.250 line 60.0\n' >"$mpi_scratch/floor.2"
+printf '#!/bin/sh\nexec "%s" floor "$@"\n' "$mpi_scratch/canned" >"$mpi_scratch/floor"
+chmod +x "$mpi_scratch/floor"
+for name in a b c; do
+    printf '4 2.000 60.0\n4 40.000 240.0\n4 40.000 240.0\n' >"$mpi_scratch/$name.1"
+    printf '4 2.000 60.0\n4 2.000 60.0\n4 40.000 240.0\n' >"$mpi_scratch/$name.2"
+done
+sed -i 's/2\.000/0.500/' "$mpi_scratch/b.1" "$mpi_scratch/b.2"
+sed -i 's/2\.000/1.000/' "$mpi_scratch/c.1" "$mpi_scratch/c.2"
+compares --floor --floor-program "$mpi_scratch/floor" --best-of b --windows 3
+prints "a floor, and the times that one configuration takes, in both classes" <<'END'
+# cores near (below 90 ns): half a ping-pong takes 60 to 60 ns; 12 windows, 3 to 3 for each figure
+bytes a us b us c us floor us a/b a/c best other/b b/floor
+4 2.000 0.500 1.000 0.125 4.00 2.00 2.00 4.00
+# cores far (from 90 ns): half a ping-pong takes 240 to 240 ns; 12 windows, 3 to 3 for each figure
+bytes a us b us c us floor us a/b a/c best other/b b/floor
+4 40.00 40.00 40.00 10.00 1.00 1.00 1.00 4.00
+END
+test "$(sort -u "$mpi_scratch"/*.options)" = \
+    "-m 4:1048576 --back-to-back --windows 3 --ping-pong" &&
+    test "$(wc -l <"$mpi_scratch/floor.options")" -eq 2
+mpi_result $? "compare: hands the options on to the floor, once in each round"
+compares --floor --floor-program "$mpi_scratch/floor" --near-ns 100 --pairs
+sed -n 3p "$mpi_scratch/out" >"$mpi_scratch/third" && mv "$mpi_scratch/third" "$mpi_scratch/out"
+prints "the floor of the last one, without --best-of" <<'END'
+4 2.000 2.000..2.000 0.500 0.500..0.500 1.000 1.000..1.000 0.125 0.100..0.250 4.00 2.00 8.00
+END
+compares --floor --floor-program "$mpi_scratch/floor" --tsv "$mpi_scratch/figures.tsv"
+printf 'far\tfloor\t4\t10.000\t9.000\t11.000\t3\n' >"$mpi_scratch/expected"
+test "$mpi_status" -eq 0 && grep -qxF -f "$mpi_scratch/expected" "$mpi_scratch/figures.tsv"
+mpi_result $? "compare: writes the floor to a file, too"
 printf '4 1.000 50.0\n4 2.000 200.0\n4 2.000 200.0\n' >"$mpi_scratch/b.1"
 printf '4 2.000 50.0\n' >"$mpi_scratch/b.2"
 compares
 test "$mpi_status" -ne 0 && grep -q 'no size has 3 windows' "$mpi_scratch/err"
 mpi_result $? "compare: says when no class has enough windows"
 
-for wrong in "--best-of d" "--windows 0" "--near-ns 0" "--config a=" "--config d=!" \
+for name in a b c; do
+    printf '4 1.000 60.0\n' >"$mpi_scratch/$name.1" # where nothing is refused a table would come out
+    cp "$mpi_scratch/$name.1" "$mpi_scratch/$name.2"
+done
+floor="--classes off --floor --floor-program $mpi_scratch/floor"
+for wrong in "-n 3 $floor" "$floor --per-call" "$floor -- --shuffle" "$floor --best-of floor" \
+    "$floor --config floor=!$mpi_scratch/canned" "--floor --floor-program no_such_program" \
+    "--best-of d" "--windows 0" "--near-ns 0" "--config a=" "--config d=!" \
     "--config d=!no_such_program"; do
     # shellcheck disable=SC2086
     compares $wrong
