@@ -1,12 +1,15 @@
 /*
  * The loops of floor_kernels.h: one template for each width of vectors.
  *
- * Written out, because the compiler makes a call of memcpy() of a plain loop, and
- * that function chooses between ordinary and streaming stores by rules of its own.
+ * Written out, because the compiler makes a call of memcpy() of a plain loop. That
+ * one is a manner of its own: for long copies it uses instructions that need not
+ * read the lines that they write, and chooses by rules of its own.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
+
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -75,22 +78,41 @@ DEFINE_VECTOR(any, 16)
 DEFINE_ADD(any, ANY_PROCESSOR)
 DEFINE_STORES(any, any, ANY_PROCESSOR, STORE_ORDINARY, NO_FENCE)
 
+static void copy_library(float *to, const float *from, size_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+}
+
+/* The sum is copied from `out`, where it is in the nearest cache. */
+#define DEFINE_LIBRARY(_isa)                                                                       \
+    static void add_both_##_isa##_library(float *out, float *also, const float *a, const float *b, \
+                                          size_t count)                                            \
+    {                                                                                              \
+        add_##_isa(out, a, b, count);                                                              \
+        copy_library(also, out, count);                                                            \
+    }
+
+DEFINE_LIBRARY(any)
+
 static const floor_kernels_t kernels_any = {
     .add = add_any,
-    .ordinary = {copy_any, add_both_any},
+    .ordinary = {copy_any, add_both_any, copy_any},
+    .library = {copy_library, add_both_any_library, copy_library},
 };
 
 #if defined(__x86_64__)
 
-#define DEFINE_X86(_isa, _target, _bytes, _stream)                           \
-    DEFINE_VECTOR(_isa, _bytes)                                              \
-    DEFINE_ADD(_isa, _target)                                                \
-    DEFINE_STORES(_isa, _isa, _target, STORE_ORDINARY, NO_FENCE)             \
-    DEFINE_STORES(_isa##_streaming, _isa, _target, _stream, _mm_sfence)      \
-    static const floor_kernels_t kernels_##_isa = {                          \
-        .add = add_##_isa,                                                   \
-        .ordinary = {copy_##_isa, add_both_##_isa},                          \
-        .streaming = {copy_##_isa##_streaming, add_both_##_isa##_streaming}, \
+#define DEFINE_X86(_isa, _target, _bytes, _stream)                                        \
+    DEFINE_VECTOR(_isa, _bytes)                                                           \
+    DEFINE_ADD(_isa, _target)                                                             \
+    DEFINE_STORES(_isa, _isa, _target, STORE_ORDINARY, NO_FENCE)                          \
+    DEFINE_STORES(_isa##_streaming, _isa, _target, _stream, _mm_sfence)                   \
+    DEFINE_LIBRARY(_isa)                                                                  \
+    static const floor_kernels_t kernels_##_isa = {                                       \
+        .add = add_##_isa,                                                                \
+        .ordinary = {copy_##_isa, add_both_##_isa, copy_##_isa},                          \
+        .library = {copy_library, add_both_##_isa##_library, copy_library},               \
+        .streaming = {copy_##_isa##_streaming, add_both_##_isa##_streaming, copy_##_isa}, \
     };
 
 #define STREAM_AVX2(_vector, _to, _value) _mm256_stream_ps(_to, (__m256) (_value))

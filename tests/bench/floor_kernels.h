@@ -19,12 +19,14 @@ typedef void floor_add_both_fn_t(float *out, float *also, const float *a, const 
 typedef struct floor_stores {
     floor_copy_fn_t *copy;
     floor_add_both_fn_t *add_both; /* `out` is our own: only `also` is stored in this manner */
+    floor_copy_fn_t *copy_out;     /* from the other side's memory to our own */
 } floor_stores_t;
 
 typedef struct floor_kernels {
     void (*add)(float *out, const float *a, const float *b, size_t count);
     floor_stores_t ordinary;
-    floor_stores_t streaming; /* NULL pointers: there are none */
+    floor_stores_t library;   /* memcpy(), made for this processor */
+    floor_stores_t streaming; /* past the caches; NULL pointers: there are none */
 } floor_kernels_t;
 
 /**

@@ -195,9 +195,9 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
             if (gathered == 0) {
                 fetch_other_half(end, way, half, count);
             }
-            end->kernels->ordinary.copy(end->out + at.first + at.other_at,
-                                        slot(end->other, half, way, gathered) + at.other_at,
-                                        at.other_elems);
+            way->stores.copy_out(end->out + at.first + at.other_at,
+                                 slot(end->other, half, way, gathered) + at.other_at,
+                                 at.other_elems);
             gathered++;
         }
     }
@@ -213,12 +213,13 @@ static const struct shape {
 
 static const struct manner {
     const char *name;
-    bool streams;
+    size_t stores_at; /* the member of floor_kernels_t */
     bool fetches;
 } manners[] = {
-    {"ordinary", false, false},
-    {"fetched", false, true},
-    {"streaming", true, false},
+    {"ordinary", offsetof(floor_kernels_t, ordinary), false},
+    {"fetched", offsetof(floor_kernels_t, ordinary), true},
+    {"memcpy", offsetof(floor_kernels_t, library), false},
+    {"streaming", offsetof(floor_kernels_t, streaming), false},
 };
 
 static const struct cut {
@@ -239,6 +240,11 @@ enum {
 
 _Static_assert((int) FLOOR_MAX_WAYS >= SHAPES * MANNERS * CUTS + 1, "and the line");
 
+static const floor_stores_t *stores_of(const floor_kernels_t *kernels, const struct manner *manner)
+{
+    return (const floor_stores_t *) ((const char *) kernels + manner->stores_at);
+}
+
 /* Is this one possible, and another one than those before? */
 static bool makes_sense(const floor_kernels_t *kernels, const struct manner *manner,
                         const struct cut *cut, size_t bytes)
@@ -247,7 +253,8 @@ static bool makes_sense(const floor_kernels_t *kernels, const struct manner *man
     const bool goes_round = is_cut && cut->slots < divide_up(bytes, cut->piece_bytes);
 
     return (is_cut || cut->piece_bytes == ALL_BYTES) && (goes_round || cut->slots == ALL_SLOTS) &&
-           (!manner->streams || (kernels->streaming.copy != NULL && bytes >= LINE_BYTES)) &&
+           stores_of(kernels, manner)->copy != NULL &&
+           (bytes >= LINE_BYTES || manner->stores_at == offsetof(floor_kernels_t, ordinary)) &&
            (!manner->fetches || bytes <= MAX_FETCH_BYTES);
 }
 
@@ -269,7 +276,7 @@ unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way
 
             *way = (floor_way_t){
                 .exchange = shape->exchange,
-                .stores = manner->streams ? kernels->streaming : kernels->ordinary,
+                .stores = *stores_of(kernels, manner),
                 .fetches = manner->fetches,
                 .piece_elems = least(bytes, cut->piece_bytes) / sizeof(float),
                 .slots = cut->slots,

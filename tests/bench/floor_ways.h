@@ -18,7 +18,7 @@ enum {
     FLOOR_HALVES = 2,
     FLOOR_LINE_DATA_BYTES = 56, /* a cache line less the number of the call */
     FLOOR_SPACING_BYTES = BOUNCE_SPACING_BYTES,
-    FLOOR_MAX_WAYS = 48,
+    FLOOR_MAX_WAYS = 64,
     FLOOR_NAME_BYTES = 32,
 };
 

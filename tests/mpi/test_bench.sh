@@ -167,6 +167,7 @@ else
     awk '/^[0-9]/ { print $1, $3 }' "$mpi_scratch/out" >"$mpi_scratch/ways"
     : >"$mpi_scratch/missing"
     for way in "32 line" "64 one-shot,ordinary,whole" "8192 two-shot,fetched,4k" \
+        "65536 two-shot,memcpy,32k" \
         "524288 two-shot,ordinary,256k" "524288 one-shot,ordinary,32k-ring"; do
         grep -qx "$way" "$mpi_scratch/ways" || echo "no $way" >>"$mpi_scratch/missing"
     done
