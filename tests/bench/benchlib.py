@@ -3,6 +3,7 @@
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
+import contextlib
 import os
 import re
 import subprocess
@@ -24,6 +25,45 @@ def require_component(name):
         sys.exit(f"ompi_info: {error.strerror}")
     if not re.search(rf"MCA coll: {name}\b", done.stdout):
         sys.exit(f"Open MPI does not find coll_{name}: source stage/arc.env")
+
+
+# The arguments are a core and who started this. It ends when that one does, however it ended, and
+# leaves Ctrl-C, which the terminal sends to all, to that one.
+BURNER = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.sched_setaffinity(0, {int(sys.argv[1])})
+print("burns", flush=True)
+while os.getppid() == int(sys.argv[2]):
+    for _ in range(1000000):
+        pass
+"""
+
+
+@contextlib.contextmanager
+def burners(count):
+    """While inside, so many processes compute, bound in turn to the cores that we may use."""
+    cores = sorted(os.sched_getaffinity(0))
+    started = []
+    try:
+        for number in range(count):
+            core = str(cores[number % len(cores)])
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, "-c", BURNER, core, str(os.getpid())],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                )
+            )  # fmt: skip
+        if not all(burner.stdout.readline() for burner in started):
+            sys.exit("a process that was to compute did not start")
+        yield
+        if any(burner.poll() is not None for burner in started):
+            sys.exit("a process that was to compute all the time has ended")
+    finally:
+        for burner in started:
+            burner.kill()
+        for burner in started:
+            burner.wait()
 
 
 def print_table(rows, markdown):

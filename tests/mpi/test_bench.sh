@@ -1,8 +1,7 @@
 #!/bin/sh
 # The benchmark's own tools: arc_allreduce checks its results with every option
-# and refuses nonsense; floor checks the sums of all its ways; compare sorts windows
-# into classes and takes the right medians, on numbers that a small script prints
-# for it.
+# and refuses nonsense; so does floor; compare sorts windows into classes and takes
+# the right medians, on numbers that a small script prints for it.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -193,15 +192,12 @@ else
 -m 8:4
 -m 1:2
 -i 0
--x -1
 --windows 2x
---windows
 --cores 0
 --cores 0,0
 --cores 0,1,2
 --cores 0,1023
 -T double
---no-such-option
 4096
 END
 fi
@@ -214,13 +210,23 @@ if ! command -v python3 >/dev/null; then
     exit 0
 fi
 
-# Prints the numbers of NAME.ROUND; notes the options it got.
+# Prints the numbers of NAME.ROUND; notes the options it got. If it is to, notes compare's other
+# children (process, state, cores) and takes its time.
 cat >"$mpi_scratch/canned" <<'END'
 #!/bin/sh
 cd "$(dirname "$0")" || exit 1
 name=$1
 shift
 echo "$*" >>"$name.options"
+if [ -n "${CANNED_SECONDS-}" ]; then
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v parent="$PPID" -v own=$$ \
+        '$4 == parent && $1 != own { print $1, $3 }' |
+        while read -r process state; do
+            echo "$process $state $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' "/proc/$process/status")"
+        done >noting
+    mv noting noted
+    sleep "$CANNED_SECONDS"
+fi
 cat "$name.$(wc -l <"$name.options" | tr -d ' ')"
 END
 chmod +x "$mpi_scratch/canned"
@@ -398,14 +404,13 @@ test "$(sort -u "$mpi_scratch"/*.options)" = \
     "-m 4:1048576 --back-to-back --windows 3 --ping-pong" &&
     test "$(wc -l <"$mpi_scratch/floor.options")" -eq 2
 mpi_result $? "compare: hands the options on to the floor, once in each round"
-compares --floor --floor-program "$mpi_scratch/floor" --near-ns 100 --pairs
+compares --floor --floor-program "$mpi_scratch/floor" --pairs --tsv "$mpi_scratch/figures.tsv"
 sed -n 3p "$mpi_scratch/out" >"$mpi_scratch/third" && mv "$mpi_scratch/third" "$mpi_scratch/out"
 prints "the floor of the last one, without --best-of" <<'END'
 4 2.000 2.000..2.000 0.500 0.500..0.500 1.000 1.000..1.000 0.125 0.100..0.250 4.00 2.00 8.00
 END
-compares --floor --floor-program "$mpi_scratch/floor" --tsv "$mpi_scratch/figures.tsv"
 printf 'far\tfloor\t4\t10.000\t9.000\t11.000\t3\n' >"$mpi_scratch/expected"
-test "$mpi_status" -eq 0 && grep -qxF -f "$mpi_scratch/expected" "$mpi_scratch/figures.tsv"
+grep -qxF -f "$mpi_scratch/expected" "$mpi_scratch/figures.tsv"
 mpi_result $? "compare: writes the floor to a file, too"
 printf '4 1.000 50.0\n4 2.000 200.0\n4 2.000 200.0\n' >"$mpi_scratch/b.1"
 printf '4 2.000 50.0\n' >"$mpi_scratch/b.2"
@@ -417,16 +422,75 @@ for name in a b c; do
     printf '4 1.000 60.0\n' >"$mpi_scratch/$name.1" # where nothing is refused a table would come out
     cp "$mpi_scratch/$name.1" "$mpi_scratch/$name.2"
 done
+
+# What canned noted are that many processes that compute, bound in turn to our cores.
+burn() {
+    python3 -c 'import os, sys
+cores = sorted(os.sched_getaffinity(0))
+print(*sorted(cores[i % len(cores)] for i in range(int(sys.argv[1]))), sep="\n")' "$1" \
+        >"$mpi_scratch/expected"
+    awk '$2 == "R" { print $3 }' "$mpi_scratch/noted" | sort -n | diff "$mpi_scratch/expected" - \
+        >"$mpi_scratch/diff"
+}
+
+# They are gone. One that nobody waits for has no command line any more.
+burnt() {
+    test -z "$(while read -r process _; do
+        tr -d '\0' 2>/dev/null <"/proc/$process/cmdline"
+    done <"$mpi_scratch/noted" 2>/dev/null)"
+}
+
+# soon COMMAND: it succeeds now, or after a while
+soon() {
+    turns=0
+    until "$@"; do
+        [ $turns -lt "$mpi_patience_turns" ] || return 1
+        sleep 0.5
+        turns=$((turns + 1))
+    done
+}
+
+CANNED_SECONDS=0
+export CANNED_SECONDS
+compares --burners 3 --tsv "$mpi_scratch/figures.tsv"
+test "$mpi_status" -eq 0 && burn 3 && soon burnt
+mpi_result $? "compare: processes that compute, on all cores, and none of them afterwards"
+mpi_show "$mpi_scratch/diff"
+grep -q '^# 2 ranks beside 3 processes that compute, back to back, median' "$mpi_scratch/all" &&
+    grep -q '^#.*; 2 ranks beside 3 processes that compute, back to back' "$mpi_scratch/figures.tsv" &&
+    test "$(sort -u "$mpi_scratch"/?.options)" = "-m 4:1048576 --back-to-back" &&
+    ! grep -q '^# cores' "$mpi_scratch/all"
+mpi_result $? "compare: says that others computed, and has no classes then"
+mv "$mpi_scratch/c.2" "$mpi_scratch/kept"
+compares --burners 2
+test "$mpi_status" -ne 0 && grep -q 'ended with 1' "$mpi_scratch/err" && burn 2 && soon burnt
+mpi_result $? "compare: leaves no process that computes when a run fails"
+mv "$mpi_scratch/kept" "$mpi_scratch/c.2"
+# A shell without job control has Ctrl-C ignored in the background.
+CANNED_SECONDS=3
+for signal in INT TERM KILL; do
+    rm -f "$mpi_scratch/noted" "$mpi_scratch"/*.options
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' python3 "$compare" -r 1 --burners 2 \
+        --config "a=!$mpi_scratch/canned a" >/dev/null 2>&1 &
+    soon test -e "$mpi_scratch/noted"
+    kill -s $signal $!
+    ! wait $! 2>/dev/null && burn 2 && soon burnt
+    mpi_result $? "compare: leaves no process that computes after SIG$signal"
+done
+unset CANNED_SECONDS
+
 floor="--classes off --floor --floor-program $mpi_scratch/floor"
 for wrong in "-n 3 $floor" "$floor --per-call" "$floor -- --shuffle" "$floor --best-of floor" \
-    "$floor --config floor=!$mpi_scratch/canned" "--floor --floor-program no_such_program" \
-    "--best-of d" "--windows 0" "--near-ns 0" "--config a=" "--config d=!" \
+    "$floor --config floor=!true" "--floor --floor-program no_such_program" \
+    "--burners 0" "--burners 2 --classes on" "--best-of d" "--windows 0" "--near-ns 0" "--config a=" "--config d=!" \
     "--config d=!no_such_program"; do
     # shellcheck disable=SC2086
     compares $wrong
     test "$mpi_status" -ne 0 && test -s "$mpi_scratch/err" && test ! -s "$mpi_scratch/all" &&
         ! grep -q Traceback "$mpi_scratch/err"
-    mpi_result $? "compare: refuses $wrong"
+    mpi_result $? "compare: refuses $(echo "$wrong" | sed "s:$mpi_scratch/::")"
 done
 printf '#!/bin/sh\nexit 3\n' >"$mpi_scratch/canned"
 compares
