@@ -68,9 +68,10 @@ static inline float arc_fp16_widen(uint16_t half)
     const uint32_t sign = (uint32_t) (half & 0x8000) << 16;
     const uint32_t magnitude = (uint32_t) (half & 0x7fff) << 13;
     const uint32_t normal = magnitude + offset + arc_select((half & 0x7c00) == 0x7c00, offset, 0);
-    const float subnormal =
+    const float difference =
         arc_float_of_bits(magnitude + smallest_normal) - arc_float_of_bits(smallest_normal);
-    const uint32_t bits = arc_select((half & 0x7c00) == 0, arc_float_bits(subnormal), normal);
+    const uint32_t subnormal = arc_float_bits(difference) & 0x7fffffff; /* x - x may be -0 */
+    const uint32_t bits = arc_select((half & 0x7c00) == 0, subnormal, normal);
     return arc_float_of_bits(bits | sign);
 }
 

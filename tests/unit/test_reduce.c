@@ -16,7 +16,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "half.h"
 #include "reduce.h"
 #include "reduce_half.h"
 #include "reduce_oracle.h"
@@ -26,7 +25,6 @@ enum {
     SEED = 20261120,
     MAX_PARTS = 17,
     LONG_BYTES = 4500, /* more than two blocks of any kernel */
-    PATTERNS = 1 << 16,
     NAME_BYTES = 64,
 };
 
@@ -281,84 +279,6 @@ static void reducers_know_their_memory(void **state)
     assert_true(reducer.rounds_once);
 }
 
-/* ---- all 16-bit floats ---- */
-
-static void check_patterns(arc_type_t type, arc_op_t op, uint16_t step, uint16_t first)
-{
-    static uint16_t left[PATTERNS], right[PATTERNS], expected[PATTERNS], out[PATTERNS];
-    const void *const parts[] = {left, right};
-
-    for (size_t i = 0; i < PATTERNS; ++i) {
-        left[i] = (uint16_t) i;
-        right[i] = (uint16_t) (i * step + first);
-    }
-    for (size_t i = 0; i < PATTERNS; ++i) {
-        reduce_oracle(type)(op, parts, 2, expected, i);
-    }
-    for (unsigned i = 0; i < ISAS && arc_cpu_isa(isas[i]) == isas[i]; ++i) {
-        memset(out, 0, sizeof out);
-        arc_reduce_table(isas[i])->reduce[op][type](parts, 2, out, PATTERNS, NULL);
-        assert_memory_equal(expected, out, sizeof out);
-    }
-}
-
-static void all_halves_convert(void **state)
-{
-    static const arc_type_t types[] = {ARC_TYPE_BF16, ARC_TYPE_FP16};
-    (void) state;
-
-    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
-        check_patterns(types[t], ARC_OP_SUM, 0, 0x8000);  /* x + -0 is x */
-        check_patterns(types[t], ARC_OP_SUM, 0, 0x0000);  /* so is x + 0, but -0 + 0 is 0 */
-        check_patterns(types[t], ARC_OP_SUM, 1, 0);       /* 2 x */
-        check_patterns(types[t], ARC_OP_SUM, 40503, 12);  /* step: odd, near 2^16 over the */
-        check_patterns(types[t], ARC_OP_PROD, 40503, 12); /* golden ratio: all pairs mixed */
-        check_patterns(types[t], ARC_OP_MAX, 40503, 12);
-        check_patterns(types[t], ARC_OP_MIN, 40503, 12);
-    }
-}
-
-/* All 16-bit floats, and floats of all exponents, also the odd one at an odd place. */
-static void all_sets_widen_and_narrow_alike(void **state)
-{
-    enum { HALVES = 1 << 16, FLOATS = 1 << 20 };
-    static const arc_type_t halves[] = {ARC_TYPE_BF16, ARC_TYPE_FP16};
-    uint16_t *half = test_alloc((FLOATS + 1) * sizeof *half);
-    uint16_t *expected_half = test_alloc((FLOATS + 1) * sizeof *half);
-    float *number = test_alloc((FLOATS + 1) * sizeof *number);
-    float *expected = test_alloc(HALVES * sizeof *expected);
-    float *widened = test_alloc(HALVES * sizeof *widened);
-    (void) state;
-
-    for (uint32_t i = 0; i <= FLOATS; ++i) {
-        const uint32_t bits = i * UINT32_C(0x9e3779b9);
-        memcpy(&number[i], &bits, sizeof bits);
-    }
-    for (size_t type = 0; type < 2; ++type) {
-        const arc_half_t scalar = arc_half_select(halves[type], ARC_ISA_SCALAR);
-        for (size_t i = 1; i < ISAS; ++i) {
-            const arc_half_t kernels = arc_half_select(halves[type], arc_cpu_isa(isas[i]));
-            for (uint32_t h = 0; h < HALVES; ++h) {
-                half[h] = (uint16_t) h;
-            }
-            scalar.widen(half, expected, HALVES);
-            kernels.widen(half, widened, HALVES);
-            assert_memory_equal(expected, widened, HALVES * sizeof *widened);
-            for (size_t first = 0; first < 2; ++first) {
-                scalar.narrow(number + first, expected_half + first, FLOATS - first);
-                kernels.narrow(number + first, half + first, FLOATS - first);
-                assert_memory_equal(expected_half + first, half + first,
-                                    (FLOATS - first) * sizeof *half);
-            }
-        }
-    }
-    free(widened);
-    free(expected);
-    free(number);
-    free(expected_half);
-    free(half);
-}
-
 int main(void)
 {
     static kernel_case_t cases[ISAS * ARC_OPS * ARC_TYPES];
@@ -370,8 +290,6 @@ int main(void)
         cmocka_unit_test(pairs_prefer_the_smaller_index),
         cmocka_unit_test(what_is_not_defined_has_no_kernel),
         cmocka_unit_test(reducers_know_their_memory),
-        cmocka_unit_test(all_halves_convert),
-        cmocka_unit_test(all_sets_widen_and_narrow_alike),
     };
     enum { FIXED = sizeof fixed / sizeof fixed[0] };
     static struct CMUnitTest tests[FIXED + ISAS * ARC_OPS * ARC_TYPES];
