@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "half_loops.h"
+#include "vector_avx2.h"
 
-const arc_halves_t arc_halves_avx2 = HALF_LOOPS;
+#define ARC_HALVES arc_halves_avx2
+#include "half_loops.h"

@@ -1,38 +1,128 @@
 /*
- * The loops over vectors of 16-bit floats, for the compiler to vectorize: included by half.c and by
- * one half_<isa>.c for each further instruction set, which are compiled with its flags.
+ * The conversions of half.h in vectors.  A file for one instruction set includes its
+ * vector_<isa>.h, defines ARC_HALVES, the name of its table, and includes this one.  What fills
+ * only a part of a vector goes through buffers: nothing is read or written behind the last number.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef ARC_HALF_LOOPS_H
 #define ARC_HALF_LOOPS_H
 
+#include <string.h>
+
 #include "half.h"
-#include "reduce_half.h"
+#include "half_vector.h"
 
-#define DEFINE_LOOPS(_type)                                                     \
-    static void widen_##_type(const void *halves, float *floats, size_t count)  \
-    {                                                                           \
-        const uint16_t *half = halves;                                          \
-        for (size_t i = 0; i < count; ++i) {                                    \
-            floats[i] = arc_##_type##_widen(half[i]);                           \
-        }                                                                       \
-    }                                                                           \
-                                                                                \
-    static void narrow_##_type(const float *floats, void *halves, size_t count) \
-    {                                                                           \
-        uint16_t *half = halves;                                                \
-        for (size_t i = 0; i < count; ++i) {                                    \
-            half[i] = arc_##_type##_narrow(floats[i]);                          \
-        }                                                                       \
+enum {
+    HALVES = WIDE_BYTES / sizeof(uint16_t), /* of one vector */
+    FLOATS = WIDE_BYTES / sizeof(float),
+    FLOAT_INFINITY_BITS = 0x7f800000,
+    FLOAT_QUIET_BIT = 0x00400000, /* of a NaN: it raises no exception */
+};
+
+/* ---- HALVES numbers, in memory ---- */
+
+ALWAYS_INLINE void widen_half_of_bf16(const uint16_t *halves, float *floats)
+{
+    WIDE_HALF_REGISTER half;
+    memcpy(&half, halves, sizeof half);
+    const UINT32_wide_t bits = (UINT32_wide_t) WIDE_NAME(cvtepu16_epi32)(half) << 16;
+    memcpy(floats, &bits, sizeof bits);
+}
+
+ALWAYS_INLINE void widen_vector_bf16(const uint16_t *halves, float *floats)
+{
+    widen_half_of_bf16(halves, floats);
+    widen_half_of_bf16(halves + FLOATS, floats + FLOATS);
+}
+
+/* Exact, unlike the instruction, which makes every NaN a quiet one. */
+ALWAYS_INLINE void widen_half_of_fp16(const uint16_t *halves, float *floats)
+{
+    WIDE_HALF_REGISTER half;
+    memcpy(&half, halves, sizeof half);
+    const UINT32_wide_t payload = (UINT32_wide_t) WIDE_NAME(cvtepu16_epi32)(half) << 13;
+    const INT32_wide_t x = (INT32_wide_t) widen_FP16(halves);
+    /* Integers: clang 14 compares the halves, one by one, if floats are compared. */
+    const UINT32_wide_t is_nan = (UINT32_wide_t) ((x & INT32_MAX) > FLOAT_INFINITY_BITS);
+    const UINT32_wide_t exact = (UINT32_wide_t) x & ~(is_nan & FLOAT_QUIET_BIT & ~payload);
+    memcpy(floats, &exact, sizeof exact);
+}
+
+ALWAYS_INLINE void widen_vector_fp16(const uint16_t *halves, float *floats)
+{
+    widen_half_of_fp16(halves, floats);
+    widen_half_of_fp16(halves + FLOATS, floats + FLOATS);
+}
+
+ALWAYS_INLINE FLOAT_wide_t load_floats(const float *floats)
+{
+    FLOAT_wide_t x;
+    memcpy(&x, floats, sizeof x);
+    return x;
+}
+
+/* A NaN may have bits in the lower half alone. */
+ALWAYS_INLINE WIDE_REGISTER() load_with_one_nan(const float *floats)
+{
+    const WIDE_REGISTER() x = (WIDE_REGISTER()) load_floats(floats);
+    const WIDE_REGISTER() nan = (WIDE_REGISTER()) WIDE_NAME(set1_epi32)(ARC_BF16_NAN << 16);
+    return WIDE_WHERE_NAN(x, nan, x);
+}
+
+/* Of both vectors the numbers at even and those at odd places, in turn for every 16 bytes. */
+ALWAYS_INLINE void narrow_vector_bf16(const float *floats, uint16_t *halves)
+{
+    const WIDE_REGISTER() first = load_with_one_nan(floats);
+    const WIDE_REGISTER() second = load_with_one_nan(floats + FLOATS);
+    const FLOAT_wide_t pair[] = {
+        (FLOAT_wide_t) WIDE_NAME(shuffle_ps)(first, second, _MM_SHUFFLE(2, 0, 2, 0)),
+        (FLOAT_wide_t) WIDE_NAME(shuffle_ps)(first, second, _MM_SHUFFLE(3, 1, 3, 1)),
+    };
+    const WIDE_REGISTER(i) rounded = (WIDE_REGISTER(i)) round_BF16_wide(pair);
+    const WIDE_REGISTER(i) ordered = WIDE_UNZIP(rounded);
+    memcpy(halves, &ordered, sizeof ordered);
+}
+
+ALWAYS_INLINE void narrow_vector_fp16(const float *floats, uint16_t *halves)
+{
+    const FLOAT_wide_t pair[] = {load_floats(floats), load_floats(floats + FLOATS)};
+    const UINT16_wide_t narrowed = narrow_FP16_wide(pair);
+    memcpy(halves, &narrowed, sizeof narrowed);
+}
+
+/* ---- all of them ---- */
+
+/* clang-format off */
+#define DEFINE_LOOP(_verb, _type, _from, _from_memory, _to, _to_memory)                         \
+    static void _verb##_##_type(const _from_memory *from_memory, _to_memory *to_memory,         \
+                                size_t count)                                                   \
+    {                                                                                           \
+        const _from *from = from_memory;                                                        \
+        _to *to = to_memory;                                                                    \
+        for (; count >= HALVES; count -= HALVES) {                                              \
+            _verb##_vector_##_type(from, to);                                                   \
+            from += HALVES;                                                                     \
+            to += HALVES;                                                                       \
+        }                                                                                       \
+        if (count > 0) {                                                                        \
+            _from rest[HALVES] = {0};                                                           \
+            _to result[HALVES];                                                                 \
+            memcpy(rest, from, count * sizeof *from);                                           \
+            _verb##_vector_##_type(rest, result);                                               \
+            memcpy(to, result, count * sizeof *to);                                             \
+        }                                                                                       \
     }
+/* clang-format on */
 
-DEFINE_LOOPS(bf16)
-DEFINE_LOOPS(fp16)
+DEFINE_LOOP(widen, bf16, uint16_t, void, float, float)
+DEFINE_LOOP(widen, fp16, uint16_t, void, float, float)
+DEFINE_LOOP(narrow, bf16, float, float, uint16_t, void)
+DEFINE_LOOP(narrow, fp16, float, float, uint16_t, void)
 
-#define HALF_LOOPS                                                            \
-    {                                                                         \
-        .bf16 = {widen_bf16, narrow_bf16}, .fp16 = {widen_fp16, narrow_fp16}, \
-    }
+const arc_halves_t ARC_HALVES = {
+    .bf16 = {widen_bf16, narrow_bf16},
+    .fp16 = {widen_fp16, narrow_fp16},
+};
 
 #endif

@@ -1,16 +1,8 @@
 /*
- * The kernels in vectors of WIDE_BYTES: one pass over the parts, the total of a
- * block in registers.  A file for one instruction set defines
- *
- *   ARC_REDUCE_TABLE       the name of its table
- *   WIDE_BYTES             of its widest vectors: 32 or 64
- *   WIDE_REGISTER(_kind)   their type: __m256i or __m512i for kind i
- *   WIDE_NAME(_name)       the name of an instruction for them
- *   HALVES_REGISTER        the type for half as many bytes
- *   NARROW_INTEGERS(_x)    32-bit integers below 2^16 in a wide register to 16 bits
- *
- * and includes this one.  One kernel goes through its elements in steps that
- * become smaller, all parts in each step:
+ * The kernels in vectors: one pass over the parts, the total of a block in
+ * registers.  A file for one instruction set includes its vector_<isa>.h, defines
+ * ARC_REDUCE_TABLE, the name of its table, and includes this one.  One kernel goes
+ * through its elements in steps that become smaller, all parts in each step:
  *
  *   | TOTALS wide vectors | ... | wide | ... | short | ... | 8 | 4 | 2 | 1 bytes |
  *
@@ -19,48 +11,41 @@
  * rest of it holds zeros.  Nothing is read behind an element, and a step writes
  * only what it has read of all parts, so `out` may be any of them.
  *
- * Vectors are GCC's and clang's extension; memory is accessed with memcpy() alone,
- * of constant sizes, which is one unaligned instruction.
+ * Memory is accessed with memcpy() alone, of constant sizes, which is one unaligned
+ * instruction, for GCC if the other side is a variable and not behind a pointer.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#include <immintrin.h>
 #include <string.h>
 
+#include "half_vector.h"
 #include "reduce_kernels.h"
+#include "vector.h"
 
-enum {
-    SHORT_BYTES = 16,
-    TOTALS = 4, /* eight are hardly faster and make a kernel half as large again */
-};
-
-#define VECTOR_OF(_bytes) __attribute__((vector_size(_bytes)))
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+enum { TOTALS = 4 }; /* eight are hardly faster and make a kernel half as large again */
 
 /* ---- vectors: the first `bytes` bytes of one in memory ---- */
 
 /* clang-format off */
 #define ACCESS(_id, _width)                                                                     \
-    ALWAYS_INLINE _id##_##_width##_t load_##_id##_##_width(const void *memory, size_t bytes)    \
+    ALWAYS_INLINE void load_##_id##_##_width(const void *memory, size_t bytes,                  \
+                                             _id##_##_width##_t *vector)                        \
     {                                                                                           \
-        _id##_##_width##_t vector = {0};                                                        \
-        memcpy(&vector, memory, bytes);                                                         \
-        return vector;                                                                          \
+        _id##_##_width##_t copy = {0};                                                          \
+        memcpy(&copy, memory, bytes);                                                           \
+        *vector = copy;                                                                         \
     }                                                                                           \
-    ALWAYS_INLINE void store_##_id##_##_width(_id##_##_width##_t vector, void *memory,          \
+    ALWAYS_INLINE void store_##_id##_##_width(const _id##_##_width##_t *vector, void *memory,   \
                                               size_t bytes)                                     \
     {                                                                                           \
-        memcpy(memory, &vector, bytes);                                                         \
+        const _id##_##_width##_t copy = *vector;                                                \
+        memcpy(memory, &copy, bytes);                                                           \
     }
-#define VECTORS(_id, _type, ...)                                \
-    typedef _type _id##_wide_t VECTOR_OF(WIDE_BYTES);           \
-    typedef _type _id##_short_t VECTOR_OF(SHORT_BYTES);         \
-    ACCESS(_id, wide)                                           \
-    ACCESS(_id, short)
+#define ACCESSES(_id, ...) ACCESS(_id, wide) ACCESS(_id, short)
 /* clang-format on */
 
-ARC_INTEGER_TABLE(VECTORS)
-ARC_FLOAT_TABLE(VECTORS)
+ARC_INTEGER_TABLE(ACCESSES)
+ARC_FLOAT_TABLE(ACCESSES)
 
 /* ---- the larger and the smaller one ---- */
 
@@ -124,82 +109,80 @@ ORDER_TABLE_AVX512(ORDER_BY_INSTRUCTION, )
 ORDER_TABLE_AVX512(ORDER_BY_SELECT, )
 #endif
 
-/* ---- vectors of floats that are halves in memory; see reduce_half.h ---- */
+/* ---- vectors of halves, two of floats each ---- */
 
 typedef FLOAT_wide_t BF16_wide_t, FP16_wide_t;
 typedef FLOAT_short_t BF16_short_t, FP16_short_t;
 
 /* clang-format off */
-#define ACCESS_BF16(_width, _register, _widen, _narrow)                                         \
-    ALWAYS_INLINE BF16_##_width##_t load_BF16_##_width(const void *memory, size_t bytes)        \
+#define LOAD_BF16(_width)                                                                       \
+    ALWAYS_INLINE void load_BF16_##_width(const void *memory, size_t bytes,                     \
+                                          FLOAT_##_width##_t *floats)                           \
     {                                                                                           \
-        _register halves = {0};                                                                 \
+        UINT32_##_width##_t halves = {0};                                                       \
         memcpy(&halves, memory, bytes);                                                         \
-        return (BF16_##_width##_t) ((UINT32_##_width##_t) _widen(halves) << 16);                \
-    }                                                                                           \
-    ALWAYS_INLINE void store_BF16_##_width(BF16_##_width##_t total, void *memory, size_t bytes) \
+        widen_BF16_##_width(halves, floats);                                                    \
+    }
+#define STORE(_id, _width)                                                                      \
+    ALWAYS_INLINE void store_##_id##_##_width(const FLOAT_##_width##_t *totals, void *memory,   \
+                                              size_t bytes)                                     \
     {                                                                                           \
-        const UINT32_##_width##_t nan = (UINT32_##_width##_t) (total != total);                 \
-        const UINT32_##_width##_t bits = (UINT32_##_width##_t) total;                           \
-        const UINT32_##_width##_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;         \
-        const _register halves = _narrow((rounded & ~nan) | (ARC_BF16_NAN & nan));              \
+        const UINT16_##_width##_t halves = narrow_##_id##_##_width(totals);                     \
         memcpy(memory, &halves, bytes);                                                         \
     }
-
-#define ACCESS_FP16(_width, _register, _widen, _narrow)                                         \
-    ALWAYS_INLINE FP16_##_width##_t load_FP16_##_width(const void *memory, size_t bytes)        \
-    {                                                                                           \
-        _register halves = {0};                                                                 \
-        memcpy(&halves, memory, bytes);                                                         \
-        return (FP16_##_width##_t) _widen(halves);                                              \
-    }                                                                                           \
-    ALWAYS_INLINE void store_FP16_##_width(FP16_##_width##_t total, void *memory, size_t bytes) \
-    {                                                                                           \
-        const UINT32_##_width##_t nan = (UINT32_##_width##_t) (total != total);                 \
-        const UINT32_##_width##_t bits = (UINT32_##_width##_t) total;                           \
-        const FLOAT_##_width##_t quiet =                                                        \
-            (FLOAT_##_width##_t) ((bits & ~nan) | (FLOAT_NAN_BITS & nan));                      \
-        const _register halves = _narrow(quiet);                                                \
-        memcpy(memory, &halves, bytes);                                                         \
-    }
+#define STORES(_id, ...) STORE(_id, wide) STORE(_id, short)
 /* clang-format on */
 
-/* The float that is narrowed to ARC_FP16_NAN. */
-#define FLOAT_NAN_BITS UINT32_C(0x7fc00000)
-#define NARROW_FLOATS(_x) WIDE_NAME(cvtps_ph)(_x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-#define NARROW_FLOATS_SHORT(_x) _mm_cvtps_ph(_x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-/* What is below 2^16 is packed without loss. */
-#define NARROW_INTEGERS_SHORT(_x) _mm_packus_epi32((__m128i) (_x), _mm_setzero_si128())
+LOAD_BF16(wide)
+LOAD_BF16(short)
+ARC_HALF_TABLE(STORES)
 
-ACCESS_BF16(wide, HALVES_REGISTER, WIDE_NAME(cvtepu16_epi32), NARROW_INTEGERS)
-ACCESS_BF16(short, __m128i, _mm_cvtepu16_epi32, NARROW_INTEGERS_SHORT)
-ACCESS_FP16(wide, HALVES_REGISTER, WIDE_NAME(cvtph_ps), NARROW_FLOATS)
-ACCESS_FP16(short, __m128i, _mm_cvtph_ps, NARROW_FLOATS_SHORT)
+/* Of wide vectors there are only whole ones. */
+ALWAYS_INLINE void load_FP16_wide(const void *memory, size_t bytes, FLOAT_wide_t *floats)
+{
+    (void) bytes;
+    floats[0] = widen_FP16(memory);
+    floats[1] = widen_FP16((const unsigned char *) memory + WIDE_BYTES / 2);
+}
+
+ALWAYS_INLINE void load_FP16_short(const void *memory, size_t bytes, FLOAT_short_t *floats)
+{
+    __m128i halves = {0};
+    memcpy(&halves, memory, bytes);
+    floats[0] = (FLOAT_short_t) _mm_cvtph_ps(halves);
+    floats[1] = (FLOAT_short_t) _mm_cvtph_ps(_mm_unpackhi_epi64(halves, halves));
+}
 
 /* ---- kernels ---- */
 
 /* clang-format off */
 
-/* Reduce the next `_totals` vectors of `_bytes` bytes each. */
-#define STEP(_expression, _id, _width, _totals, _bytes)                                         \
+/* Reduce the next `_totals` vectors of `_bytes` bytes each, of `_registers` registers each. */
+#define STEP(_expression, _id, _width, _registers, _totals, _bytes)                             \
     do {                                                                                        \
         typedef _id##_##_width##_t T;                                                           \
         typedef T W __attribute__((unused));                                                    \
         const unsigned char *part = (const unsigned char *) parts[0] + at;                      \
-        T total[_totals];                                                                       \
+        T total[_totals][_registers];                                                           \
         ARC_UNROLL                                                                              \
         for (unsigned v = 0; v < (_totals); ++v) {                                              \
-            total[v] = load_##_id##_##_width(part + v * (_bytes), (_bytes));                    \
+            load_##_id##_##_width(part + v * (_bytes), (_bytes), total[v]);                     \
         }                                                                                       \
-        for (unsigned k = 1; k < n; ++k) {                                                      \
+        unsigned k = 1;                                                                         \
+        do {                                                                                    \
             part = (const unsigned char *) parts[k] + at;                                       \
             ARC_UNROLL                                                                          \
             for (unsigned v = 0; v < (_totals); ++v) {                                          \
-                const T a = total[v];                                                           \
-                const T b = load_##_id##_##_width(part + v * (_bytes), (_bytes));               \
-                total[v] = _expression;                                                         \
+                T next[_registers];                                                             \
+                load_##_id##_##_width(part + v * (_bytes), (_bytes), next);                     \
+                ARC_UNROLL                                                                      \
+                for (unsigned r = 0; r < (_registers); ++r) {                                   \
+                    const T a = total[v][r];                                                    \
+                    const T b = next[r];                                                        \
+                    total[v][r] = _expression;                                                  \
+                }                                                                               \
             }                                                                                   \
-        }                                                                                       \
+        } while (++k < n);                                                                      \
         ARC_UNROLL                                                                              \
         for (unsigned v = 0; v < (_totals); ++v) {                                              \
             store_##_id##_##_width(total[v], (unsigned char *) out + at + v * (_bytes),         \
@@ -208,12 +191,10 @@ ACCESS_FP16(short, __m128i, _mm_cvtph_ps, NARROW_FLOATS_SHORT)
         at += (_totals) * (size_t) (_bytes);                                                    \
     } while (0)
 
-/* `_packing`: bytes of an element in a register for each of its bytes in memory. */
-#define VECTOR_KERNEL(_op, _expression, _id, _type, _packing)                                   \
+#define VECTOR_KERNEL(_op, _expression, _id, _type, _registers)                                 \
     static void reduce_##_op##_##_id(const void *const *parts, unsigned n, void *out,           \
                                      size_t count, const void *context)                         \
     {                                                                                           \
-        enum { WIDE = WIDE_BYTES / (_packing), SHORT = SHORT_BYTES / (_packing) };              \
         const size_t end = count * sizeof(_type);                                               \
         size_t at = 0;                                                                          \
         (void) context;                                                                         \
@@ -221,32 +202,32 @@ ACCESS_FP16(short, __m128i, _mm_cvtph_ps, NARROW_FLOATS_SHORT)
             arc_reduce_copy(parts[0], out, end);                                                \
             return;                                                                             \
         }                                                                                       \
-        while (end - at >= TOTALS * WIDE) {                                                     \
-            STEP(_expression, _id, wide, TOTALS, WIDE);                                         \
+        while (end - at >= TOTALS * WIDE_BYTES) {                                               \
+            STEP(_expression, _id, wide, _registers, TOTALS, WIDE_BYTES);                       \
         }                                                                                       \
-        while (end - at >= WIDE) {                                                              \
-            STEP(_expression, _id, wide, 1, WIDE);                                              \
+        while (end - at >= WIDE_BYTES) {                                                        \
+            STEP(_expression, _id, wide, _registers, 1, WIDE_BYTES);                            \
         }                                                                                       \
-        while (end - at >= SHORT) {                                                             \
-            STEP(_expression, _id, short, 1, SHORT);                                            \
+        while (end - at >= SHORT_BYTES) {                                                       \
+            STEP(_expression, _id, short, _registers, 1, SHORT_BYTES);                          \
         }                                                                                       \
-        if (SHORT > 8 && end - at >= 8) {                                                       \
-            STEP(_expression, _id, short, 1, 8);                                                \
+        if (end - at >= 8) {                                                                    \
+            STEP(_expression, _id, short, _registers, 1, 8);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 4 && end - at >= 4) {                                              \
-            STEP(_expression, _id, short, 1, 4);                                                \
+            STEP(_expression, _id, short, _registers, 1, 4);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 2 && end - at >= 2) {                                              \
-            STEP(_expression, _id, short, 1, 2);                                                \
+            STEP(_expression, _id, short, _registers, 1, 2);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 1 && end - at >= 1) {                                              \
-            STEP(_expression, _id, short, 1, 1);                                                \
+            STEP(_expression, _id, short, _registers, 1, 1);                                    \
         }                                                                                       \
     }
 #define KERNEL(_op, _expression, _id, _type, ...)                                               \
     VECTOR_KERNEL(_op, _expression, _id, _type, 1)
 #define HALF_KERNEL(_op, _expression, _id, _type, ...)                                          \
-    VECTOR_KERNEL(_op, _expression, _id, _type, 2)
+    VECTOR_KERNEL(_op, _expression, _id, _type, FLOATS_OF_HALVES)
 /* clang-format on */
 
 ARC_KERNELS

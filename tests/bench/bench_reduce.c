@@ -1,7 +1,8 @@
 /*
  * Rates of the reduction kernels: GB/s of input (parts times bytes of one), per
  * kernel, number of parts and instruction set, for parts of a few cache lines, in
- * the first-level cache and in the second.
+ * the first-level cache and in the second.  Behind them those of the conversions
+ * between 16-bit floats and floats: GB/s of the floats.
  *
  *   bench_reduce [--markdown]
  *
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "half.h"
 #include "reduce.h"
 #include "testlib.h"
 
@@ -42,6 +44,7 @@ static const struct {
     {"sum bf16", ARC_OP_SUM, ARC_TYPE_BF16},
     {"max bf16", ARC_OP_MAX, ARC_TYPE_BF16},
     {"sum fp16", ARC_OP_SUM, ARC_TYPE_FP16},
+    {"max fp16", ARC_OP_MAX, ARC_TYPE_FP16},
     {"maxloc double int", ARC_OP_MAXLOC, ARC_TYPE_DOUBLE_INT},
 };
 
@@ -130,29 +133,80 @@ static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
     printf("%s\n", edge);
 }
 
+/* Median over samples of the rate in GB/s of the floats. */
+static double measure_conversion(const arc_half_t *half, bool widens, size_t count)
+{
+    double seconds[SAMPLES];
+    float *floats = test_alloc(count * sizeof *floats);
+    uint16_t *halves = test_alloc(count * sizeof *halves);
+    const unsigned calls = 1 + (unsigned) ((1 << 16) / count);
+
+    memset(halves, 1, count * sizeof *halves);
+    half->widen(halves, floats, count);
+    for (unsigned sample = 0; sample < SAMPLES; ++sample) {
+        const double start = now_seconds();
+        for (unsigned call = 0; call < calls; ++call) {
+            if (widens) {
+                half->widen(halves, floats, count);
+            } else {
+                half->narrow(floats, halves, count);
+            }
+        }
+        seconds[sample] = (now_seconds() - start) / calls;
+    }
+    free(halves);
+    free(floats);
+    qsort(seconds, SAMPLES, sizeof seconds[0], compare);
+    return (double) (count * sizeof(float)) / seconds[SAMPLES / 2] * 1e-9;
+}
+
+static void print_conversions(arc_type_t type, const char *name, bool widens, const char *edge)
+{
+    enum { COUNT = 4096 }; /* 24 KiB of both */
+
+    printf("%s%-28s", edge, name);
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+        const arc_half_t half = arc_half_select(type, (arc_isa_t) isa);
+        printf("%s%8.1f", edge, measure_conversion(&half, widens, COUNT));
+    }
+    printf("%s\n", edge);
+}
+
+static void print_head(const char *what, const char *where, bool markdown)
+{
+    const char *edge = markdown ? "| " : "  ";
+
+    printf("\n%s, parts of %s\n\n%s%-28s", what, where, edge, "kernel");
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+        printf("%s%8s", edge, arc_isa_name((arc_isa_t) isa));
+    }
+    printf("%s\n", edge);
+    if (markdown) {
+        printf("|---|");
+        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+            printf("---:|");
+        }
+        printf("\n");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const bool markdown = argc > 1 && 0 == strcmp(argv[1], "--markdown");
     const char *edge = markdown ? "| " : "  ";
 
     for (size_t place = 0; place < sizeof places / sizeof places[0]; ++place) {
-        printf("\nGB/s of input, parts of %s\n\n%s%-28s", places[place].name, edge, "kernel");
-        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-            printf("%s%8s", edge, arc_isa_name((arc_isa_t) isa));
-        }
-        printf("%s\n", edge);
-        if (markdown) {
-            printf("|---|");
-            for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-                printf("---:|");
-            }
-            printf("\n");
-        }
+        print_head("GB/s of input", places[place].name, markdown);
         for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
             for (size_t p = 0; p < sizeof part_counts / sizeof part_counts[0]; ++p) {
                 print_row(row, part_counts[p], places[place].bytes, edge);
             }
         }
     }
+    print_head("GB/s of floats", "16 KiB", markdown);
+    print_conversions(ARC_TYPE_BF16, "bf16 to float", true, edge);
+    print_conversions(ARC_TYPE_BF16, "float to bf16", false, edge);
+    print_conversions(ARC_TYPE_FP16, "fp16 to float", true, edge);
+    print_conversions(ARC_TYPE_FP16, "float to fp16", false, edge);
     return 0;
 }
