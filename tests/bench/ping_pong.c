@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <stddef.h>
+
 #include "ping_pong.h"
 
 /* Those of each counter, and room to align. */
