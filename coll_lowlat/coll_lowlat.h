@@ -31,6 +31,7 @@ typedef struct lowlat_component {
     int communicators;       /* that are set up, or about to be */
     size_t memory_bytes;     /* of our segments */
     opal_hash_table_t known; /* shape of communicators -> lowlat_trials_t, of all that were tried */
+    opal_hash_table_t staged; /* processes on a node -> how they stage (coll_lowlat_staging.c) */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -76,6 +77,9 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
  * operations.
  */
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+
+/* Compile the selection anew, and say what it is now. */
+void coll_lowlat_announce(lowlat_module_t *module);
 
 /*
  * After a call that made until_look negative, all ranks together: look whether staging is still

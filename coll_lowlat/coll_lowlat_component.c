@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_staging.h"
 #include "coll_lowlat_trial.h"
 
 static const char *const algorithm_names[] = {
@@ -70,6 +71,7 @@ static int lowlat_open(void)
     component->communicators = 0;
     component->memory_bytes = 0;
     coll_lowlat_trials_open(&component->known);
+    coll_lowlat_staging_open(&component->staged);
     lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
@@ -82,6 +84,7 @@ static int lowlat_close(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     coll_lowlat_trials_close(&component->known);
+    coll_lowlat_staging_close(&component->staged);
     lowlat_puts_close(&component->puts);
     for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
         if (component->domain_open[domain]) {

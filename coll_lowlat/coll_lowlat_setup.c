@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_staging.h"
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
 #include "lowlat_staging.h"
@@ -98,15 +99,16 @@ static void compile_map(lowlat_module_t *module)
 
 /*
  * Does every rank have a core of its own?  Decides how to wait and which rules count,
- * for all ranks alike.
+ * for all ranks alike.  And do all remember how they stage?
  */
-static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *cores)
+static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *cores,
+                                  bool *all_remember)
 {
-    uint64_t own = !cores_are_shared(module, cores);
-    arc_status_t status = arc_module_min(&module->base, &own, 1);
+    uint64_t all[] = {!cores_are_shared(module, cores), coll_lowlat_staging_recall(module)};
+    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
 
-    module->group.cores_shared = !own;
-    compile_map(module);
+    module->group.cores_shared = !all[0];
+    *all_remember = all[1];
     return status;
 }
 
@@ -141,65 +143,10 @@ static void log_ready(const lowlat_module_t *module)
     }
 }
 
-static arc_status_t run(void *context, lowlat_task_t *task)
+void coll_lowlat_announce(lowlat_module_t *module)
 {
-    return arc_wait_run((const arc_wait_t *) context, &task->task);
-}
-
-/*
- * Find out how to stage here, now; the selection follows.  All ranks together, between two
- * operations.
- */
-static void try_staging(lowlat_module_t *module)
-{
-    arc_status_t status = lowlat_staging_try(&module->group, run, &module->wait);
-
-    if (ARC_OK != status) {
-        (void) arc_module_break(&module->base, status, " in the trial of staging");
-    }
     compile_map(module);
-}
-
-/* How to stage: as the user says, or as is fastest, and as long as it is. */
-static void choose_staging(lowlat_module_t *module)
-{
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    lowlat_group_t *group = &module->group;
-    const bool tries =
-        LOWLAT_STAGING_AUTO == config->staging && !group->cores_shared && NULL == group->net;
-
-    group->streaming = arc_copier_streaming(arc_cpu_isa((arc_isa_t) config->isa));
-    lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
-                                    ? LOWLAT_WAY_ORDINARY
-                                    : (lowlat_way_t) (config->staging - 1));
-    group->streams = 0 == group->stream_bytes;
-    module->until_look = INT64_MAX;
-    if (tries) {
-        try_staging(module);
-        module->until_look = 0 == config->staging_calls ? INT64_MAX : config->staging_calls;
-    }
-}
-
-int coll_lowlat_look(lowlat_module_t *module)
-{
-    const int64_t calls = mca_coll_lowlat_component.config.staging_calls;
-
-    if (!module->looked) {
-        lowlat_staging_look(&module->group);
-        module->looked = true;
-        module->until_look = 0; /* read what all have told after the next call */
-        return MPI_SUCCESS;
-    }
-    module->looked = false;
-    module->until_look = calls;
-    if (lowlat_staging_changed(&module->group)) {
-        try_staging(module);
-        if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_broken_error();
-        }
-        log_ready(module);
-    }
-    return MPI_SUCCESS;
+    log_ready(module);
 }
 
 /* What this rank needs before it can take part.  The reason if something is missing. */
@@ -333,15 +280,17 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         lowlat_net_connect(module);
     }
     use_share(module);
-    if (ARC_OK != look_at_cores(module, &cores)) {
+    bool all_remember = false;
+    if (ARC_OK != look_at_cores(module, &cores, &all_remember)) {
         decline(module, ARC_REASON_NO_SETUP);
         return;
     }
     choose_wait(module);
-    choose_staging(module);
+    coll_lowlat_staging_choose(module, all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
+    compile_map(module);
     reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASONS;
     if (ARC_REASONS != reason) {
         decline(module, reason);

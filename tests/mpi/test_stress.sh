@@ -19,6 +19,14 @@ if mpi_have_plugin; then
         mpi_run "np=${row% *} small pieces" "${row% *}" 120 "$small" \
             stress -s 24 -n "${row#* }" -x 12
     done
+    for staging in ordinary prefetching streaming; do
+        for ranks in 2 4; do
+            mpi_run "np=$ranks small pieces, $staging" "$ranks" 120 \
+                "$small --mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
+        done
+    done
+    # Where each rank has a core: a look after every other call, and now and then another trial.
+    mpi_run "np=2 looking all the time" 2 120 "--mca coll_lowlat_staging_calls 1" stress -s 28
     # No more than three pieces fit into the memory: waiting for room is the rule.
     tight="--mca coll_lowlat_block_bytes 4k --mca coll_lowlat_chunk_bytes 4k \
         --mca coll_lowlat_slots 3"

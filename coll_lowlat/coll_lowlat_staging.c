@@ -1,0 +1,161 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "coll_lowlat_staging.h"
+#include "lowlat_staging.h"
+
+typedef struct staged {
+    size_t prefetch_bytes;
+    size_t stream_bytes;
+    int apart_ns;
+    bool streams;
+} staged_t;
+
+void coll_lowlat_staging_open(opal_hash_table_t *staged)
+{
+    enum { FEW = 16 }; /* it grows */
+
+    OBJ_CONSTRUCT(staged, opal_hash_table_t);
+    (void) opal_hash_table_init(staged, FEW);
+}
+
+void coll_lowlat_staging_close(opal_hash_table_t *staged)
+{
+    void *names = NULL;
+    size_t bytes = 0;
+    void *found = NULL;
+    void *node = NULL;
+
+    for (int status = opal_hash_table_get_first_key_ptr(staged, &names, &bytes, &found, &node);
+         OPAL_SUCCESS == status;
+         status = opal_hash_table_get_next_key_ptr(staged, &names, &bytes, &found, node, &node)) {
+        free(found);
+    }
+    OBJ_DESTRUCT(staged);
+}
+
+/* The names of the group's processes, in its order.  NULL: no memory. */
+static opal_process_name_t *names_of(const lowlat_module_t *module, size_t *bytes)
+{
+    const arc_topology_t *topology = &module->topology;
+    opal_process_name_t *names = calloc(topology->local_ranks, sizeof *names);
+
+    *bytes = topology->local_ranks * sizeof *names;
+    for (unsigned i = 0; NULL != names && i < topology->local_ranks; ++i) {
+        names[i] =
+            ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]);
+    }
+    return names;
+}
+
+/* What is remembered of this group, or NULL; a new entry if there is to be one. */
+static staged_t *entry_of(const lowlat_module_t *module, bool make)
+{
+    opal_hash_table_t *table = &mca_coll_lowlat_component.staged;
+    size_t bytes = 0;
+    opal_process_name_t *names = names_of(module, &bytes);
+    void *found = NULL;
+
+    if (NULL != names &&
+        OPAL_SUCCESS != opal_hash_table_get_value_ptr(table, names, bytes, &found) && make) {
+        found = calloc(1, sizeof(staged_t));
+        if (NULL != found &&
+            OPAL_SUCCESS != opal_hash_table_set_value_ptr(table, names, bytes, found)) {
+            free(found);
+            found = NULL;
+        }
+    }
+    free(names);
+    return found;
+}
+
+static void remember(const lowlat_module_t *module)
+{
+    const lowlat_group_t *group = &module->group;
+    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+
+    (void) pthread_mutex_lock(lock);
+    staged_t *staged = entry_of(module, true);
+    if (NULL != staged) { /* else the next communicator tries again */
+        *staged = (staged_t){.prefetch_bytes = group->prefetch_bytes,
+                             .stream_bytes = group->stream_bytes,
+                             .apart_ns = group->apart_ns,
+                             .streams = group->streams};
+    }
+    (void) pthread_mutex_unlock(lock);
+}
+
+bool coll_lowlat_staging_recall(lowlat_module_t *module)
+{
+    lowlat_group_t *group = &module->group;
+    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+
+    (void) pthread_mutex_lock(lock);
+    const staged_t *staged = entry_of(module, false);
+    if (NULL != staged) {
+        group->prefetch_bytes = staged->prefetch_bytes;
+        group->stream_bytes = staged->stream_bytes;
+        group->apart_ns = staged->apart_ns;
+        group->streams = staged->streams;
+    }
+    (void) pthread_mutex_unlock(lock);
+    return NULL != staged;
+}
+
+static arc_status_t run(void *context, lowlat_task_t *task)
+{
+    return arc_wait_run((const arc_wait_t *) context, &task->task);
+}
+
+/* Find out what is fastest here, now.  All ranks together, between two operations. */
+static void try_ways(lowlat_module_t *module)
+{
+    arc_status_t status = lowlat_staging_try(&module->group, run, &module->wait);
+
+    if (ARC_OK == status) {
+        remember(module);
+    } else {
+        (void) arc_module_break(&module->base, status, " in the trial of staging");
+    }
+}
+
+void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_group_t *group = &module->group;
+    const bool is_open =
+        LOWLAT_STAGING_AUTO == config->staging && !group->cores_shared && NULL == group->net;
+
+    group->streaming = arc_copier_streaming(arc_cpu_isa((arc_isa_t) config->isa));
+    if (!is_open) {
+        lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
+                                        ? LOWLAT_WAY_ORDINARY
+                                        : (lowlat_way_t) (config->staging - 1));
+        group->streams = 0 == group->stream_bytes;
+    } else if (!all_remember) {
+        try_ways(module);
+    }
+    module->until_look = is_open && config->staging_calls > 0 ? config->staging_calls : INT64_MAX;
+}
+
+int coll_lowlat_look(lowlat_module_t *module)
+{
+    if (!module->looked) {
+        lowlat_staging_look(&module->group);
+        module->looked = true;
+        module->until_look = 0; /* read what all have told after the next call */
+        return MPI_SUCCESS;
+    }
+    module->looked = false;
+    module->until_look = mca_coll_lowlat_component.config.staging_calls;
+    if (lowlat_staging_changed(&module->group)) {
+        try_ways(module);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+        coll_lowlat_announce(module);
+    }
+    return MPI_SUCCESS;
+}
