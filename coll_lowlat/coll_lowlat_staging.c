@@ -110,10 +110,14 @@ static arc_status_t run(void *context, lowlat_task_t *task)
 }
 
 /* Find out what is fastest here, now.  All ranks together, between two operations. */
-static void try_ways(lowlat_module_t *module)
+static void try_ways(lowlat_module_t *module, arc_wait_t wait)
 {
-    arc_status_t status = lowlat_staging_try(&module->group, run, &module->wait);
+    arc_status_t status = lowlat_staging_try(&module->group, run, &wait);
 
+    if (0 == ompi_comm_rank(module->base.comm)) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
+                       module->group.apart_ns);
+    }
     if (ARC_OK == status) {
         remember(module);
     } else {
@@ -135,7 +139,10 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
                                         : (lowlat_way_t) (config->staging - 1));
         group->streams = 0 == group->stream_bytes;
     } else if (!all_remember) {
-        try_ways(module);
+        /* Set-up has no time limit. */
+        arc_wait_t patient = module->wait;
+        patient.timeout_ns = 0;
+        try_ways(module, patient);
     }
     module->until_look = is_open && config->staging_calls > 0 ? config->staging_calls : INT64_MAX;
 }
@@ -151,7 +158,7 @@ int coll_lowlat_look(lowlat_module_t *module)
     module->looked = false;
     module->until_look = mca_coll_lowlat_component.config.staging_calls;
     if (lowlat_staging_changed(&module->group)) {
-        try_ways(module);
+        try_ways(module, module->wait);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

@@ -73,6 +73,6 @@ int lowlat_probe_ns(lowlat_group_t *group)
 
 int lowlat_probe_again_ns(lowlat_group_t *group)
 {
-    /* 16 trips take 2 to 8 us; so many polls about 20 us. */
-    return probe(group, (effort_t){.batches = 2, .batch_trips = 8, .max_polls = 400});
+    /* 30 trips take 3 to 16 us, of which the first ones begin with a wait; so many polls 20 us. */
+    return probe(group, (effort_t){.batches = 3, .batch_trips = 10, .max_polls = 400});
 }

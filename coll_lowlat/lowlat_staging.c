@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_probe.h"
 #include "lowlat_staging.h"
@@ -11,7 +12,7 @@
 #include "wait.h"
 
 enum {
-    LONGEST_BYTES = 8192, /* two blocks in the smallest arenas */
+    LONGEST_BYTES = 8192, /* one block in the smallest arenas */
     BATCHES = 4,          /* of each way and length; the fastest counts */
     BATCH_CALLS = 4,      /* behind one that leaves the lines as this way does */
 };
@@ -27,7 +28,10 @@ void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way)
 static bool is_clearly_faster(const lowlat_staging_times_t *times, unsigned length,
                               lowlat_way_t way)
 {
-    /* Of the other's time, or less.  To prefetch in vain costs nothing, to stream in vain much. */
+    /*
+     * Of the other's time, or less.  To prefetch in vain costs about 2 % where it is not measured
+     * to cost more, to stream in vain up to three times as much.
+     */
     const int64_t percent = LOWLAT_WAY_PREFETCHING == way ? 95 : 90;
     const int64_t *ns = times->ns[length];
 
@@ -50,7 +54,11 @@ void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *
     while (streamed > 0 && is_clearly_faster(times, streamed - 1, LOWLAT_WAY_STREAMING)) {
         --streamed;
     }
-    group->prefetch_bytes = 0 == prefetched ? 0 : 2 * lowlat_staging_bytes[prefetched - 1];
+    /* The next longer one was tried, too, and prefetching did not win. */
+    const size_t limit_bytes =
+        LOWLAT_STAGING_LENGTHS == prefetched ? SIZE_MAX : lowlat_staging_bytes[prefetched] - 1;
+    group->prefetch_bytes =
+        0 == prefetched ? 0 : lowlat_min(limit_bytes, 2 * lowlat_staging_bytes[prefetched - 1]);
     group->stream_bytes =
         LOWLAT_STAGING_LENGTHS == streamed ? SIZE_MAX : lowlat_staging_bytes[streamed];
 }
@@ -62,50 +70,52 @@ void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t tex
     } else if (SIZE_MAX != group->stream_bytes) {
         (void) snprintf(text, text_bytes, "streaming from %zu bytes", group->stream_bytes);
     } else if (0 != group->prefetch_bytes) {
-        (void) snprintf(text, text_bytes, "prefetching");
+        (void) snprintf(text, text_bytes, "prefetching to %zu bytes", group->prefetch_bytes);
     } else {
         (void) snprintf(text, text_bytes, "ordinary stores");
     }
 }
 
-/* What a trial adds, and where to. */
+/* What is called in a trial, and how. */
 typedef struct trial {
     lowlat_group_t *group;
     lowlat_run_fn_t run;
     void *context;
-    arc_reducer_t reducer;
-    uint32_t in[LONGEST_BYTES / sizeof(uint32_t)];
-    uint32_t out[LONGEST_BYTES / sizeof(uint32_t)];
+    const uint32_t *in;
+    uint32_t *out;
 } trial_t;
 
-/* `calls` one-shot calls of `bytes` bytes each. */
-static arc_status_t call(trial_t *trial, size_t bytes, unsigned calls)
+/* `calls` one-shot calls of `count` numbers each. */
+static arc_status_t call(const trial_t *trial, size_t count, unsigned calls)
 {
     arc_status_t status = ARC_OK;
+    arc_reducer_t reducer;
 
+    (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &reducer);
     for (unsigned i = 0; i < calls && ARC_OK == status; ++i) {
         lowlat_task_t task = {.group = trial->group,
-                              .reducer = &trial->reducer,
+                              .reducer = &reducer,
                               .in = trial->in,
                               .out = trial->out,
-                              .count = bytes / sizeof trial->in[0],
-                              .span_bytes = bytes};
+                              .count = count,
+                              .span_bytes = count * sizeof trial->in[0]};
         lowlat_oneshot_start(&task);
         status = trial->run(trial->context, &task);
     }
     return status;
 }
 
-static arc_status_t time_way(trial_t *trial, size_t bytes, lowlat_way_t way, int64_t *ns)
+static arc_status_t time_way(const trial_t *trial, size_t bytes, lowlat_way_t way, int64_t *ns)
 {
+    const size_t count = bytes / sizeof trial->in[0];
     int64_t best_ns = INT64_MAX;
 
     lowlat_staging_force(trial->group, way);
     for (unsigned batch = 0; batch < BATCHES; ++batch) {
-        arc_status_t status = call(trial, bytes, 1);
+        arc_status_t status = call(trial, count, 1);
         const int64_t start_ns = arc_now_ns();
         if (ARC_OK == status) {
-            status = call(trial, bytes, BATCH_CALLS);
+            status = call(trial, count, BATCH_CALLS);
         }
         if (ARC_OK != status) {
             return status;
@@ -124,11 +134,12 @@ static lowlat_told_t *told_by(const lowlat_group_t *group, unsigned rank)
 
 arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void *context)
 {
-    trial_t trial = {.group = group, .run = run, .context = context};
+    enum { COUNT = LONGEST_BYTES / sizeof(uint32_t), NEVER_NS = 1000000000 };
+    const uint32_t in[COUNT] = {0};
+    uint32_t out[COUNT];
+    const trial_t trial = {.group = group, .run = run, .context = context, .in = in, .out = out};
     lowlat_staging_times_t times;
-    unsigned streaming = 0;
 
-    (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &trial.reducer);
     group->apart_ns = lowlat_probe_ns(group);
     group->looks_changed = 0;
     for (unsigned length = 0; length < LOWLAT_STAGING_LENGTHS; ++length) {
@@ -139,11 +150,25 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
                 return status;
             }
         }
+        if (NULL == group->streaming.fence) {
+            times.ns[length][LOWLAT_WAY_STREAMING] = NEVER_NS; /* nothing streams here */
+        }
     }
     lowlat_staging_choose(group, &times);
-    __atomic_store_n(&told_by(group, group->rank)->streams, SIZE_MAX != group->stream_bytes,
-                     __ATOMIC_RELEASE);
-    arc_status_t status = call(&trial, sizeof trial.in[0], 1);
+    return lowlat_staging_agree(group, SIZE_MAX != group->stream_bytes, run, context);
+}
+
+arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_run_fn_t run,
+                                  void *context)
+{
+    const uint32_t in = 0;
+    uint32_t out = 0;
+    const trial_t trial = {.group = group, .run = run, .context = context, .in = &in, .out = &out};
+    unsigned streaming = 0;
+
+    __atomic_store_n(&told_by(group, group->rank)->streams, streams, __ATOMIC_RELEASE);
+    /* Whoever has completed it has seen that all have told. */
+    arc_status_t status = call(&trial, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
         streaming += 0 != __atomic_load_n(&told_by(group, rank)->streams, __ATOMIC_ACQUIRE);
     }
@@ -151,21 +176,26 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
     return status;
 }
 
-/* Twice as far, or half as far; what could not be measured tells nothing. */
+/* Twice as far, or half as far. */
 static bool differs(int now_ns, int then_ns)
 {
-    return INT_MAX != now_ns &&
-           (INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2);
+    return INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2;
+}
+
+void lowlat_staging_note(lowlat_group_t *group, int now_ns)
+{
+    enum { IN_A_ROW = 2 }; /* one may be an accident */
+
+    if (INT_MAX != now_ns) { /* else the neighbour did not answer, which tells nothing */
+        group->looks_changed = differs(now_ns, group->apart_ns) ? group->looks_changed + 1 : 0;
+    }
+    __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
+                     __ATOMIC_RELEASE);
 }
 
 void lowlat_staging_look(lowlat_group_t *group)
 {
-    enum { IN_A_ROW = 2 }; /* one may be an accident */
-    const bool changed = differs(lowlat_probe_again_ns(group), group->apart_ns);
-
-    group->looks_changed = changed ? group->looks_changed + 1 : 0;
-    __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
-                     __ATOMIC_RELEASE);
+    lowlat_staging_note(group, lowlat_probe_again_ns(group));
 }
 
 bool lowlat_staging_changed(const lowlat_group_t *group)

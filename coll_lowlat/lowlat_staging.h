@@ -16,7 +16,8 @@
  *   after call k+1    read what all have told.  It is complete: who has completed k+1 has seen,
  *                     directly or through others, something of every rank's k+1 (lowlat.h).
  *                     Nobody writes there before k+2 is completed.  So all ranks read the same.
- *   has it changed?   try again, tell which way was faster, a call of one number, read
+ *   has it changed?   All try again.  Each tells whether it streams now, all make a call of one
+ *                     number, and each reads what the others have told.
  *
  * Staging itself is every rank's own business.  The algorithm is not, and which one is faster
  * depends on the staging: it follows what most ranks found.
@@ -64,15 +65,23 @@ void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t tex
 /* Run a task to its end; ARC_OK or an error that ends the communicator. */
 typedef arc_status_t (*lowlat_run_fn_t)(void *context, lowlat_task_t *task);
 
-/*
- * Try all ways and choose; every rank of the group, between two operations.  Leaves in
- * group->streams whether most ranks stream, the same on all.
- */
+/* Try all ways, choose, and agree; every rank of the group, between two operations. */
 arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run,
                                 void *context) ARC_MUST_CHECK;
 
+/*
+ * The last step of a trial: this rank streams long messages, or not.  Leaves in group->streams
+ * whether more than half of the ranks do, the same on all.  Not twice without an operation in
+ * between: somebody may still read what the others told.
+ */
+arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_run_fn_t run,
+                                  void *context) ARC_MUST_CHECK;
+
 /* After call k: how far apart are we?  Tell the others if it has changed, twice in a row. */
 void lowlat_staging_look(lowlat_group_t *group);
+
+/* What a look does with what it measured; INT_MAX: nothing was. */
+void lowlat_staging_note(lowlat_group_t *group, int now_ns);
 
 /* After call k+1: has any rank told so? */
 bool lowlat_staging_changed(const lowlat_group_t *group);

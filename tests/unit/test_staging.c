@@ -6,12 +6,14 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "copy.h"
@@ -19,6 +21,17 @@
 #include "lowlat_staging.h"
 #include "reduce.h"
 #include "testlib.h"
+
+enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5 };
+
+static lowlat_segment_t *segment_new(void)
+{
+    lowlat_segment_t *segment = aligned_alloc(LOWLAT_PAGE_BYTES, lowlat_segment_bytes(ARENA_BYTES));
+
+    assert_non_null(segment);
+    memset(segment, 0, lowlat_segment_bytes(ARENA_BYTES));
+    return segment;
+}
 
 /* ---- copies ---- */
 
@@ -96,18 +109,49 @@ static void a_forced_way_is_for_all_lengths(void **state)
     assert_true(0 == group.prefetch_bytes && 0 == group.stream_bytes);
 }
 
-/* ---- the trial ---- */
+/* ---- looks ---- */
 
-enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5 };
+static void a_change_is_told_when_seen_twice_in_a_row(void **state)
+{
+    (void) state;
+    enum { NEAR_NS = 50, FAR_NS = 200, SAME_NS = 99 };
+    static const struct {
+        int now_ns;
+        bool told;
+    } looks[] = {
+        {SAME_NS, false}, {FAR_NS, false},  {NEAR_NS, false}, {FAR_NS, false},  {FAR_NS, true},
+        {FAR_NS, true},   {SAME_NS, false}, {FAR_NS, false},  {INT_MAX, false}, {FAR_NS, true},
+        {26, false},      {24, false},      {24, true},
+    };
+    lowlat_segment_t *segment = segment_new();
+    lowlat_group_t group = {.ranks = 1, .segment = &segment, .apart_ns = NEAR_NS};
 
-typedef struct rank {
+    for (unsigned i = 0; i < sizeof looks / sizeof looks[0]; ++i) {
+        lowlat_staging_note(&group, looks[i].now_ns);
+        assert_int_equal(looks[i].told, lowlat_staging_changed(&group));
+    }
+    /* Once nothing could be measured, whatever can be is a change. */
+    group.apart_ns = INT_MAX;
+    group.looks_changed = 0;
+    lowlat_staging_note(&group, INT_MAX);
+    assert_int_equal(0, group.looks_changed);
+    lowlat_staging_note(&group, NEAR_NS);
+    assert_int_equal(1, group.looks_changed);
+    free(segment);
+}
+
+/* ---- what ranks do together, as threads ---- */
+
+typedef struct rank rank_t;
+struct rank {
     lowlat_group_t group;
     const void *parts[MAX_RANKS];
     pthread_t thread;
+    void (*live)(rank_t *rank);
     bool streams[ROUNDS];
     bool changed[ROUNDS];
     bool right;
-} rank_t;
+};
 
 static arc_status_t run(void *context, lowlat_task_t *task)
 {
@@ -121,6 +165,48 @@ static arc_status_t run(void *context, lowlat_task_t *task)
         }
     }
     return status;
+}
+
+static void *thread(void *argument)
+{
+    rank_t *rank = argument;
+
+    rank->right = true;
+    rank->live(rank);
+    return NULL;
+}
+
+/* All ranks live their lives; they end with the same numbers of operations and pieces. */
+static void live_together(rank_t *rank, unsigned ranks, void (*live)(rank_t *))
+{
+    lowlat_segment_t *segment[MAX_RANKS];
+
+    for (unsigned i = 0; i < ranks; ++i) {
+        segment[i] = segment_new();
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        rank[i].live = live;
+        rank[i].group = (lowlat_group_t){
+            .rank = i,
+            .ranks = ranks,
+            .arena_bytes = ARENA_BYTES,
+            .block_bytes = ARENA_BYTES,
+            .chunk_bytes = ARENA_BYTES,
+            .segment = segment,
+            .parts = rank[i].parts,
+            .streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_AVX512)),
+        };
+        assert_int_equal(0, pthread_create(&rank[i].thread, NULL, thread, &rank[i]));
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        assert_int_equal(0, pthread_join(rank[i].thread, NULL));
+    }
+    for (unsigned i = 0; i < ranks; ++i) {
+        assert_true(rank[i].right);
+        assert_int_equal(rank[0].group.sequence, rank[i].group.sequence);
+        assert_int_equal(rank[0].group.pieces, rank[i].group.pieces);
+        free(segment[i]);
+    }
 }
 
 /* A sum of one number each; right? */
@@ -147,11 +233,8 @@ static bool is_change(unsigned round)
 }
 
 /* What a communicator does: try, then calls with looks between them; rank 0 tells of changes. */
-static void *live(void *argument)
+static void try_and_look(rank_t *rank)
 {
-    rank_t *rank = argument;
-
-    rank->right = true;
     for (unsigned round = 0; round < ROUNDS; ++round) {
         rank->right = rank->right && ARC_OK == lowlat_staging_try(&rank->group, run, NULL);
         rank->streams[round] = rank->group.streams;
@@ -165,48 +248,62 @@ static void *live(void *argument)
         rank->changed[round] = lowlat_staging_changed(&rank->group);
         rank->right = sum(rank) && rank->right;
     }
-    return NULL;
 }
 
 static void all_ranks_find_the_same(void **state)
 {
     const unsigned ranks = *(const unsigned *) *state;
-    lowlat_segment_t *segment[MAX_RANKS];
     rank_t rank[MAX_RANKS] = {{.right = false}};
 
-    for (unsigned i = 0; i < ranks; ++i) {
-        segment[i] = aligned_alloc(LOWLAT_PAGE_BYTES, lowlat_segment_bytes(ARENA_BYTES));
-        assert_non_null(segment[i]);
-        memset(segment[i], 0, lowlat_segment_bytes(ARENA_BYTES));
-    }
-    for (unsigned i = 0; i < ranks; ++i) {
-        rank[i].group = (lowlat_group_t){
-            .rank = i,
-            .ranks = ranks,
-            .arena_bytes = ARENA_BYTES,
-            .block_bytes = ARENA_BYTES,
-            .chunk_bytes = ARENA_BYTES,
-            .segment = segment,
-            .parts = rank[i].parts,
-            .streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_AVX512)),
-        };
-        assert_int_equal(0, pthread_create(&rank[i].thread, NULL, live, &rank[i]));
-    }
-    for (unsigned i = 0; i < ranks; ++i) {
-        assert_int_equal(0, pthread_join(rank[i].thread, NULL));
-    }
-    for (unsigned i = 0; i < ranks; ++i) {
-        assert_true(rank[i].right);
-        assert_memory_equal(rank[0].streams, rank[i].streams, sizeof rank[0].streams);
-        assert_memory_equal(rank[0].changed, rank[i].changed, sizeof rank[0].changed);
-        assert_int_equal(rank[0].group.sequence, rank[i].group.sequence);
-        assert_int_equal(rank[0].group.pieces, rank[i].group.pieces);
-    }
+    live_together(rank, ranks, try_and_look);
     for (unsigned round = 0; round < ROUNDS; ++round) {
-        assert_int_equal(is_change(round), rank[0].changed[round]);
+        for (unsigned i = 0; i < ranks; ++i) {
+            assert_int_equal(rank[0].streams[round], rank[i].streams[round]);
+            assert_int_equal(is_change(round), rank[i].changed[round]);
+        }
     }
+}
+
+/* Bit r of round k: does rank r stream?  And do more than half of so many ranks? */
+static const unsigned own[ROUNDS] = {0x1, 0x3, 0x6, 0xf, 0x0};
+
+static unsigned count_streaming(unsigned round, unsigned ranks)
+{
+    unsigned count = 0;
+
     for (unsigned i = 0; i < ranks; ++i) {
-        free(segment[i]);
+        count += own[round] >> i & 1;
+    }
+    return count;
+}
+
+/* Another rank is late each time: who reads too early does not know its word. */
+static void agree(rank_t *rank)
+{
+    static const struct timespec late = {.tv_nsec = 20 * 1000 * 1000};
+
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        if (rank->group.rank == round % rank->group.ranks) {
+            (void) nanosleep(&late, NULL);
+        }
+        rank->right = rank->right &&
+                      ARC_OK == lowlat_staging_agree(&rank->group,
+                                                     own[round] >> rank->group.rank & 1, run, NULL);
+        rank->streams[round] = rank->group.streams;
+        rank->right = sum(rank) && rank->right;
+    }
+}
+
+static void more_than_half_of_the_ranks_decide(void **state)
+{
+    const unsigned ranks = *(const unsigned *) *state;
+    rank_t rank[MAX_RANKS] = {{.right = false}};
+
+    live_together(rank, ranks, agree);
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        for (unsigned i = 0; i < ranks; ++i) {
+            assert_int_equal(2 * count_streaming(round, ranks) > ranks, rank[i].streams[round]);
+        }
     }
 }
 
@@ -222,6 +319,10 @@ int main(void)
          {{{430, 370, 590}, {920, 640, 750}, {1010, 1000, 1100}, {1450, 1620, 1800}}}, 2048, SIZE_MAX},
         {"far: streaming for long ones",
          {{{700, 440, 800}, {1000, 990, 1050}, {2000, 1900, 1250}, {4500, 4400, 1820}}}, 512, 4096},
+        {"prefetching stops below what was slower",
+         {{{430, 370, 590}, {920, 640, 750}, {1010, 955, 1100}, {1450, 1620, 1800}}}, 8191, SIZE_MAX},
+        {"prefetching stops where streaming begins",
+         {{{430, 370, 590}, {920, 640, 750}, {1010, 900, 1100}, {1450, 1620, 1000}}}, 8191, 8192},
         {"streaming for all", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 5}}}, 0, 256},
         {"prefetching for all", {{{9, 5, 9}, {9, 5, 9}, {9, 5, 9}, {9, 5, 9}}}, 16384, SIZE_MAX},
         {"streaming must be faster from there on", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 9}}}, 0, SIZE_MAX},
@@ -229,8 +330,8 @@ int main(void)
         {"a little is not clear enough", {{{100, 96, 99}, {100, 100, 91}, {100, 100, 91}, {100, 100, 91}}}, 0, SIZE_MAX},
     };
     /* clang-format on */
-    enum { CHOICES = sizeof choices / sizeof choices[0] };
-    struct CMUnitTest tests[CHOICES + 8] = {
+    enum { CHOICES = sizeof choices / sizeof choices[0], OTHERS = 12 };
+    struct CMUnitTest tests[CHOICES + OTHERS] = {
         {"copies those bytes: scalar", copies_those_bytes_and_no_others, NULL, NULL,
          (void *) &isas[0]},
         {"copies those bytes: avx2", copies_those_bytes_and_no_others, NULL, NULL,
@@ -239,13 +340,20 @@ int main(void)
          (void *) &isas[2]},
         cmocka_unit_test(whatever_streams_has_a_fence),
         cmocka_unit_test(a_forced_way_is_for_all_lengths),
+        cmocka_unit_test(a_change_is_told_when_seen_twice_in_a_row),
+        {"more than half decide: 2", more_than_half_of_the_ranks_decide, NULL, NULL,
+         (void *) &ranks[0]},
+        {"more than half decide: 3", more_than_half_of_the_ranks_decide, NULL, NULL,
+         (void *) &ranks[1]},
+        {"more than half decide: 4", more_than_half_of_the_ranks_decide, NULL, NULL,
+         (void *) &ranks[2]},
         {"all ranks find the same: 2", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[0]},
         {"all ranks find the same: 3", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[1]},
         {"all ranks find the same: 4", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[2]},
     };
     for (unsigned i = 0; i < CHOICES; ++i) {
-        tests[8 + i] = (struct CMUnitTest){choices[i].name, takes_what_is_clearly_faster, NULL,
-                                           NULL, (void *) &choices[i]};
+        tests[OTHERS + i] = (struct CMUnitTest){choices[i].name, takes_what_is_clearly_faster, NULL,
+                                                NULL, (void *) &choices[i]};
     }
     return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
 }
