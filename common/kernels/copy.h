@@ -10,9 +10,9 @@
  * docs/algorithms.md, "coll_lowlat: staging".
  *
  * The fence.  x86 keeps ordinary stores in their order, so that a release store is a plain one.
- * Non-temporal stores are exempt (Intel SDM, volume 3, 9.2.2: "writes ... executed with the
- * non-temporal move instructions" are not ordered with others): without SFENCE the flag may be
- * seen before the data that it announces.
+ * Non-temporal stores are an exception (Intel SDM, volume 3, chapter on memory ordering; AMD64
+ * manual, volume 2, "Memory System"): without SFENCE the flag may be seen before the data that it
+ * announces.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
