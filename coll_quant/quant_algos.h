@@ -106,7 +106,6 @@ typedef struct quant_operation {
 /* X(name, description): the only list of algorithms; the first one is the default. */
 #define QUANT_ALGO_TABLE(X) \
     X(full_loop, "one ring, partial sums quantized again at every rank") \
-    X(dual_loop, "two rings in opposite directions, half of the vector each") \
     X(semi_loop, "partial sums travel half a ring from both sides, totals back") \
     X(direct, "every part is sent straight to the rank that adds it, totals straight back") \
     X(recursive_halving, "distances of powers of two, partial sums along binomial trees") \

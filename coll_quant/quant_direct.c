@@ -41,5 +41,4 @@ static unsigned parent(unsigned ranks, unsigned node)
 const quant_tree_t quant_direct = {
     .parent = parent,
     .offset = quant_tree_in_order,
-    .directions = 1,
 };

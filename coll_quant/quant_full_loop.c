@@ -28,5 +28,4 @@
 const quant_tree_t quant_full_loop = {
     .parent = quant_tree_chain,
     .offset = quant_tree_in_order,
-    .directions = 1,
 };

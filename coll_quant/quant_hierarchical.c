@@ -56,6 +56,5 @@ static unsigned offset(unsigned machines, unsigned node)
 const quant_tree_t quant_hierarchical = {
     .parent = parent,
     .offset = offset,
-    .directions = 1,
     .levels = true,
 };

@@ -4,35 +4,27 @@
 #include "quant_codec.h"
 #include "quant_layout.h"
 
-/* First element of part `part` of `count` elements in `parts`; `parts` itself gives the end. */
-static size_t part_begin(size_t count, size_t parts, size_t part)
+/* First element of shard `shard` of `shards`; `shards` itself gives the end. */
+static size_t shard_begin(size_t count, size_t shards, size_t shard)
 {
     size_t rows = quant_divide_up(count, QUANT_LANES);
-    size_t each = rows / parts;
-    size_t longer = rows % parts; /* the first so many parts have one row more */
-    size_t row = part * each + (part < longer ? part : longer);
+    size_t each = rows / shards;
+    size_t longer = rows % shards; /* the first so many shards have one row more */
+    size_t row = shard * each + (shard < longer ? shard : longer);
 
     /* Compare rows, not elements: the end of the last row may be no size_t. */
     return row <= count / QUANT_LANES ? row * QUANT_LANES : count;
 }
 
-static quant_span_t part_of(size_t count, size_t parts, size_t part)
-{
-    size_t begin = part_begin(count, parts, part);
-    size_t end = part_begin(count, parts, part + 1);
-    return (quant_span_t){.begin = begin, .elems = end - begin};
-}
-
 quant_span_t quant_layout_shard(const quant_layout_t *layout, unsigned shard)
 {
-    if (0 == layout->blocks) {
-        return part_of(layout->count, layout->shards, shard);
+    if (layout->blocks) {
+        const size_t block = (shard + layout->shards - 1) % layout->shards;
+        return (quant_span_t){.begin = block * layout->count, .elems = layout->count};
     }
-    const size_t block = (shard % layout->blocks + layout->blocks - 1) % layout->blocks;
-    quant_span_t span =
-        part_of(layout->count, layout->shards / layout->blocks, shard / layout->blocks);
-    span.begin += block * layout->count;
-    return span;
+    const size_t begin = shard_begin(layout->count, layout->shards, shard);
+    const size_t end = shard_begin(layout->count, layout->shards, shard + 1);
+    return (quant_span_t){.begin = begin, .elems = end - begin};
 }
 
 size_t quant_layout_segments(const quant_layout_t *layout)

@@ -12,26 +12,21 @@
  *
  * Blocks: the vector of a half of an allreduce is one block of `count` elements for
  * each rank, of any length.  Rank r owns shard r + 1 (quant_schedule.h), so with N
- * blocks shard s is in block s - 1 (modulo N):
- *
- *   vector    | block 0        | block 1        | block 2        |
- *   shards      1                2                0                  one direction
- *               1      | 4       2      | 5       0      | 3         two directions
- *
- * A block is cut into the shards of its directions as a vector is into shards.
+ * blocks shard s is block s - 1 (modulo N).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_LAYOUT_H
 #define QUANT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct quant_layout {
-    size_t count;         /* elements of the vector; any size_t; of a block if there are blocks */
+    size_t count;         /* elements of the vector; any size_t; with blocks, of a block */
     unsigned shards;      /* at least 1 */
     size_t segment_elems; /* at least 1 */
-    unsigned blocks;      /* 0: none; shards is a multiple of it */
+    bool blocks;          /* the vector is a block for each shard */
 } quant_layout_t;
 
 /* Elements [begin, begin + elems) of the vector. */

@@ -168,7 +168,7 @@ static bool is_in_step(const quant_pipeline_t *pipe, const quant_round_t *round)
 {
     const uint64_t at = pipe->receive_next;
     const uint64_t group = at - at % ((uint64_t) pipe->rounds * pipe->window);
-    const uint64_t own_end = group + (uint64_t) pipe->plan.directions * pipe->window;
+    const uint64_t own_end = group + pipe->window;
 
     switch (pipe->operation.part) {
     case QUANT_PART_REDUCE_SCATTER:

@@ -192,7 +192,7 @@ static ARC_MUST_CHECK arc_status_t send_own(quant_pipeline_t *pipe, const place_
     const quant_wire_segment_t segment =
         quant_pipeline_segment(pipe, false, place, pipe->round[place->round].send_shard, &span);
     /* The round of an allreduce in which the total of the own shard is complete. */
-    const quant_round_t *totals = &pipe->round[place->round - pipe->plan.directions];
+    const quant_round_t *totals = &pipe->round[place->round - 1];
     const quant_format_t *format = NULL;
 
     if (pipe->kept >= pipe->plan.kept || 0 == pipe->free_slots) {
@@ -232,7 +232,7 @@ arc_status_t quant_pipeline_send_next(quant_pipeline_t *pipe)
     if (quant_pipeline_is_reduce(pipe, place.round)) {
         return send_sum(pipe, &place);
     }
-    if (place.round < pipe->first + pipe->plan.directions) {
+    if (place.round == pipe->first) {
         return send_own(pipe, &place);
     }
     slot_t *slot = quant_pipeline_cell(pipe, round->send_shard, place.lane)->kept;

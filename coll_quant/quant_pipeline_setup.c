@@ -72,9 +72,8 @@ static plan_t plan_of(const quant_algo_t *algo, const quant_config_t *config, un
     const unsigned kept = window * open;
 
     return (plan_t){
-        .rounds = quant_schedule_rounds(algo->tree, &shape),
-        .shards = quant_schedule_shards(algo->tree, &shape),
-        .directions = algo->tree->directions,
+        .rounds = quant_schedule_rounds(&shape),
+        .shards = ranks,
         .window = window,
         .flight = config->depth / 2,
         .kept = kept,
@@ -213,7 +212,7 @@ static void choose_rounds(quant_pipeline_t *pipe)
     pipe->layout = (quant_layout_t){
         .count = pipe->operation.count,
         .shards = pipe->plan.shards,
-        .blocks = is_half ? pipe->stream->ranks : 0,
+        .blocks = is_half,
     };
     const quant_cut_t cut = quant_cut(&pipe->config, quant_layout_shard(&pipe->layout, 0).elems);
     pipe->layout.segment_elems = cut.segment_elems;

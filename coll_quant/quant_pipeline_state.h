@@ -40,7 +40,6 @@ typedef struct cell {
 typedef struct plan {
     unsigned rounds; /* of an allreduce */
     unsigned shards;
-    unsigned directions;
     unsigned window; /* segments of a shard that travel together, at most */
     unsigned flight; /* A: slots that receive, and slots that send, at a time */
     unsigned kept;   /* H */

@@ -47,5 +47,4 @@ static unsigned parent(unsigned ranks, unsigned node)
 const quant_tree_t quant_recursive_halving = {
     .parent = parent,
     .offset = quant_tree_in_order,
-    .directions = 1,
 };

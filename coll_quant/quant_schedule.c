@@ -5,38 +5,32 @@
 
 #include "quant_schedule.h"
 
-/* One direction of a tree, seen by a rank. */
+/* A tree, seen by a rank. */
 typedef struct view {
     const quant_tree_t *tree;
     const quant_shape_t *shape;
     unsigned ranks;
     quant_pair_t self;
-    unsigned direction;
 } view_t;
 
-static unsigned moved(unsigned from, unsigned places, unsigned modulus, bool back)
-{
-    return (from + (back ? modulus - places : places)) % modulus;
-}
-
-/* What is `places` to the right of `from`, to the left in the second direction. */
+/* What is `places` to the right of `from`. */
 static quant_pair_t right_of(const view_t *view, quant_pair_t from, quant_pair_t places)
 {
-    const bool back = 1 == view->direction;
+    const quant_shape_t *shape = view->shape;
 
     return (quant_pair_t){
-        .machine = moved(from.machine, places.machine, view->shape->machines, back),
-        .place = moved(from.place, places.place, view->shape->per_machine, back),
+        .machine = (from.machine + places.machine) % shape->machines,
+        .place = (from.place + places.place) % shape->per_machine,
     };
 }
 
 static quant_pair_t left_of(const view_t *view, quant_pair_t from, quant_pair_t places)
 {
-    const bool back = 0 == view->direction;
+    const quant_shape_t *shape = view->shape;
 
     return (quant_pair_t){
-        .machine = moved(from.machine, places.machine, view->shape->machines, back),
-        .place = moved(from.place, places.place, view->shape->per_machine, back),
+        .machine = (from.machine + shape->machines - places.machine) % shape->machines,
+        .place = (from.place + shape->per_machine - places.place) % shape->per_machine,
     };
 }
 
@@ -65,18 +59,18 @@ static quant_pair_t offset(const view_t *view, unsigned node)
 
 static unsigned shard_of(const view_t *view, quant_pair_t owner)
 {
-    return view->direction * view->ranks + (rank_of(view, owner) + 1) % view->ranks;
+    return (rank_of(view, owner) + 1) % view->ranks;
 }
 
-/* The index of the round of this direction in which `node` sends its sum, or receives its total. */
+/* The round in which `node` sends its sum, or receives its total. */
 static unsigned reduce_round(const view_t *view, unsigned node)
 {
-    return (view->ranks - 1 - node) * view->tree->directions + view->direction;
+    return view->ranks - 1 - node;
 }
 
 static unsigned gather_round(const view_t *view, unsigned node)
 {
-    return (view->ranks - 2 + node) * view->tree->directions + view->direction;
+    return view->ranks - 2 + node;
 }
 
 /* The receive after which the sum of `node` has everything below it. */
@@ -129,27 +123,20 @@ static quant_round_t gather(const view_t *view, unsigned node)
     };
 }
 
-unsigned quant_schedule_shards(const quant_tree_t *tree, const quant_shape_t *shape)
+unsigned quant_schedule_rounds(const quant_shape_t *shape)
 {
-    return quant_shape_ranks(shape) * tree->directions;
-}
-
-unsigned quant_schedule_rounds(const quant_tree_t *tree, const quant_shape_t *shape)
-{
-    return 2 * (quant_shape_ranks(shape) - 1) * tree->directions;
+    return 2 * (quant_shape_ranks(shape) - 1);
 }
 
 quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,
                                    unsigned rank, unsigned index)
 {
-    const unsigned turn = index / tree->directions;
     const view_t view = {
         .tree = tree,
         .shape = shape,
         .ranks = quant_shape_ranks(shape),
         .self = pair_of(shape, rank),
-        .direction = index % tree->directions,
     };
-    return turn < view.ranks - 1 ? reduce(&view, view.ranks - 1 - turn)
-                                 : gather(&view, turn - (view.ranks - 2));
+    return index < view.ranks - 1 ? reduce(&view, view.ranks - 1 - index)
+                                  : gather(&view, index - (view.ranks - 2));
 }

@@ -2,16 +2,16 @@
  * A tree as seen by one rank: whom it sends what, and from whom it receives what,
  * in which round.
  *
- * Rounds 0 .. R - 1, R = 2 (N - 1) per direction; the first half reduces, the
+ * Rounds 0 .. R - 1, R = 2 (N - 1); the first half reduces, the
  * second gathers.  In every round each rank sends one message and receives one:
  *
  *   round             node that sends (reduce) or receives (gather)
  *   0    .. N - 2     N - 1, N - 2, ... 1
  *   N - 1 .. 2N - 3   1, 2, ... N - 1
+ * Rank r owns shard r + 1 (modulo N) of the N shards of the vector.
  *
  * A reduce-scatter by itself is the first half of the rounds, an allgather the second.
  *
- * With two directions, round t becomes rounds 2t (forward) and 2t + 1 (backward).
  * What a rank sends in a round follows only from what it received in earlier
  * rounds, because parents have smaller numbers than their children.
  *
@@ -42,11 +42,8 @@ typedef struct quant_round {
     bool inside;       /* both messages stay on their machines; not without levels */
 } quant_round_t;
 
-/* Shards of the vector: rank r owns shard r + 1 (modulo N), in each direction. */
-unsigned quant_schedule_shards(const quant_tree_t *tree, const quant_shape_t *shape);
-
 /* R; 0 for one rank. */
-unsigned quant_schedule_rounds(const quant_tree_t *tree, const quant_shape_t *shape);
+unsigned quant_schedule_rounds(const quant_shape_t *shape);
 
 /* What `rank` does in round `index`. */
 quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,

@@ -48,5 +48,4 @@ static unsigned offset(unsigned ranks, unsigned node)
 const quant_tree_t quant_semi_loop = {
     .parent = parent,
     .offset = offset,
-    .directions = 1,
 };

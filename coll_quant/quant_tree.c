@@ -96,7 +96,7 @@ unsigned quant_tree_open_max(const quant_tree_t *tree, const quant_shape_t *shap
         open += node != quant_tree_last_child(tree, shape, node);
         most = open > most ? open : most;
     }
-    return most * tree->directions;
+    return most;
 }
 
 double quant_tree_reduce_growth(const quant_tree_t *tree, const quant_shape_t *shape)

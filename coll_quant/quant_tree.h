@@ -17,9 +17,6 @@
  * exactly once, of another shard each: all ranks do the same work, and with every
  * number u each rank sends one message and receives one.
  *
- * With 2 directions the second half of the vector runs the other way round, with
- * all offsets negated.
- *
  * Levels.  Ranks may be grouped, p of them to each of n groups (the nodes of a cluster;
  * "machines" here, to tell them from nodes of the tree).  A rank is then a pair, machine and
  * place, and offsets are pairs, too: the two are added each by itself, modulo n and modulo p.
@@ -62,8 +59,7 @@ typedef struct quant_tree {
     /* Of node 0 .. ranks - 1: a permutation of 0 .. ranks - 1 with offset(0) = 0. */
     unsigned (*offset)(unsigned ranks, unsigned node);
 
-    unsigned directions; /* 1 or 2 */
-    bool levels;         /* both functions are about machines instead of ranks */
+    bool levels; /* both functions are about machines instead of ranks */
 } quant_tree_t;
 
 /* How ranks are grouped; without levels every rank is a machine. */
@@ -114,7 +110,7 @@ unsigned quant_tree_children(const quant_tree_t *tree, const quant_shape_t *shap
 /*
  * The largest number of nodes that are open at a time, that is, between themselves
  * and their last child in the order of the numbers: how many partial sums, or
- * totals, of different shards a rank has to keep, over all directions.
+ * totals, of different shards a rank has to keep.
  */
 unsigned quant_tree_open_max(const quant_tree_t *tree, const quant_shape_t *shape);
 

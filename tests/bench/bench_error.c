@@ -175,11 +175,9 @@ static void measure_rows(work_t *work)
 }
 
 /* Of an allreduce with the formats of `config`. */
-static quant_cut_t cut_of(const work_t *work, const quant_algo_t *algo,
-                          const quant_config_t *config)
+static quant_cut_t cut_of(const work_t *work, const quant_config_t *config)
 {
-    const quant_layout_t layout = {.count = work->job.count,
-                                   .shards = work->job.ranks * algo->tree->directions};
+    const quant_layout_t layout = {.count = work->job.count, .shards = work->job.ranks};
     return quant_cut(config, quant_layout_shard(&layout, 0).elems);
 }
 
@@ -197,7 +195,7 @@ static void print_row(const work_t *work, const row_t *row)
 
     config.reduce_format = row->stages->reduce ? row->format : &quant_format_fp32;
     config.gather_format = row->stages->gather ? row->format : &quant_format_fp32;
-    const quant_cut_t cut = cut_of(work, row->algo, &config);
+    const quant_cut_t cut = cut_of(work, &config);
     config.block_rows = cut.block_rows;
     double expected = quant_error_mse(row->algo, &config, work->job.ranks, 1);
     if (expected > 0) {
@@ -230,7 +228,7 @@ static void print_other_row(work_t *work, const char *name, const quant_format_t
 {
     const double exact = error_of_result(work);
 
-    const quant_cut_t cut = cut_of(work, quant_algo_by_name("full_loop"), &work->job.config);
+    const quant_cut_t cut = cut_of(work, &work->job.config);
     printf("full_loop\t%s\tboth\t%zu\t%.4f\t-\t%.6e\t%.6e\t%u\n", name, work->job.count,
            wire_bytes(format, &cut), exact, distance_to_baseline(work), cut.block_rows);
 }

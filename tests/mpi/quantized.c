@@ -91,11 +91,8 @@ static const struct algorithm {
     const char *name;
     double (*rounded)(int ranks);
 } algorithms[] = {
-    {"full_loop", rounded_by_loop},
-    {"dual_loop", rounded_by_loop},
-    {"semi_loop", rounded_by_semi_loop},
-    {"direct", rounded_by_direct},
-    {"recursive_halving", rounded_by_halving},
+    {"full_loop", rounded_by_loop},     {"semi_loop", rounded_by_semi_loop},
+    {"direct", rounded_by_direct},      {"recursive_halving", rounded_by_halving},
     {"hierarchical", rounded_by_nodes},
 };
 

@@ -100,10 +100,8 @@ mpi_run "np=4 small segments" 4 120 \
 # any length in the calls after it; the longest blocks; blocks of 1024, rotated and drawn for.
 by_length="--mca coll_quant_minishards 64 --mca coll_quant_microshards 5"
 for algorithm in $flat; do
-    numbers=1048576
-    [ "$algorithm" != dual_loop ] || numbers=2097152
     mpi_run "$algorithm np=4 minishards 64, microshards 5" 4 120 \
-        "$on --mca coll_quant_algorithm $algorithm $by_length" quantized -a "$algorithm" -n $numbers
+        "$on --mca coll_quant_algorithm $algorithm $by_length" quantized -a "$algorithm" -n 1048576
 done
 mpi_run "hierarchical np=4 minishards 64, microshards 5" 4 120 "$on $by_length \
     --mca coll_quant_algorithm hierarchical --mca coll_quant_ranks_per_node 2" \

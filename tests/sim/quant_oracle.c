@@ -25,7 +25,6 @@ enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
  */
 typedef struct model {
     const char *name;
-    unsigned halves; /* 2: the second half of the vector is its mirror image */
     unsigned (*children)(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX]);
 } model_t;
 
@@ -90,12 +89,9 @@ static unsigned children_of_machines(unsigned machines, unsigned d, unsigned chi
 static const model_t *model_of(const quant_job_t *job)
 {
     static const model_t models[] = {
-        {"full_loop", 1, children_of_loop},
-        {"dual_loop", 2, children_of_loop},
-        {"semi_loop", 1, children_of_semi_loop},
-        {"direct", 1, children_of_direct},
-        {"recursive_halving", 1, children_of_halving},
-        {"hierarchical", 1, children_of_machines},
+        {"full_loop", children_of_loop},        {"semi_loop", children_of_semi_loop},
+        {"direct", children_of_direct},         {"recursive_halving", children_of_halving},
+        {"hierarchical", children_of_machines},
     };
 
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
@@ -141,7 +137,7 @@ static unsigned children_at(const quant_job_t *job, unsigned d, unsigned child[C
 static unsigned shard_of_row(const quant_job_t *job, size_t row, size_t *first_row)
 {
     const size_t rows = (job->count + 63) / 64;
-    const unsigned shards = job->ranks * model_of(job)->halves;
+    const unsigned shards = job->ranks;
     size_t begin = 0;
 
     for (unsigned shard = 0;; ++shard) {
@@ -163,7 +159,7 @@ static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
     unsigned at = 0;
 
     if (1 == p) {
-        return (shard < job->ranks ? owner + job->ranks - d : owner + d) % job->ranks;
+        return (owner + job->ranks - d) % job->ranks;
     }
     while (owner != job->config.order[at]) {
         ++at;
@@ -297,7 +293,7 @@ static size_t rows_of_tile(const quant_job_t *job, size_t shard_rows)
 void quant_oracle_bound(const quant_job_t *job, double *bound)
 {
     const size_t rows = (job->count + 63) / 64;
-    const size_t shards = job->ranks * model_of(job)->halves;
+    const size_t shards = job->ranks;
     const size_t tile_rows = rows_of_tile(job, (rows + shards - 1) / shards);
 
     if (1 == job->ranks) {
@@ -324,35 +320,20 @@ void quant_oracle_bound(const quant_job_t *job, double *bound)
     }
 }
 
-/* ---- halves: block b is that of rank b, and its shards are those whose owner rank b is ---- */
+/* ---- halves: block b is that of rank b, and the shard whose owner rank b is ---- */
 
-/* The shard of element `i` of a block, its end in the block, and where it begins. */
-static unsigned half_shard_at(const quant_job_t *job, unsigned block, size_t i, size_t *begin,
-                              size_t *end)
+static unsigned shard_of_block(const quant_job_t *job, unsigned block)
 {
-    const size_t rows = (job->count + 63) / 64;
-    const bool two = 2 == model_of(job)->halves;
-    const size_t middle = two ? (rows + 1) / 2 * 64 : job->count;
-    const unsigned shard = (block + 1) % job->ranks;
-
-    if (i < middle) {
-        *begin = 0;
-        *end = middle < job->count ? middle : job->count;
-        return shard;
-    }
-    *begin = middle;
-    *end = job->count;
-    return shard + job->ranks;
+    return (block + 1) % job->ranks;
 }
 
 /* The bound of elements first, first + 64, ... before `end`, counted in the whole vector. */
-static double half_lane_bound(const quant_job_t *job, unsigned block, unsigned shard, size_t first,
-                              size_t end)
+static double half_lane_bound(const quant_job_t *job, unsigned block, size_t first, size_t end)
 {
     double sum[ROWS_MAX];
 
     if (QUANT_PART_REDUCE_SCATTER == job->part) {
-        return subtree_bound(job, shard, 0, first, end, sum);
+        return subtree_bound(job, shard_of_block(job, block), 0, first, end, sum);
     }
     double largest = 0;
     for (size_t i = first; i < end; i += 64) {
@@ -364,21 +345,16 @@ static double half_lane_bound(const quant_job_t *job, unsigned block, unsigned s
 void quant_oracle_half_bound(const quant_job_t *job, double *bound)
 {
     const size_t rows = (job->count + 63) / 64;
-    const size_t halves = model_of(job)->halves;
-    const size_t tile = rows_of_tile(job, (rows + halves - 1) / halves) * 64;
+    const size_t tile = rows_of_tile(job, rows) * 64;
 
     for (unsigned block = 0; block < job->ranks; ++block) {
         const size_t base = block * job->count;
         for (size_t i = 0; i < job->count; ++i) {
-            size_t begin = 0;
-            size_t end = 0;
-            const unsigned shard = half_shard_at(job, block, i, &begin, &end);
-            const size_t tile_begin = begin + (i - begin) / tile * tile;
-            const size_t tile_end = tile_begin + tile < end ? tile_begin + tile : end;
+            const size_t begin = i / tile * tile;
+            const size_t end = begin + tile < job->count ? begin + tile : job->count;
 
-            bound[base + i] = i < tile_begin + 64
-                                  ? half_lane_bound(job, block, shard, base + i, base + tile_end)
-                                  : bound[base + i - 64];
+            bound[base + i] = i < begin + 64 ? half_lane_bound(job, block, base + i, base + end)
+                                             : bound[base + i - 64];
             if (1 == job->ranks) {
                 bound[base + i] = 0;
             }
@@ -389,11 +365,8 @@ void quant_oracle_half_bound(const quant_job_t *job, double *bound)
 void quant_oracle_half_float_sum(const quant_job_t *job, float *sum)
 {
     for (unsigned block = 0; block < job->ranks; ++block) {
-        for (size_t i = 0; i < job->count; ++i) {
-            size_t begin = 0;
-            size_t end = 0;
-            const unsigned shard = half_shard_at(job, block, i, &begin, &end);
-            sum[block * job->count + i] = float_sum(job, shard, 0, block * job->count + i);
+        for (size_t i = block * job->count; i < (block + 1) * job->count; ++i) {
+            sum[i] = float_sum(job, shard_of_block(job, block), 0, i);
         }
     }
 }

@@ -107,8 +107,7 @@ static void error_is_that_of_floats(void **state)
     doubles_free(inputs);
 }
 
-/* Of the longest shard, one row longer than two tiles of 64; the half of that with two directions.
- */
+/* Of the longest shard, one row longer than two tiles of 64. */
 static void each_call_has_the_error_of_its_own_blocks(void **state)
 {
     static const unsigned minishards[] = {1, 2, 3, 5, 1000};
@@ -122,8 +121,7 @@ static void each_call_has_the_error_of_its_own_blocks(void **state)
         job.config.segment_bytes = 8192;
         job.config.minishards = minishards[i];
         job.config.microshards = (unsigned) i;
-        const quant_layout_t layout = {.count = COUNT,
-                                       .shards = RANKS * wanted->algo->tree->directions};
+        const quant_layout_t layout = {.count = COUNT, .shards = RANKS};
         quant_config_t of_call = job.config;
         of_call.block_rows =
             quant_cut(&job.config, quant_layout_shard(&layout, 0).elems).block_rows;

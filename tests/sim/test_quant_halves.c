@@ -318,7 +318,6 @@ static void every_failing_operation_of_the_network_is_reported(void **state)
     }
     /* A send, a receive and their two ends. */
     assert_int_equal(4 * messages + 1, k);
-    /* Two directions: halves of three segments and a bit each, here four and three. */
     assert_true(messages == (FAULT_RANKS - 1) * FAULT_RANKS * FAULT_SEGMENTS);
     free(result);
     quant_inputs_free(inputs, FAULT_RANKS);

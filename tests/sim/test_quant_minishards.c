@@ -31,16 +31,10 @@ static quant_job_t job_of(const quant_algo_t *algo, unsigned ranks, size_t count
     return job;
 }
 
-/* Rows of the shards of a vector that has as many in all. */
-static size_t shard_rows(const quant_algo_t *algo, unsigned ranks, size_t rows)
-{
-    return rows / ranks / algo->tree->directions;
-}
-
 /* Shards of 6 tiles: u messages each if u divides 6, never more than 6. */
 static void a_shard_goes_in_so_many_messages(void **state)
 {
-    enum { RANKS = 4, TILES = 6, ROWS = 2 * RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
+    enum { RANKS = 4, TILES = 6, ROWS = RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
     static const unsigned microshards[] = {1, 2, 3, 6, 7, 1000000};
     static const unsigned messages[] = {1, 2, 3, 6, 6, 6};
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
@@ -60,8 +54,7 @@ static void a_shard_goes_in_so_many_messages(void **state)
         assert_true(0 == i || 0 == memcmp(first, result, COUNT * sizeof(float)));
     }
     /* Every rank sends one message in every round. */
-    const quant_algo_t *algo = *state;
-    assert_true(of_one == RANKS * 2 * (RANKS - 1) * algo->tree->directions);
+    assert_true(of_one == RANKS * 2 * (RANKS - 1));
     free(first);
     free(result);
     quant_inputs_free(inputs, RANKS);
@@ -73,7 +66,7 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
     enum { RANKS = 4, ROWS = 4 * RANKS * QUANT_BLOCK_ROWS_MAX, COUNT = ROWS * QUANT_LANES };
     static const unsigned minishards[] = {1, 5, 16, 64, 300};
     const quant_algo_t *algo = *state;
-    const size_t rows = shard_rows(algo, RANKS, ROWS);
+    const size_t rows = ROWS / RANKS;
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     double *sum = test_alloc(COUNT * sizeof(double));

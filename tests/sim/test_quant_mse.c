@@ -66,7 +66,6 @@ static const struct known {
     double mse_of_8[STAGES];
 } known_errors[] = {
     {"full_loop", {1.276e-3, 9.91e-4, 2.84e-4, 2.545e-3, 1.290e-3, 1.259e-3}},
-    {"dual_loop", {1.276e-3, 9.91e-4, 2.84e-4, 2.545e-3, 1.290e-3, 1.259e-3}},
     {"semi_loop", {8.47e-4, 5.64e-4, 2.84e-4, 1.69e-3, 8.62e-4, 8.42e-4}},
     {"direct", {5.28e-4, 2.48e-4, 2.84e-4, 1.07e-3, 5.37e-4, 5.29e-4}},
     {"recursive_halving", {7.08e-4, 4.24e-4, 2.84e-4, 1.41e-3, 7.16e-4, 6.98e-4}},

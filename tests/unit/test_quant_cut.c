@@ -208,7 +208,7 @@ static void a_target_is_met_with_the_longest_blocks(void **state)
     quant_choice_t choice = {0};
 
     (void) state;
-    settings.algorithm = 1 + 2; /* auto, full_loop, dual_loop, semi_loop */
+    settings.algorithm = 1 + 1; /* auto, full_loop, semi_loop */
     settings.target_nmse = 1.5e-4;
     assert_true(quant_settings_choose(&settings, 8, 1, &choice));
     assert_string_equal("semi_loop", choice.algo->name);

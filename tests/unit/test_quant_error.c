@@ -139,7 +139,6 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
         double of_16;
     } rows[] = {
         {"full_loop", growth_of_loop, 28, 120},
-        {"dual_loop", growth_of_loop, 28, 120},
         {"semi_loop", growth_of_semi_loop, 16, 64},
         {"direct", growth_of_direct, 7, 15},
         {"recursive_halving", growth_of_halving, 12, 32},
