@@ -31,7 +31,7 @@ typedef struct quant_known {
 
 /* What is tried by itself: each type of numbers of each part; coll_quant_tried(). */
 enum {
-    QUANT_PARTS = QUANT_PART_ALLGATHER + 1,
+    QUANT_PARTS = EXCHANGE_ALLGATHER + 1,
     QUANT_NUMBER_TYPES = 2,
     QUANT_TRIED = QUANT_PARTS * QUANT_NUMBER_TYPES,
 };
@@ -120,7 +120,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
 /* ---- what differs between the collectives; coll_quant_parts.c ---- */
 
 /* The slot of the collective that does a part. */
-arc_slot_t coll_quant_slot(quant_part_t part);
+arc_slot_t coll_quant_slot(exchange_part_t part);
 
 /*
  * The slots that a module with these settings takes.  The ranks agree in a call of MPI_Allreduce,
@@ -129,12 +129,12 @@ arc_slot_t coll_quant_slot(quant_part_t part);
 unsigned coll_quant_slots(const quant_settings_t *settings);
 
 /* How many times `count` elements a rank sends, and gets; the larger of both: the whole vector. */
-size_t coll_quant_blocks_sent(const quant_module_t *module, quant_part_t part);
-size_t coll_quant_blocks_received(const quant_module_t *module, quant_part_t part);
-size_t coll_quant_blocks(const quant_module_t *module, quant_part_t part);
+size_t coll_quant_blocks_sent(const quant_module_t *module, exchange_part_t part);
+size_t coll_quant_blocks_received(const quant_module_t *module, exchange_part_t part);
+size_t coll_quant_blocks(const quant_module_t *module, exchange_part_t part);
 
 /* Has each rank another share of the result? */
-bool coll_quant_shares(quant_part_t part);
+bool coll_quant_shares(exchange_part_t part);
 
 /*
  * The operation by the component below, exactly, with its result in `receive` instead; `details`
@@ -153,7 +153,7 @@ void coll_quant_agree(quant_module_t *module);
  * be; `bytes`: of the whole vector; all the same on all ranks.  Sets the module up if need be.
  * The module is not broken.
  */
-arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+arc_reason_t coll_quant_admit(quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
                               size_t bytes);
 
 /*
@@ -167,7 +167,7 @@ arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict);
  * is not known; all ranks take part and come to the same end.  *verdict becomes ARC_REASONS, or
  * ARC_REASON_SLOWER.  An MPI error code, the module is broken then; coll_quant_trial.c.
  */
-int coll_quant_weigh(quant_module_t *module, quant_part_t part, const quant_numbers_t *numbers,
+int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
                      size_t bytes, arc_reason_t *verdict);
 
 /* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
@@ -184,7 +184,7 @@ const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
                                           const struct ompi_datatype_t *type);
 
 /* The place in `pays`, from 0 to QUANT_TRIED - 1. */
-static inline unsigned coll_quant_tried(quant_part_t part, const quant_numbers_t *numbers)
+static inline unsigned coll_quant_tried(exchange_part_t part, const quant_numbers_t *numbers)
 {
     return (unsigned) part * QUANT_NUMBER_TYPES + (&quant_doubles == numbers);
 }
@@ -204,7 +204,7 @@ float *coll_quant_residual(quant_module_t *module, const quant_operation_t *oper
 void coll_quant_residuals_free(quant_module_t *module);
 
 /* Say once that error feedback, which is set, does nothing for this part. */
-void coll_quant_residual_warn_of_half(quant_module_t *module, quant_part_t part);
+void coll_quant_residual_warn_of_half(quant_module_t *module, exchange_part_t part);
 
 /* One operation; an MPI error code. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);

@@ -59,7 +59,7 @@ const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
     return mca_bridge_is_double(type) && QUANT_TYPES_FLOAT != types ? &quant_doubles : NULL;
 }
 
-static arc_reason_t judge(const quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+static arc_reason_t judge(const quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
                           size_t bytes)
 {
     if (!module->active) {
@@ -77,7 +77,7 @@ static arc_reason_t judge(const quant_module_t *module, quant_part_t part, arc_r
     return verdict;
 }
 
-arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_reason_t verdict,
+arc_reason_t coll_quant_admit(quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
                               size_t bytes)
 {
     verdict = judge(module, part, verdict, bytes);
@@ -87,7 +87,7 @@ arc_reason_t coll_quant_admit(quant_module_t *module, quant_part_t part, arc_rea
     return verdict;
 }
 
-static __attribute__((noinline, cold)) int fail(quant_module_t *module, quant_part_t part,
+static __attribute__((noinline, cold)) int fail(quant_module_t *module, exchange_part_t part,
                                                 arc_status_t status)
 {
     enum { TEXT_BYTES = 128 };
@@ -136,7 +136,7 @@ static void count(quant_module_t *module, const quant_operation_t *operation)
 }
 
 /* Is the next call of the part to be verified? */
-static bool is_verified_next(const quant_module_t *module, quant_part_t part)
+static bool is_verified_next(const quant_module_t *module, exchange_part_t part)
 {
     const unsigned every = (unsigned) module->settings.verify_every;
     return 0 != every && 0 == (module->calls[part] + 1) % every;
@@ -168,7 +168,7 @@ static quant_operation_t operation_of(quant_module_t *module, const quant_number
         .numbers = numbers,
         .outer = outer,
         .count = elems,
-        .part = QUANT_PART_ALLREDUCE,
+        .part = EXCHANGE_ALLREDUCE,
     };
 
     operation.residual = coll_quant_residual(module, &operation);
@@ -184,9 +184,9 @@ static int decide(quant_module_t *module, const quant_numbers_t *numbers, size_t
     if (ARC_REASONS == *verdict && NULL == numbers) {
         *verdict = ARC_REASON_TYPE_OR_OP;
     }
-    *verdict = coll_quant_admit(module, QUANT_PART_ALLREDUCE, *verdict, bytes);
+    *verdict = coll_quant_admit(module, EXCHANGE_ALLREDUCE, *verdict, bytes);
     return ARC_REASONS == *verdict
-               ? coll_quant_weigh(module, QUANT_PART_ALLREDUCE, numbers, bytes, verdict)
+               ? coll_quant_weigh(module, EXCHANGE_ALLREDUCE, numbers, bytes, verdict)
                : MPI_SUCCESS;
 }
 

@@ -34,7 +34,7 @@
 #include "coll_quant.h"
 #include "mca_below.h"
 
-static int serve(quant_module_t *module, quant_part_t part, const float *send, float *receive,
+static int serve(quant_module_t *module, exchange_part_t part, const float *send, float *receive,
                  size_t count)
 {
     const quant_operation_t operation = {
@@ -47,7 +47,7 @@ static int serve(quant_module_t *module, quant_part_t part, const float *send, f
 }
 
 /* Is a call of `bytes` served, and why not?  As coll_quant_admit(), and trials are asked, too. */
-static int admit(quant_module_t *module, quant_part_t part, size_t bytes, arc_reason_t *verdict)
+static int admit(quant_module_t *module, exchange_part_t part, size_t bytes, arc_reason_t *verdict)
 {
     *verdict = coll_quant_admit(module, part, *verdict, bytes);
     return ARC_REASONS == *verdict ? coll_quant_weigh(module, part, &quant_floats, bytes, verdict)
@@ -83,7 +83,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         }
         const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
         verdict = is_float_sum(module, op, type);
-        const int status = admit(module, QUANT_PART_REDUCE_SCATTER, bytes, &verdict);
+        const int status = admit(module, EXCHANGE_REDUCE_SCATTER, bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
@@ -95,7 +95,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
                                                     type, op);
     }
-    return serve(module, QUANT_PART_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
+    return serve(module, EXCHANGE_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
                  (size_t) count);
 }
 
@@ -125,7 +125,7 @@ static void *block_at(const side_t *side, int block)
 /* Where there is nothing to pack, nor to unpack. */
 static int gather(quant_module_t *module, const side_t *send, const side_t *receive, size_t count)
 {
-    return serve(module, QUANT_PART_ALLGATHER, send->at, receive->at, count);
+    return serve(module, EXCHANGE_ALLGATHER, send->at, receive->at, count);
 }
 
 /* By way of memory: all blocks, in it the own one. */
@@ -151,7 +151,7 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
         memset(blocks + (size_t) rank * count, 0, count * sizeof *blocks);
     }
     const int status =
-        serve(module, QUANT_PART_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
+        serve(module, EXCHANGE_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
     for (int block = 0; MPI_SUCCESS == status && OMPI_SUCCESS == error && block < ranks; ++block) {
         error = ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
                                      &ompi_mpi_float.dt, block_at(receive, block), receive->count,
@@ -192,7 +192,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         if (ARC_REASONS == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
-        const int status = admit(module, QUANT_PART_ALLGATHER,
+        const int status = admit(module, EXCHANGE_ALLGATHER,
                                  (size_t) ompi_comm_size(comm) * bytes_of(&out), &verdict);
         if (MPI_SUCCESS != status) {
             return status;

@@ -49,13 +49,12 @@ typedef struct part {
 } part_t;
 
 static const part_t parts[QUANT_PARTS] = {
-    [QUANT_PART_ALLREDUCE] = {ARC_SLOT_allreduce, false, false, allreduce_below},
-    [QUANT_PART_REDUCE_SCATTER] = {ARC_SLOT_reduce_scatter_block, true, false,
-                                   reduce_scatter_below},
-    [QUANT_PART_ALLGATHER] = {ARC_SLOT_allgather, false, true, allgather_below},
+    [EXCHANGE_ALLREDUCE] = {ARC_SLOT_allreduce, false, false, allreduce_below},
+    [EXCHANGE_REDUCE_SCATTER] = {ARC_SLOT_reduce_scatter_block, true, false, reduce_scatter_below},
+    [EXCHANGE_ALLGATHER] = {ARC_SLOT_allgather, false, true, allgather_below},
 };
 
-arc_slot_t coll_quant_slot(quant_part_t part)
+arc_slot_t coll_quant_slot(exchange_part_t part)
 {
     return parts[part].slot;
 }
@@ -64,7 +63,7 @@ unsigned coll_quant_slots(const quant_settings_t *settings)
 {
     unsigned slots = arc_slot_bit(ARC_SLOT_allreduce);
 
-    for (quant_part_t part = QUANT_PART_ALLREDUCE; part <= QUANT_PART_ALLGATHER; ++part) {
+    for (exchange_part_t part = EXCHANGE_ALLREDUCE; part <= EXCHANGE_ALLGATHER; ++part) {
         if (quant_settings_serve(settings, part)) {
             slots |= arc_slot_bit(parts[part].slot);
         }
@@ -77,22 +76,22 @@ static size_t blocks_if(const quant_module_t *module, bool has_blocks)
     return has_blocks ? (size_t) ompi_comm_size(module->base.comm) : 1;
 }
 
-size_t coll_quant_blocks_sent(const quant_module_t *module, quant_part_t part)
+size_t coll_quant_blocks_sent(const quant_module_t *module, exchange_part_t part)
 {
     return blocks_if(module, parts[part].sends_blocks);
 }
 
-size_t coll_quant_blocks_received(const quant_module_t *module, quant_part_t part)
+size_t coll_quant_blocks_received(const quant_module_t *module, exchange_part_t part)
 {
     return blocks_if(module, parts[part].receives_blocks);
 }
 
-size_t coll_quant_blocks(const quant_module_t *module, quant_part_t part)
+size_t coll_quant_blocks(const quant_module_t *module, exchange_part_t part)
 {
     return blocks_if(module, parts[part].sends_blocks || parts[part].receives_blocks);
 }
 
-bool coll_quant_shares(quant_part_t part)
+bool coll_quant_shares(exchange_part_t part)
 {
     return parts[part].sends_blocks && !parts[part].receives_blocks;
 }

@@ -219,7 +219,7 @@ void coll_quant_residuals_free(quant_module_t *module)
 }
 
 __attribute__((cold)) void coll_quant_residual_warn_of_half(quant_module_t *module,
-                                                            quant_part_t part)
+                                                            exchange_part_t part)
 {
     if (!module->residual_half_warned) {
         module->residual_half_warned = true;

@@ -50,7 +50,7 @@ static void say_choice(const quant_module_t *module)
                        "coll_quant_rotation %s is for formats with scales and has no effect on %s",
                        quant_rotation_choices[config->rotation], format->name);
     }
-    const quant_shape_t shape =
+    const exchange_shape_t shape =
         quant_algo_shape(module->choice.algo, config, module->stream.base.ranks);
     arc_module_log(
         base, ARC_LOG_CHOICE,
@@ -73,7 +73,7 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
 
     *bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
                                          module->stream.base.ranks) +
-             QUANT_MEMORY_ALIGN_BYTES - 1;
+             EXCHANGE_ALIGN_BYTES - 1;
     arc_float_env_leave(of_program);
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
     module->memory = malloc(*bytes);
@@ -82,7 +82,7 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
 
 static void make_ready(quant_module_t *module)
 {
-    const size_t align = QUANT_MEMORY_ALIGN_BYTES;
+    const size_t align = EXCHANGE_ALIGN_BYTES;
     const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
 
     const arc_float_env_t of_program = arc_float_env_enter();

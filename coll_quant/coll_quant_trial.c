@@ -161,7 +161,7 @@ static bool bench_allocate(bench_t *bench)
     quant_operation_t *operation = &bench->operation;
     const size_t sent = operation->count * coll_quant_blocks_sent(module, operation->part);
     const size_t received = operation->count * coll_quant_blocks_received(module, operation->part);
-    const bool feeds = module->config.feedback && QUANT_PART_ALLREDUCE == operation->part;
+    const bool feeds = module->config.feedback && EXCHANGE_ALLREDUCE == operation->part;
 
     operation->send = bench->in = malloc(sent * operation->numbers->bytes);
     operation->recv = bench->out = malloc(received * operation->numbers->bytes);
@@ -178,7 +178,7 @@ static bool bench_allocate(bench_t *bench)
  * For vectors of about `bytes`, but of one element in a block at least.  Memory on all ranks;
  * false: on none.  An MPI error code in *status.
  */
-static bool bench_make(bench_t *bench, quant_module_t *module, quant_part_t part,
+static bool bench_make(bench_t *bench, quant_module_t *module, exchange_part_t part,
                        const quant_numbers_t *numbers, size_t bytes, int *status)
 {
     static const uint64_t ns_of_ms = 1000000;
@@ -201,7 +201,7 @@ static bool bench_make(bench_t *bench, quant_module_t *module, quant_part_t part
     return false;
 }
 
-static void log_trial(const quant_module_t *module, quant_part_t part,
+static void log_trial(const quant_module_t *module, exchange_part_t part,
                       const quant_numbers_t *numbers, unsigned class, const quant_trial_t *trial,
                       uint64_t took_ns)
 {
@@ -235,7 +235,7 @@ static void log_trial(const quant_module_t *module, quant_part_t part,
  * Does quantizing `numbers` pay in vectors of `class`?  All ranks take part and come to the same
  * end.  An MPI error code.
  */
-static __attribute__((noinline)) int try_class(quant_module_t *module, quant_part_t part,
+static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_part_t part,
                                                const quant_numbers_t *numbers, unsigned class)
 {
     /*
@@ -269,7 +269,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, quant_par
     return status;
 }
 
-int coll_quant_weigh(quant_module_t *module, quant_part_t part, const quant_numbers_t *numbers,
+int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
                      size_t bytes, arc_reason_t *verdict)
 {
     const quant_pays_t *pays = &module->pays[coll_quant_tried(part, numbers)];

@@ -130,7 +130,7 @@ static ARC_MUST_CHECK arc_status_t gather_words(quant_module_t *module, const qu
 }
 
 /* No call of this communicator is quantized any more. */
-static void retire(quant_module_t *module, quant_part_t part, double nmse)
+static void retire(quant_module_t *module, exchange_part_t part, double nmse)
 {
     arc_module_t *base = &module->base;
 

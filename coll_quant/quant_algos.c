@@ -7,7 +7,7 @@
 
 static const quant_algo_t algos[] = {
 #define X(_name, _description) \
-    {.name = #_name, .description = _description, .tree = &quant_##_name},
+    {.name = #_name, .description = _description, .tree = &exchange_##_name},
     QUANT_ALGO_TABLE(X)
 #undef X
 };
@@ -29,13 +29,13 @@ const quant_algo_t *quant_algo_by_name(const char *name)
     return NULL;
 }
 
-quant_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
-                               unsigned ranks)
+exchange_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
+                                  unsigned ranks)
 {
     if (!algo->tree->levels || config->per_machine < 2) {
-        return quant_shape_flat(ranks);
+        return exchange_shape_flat(ranks);
     }
-    return (quant_shape_t){
+    return (exchange_shape_t){
         .machines = ranks / config->per_machine,
         .per_machine = config->per_machine,
         .order = config->order,
@@ -58,7 +58,7 @@ arc_status_t quant_config_check(const quant_config_t *config)
                                     config->segment_bytes < sizeof(quant_wire_header_t))) {
         return ARC_ERR_INVALID;
     }
-    if (config->depth < QUANT_DEPTH_MIN || config->depth > QUANT_DEPTH_MAX) {
+    if (config->depth < EXCHANGE_DEPTH_MIN || config->depth > EXCHANGE_DEPTH_MAX) {
         return ARC_ERR_INVALID;
     }
     if (config->rounding >= QUANT_ROUNDINGS || config->rotation >= QUANT_ROTATIONS) {

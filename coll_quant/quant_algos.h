@@ -1,19 +1,18 @@
 /*
- * What an algorithm is: one row of a table, and a tree (quant_tree.h), which the
- * pipeline (quant_pipeline.h) runs.
+ * What an algorithm is: one row of a table, and a tree (exchange_tree.h), which the
+ * exchange (exchange_pipeline.h) runs.
  *
- * To add one: a file quant_<name>.c (and in Makefile.am) with the tree
- * `quant_<name>`, and a row in QUANT_ALGO_TABLE.
+ * To add one: the tree `exchange_<name>` in common/exchange/exchange_<name>.c, and a row in
+ * QUANT_ALGO_TABLE.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_ALGOS_H
 #define QUANT_ALGOS_H
 
+#include "exchange_pipeline.h"
 #include "quant_numbers.h"
 #include "quant_outer.h"
-#include "quant_tree.h"
-#include "status.h"
 
 enum {
     /*
@@ -26,13 +25,6 @@ enum {
 
     /* 64 MiB of floats per message: far above what any network needs to be busy. */
     QUANT_SEGMENT_ELEMS_MAX = 1 << 24,
-
-    /* See quant_pipeline.h for the smallest; more than 64 messages in flight hide nothing more. */
-    QUANT_DEPTH_MIN = 3,
-    QUANT_DEPTH_MAX = 64,
-
-    /* Alignment of the memory of a pipeline: one cache line. */
-    QUANT_MEMORY_ALIGN_BYTES = 64,
 };
 
 /*
@@ -66,7 +58,7 @@ typedef struct quant_config {
     bool doubles;              /* operations may be of doubles */
     bool outer;                /* operations may have a quant_outer_t */
 
-    /* For algorithms with levels (quant_tree.h): each machine's ranks, and where they are. */
+    /* For algorithms with levels (exchange_tree.h): each machine's ranks, and where they are. */
     unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
     const unsigned *order; /* outlives the configuration */
 } quant_config_t;
@@ -80,13 +72,6 @@ arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
  */
 uint64_t quant_config_hash(const quant_config_t *config);
 
-/* What a call does: an allreduce, or one of its halves with N blocks, of rank r block r. */
-typedef enum quant_part {
-    QUANT_PART_ALLREDUCE,
-    QUANT_PART_REDUCE_SCATTER, /* send: N blocks; recv: the sum of the own one, not coded */
-    QUANT_PART_ALLGATHER,      /* send: the own block; recv: N blocks, the own one coded, too */
-} quant_part_t;
-
 /*
  * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not
  * overlap.
@@ -97,7 +82,7 @@ typedef struct quant_operation {
     const quant_numbers_t *numbers; /* what these are; NULL: floats */
     const quant_outer_t *outer;     /* of an allreduce of floats: what they are; NULL: floats */
     size_t count;                   /* elements of the vector, or of a block */
-    quant_part_t part;              /* the same on all ranks */
+    exchange_part_t part;           /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
     float *residual;   /* [count], what the call before left (quant_feedback.h); NULL: none */
 } quant_operation_t;
@@ -115,16 +100,12 @@ typedef struct quant_operation {
 typedef struct quant_algo {
     const char *name;
     const char *description;
-    const quant_tree_t *tree;
+    const exchange_tree_t *tree;
 } quant_algo_t;
 
-#define X(_name, _description) extern const quant_tree_t quant_##_name;
-QUANT_ALGO_TABLE(X)
-#undef X
-
 /* The shape that the algorithm has among `ranks`. */
-quant_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
-                               unsigned ranks);
+exchange_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
+                                  unsigned ranks);
 
 /* NULL: there is no such algorithm. */
 const quant_algo_t *quant_algo_by_name(const char *name);

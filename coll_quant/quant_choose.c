@@ -12,17 +12,17 @@
  * vector over N.  recursive_halving: buffers for N/2 segments.
  */
 static const struct {
-    const quant_tree_t *tree;
+    const exchange_tree_t *tree;
     unsigned ranks_max;
 } preferred[] = {
-    {&quant_hierarchical, UINT32_MAX}, {&quant_full_loop, 4},
-    {&quant_semi_loop, UINT32_MAX},    {&quant_direct, 16},
-    {&quant_recursive_halving, 64},
+    {&exchange_hierarchical, UINT32_MAX}, {&exchange_full_loop, 4},
+    {&exchange_semi_loop, UINT32_MAX},    {&exchange_direct, 16},
+    {&exchange_recursive_halving, 64},
 };
 
 enum { PREFERRED = sizeof preferred / sizeof preferred[0] };
 
-static const quant_algo_t *algo_of(const quant_tree_t *tree)
+static const quant_algo_t *algo_of(const exchange_tree_t *tree)
 {
     size_t i = 0;
 
@@ -80,8 +80,8 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
             continue;
         }
         if (wanted->reduce && growth[i] < 0) {
-            const quant_shape_t shape = quant_algo_shape(algo, &config, ranks);
-            growth[i] = quant_tree_reduce_growth(algo->tree, &shape);
+            const exchange_shape_t shape = quant_algo_shape(algo, &config, ranks);
+            growth[i] = exchange_tree_reduce_growth(algo->tree, &shape);
         }
         const double error =
             ((wanted->reduce ? c * growth[i] / ranks : 0) + (wanted->gather ? c : 0)) *

@@ -104,6 +104,6 @@ double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, u
         quant_error_of_rounding(config->reduce_format, config->rounding, config->block_rows);
     double gather =
         quant_error_of_rounding(config->gather_format, config->rounding, config->block_rows);
-    const quant_shape_t shape = quant_algo_shape(algo, config, ranks);
-    return (reduce * quant_tree_reduce_growth(algo->tree, &shape) + gather * ranks) * variance;
+    const exchange_shape_t shape = quant_algo_shape(algo, config, ranks);
+    return (reduce * exchange_tree_reduce_growth(algo->tree, &shape) + gather * ranks) * variance;
 }

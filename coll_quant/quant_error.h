@@ -37,7 +37,7 @@
  *   MSE = (c_reduce R(N) + c_gather N) v
  *
  * with R(N) the sum of the depths of the nodes of the algorithm's tree
- * (quant_tree.h): an edge quantizes a sum of all contributions below it.  With levels, only
+ * (exchange_tree.h): an edge quantizes a sum of all contributions below it.  With levels, only
  * edges between machines quantize, sums of p contributions per node below.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

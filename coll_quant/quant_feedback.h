@@ -2,7 +2,7 @@
  * Error feedback: what a call lost by quantizing is added to the next one.
  *
  * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
- * that it sends to its parent, or the total of a shard that it owns (quant_tree.h: each rank is
+ * that it sends to its parent, or the total of a shard that it owns (exchange_tree.h: each rank is
  * each node once).  So one number per element of the vector holds what the rank lost:
  *
  *   y_k = x_k + r_k            the own part of call k

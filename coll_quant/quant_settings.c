@@ -62,18 +62,18 @@ bool quant_settings_want_levels(const quant_settings_t *settings)
     return NULL == algo || algo->tree->levels;
 }
 
-bool quant_settings_serve(const quant_settings_t *settings, quant_part_t part)
+bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part)
 {
     static const int names[] = {
-        [QUANT_PART_ALLREDUCE] = QUANT_COLLECTIVES_ALLREDUCE,
-        [QUANT_PART_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
-        [QUANT_PART_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
+        [EXCHANGE_ALLREDUCE] = QUANT_COLLECTIVES_ALLREDUCE,
+        [EXCHANGE_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
+        [EXCHANGE_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
     };
     const bool named =
         QUANT_COLLECTIVES_ALL == settings->collectives || names[part] == settings->collectives;
 
-    return named && (QUANT_PART_REDUCE_SCATTER != part || quantizes_reduce(settings)) &&
-           (QUANT_PART_ALLGATHER != part || quantizes_gather(settings));
+    return named && (EXCHANGE_REDUCE_SCATTER != part || quantizes_reduce(settings)) &&
+           (EXCHANGE_ALLGATHER != part || quantizes_gather(settings));
 }
 
 bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,

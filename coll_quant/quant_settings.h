@@ -25,7 +25,7 @@ enum {
 };
 
 /* Do settings whose values are in range name the collective, and its stages if it is a half? */
-bool quant_settings_serve(const quant_settings_t *settings, quant_part_t part);
+bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part);
 
 /* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];

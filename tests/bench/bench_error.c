@@ -36,7 +36,7 @@
 #include "quant_cut.h"
 #include "quant_error.h"
 #include "quant_job.h"
-#include "quant_layout.h"
+#include "exchange_layout.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
 
@@ -177,8 +177,9 @@ static void measure_rows(work_t *work)
 /* Of an allreduce with the formats of `config`. */
 static quant_cut_t cut_of(const work_t *work, const quant_config_t *config)
 {
-    const quant_layout_t layout = {.count = work->job.count, .shards = work->job.ranks};
-    return quant_cut(config, quant_layout_shard(&layout, 0).elems);
+    const exchange_layout_t layout = {
+        .count = work->job.count, .shards = work->job.ranks, .row_elems = QUANT_LANES};
+    return quant_cut(config, exchange_layout_shard(&layout, 0).elems);
 }
 
 static double wire_bytes(const quant_format_t *format, const quant_cut_t *cut)

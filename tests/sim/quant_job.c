@@ -39,7 +39,7 @@ quant_config_t quant_job_config(void)
         .gather_format = &quant_format_int8,
         .block_rows = 64,
         .segment_elems = 64 * QUANT_LANES,
-        .depth = QUANT_DEPTH_MIN,
+        .depth = EXCHANGE_DEPTH_MIN,
     };
 }
 
@@ -97,30 +97,30 @@ void quant_job_group(quant_job_t *job, unsigned per_machine)
     job->config.order = order;
 }
 
-static size_t blocks_of(const quant_job_t *job, quant_part_t part)
+static size_t blocks_of(const quant_job_t *job, exchange_part_t part)
 {
     return part == job->part ? job->ranks : 1;
 }
 
 size_t quant_job_in_count(const quant_job_t *job)
 {
-    return job->count * blocks_of(job, QUANT_PART_REDUCE_SCATTER);
+    return job->count * blocks_of(job, EXCHANGE_REDUCE_SCATTER);
 }
 
 size_t quant_job_out_count(const quant_job_t *job)
 {
-    return job->count * blocks_of(job, QUANT_PART_ALLGATHER);
+    return job->count * blocks_of(job, EXCHANGE_ALLGATHER);
 }
 
 size_t quant_job_result_count(const quant_job_t *job)
 {
-    return QUANT_PART_ALLREDUCE == job->part ? job->count : job->count * job->ranks;
+    return EXCHANGE_ALLREDUCE == job->part ? job->count : job->count * job->ranks;
 }
 
 /* Where a rank's input is in recv, in place. */
 static size_t in_place_at(const quant_job_t *job, unsigned rank)
 {
-    return QUANT_PART_ALLGATHER == job->part ? rank * job->count : 0;
+    return EXCHANGE_ALLGATHER == job->part ? rank * job->count : 0;
 }
 
 /* Bytes of an input or a result. */
@@ -269,7 +269,7 @@ static void judge(quant_outcome_t *outcome, const member_t *members, const quant
         outcome->intact &= member_intact(member);
         outcome->bounds[rank] = quant_pipeline_bound(member->task);
         outcome->identical &=
-            QUANT_PART_REDUCE_SCATTER == job->part ||
+            EXCHANGE_REDUCE_SCATTER == job->part ||
             (0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
              outcome->bound == outcome->bounds[rank]);
         for (unsigned peer = 0; peer < job->ranks; ++peer) {
@@ -303,7 +303,7 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
     outcome.messages = sim_network_delivered(network);
     outcome.fault_happened = sim_network_fault_happened(network);
     const size_t out_bytes = quant_job_out_count(job) * number_bytes(job);
-    const unsigned results = (unsigned) blocks_of(job, QUANT_PART_REDUCE_SCATTER);
+    const unsigned results = (unsigned) blocks_of(job, EXCHANGE_REDUCE_SCATTER);
     for (unsigned rank = 0; rank < results; ++rank) {
         memcpy((char *) result + rank * out_bytes, members[rank].recv.data, out_bytes);
     }

@@ -22,7 +22,7 @@ typedef struct quant_job {
     const quant_algo_t *algo;
     unsigned ranks;
     size_t count; /* of the vector; of a block if `part` is a half */
-    quant_part_t part;
+    exchange_part_t part;
     bool in_place;
     quant_config_t config; /* kernels: NULL: those of `isa`; else these, on all ranks */
     arc_isa_t isa;

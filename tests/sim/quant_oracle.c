@@ -332,7 +332,7 @@ static double half_lane_bound(const quant_job_t *job, unsigned block, size_t fir
 {
     double sum[ROWS_MAX];
 
-    if (QUANT_PART_REDUCE_SCATTER == job->part) {
+    if (EXCHANGE_REDUCE_SCATTER == job->part) {
         return subtree_bound(job, shard_of_block(job, block), 0, first, end, sum);
     }
     double largest = 0;

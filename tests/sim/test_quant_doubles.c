@@ -18,7 +18,7 @@
 #include "quant_cut.h"
 #include "quant_error.h"
 #include "quant_job.h"
-#include "quant_layout.h"
+#include "exchange_layout.h"
 
 enum { SEED = 20261122, RANKS = 6, COUNT = 2 * RANKS * 64 * QUANT_LANES + 77 };
 
@@ -121,10 +121,11 @@ static void each_call_has_the_error_of_its_own_blocks(void **state)
         job.config.segment_bytes = 8192;
         job.config.minishards = minishards[i];
         job.config.microshards = (unsigned) i;
-        const quant_layout_t layout = {.count = COUNT, .shards = RANKS};
+        const exchange_layout_t layout = {
+            .count = COUNT, .shards = RANKS, .row_elems = QUANT_LANES};
         quant_config_t of_call = job.config;
         of_call.block_rows =
-            quant_cut(&job.config, quant_layout_shard(&layout, 0).elems).block_rows;
+            quant_cut(&job.config, exchange_layout_shard(&layout, 0).elems).block_rows;
         const double predicted = quant_error_mse(wanted->algo, &of_call, RANKS, 1);
         /* The last block of a shard may be short. */
         const double measured = checked_mse(&job, inputs, 2);

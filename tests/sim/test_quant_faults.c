@@ -219,8 +219,8 @@ static void a_config_outside_the_limits_is_refused(void **state)
     bad[5].segment_elems = 0;
     bad[6].segment_elems = tile + QUANT_LANES;
     bad[7].segment_elems = QUANT_SEGMENT_ELEMS_MAX + tile;
-    bad[8].depth = QUANT_DEPTH_MIN - 1;
-    bad[9].depth = QUANT_DEPTH_MAX + 1;
+    bad[8].depth = EXCHANGE_DEPTH_MIN - 1;
+    bad[9].depth = EXCHANGE_DEPTH_MAX + 1;
     good.minishards = 3;
     good.segment_bytes = sizeof(quant_wire_header_t);
     bad[10] = bad[11] = good;

@@ -38,17 +38,17 @@ enum {
 };
 
 static const struct part {
-    quant_part_t part;
+    exchange_part_t part;
     const char *name;
 } parts[PARTS] = {
-    {QUANT_PART_REDUCE_SCATTER, "reduce_scatter"},
-    {QUANT_PART_ALLGATHER, "allgather"},
+    {EXCHANGE_REDUCE_SCATTER, "reduce_scatter"},
+    {EXCHANGE_ALLGATHER, "allgather"},
 };
 
 /* A test of one algorithm and part. */
 typedef struct half {
     const quant_algo_t *algo;
-    quant_part_t part;
+    exchange_part_t part;
 } half_t;
 
 typedef struct grid_case {
@@ -80,7 +80,7 @@ static void exact_result(const quant_job_t *job, double *exact)
             const size_t at = block * job->count + i;
             exact[at] = 0;
             for (unsigned rank = 0; rank < job->ranks; ++rank) {
-                if (QUANT_PART_REDUCE_SCATTER == job->part) {
+                if (EXCHANGE_REDUCE_SCATTER == job->part) {
                     exact[at] += (double) job->inputs[rank][at];
                 } else if (rank == block) {
                     exact[at] = (double) job->inputs[rank][i];
@@ -189,7 +189,7 @@ static void without_quantization_a_half_is_exact(void **state)
     job.config.gather_format = &quant_format_fp32;
     quant_outcome_t outcome = quant_job_run(&job, 1, result);
     assert_true(quant_outcome_is_clean(&outcome));
-    if (QUANT_PART_REDUCE_SCATTER == job.part) {
+    if (EXCHANGE_REDUCE_SCATTER == job.part) {
         quant_oracle_half_float_sum(&job, expected);
     } else {
         for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -220,8 +220,8 @@ static void non_finite_values_stay_where_they_are(void **state)
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
         assert_true(isfinite(result[i]) || NAN_AT == i || INFINITY_AT == i);
     }
-    assert_true(QUANT_PART_ALLGATHER == job.part || isinf(outcome.bounds[0]));
-    assert_true(isfinite(outcome.bounds[1]) || QUANT_PART_ALLGATHER == job.part);
+    assert_true(EXCHANGE_ALLGATHER == job.part || isinf(outcome.bounds[0]));
+    assert_true(isfinite(outcome.bounds[1]) || EXCHANGE_ALLGATHER == job.part);
     free(result);
     quant_inputs_free(inputs, RANKS);
 }
@@ -244,9 +244,9 @@ static void the_mean_error_is_that_of_the_stage(void **state)
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
         squares += ((double) result[i] - exact[i]) * ((double) result[i] - exact[i]);
     }
-    const quant_shape_t shape = quant_algo_shape(half->algo, &job.config, RANKS);
-    const double growth = QUANT_PART_REDUCE_SCATTER == half->part
-                              ? quant_tree_reduce_growth(half->algo->tree, &shape)
+    const exchange_shape_t shape = quant_algo_shape(half->algo, &job.config, RANKS);
+    const double growth = EXCHANGE_REDUCE_SCATTER == half->part
+                              ? exchange_tree_reduce_growth(half->algo->tree, &shape)
                               : 1;
     const double expected =
         growth * quant_error_coefficient(&quant_format_int8, job.config.block_rows);

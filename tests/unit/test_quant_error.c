@@ -126,8 +126,8 @@ static double growth_of_machines(unsigned machines)
 
 static double growth_of(const quant_algo_t *algo, unsigned ranks)
 {
-    const quant_shape_t shape = quant_shape_flat(ranks);
-    return quant_tree_reduce_growth(algo->tree, &shape);
+    const exchange_shape_t shape = exchange_shape_flat(ranks);
+    return exchange_tree_reduce_growth(algo->tree, &shape);
 }
 
 static void growth_is_the_closed_form_of_the_algorithm(void **state)
@@ -170,14 +170,14 @@ static void with_levels_only_machines_count_each_with_all_its_ranks(void **state
 
     for (unsigned machines = 1; machines <= 33; ++machines) {
         for (unsigned p = 1; p <= 9; ++p) {
-            const quant_shape_t shape = {.machines = machines, .per_machine = p};
+            const exchange_shape_t shape = {.machines = machines, .per_machine = p};
             const quant_config_t config = {.reduce_format = &quant_format_int8,
                                            .gather_format = &quant_format_int8,
                                            .block_rows = 64,
                                            .per_machine = p};
             const double growth = p * growth_of_machines(machines);
 
-            assert_true(growth == quant_tree_reduce_growth(algo->tree, &shape));
+            assert_true(growth == exchange_tree_reduce_growth(algo->tree, &shape));
             assert_close((growth + machines * p) * c,
                          quant_error_mse(algo, &config, machines * p, 1), 1e-12);
         }

@@ -19,7 +19,7 @@
  *   cost      2 ceil(log2 N) latencies, the same bytes per rank as a ring
  *   error     G = (N/2) log2 N + N for powers of two; in general the sum of the bits
  *             that are set in 1 .. N - 1, plus N
- *   deadlock  none, see quant_pipeline.h; up to N/2 nodes are open
+ *   deadlock  none, see exchange_pipeline.h; up to N/2 nodes are open
  *   memory    so a rank keeps N/2 sums and totals: half of the vector, like every
  *             recursive halving, but of one window of segments only
  *   use       many ranks and vectors that are not long: few latencies, few peers
@@ -31,7 +31,7 @@
  */
 #include "config.h"
 
-#include "quant_algos.h"
+#include "exchange_tree.h"
 
 static unsigned parent(unsigned ranks, unsigned node)
 {
@@ -44,7 +44,7 @@ static unsigned parent(unsigned ranks, unsigned node)
     return node - highest;
 }
 
-const quant_tree_t quant_recursive_halving = {
+const exchange_tree_t exchange_recursive_halving = {
     .parent = parent,
-    .offset = quant_tree_in_order,
+    .offset = exchange_tree_in_order,
 };

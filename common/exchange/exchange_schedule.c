@@ -3,44 +3,44 @@
 
 #include <stddef.h>
 
-#include "quant_schedule.h"
+#include "exchange_schedule.h"
 
 /* A tree, seen by a rank. */
 typedef struct view {
-    const quant_tree_t *tree;
-    const quant_shape_t *shape;
+    const exchange_tree_t *tree;
+    const exchange_shape_t *shape;
     unsigned ranks;
-    quant_pair_t self;
+    exchange_pair_t self;
 } view_t;
 
 /* What is `places` to the right of `from`. */
-static quant_pair_t right_of(const view_t *view, quant_pair_t from, quant_pair_t places)
+static exchange_pair_t right_of(const view_t *view, exchange_pair_t from, exchange_pair_t places)
 {
-    const quant_shape_t *shape = view->shape;
+    const exchange_shape_t *shape = view->shape;
 
-    return (quant_pair_t){
+    return (exchange_pair_t){
         .machine = (from.machine + places.machine) % shape->machines,
         .place = (from.place + places.place) % shape->per_machine,
     };
 }
 
-static quant_pair_t left_of(const view_t *view, quant_pair_t from, quant_pair_t places)
+static exchange_pair_t left_of(const view_t *view, exchange_pair_t from, exchange_pair_t places)
 {
-    const quant_shape_t *shape = view->shape;
+    const exchange_shape_t *shape = view->shape;
 
-    return (quant_pair_t){
+    return (exchange_pair_t){
         .machine = (from.machine + shape->machines - places.machine) % shape->machines,
         .place = (from.place + shape->per_machine - places.place) % shape->per_machine,
     };
 }
 
-static unsigned rank_of(const view_t *view, quant_pair_t pair)
+static unsigned rank_of(const view_t *view, exchange_pair_t pair)
 {
     const unsigned at = pair.machine * view->shape->per_machine + pair.place;
     return NULL == view->shape->order ? at : view->shape->order[at];
 }
 
-static quant_pair_t pair_of(const quant_shape_t *shape, unsigned rank)
+static exchange_pair_t pair_of(const exchange_shape_t *shape, unsigned rank)
 {
     unsigned at = rank;
 
@@ -49,15 +49,15 @@ static quant_pair_t pair_of(const quant_shape_t *shape, unsigned rank)
             ++at;
         }
     }
-    return (quant_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
+    return (exchange_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
 }
 
-static quant_pair_t offset(const view_t *view, unsigned node)
+static exchange_pair_t offset(const view_t *view, unsigned node)
 {
-    return quant_tree_offset(view->tree, view->shape, node);
+    return exchange_tree_offset(view->tree, view->shape, node);
 }
 
-static unsigned shard_of(const view_t *view, quant_pair_t owner)
+static unsigned shard_of(const view_t *view, exchange_pair_t owner)
 {
     return (rank_of(view, owner) + 1) % view->ranks;
 }
@@ -76,65 +76,65 @@ static unsigned gather_round(const view_t *view, unsigned node)
 /* The receive after which the sum of `node` has everything below it. */
 static int summed_in(const view_t *view, unsigned node)
 {
-    unsigned child = quant_tree_first_child(view->tree, view->shape, node);
-    return child == node ? QUANT_AFTER_NOTHING : (int) reduce_round(view, child);
+    unsigned child = exchange_tree_first_child(view->tree, view->shape, node);
+    return child == node ? EXCHANGE_AFTER_NOTHING : (int) reduce_round(view, child);
 }
 
 static bool is_inside(const view_t *view, unsigned node)
 {
-    return 0 != quant_tree_pair(view->shape, node).place;
+    return 0 != exchange_tree_pair(view->shape, node).place;
 }
 
-static quant_round_t reduce(const view_t *view, unsigned node)
+static exchange_round_t reduce(const view_t *view, unsigned node)
 {
-    const unsigned parent = quant_tree_parent(view->tree, view->shape, node);
-    const quant_pair_t sent_to = right_of(view, view->self, offset(view, node));
-    const quant_pair_t received_for = right_of(view, view->self, offset(view, parent));
+    const unsigned parent = exchange_tree_parent(view->tree, view->shape, node);
+    const exchange_pair_t sent_to = right_of(view, view->self, offset(view, node));
+    const exchange_pair_t received_for = right_of(view, view->self, offset(view, parent));
     const bool totals =
-        0 == parent && node == quant_tree_first_child(view->tree, view->shape, parent);
+        0 == parent && node == exchange_tree_first_child(view->tree, view->shape, parent);
 
-    return (quant_round_t){
+    return (exchange_round_t){
         .send_peer = rank_of(view, left_of(view, sent_to, offset(view, parent))),
         .send_shard = shard_of(view, sent_to),
         .send_after = summed_in(view, node),
         .receive_peer = rank_of(view, left_of(view, received_for, offset(view, node))),
         .receive_shard = shard_of(view, received_for),
-        .opens = node == quant_tree_last_child(view->tree, view->shape, parent),
+        .opens = node == exchange_tree_last_child(view->tree, view->shape, parent),
         .totals = totals,
-        .forwards = totals ? quant_tree_children(view->tree, view->shape, 0) : 0,
+        .forwards = totals ? exchange_tree_children(view->tree, view->shape, 0) : 0,
         .inside = is_inside(view, node),
     };
 }
 
-static quant_round_t gather(const view_t *view, unsigned node)
+static exchange_round_t gather(const view_t *view, unsigned node)
 {
-    const unsigned parent = quant_tree_parent(view->tree, view->shape, node);
-    const quant_pair_t sent_of = left_of(view, view->self, offset(view, parent));
-    const quant_pair_t received_of = left_of(view, view->self, offset(view, node));
+    const unsigned parent = exchange_tree_parent(view->tree, view->shape, node);
+    const exchange_pair_t sent_of = left_of(view, view->self, offset(view, parent));
+    const exchange_pair_t received_of = left_of(view, view->self, offset(view, node));
 
-    return (quant_round_t){
+    return (exchange_round_t){
         .send_peer = rank_of(view, right_of(view, sent_of, offset(view, node))),
         .send_shard = shard_of(view, sent_of),
         .send_after = 0 == parent ? summed_in(view, 0) : (int) gather_round(view, parent),
         .receive_peer = rank_of(view, right_of(view, received_of, offset(view, parent))),
         .receive_shard = shard_of(view, received_of),
-        .forwards = quant_tree_children(view->tree, view->shape, node),
+        .forwards = exchange_tree_children(view->tree, view->shape, node),
         .inside = is_inside(view, node),
     };
 }
 
-unsigned quant_schedule_rounds(const quant_shape_t *shape)
+unsigned exchange_schedule_rounds(const exchange_shape_t *shape)
 {
-    return 2 * (quant_shape_ranks(shape) - 1);
+    return 2 * (exchange_shape_ranks(shape) - 1);
 }
 
-quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,
-                                   unsigned rank, unsigned index)
+exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                         unsigned rank, unsigned index)
 {
     const view_t view = {
         .tree = tree,
         .shape = shape,
-        .ranks = quant_shape_ranks(shape),
+        .ranks = exchange_shape_ranks(shape),
         .self = pair_of(shape, rank),
     };
     return index < view.ranks - 1 ? reduce(&view, view.ranks - 1 - index)

@@ -11,21 +11,21 @@
  *            |------------- reduce-scatter ------------|-------- allgather ------|
  *
  *   cost      2 (N - 1) latencies, all traffic between neighbours
- *   error     G = N (N - 1)/2 + N: the partial sum of k ranks is quantized for
+ *   error     G = N (N - 1)/2 + N: the partial sum of k ranks is coded for
  *             every k from 1 to N - 1, and then the total
- *   deadlock  none, see quant_pipeline.h; one node is open at a time (quant_tree.h),
+ *   deadlock  none, see exchange_pipeline.h; one node is open at a time (exchange_tree.h),
  *             since node u is closed by node u + 1
  *   use       where neighbours have links of their own; not for many ranks
  *
- * It is the ring allreduce, with the quantization of "EQuARX" (full loop).
+ * It is the ring allreduce, the full loop of "EQuARX".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include "quant_algos.h"
+#include "exchange_tree.h"
 
-const quant_tree_t quant_full_loop = {
-    .parent = quant_tree_chain,
-    .offset = quant_tree_in_order,
+const exchange_tree_t exchange_full_loop = {
+    .parent = exchange_tree_chain,
+    .offset = exchange_tree_in_order,
 };

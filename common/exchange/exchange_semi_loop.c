@@ -17,7 +17,7 @@
  *             bytes per rank
  *   error     G = N^2/4 + N for even N, (N^2 - 1)/4 + N for odd N: chains of half the
  *             length
- *   deadlock  none, see quant_pipeline.h; node u is closed by node u + 2, so two nodes
+ *   deadlock  none, see exchange_pipeline.h; node u is closed by node u + 2, so two nodes
  *             are open, for any N
  *   use       instead of the full loop wherever a rank has one port for all its
  *             neighbours, as on a switch: less latency and less error
@@ -28,7 +28,7 @@
  */
 #include "config.h"
 
-#include "quant_algos.h"
+#include "exchange_tree.h"
 
 static unsigned parent(unsigned ranks, unsigned node)
 {
@@ -45,7 +45,7 @@ static unsigned offset(unsigned ranks, unsigned node)
     return 1 == node % 2 ? (node + 1) / 2 : ranks - node / 2;
 }
 
-const quant_tree_t quant_semi_loop = {
+const exchange_tree_t exchange_semi_loop = {
     .parent = parent,
     .offset = offset,
 };

@@ -1,8 +1,8 @@
 /*
- * Hierarchical: exact on every machine, quantized only between machines.
+ * Hierarchical: exact on every machine, coded only between machines.
  *
  * N = n p ranks, p on each of n machines.  Partial sums go, in fp32, to the rank of the machine
- * that has the place of the owner, from there, quantized, to the same place of other
+ * that has the place of the owner, from there, coded, to the same place of other
  * machines; totals come back coded and stay so.  The shard of an owner o, 3 machines of 2 ranks,
  * as (machines, places) before and behind the owner:
  *
@@ -12,8 +12,8 @@
  *   o --T--> (1,0) --T--> (2,0)                                 allgather
  *   o --T--> (0,1)   (1,0) --T--> (1,1)   (2,0) --T--> (2,1)
  *
- * The tree between machines: the chain of quant_full_loop.c for up to 4 of them, above the two
- * chains of quant_semi_loop.c; for the same reasons as among ranks (quant_choose.c).
+ * The tree between machines: the chain of exchange_full_loop.c for up to 4 of them, above the two
+ * chains of exchange_semi_loop.c; for the same reasons as among ranks.
  *
  *   cost      the latencies of these for n machines, and one of the machine per stage.  Between
  *             machines 2 (n - 1)/n of the vector per machine, all ranks together, wherever the
@@ -23,9 +23,9 @@
  *   error     G = p R(n) + N with R(n) of the chain, n (n - 1)/2, or the two chains, n^2/4 or
  *             (n^2 - 1)/4: what is exact costs no error, but a message between machines has p
  *             contributions for every one of the tree
- *   deadlock  none, see quant_pipeline.h.  Two nodes of the tree are open: (i, 0), which has sums
- *             from its own machine and waits for those of machine i + 1 or i + 2, and (i - 1, 0)
- *   use       several ranks on each of several machines that are joined by one link each
+ *   deadlock  none, see exchange_pipeline.h.  Two nodes of the tree are open: (i, 0), which has
+ * sums from its own machine and waits for those of machine i + 1 or i + 2, and (i - 1, 0) use
+ * several ranks on each of several machines that are joined by one link each
  *
  * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
  *
@@ -33,14 +33,14 @@
  */
 #include "config.h"
 
-#include "quant_algos.h"
+#include "exchange_tree.h"
 
 /* Up to so many machines a chain. */
 enum { CHAIN_MACHINES_MAX = 4 };
 
-static const quant_tree_t *between(unsigned machines)
+static const exchange_tree_t *between(unsigned machines)
 {
-    return machines <= CHAIN_MACHINES_MAX ? &quant_full_loop : &quant_semi_loop;
+    return machines <= CHAIN_MACHINES_MAX ? &exchange_full_loop : &exchange_semi_loop;
 }
 
 static unsigned parent(unsigned machines, unsigned node)
@@ -53,7 +53,7 @@ static unsigned offset(unsigned machines, unsigned node)
     return between(machines)->offset(machines, node);
 }
 
-const quant_tree_t quant_hierarchical = {
+const exchange_tree_t exchange_hierarchical = {
     .parent = parent,
     .offset = offset,
     .levels = true,

@@ -2,12 +2,13 @@
  * A tree as seen by one rank: whom it sends what, and from whom it receives what,
  * in which round.
  *
- * Rounds 0 .. R - 1, R = 2 (N - 1); the first half reduces, the
- * second gathers.  In every round each rank sends one message and receives one:
+ * Rounds 0 .. R - 1, R = 2 (N - 1); the first half reduces, the second gathers.  In
+ * every round each rank sends one message and receives one:
  *
  *   round             node that sends (reduce) or receives (gather)
  *   0    .. N - 2     N - 1, N - 2, ... 1
  *   N - 1 .. 2N - 3   1, 2, ... N - 1
+ *
  * Rank r owns shard r + 1 (modulo N) of the N shards of the vector.
  *
  * A reduce-scatter by itself is the first half of the rounds, an allgather the second.
@@ -16,23 +17,23 @@
  * rounds, because parents have smaller numbers than their children.
  *
  * All messages of a round are those of one edge of the tree, each of another shard: if one of them
- * stays on a machine (quant_tree.h), all do.
+ * stays on a machine (exchange_tree.h), all do.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef QUANT_SCHEDULE_H
-#define QUANT_SCHEDULE_H
+#ifndef EXCHANGE_SCHEDULE_H
+#define EXCHANGE_SCHEDULE_H
 
 #include <stdbool.h>
 
-#include "quant_tree.h"
+#include "exchange_tree.h"
 
-enum { QUANT_AFTER_NOTHING = -1 };
+enum { EXCHANGE_AFTER_NOTHING = -1 };
 
-typedef struct quant_round {
+typedef struct exchange_round {
     unsigned send_peer;
     unsigned send_shard;
-    int send_after; /* the round whose receive completes what is sent; QUANT_AFTER_NOTHING */
+    int send_after; /* the round whose receive completes what is sent; EXCHANGE_AFTER_NOTHING */
 
     unsigned receive_peer;
     unsigned receive_shard;
@@ -40,13 +41,13 @@ typedef struct quant_round {
     bool totals;       /* reduce: the last child of the root; the sum is the total */
     unsigned forwards; /* of the total that this receive makes or brings: how often it is sent */
     bool inside;       /* both messages stay on their machines; not without levels */
-} quant_round_t;
+} exchange_round_t;
 
 /* R; 0 for one rank. */
-unsigned quant_schedule_rounds(const quant_shape_t *shape);
+unsigned exchange_schedule_rounds(const exchange_shape_t *shape);
 
 /* What `rank` does in round `index`. */
-quant_round_t quant_schedule_round(const quant_tree_t *tree, const quant_shape_t *shape,
-                                   unsigned rank, unsigned index);
+exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                         unsigned rank, unsigned index);
 
 #endif

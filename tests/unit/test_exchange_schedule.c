@@ -14,18 +14,18 @@
 #include <cmocka.h>
 
 #include "quant_algos.h"
-#include "quant_schedule.h"
+#include "exchange_schedule.h"
 
 enum { RANKS_MAX = 33 };
 
-typedef void check_fn_t(const quant_tree_t *tree, const quant_shape_t *shape);
+typedef void check_fn_t(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
-static void for_each_placement(const quant_tree_t *tree, unsigned machines, unsigned per_machine,
+static void for_each_placement(const exchange_tree_t *tree, unsigned machines, unsigned per_machine,
                                check_fn_t *check)
 {
     const unsigned ranks = machines * per_machine;
     unsigned order[RANKS_MAX];
-    quant_shape_t shape = {.machines = machines, .per_machine = per_machine};
+    exchange_shape_t shape = {.machines = machines, .per_machine = per_machine};
 
     check(tree, &shape);
     /* Dealt to the machines in turn; anywhere: 5 is prime to the ranks, or they stay where they
@@ -44,10 +44,10 @@ static void for_each_placement(const quant_tree_t *tree, unsigned machines, unsi
 static void for_each_tree(check_fn_t *check)
 {
     for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
-        const quant_tree_t *tree = quant_algo_at(i)->tree;
+        const exchange_tree_t *tree = quant_algo_at(i)->tree;
 
         for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
-            const quant_shape_t flat = quant_shape_flat(ranks);
+            const exchange_shape_t flat = exchange_shape_flat(ranks);
             check(tree, &flat);
             for (unsigned per_machine = 1; tree->levels && per_machine <= ranks; ++per_machine) {
                 if (0 == ranks % per_machine) {
@@ -58,18 +58,18 @@ static void for_each_tree(check_fn_t *check)
     }
 }
 
-static void check_tree(const quant_tree_t *tree, const quant_shape_t *shape)
+static void check_tree(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
-    const unsigned ranks = quant_shape_ranks(shape);
+    const unsigned ranks = exchange_shape_ranks(shape);
     uint64_t placed = 0;
 
     for (unsigned node = 0; node < ranks; ++node) {
-        const quant_pair_t offset = quant_tree_offset(tree, shape, node);
+        const exchange_pair_t offset = exchange_tree_offset(tree, shape, node);
         const unsigned at = offset.machine * shape->per_machine + offset.place;
 
         assert_true(offset.machine < shape->machines && offset.place < shape->per_machine);
         assert_true(0 != node || 0 == at);
-        assert_true(0 == node || quant_tree_parent(tree, shape, node) < node);
+        assert_true(0 == node || exchange_tree_parent(tree, shape, node) < node);
         assert_true(0 == (placed >> at & 1));
         placed |= UINT64_C(1) << at;
     }
@@ -82,22 +82,23 @@ static void parents_come_first_and_every_rank_is_placed_once(void **state)
 }
 
 /* The machine of a rank. */
-static unsigned machine_of(const quant_shape_t *shape, unsigned rank)
+static unsigned machine_of(const exchange_shape_t *shape, unsigned rank)
 {
     unsigned at = rank;
 
-    for (unsigned i = 0; NULL != shape->order && i < quant_shape_ranks(shape); ++i) {
+    for (unsigned i = 0; NULL != shape->order && i < exchange_shape_ranks(shape); ++i) {
         at = rank == shape->order[i] ? i : at;
     }
     return at / shape->per_machine;
 }
 
-static void check_ends(const quant_tree_t *tree, const quant_shape_t *shape)
+static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
-    for (unsigned index = 0; index < quant_schedule_rounds(shape); ++index) {
-        for (unsigned rank = 0; rank < quant_shape_ranks(shape); ++rank) {
-            const quant_round_t mine = quant_schedule_round(tree, shape, rank, index);
-            const quant_round_t other = quant_schedule_round(tree, shape, mine.send_peer, index);
+    for (unsigned index = 0; index < exchange_schedule_rounds(shape); ++index) {
+        for (unsigned rank = 0; rank < exchange_shape_ranks(shape); ++rank) {
+            const exchange_round_t mine = exchange_schedule_round(tree, shape, rank, index);
+            const exchange_round_t other =
+                exchange_schedule_round(tree, shape, mine.send_peer, index);
             const bool inside = machine_of(shape, rank) == machine_of(shape, mine.send_peer);
             assert_true(mine.send_peer != rank);
             assert_int_equal(inside, mine.inside);
@@ -118,12 +119,12 @@ static void both_ends_of_a_message_agree(void **state)
 /* Bit r of has[rank][shard]: the sum there has the part of rank r. */
 static uint64_t has[RANKS_MAX][RANKS_MAX];
 
-static void check_contents(const quant_tree_t *tree, const quant_shape_t *shape)
+static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
-    const unsigned ranks = quant_shape_ranks(shape);
+    const unsigned ranks = exchange_shape_ranks(shape);
     const uint64_t all = (UINT64_C(1) << ranks) - 1;
     const unsigned shards = ranks;
-    const unsigned rounds = quant_schedule_rounds(shape);
+    const unsigned rounds = exchange_schedule_rounds(shape);
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
         for (unsigned shard = 0; shard < shards; ++shard) {
@@ -132,7 +133,7 @@ static void check_contents(const quant_tree_t *tree, const quant_shape_t *shape)
     }
     for (unsigned index = 0; index < rounds; ++index) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
-            const quant_round_t round = quant_schedule_round(tree, shape, rank, index);
+            const exchange_round_t round = exchange_schedule_round(tree, shape, rank, index);
             uint64_t *mine = &has[rank][round.receive_shard];
             const uint64_t sent = has[round.receive_peer][round.receive_shard];
             if (index < rounds / 2) {
@@ -169,23 +170,23 @@ static void memory_is_bounded_as_documented(void **state)
         {"full_loop", 1, 1},          {"semi_loop", 2, 2},    {"direct", 1, 1},
         {"recursive_halving", 4, 16}, {"hierarchical", 2, 2},
     };
-    const quant_shape_t one = quant_shape_flat(1);
-    const quant_shape_t eight = quant_shape_flat(8);
-    const quant_shape_t thirty_three = quant_shape_flat(33);
-    const quant_tree_t *levels = &quant_hierarchical;
+    const exchange_shape_t one = exchange_shape_flat(1);
+    const exchange_shape_t eight = exchange_shape_flat(8);
+    const exchange_shape_t thirty_three = exchange_shape_flat(33);
+    const exchange_tree_t *levels = &exchange_hierarchical;
 
     (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
         assert_non_null(algo);
-        assert_int_equal(rows[i].open_of_8, quant_tree_open_max(algo->tree, &eight));
-        assert_int_equal(rows[i].open_of_33, quant_tree_open_max(algo->tree, &thirty_three));
-        assert_int_equal(0, quant_tree_open_max(algo->tree, &one));
+        assert_int_equal(rows[i].open_of_8, exchange_tree_open_max(algo->tree, &eight));
+        assert_int_equal(rows[i].open_of_33, exchange_tree_open_max(algo->tree, &thirty_three));
+        assert_int_equal(0, exchange_tree_open_max(algo->tree, &one));
     }
     for (unsigned machines = 2; machines <= 20; ++machines) {
         for (unsigned per_machine = 2; per_machine <= 8; ++per_machine) {
-            const quant_shape_t shape = {.machines = machines, .per_machine = per_machine};
-            assert_int_equal(2, quant_tree_open_max(levels, &shape));
+            const exchange_shape_t shape = {.machines = machines, .per_machine = per_machine};
+            assert_int_equal(2, exchange_tree_open_max(levels, &shape));
         }
     }
 }

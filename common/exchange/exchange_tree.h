@@ -38,7 +38,7 @@
  * another shard each, and an edge from one rank's node u leads to one other rank.  Edges to
  * leaves stay on a machine; all others lead to another one.  p = 1 is the tree without levels.
  *
- *   error      a shard is quantized once per edge, weighted with the subtree
+ *   error      where a coder is lossy, a shard is coded once per edge, weighted with the subtree
  *              below; the sum is the sum of the depths of all nodes.  With levels, only edges
  *              between machines are: p times the sum of the depths of their nodes
  *   latencies  the height of the tree, per stage
@@ -47,12 +47,12 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef QUANT_TREE_H
-#define QUANT_TREE_H
+#ifndef EXCHANGE_TREE_H
+#define EXCHANGE_TREE_H
 
 #include <stdbool.h>
 
-typedef struct quant_tree {
+typedef struct exchange_tree {
     /* Of node 1 .. ranks - 1; less than `node`. */
     unsigned (*parent)(unsigned ranks, unsigned node);
 
@@ -60,61 +60,70 @@ typedef struct quant_tree {
     unsigned (*offset)(unsigned ranks, unsigned node);
 
     bool levels; /* both functions are about machines instead of ranks */
-} quant_tree_t;
+} exchange_tree_t;
 
 /* How ranks are grouped; without levels every rank is a machine. */
-typedef struct quant_shape {
+typedef struct exchange_shape {
     unsigned machines;     /* n */
     unsigned per_machine;  /* p, at least 1 */
     const unsigned *order; /* [n p] ranks by machine, then place; NULL: 0, 1, 2, ... */
-} quant_shape_t;
+} exchange_shape_t;
 
-static inline unsigned quant_shape_ranks(const quant_shape_t *shape)
+static inline unsigned exchange_shape_ranks(const exchange_shape_t *shape)
 {
     return shape->machines * shape->per_machine;
 }
 
-static inline quant_shape_t quant_shape_flat(unsigned ranks)
+static inline exchange_shape_t exchange_shape_flat(unsigned ranks)
 {
-    return (quant_shape_t){.machines = ranks, .per_machine = 1};
+    return (exchange_shape_t){.machines = ranks, .per_machine = 1};
 }
 
 /* The offset of most trees: node u is u places from the root. */
-unsigned quant_tree_in_order(unsigned ranks, unsigned node);
+unsigned exchange_tree_in_order(unsigned ranks, unsigned node);
 
 /* The parent of node u is node u - 1. */
-unsigned quant_tree_chain(unsigned ranks, unsigned node);
+unsigned exchange_tree_chain(unsigned ranks, unsigned node);
 
 /* ---- of all nodes 0 .. n p - 1, in the order of their numbers ---- */
 
 /* The pair (machine, place) of a node: i and j above. */
-typedef struct quant_pair {
+typedef struct exchange_pair {
     unsigned machine;
     unsigned place;
-} quant_pair_t;
+} exchange_pair_t;
 
-quant_pair_t quant_tree_pair(const quant_shape_t *shape, unsigned node);
+exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned node);
 
 /* Its offset from the root. */
-quant_pair_t quant_tree_offset(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
+exchange_pair_t exchange_tree_offset(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                     unsigned node);
 
 /* Of node 1 .. n p - 1; less than `node`. */
-unsigned quant_tree_parent(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
+unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                              unsigned node);
 
 /* The first and the last child of a node, `node` itself if it has none; how many it has. */
-unsigned quant_tree_first_child(const quant_tree_t *tree, const quant_shape_t *shape,
+unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                   unsigned node);
+unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                  unsigned node);
+unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shape_t *shape,
                                 unsigned node);
-unsigned quant_tree_last_child(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
-unsigned quant_tree_children(const quant_tree_t *tree, const quant_shape_t *shape, unsigned node);
 
 /*
  * The largest number of nodes that are open at a time, that is, between themselves
  * and their last child in the order of the numbers: how many partial sums, or
  * totals, of different shards a rank has to keep.
  */
-unsigned quant_tree_open_max(const quant_tree_t *tree, const quant_shape_t *shape);
+unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
-/* Quantizations of the reduce-scatter, each weighted with its number of contributions. */
-double quant_tree_reduce_growth(const quant_tree_t *tree, const quant_shape_t *shape);
+/* clang-format off */
+extern const exchange_tree_t exchange_full_loop, exchange_semi_loop, exchange_direct,
+    exchange_recursive_halving, exchange_hierarchical;
+/* clang-format on */
+
+/* Codings of the reduce-scatter, each weighted with its number of contributions. */
+double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 #endif

@@ -16,20 +16,19 @@
  * way.
  *
  *   cost      2 latencies, the same bytes per rank as a ring, N - 1 peers
- *   error     G = (N - 1) + N: each part is quantized once, and the total.  Relative
+ *   error     G = (N - 1) + N: each part is coded once, and the total.  Relative
  *             to the result it does not grow with N
- *   deadlock  none, see quant_pipeline.h; only the root has children: one node is open
+ *   deadlock  none, see exchange_pipeline.h; only the root has children: one node is open
  *   use       networks in which every rank reaches every other one at full speed;
  *             as long as N - 1 messages of a shard each are not too short
  *
- * Source: the direct ("two-shot", "scatter-reduce-allgather") allreduce, here over
- * quantized messages.
+ * Source: the direct ("two-shot", "scatter-reduce-allgather") allreduce.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include "quant_algos.h"
+#include "exchange_tree.h"
 
 static unsigned parent(unsigned ranks, unsigned node)
 {
@@ -38,7 +37,7 @@ static unsigned parent(unsigned ranks, unsigned node)
     return 0;
 }
 
-const quant_tree_t quant_direct = {
+const exchange_tree_t exchange_direct = {
     .parent = parent,
-    .offset = quant_tree_in_order,
+    .offset = exchange_tree_in_order,
 };

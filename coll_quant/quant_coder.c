@@ -1,0 +1,321 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "exchange_pipeline.h"
+#include "quant_coder.h"
+#include "quant_cut.h"
+#include "quant_wire.h"
+
+/* ---- where numbers of the program are ---- */
+
+static size_t outer_bytes(const quant_coder_t *coder)
+{
+    return NULL == coder->operation.outer ? coder->numbers->bytes : coder->operation.outer->bytes;
+}
+
+static const void *sent_at(const quant_coder_t *coder, size_t index)
+{
+    return (const uint8_t *) coder->operation.send + index * outer_bytes(coder);
+}
+
+static void *result_at(const quant_coder_t *coder, size_t index)
+{
+    return (uint8_t *) coder->operation.recv + index * outer_bytes(coder);
+}
+
+/* ---- what both ends know of a message ---- */
+
+/* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
+static uint64_t key_of(const quant_coder_t *coder, const exchange_message_t *message)
+{
+    return QUANT_ROUNDING_NEAREST == coder->config.rounding
+               ? 0
+               : quant_transform_key(coder->config.draws_base, coder->operation.sequence,
+                                     message->round, message->shard, message->segment);
+}
+
+static quant_wire_segment_t segment_of(const quant_coder_t *coder,
+                                       const exchange_message_t *message)
+{
+    const quant_format_t *format = !message->partial ? coder->config.gather_format
+                                   : message->inside ? &quant_format_fp32
+                                                     : coder->config.reduce_format;
+    const quant_format_t *exact = coder->numbers->exact;
+
+    return (quant_wire_segment_t){
+        .format = quant_format_is_exact(format) ? exact : format,
+        .exact = exact,
+        .block_rows = coder->block_rows,
+        .sequence = coder->operation.sequence,
+        .elements = (uint32_t) message->span.elems,
+        .transform =
+            {
+                .rounding = coder->config.rounding,
+                .rotation = coder->config.rotation,
+                .key = key_of(coder, message),
+                .tile = coder->scratch.tile,
+            },
+    };
+}
+
+/* ---- partial sums ---- */
+
+/* The own part, with what it lacked in the call before; error: how far it is off. */
+static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span)
+{
+    const quant_outer_t *outer = coder->operation.outer;
+    const float *residual = coder->operation.residual;
+    const void *x = sent_at(coder, span->begin);
+
+    if (NULL != outer) {
+        outer->widen(x, coder->scratch.floats, span->elems);
+        x = coder->scratch.floats;
+    }
+    if (NULL == residual) {
+        return (exchange_sum_t){.numbers = (void *) x};
+    }
+    return (exchange_sum_t){
+        .error =
+            coder->numbers->feed(x, residual + span->begin, span->elems, coder->scratch.numbers),
+        .numbers = coder->scratch.numbers,
+    };
+}
+
+static exchange_sum_t part_of(quant_coder_t *coder, const exchange_span_t *span,
+                              const exchange_sum_t *x)
+{
+    return NULL == x ? own_part(coder, span) : *x;
+}
+
+/* `buffer` was made of `value`: keep what it lacks for the next call. */
+static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t *segment,
+                          const exchange_span_t *span, const void *value, const void *buffer)
+{
+    if (NULL != coder->operation.residual) {
+        coder->numbers->keep(segment, coder->config.kernels, buffer, value, &coder->scratch,
+                             coder->operation.residual + span->begin);
+    }
+}
+
+static void raise_bound(quant_coder_t *coder, float bound)
+{
+    coder->bound = bound > coder->bound ? bound : coder->bound;
+}
+
+/* ---- the operations of exchange_coder.h ---- */
+
+static size_t capacity(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const quant_coder_t *coder = (const quant_coder_t *) base;
+    const quant_wire_segment_t segment = segment_of(coder, message);
+
+    return coder->numbers->bytes_max(segment.format, segment.elements, segment.block_rows);
+}
+
+static arc_status_t check(const exchange_coder_t *base, const exchange_message_t *message,
+                          const void *buffer, size_t bytes)
+{
+    const quant_wire_segment_t segment = segment_of((const quant_coder_t *) base, message);
+    const quant_format_t *format = NULL;
+
+    return quant_wire_check(&segment, buffer, bytes, &format);
+}
+
+static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
+                     const exchange_sum_t *x, void *buffer)
+{
+    quant_coder_t *coder = (quant_coder_t *) base;
+    const quant_wire_segment_t segment = segment_of(coder, message);
+
+    if (!message->partial) {
+        return coder->numbers->pack(&segment, coder->config.kernels,
+                                    sent_at(coder, message->span.begin - coder->own), 0,
+                                    &coder->scratch, buffer);
+    }
+    const exchange_sum_t part = part_of(coder, &message->span, x);
+    const size_t bytes = coder->numbers->pack(&segment, coder->config.kernels, part.numbers,
+                                              part.error, &coder->scratch, buffer);
+    keep_residual(coder, &segment, &message->span, part.numbers, buffer);
+    return bytes;
+}
+
+static void add(exchange_coder_t *base, const exchange_message_t *message, const void *buffer,
+                const exchange_sum_t *x, exchange_sum_t *sum)
+{
+    quant_coder_t *coder = (quant_coder_t *) base;
+    const quant_wire_segment_t segment = segment_of(coder, message);
+    const exchange_sum_t part = part_of(coder, &message->span, x);
+
+    sum->error =
+        coder->numbers->add(&segment, coder->config.kernels, quant_wire_format(buffer), buffer,
+                            part.numbers, part.error, &coder->scratch, sum->numbers);
+}
+
+static size_t hop(exchange_coder_t *base, const exchange_message_t *received, const void *buffer,
+                  const exchange_sum_t *x, const exchange_message_t *sent, void *to)
+{
+    quant_coder_t *coder = (quant_coder_t *) base;
+    const quant_kernels_t *kernels = coder->config.kernels;
+    const quant_scratch_t *scratch = &coder->scratch;
+    const quant_format_t *from = quant_wire_format(buffer);
+    const exchange_sum_t part = part_of(coder, &received->span, x);
+    quant_wire_segment_t segment = segment_of(coder, sent);
+
+    segment.received_key = key_of(coder, received);
+    if (NULL == coder->operation.residual) {
+        return coder->numbers->hop(&segment, kernels, from, buffer, part.numbers, part.error,
+                                   scratch, to);
+    }
+    const quant_wire_segment_t taken = quant_wire_received(&segment);
+    const float error = coder->numbers->add(&taken, kernels, from, buffer, part.numbers, part.error,
+                                            scratch, scratch->numbers);
+    const size_t bytes =
+        coder->numbers->pack(&segment, kernels, scratch->numbers, error, scratch, to);
+    keep_residual(coder, &segment, &sent->span, scratch->numbers, to);
+    return bytes;
+}
+
+static void store_sum(exchange_coder_t *base, const exchange_message_t *message, const void *buffer,
+                      const exchange_sum_t *x)
+{
+    quant_coder_t *coder = (quant_coder_t *) base;
+    exchange_sum_t result = {.numbers = result_at(coder, message->span.begin - coder->own)};
+
+    add(base, message, buffer, x, &result);
+    raise_bound(coder, result.error);
+}
+
+static void store_total(exchange_coder_t *base, const exchange_message_t *message,
+                        const void *buffer)
+{
+    quant_coder_t *coder = (quant_coder_t *) base;
+    const quant_outer_t *outer = coder->operation.outer;
+    const quant_wire_segment_t segment = segment_of(coder, message);
+    const float bound = quant_wire_bound(buffer);
+    void *into = result_at(coder, message->span.begin);
+
+    raise_bound(coder, bound);
+    coder->numbers->unpack(&segment, coder->config.kernels, quant_wire_format(buffer), buffer,
+                           &coder->scratch, NULL == outer ? into : coder->scratch.floats);
+    if (NULL != outer) {
+        quant_outer_clamp(outer, coder->config.kernels, bound, coder->scratch.floats,
+                          message->span.elems);
+        outer->narrow(coder->scratch.floats, into, message->span.elems);
+    }
+}
+
+static const exchange_coder_ops_t ops = {
+    .capacity = capacity,
+    .check = check,
+    .encode = encode,
+    .add = add,
+    .hop = hop,
+    .store_sum = store_sum,
+    .store_total = store_total,
+};
+
+/* ---- memory ---- */
+
+/* The parts of the memory of a coder, in their order. */
+typedef enum part { PART_STATE, PART_NUMBERS, PART_FLOATS, PART_TILE, PARTS } part_t;
+
+/* The largest numbers that operations may have. */
+static const quant_numbers_t *largest_numbers(const quant_config_t *config)
+{
+    return config->doubles ? &quant_doubles : &quant_floats;
+}
+
+size_t quant_coder_message_bytes(const quant_config_t *config)
+{
+    /* Whatever the rows of its tiles, a message that is exact is longer than coded. */
+    const quant_numbers_t *numbers = largest_numbers(config);
+    const size_t reduce =
+        numbers->bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
+    const size_t gather =
+        numbers->bytes_max(config->gather_format, config->segment_elems, config->block_rows);
+
+    return reduce > gather ? reduce : gather;
+}
+
+size_t quant_coder_sum_bytes(const quant_config_t *config)
+{
+    return config->segment_elems * largest_numbers(config)->bytes;
+}
+
+/* Where each part begins, and behind the last one the end. */
+static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
+{
+    const size_t bytes[PARTS] = {
+        [PART_STATE] = sizeof(quant_coder_t),
+        [PART_NUMBERS] = config->feedback || config->doubles ? quant_coder_sum_bytes(config) : 0,
+        [PART_FLOATS] =
+            config->doubles || config->outer ? config->segment_elems * sizeof(float) : 0,
+        [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
+    };
+
+    begin[0] = 0;
+    for (unsigned part = 0; part < PARTS; ++part) {
+        begin[part + 1] =
+            begin[part] + quant_divide_up(bytes[part], EXCHANGE_ALIGN_BYTES) * EXCHANGE_ALIGN_BYTES;
+    }
+}
+
+size_t quant_coder_memory_bytes(const quant_config_t *config)
+{
+    size_t begin[PARTS + 1];
+
+    lay_out(config, begin);
+    return begin[PARTS];
+}
+
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory)
+{
+    quant_coder_t *coder = memory;
+    uint8_t *base = memory;
+    size_t begin[PARTS + 1];
+
+    lay_out(config, begin);
+    *coder = (quant_coder_t){
+        .base.ops = &ops,
+        .config = *config,
+        .rank = rank,
+        .numbers = &quant_floats,
+        .scratch =
+            {
+                .tile = (float *) (base + begin[PART_TILE]),
+                .floats = (float *) (base + begin[PART_FLOATS]),
+                .numbers = base + begin[PART_NUMBERS],
+            },
+    };
+    return coder;
+}
+
+exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
+                                       unsigned ranks)
+{
+    const bool is_half = EXCHANGE_ALLREDUCE != operation->part;
+    exchange_layout_t layout = {
+        .count = operation->count,
+        .shards = ranks,
+        .row_elems = QUANT_LANES,
+        .blocks = is_half,
+    };
+    const quant_cut_t cut = quant_cut(&coder->config, exchange_layout_shard(&layout, 0).elems);
+
+    layout.segment_elems = cut.segment_elems;
+    coder->operation = *operation;
+    coder->numbers = NULL == operation->numbers ? &quant_floats : operation->numbers;
+    coder->block_rows = cut.block_rows;
+    coder->own = is_half ? coder->rank * operation->count : 0;
+    coder->bound = 0;
+    if (1 == ranks && operation->send != operation->recv) {
+        memcpy(operation->recv, operation->send, operation->count * outer_bytes(coder));
+    }
+    return (exchange_operation_t){
+        .layout = layout,
+        .part = operation->part,
+        .in_place = operation->send == operation->recv,
+    };
+}

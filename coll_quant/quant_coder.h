@@ -1,0 +1,45 @@
+/*
+ * Quantized numbers as the coder of an exchange (exchange_coder.h): messages in the wire
+ * format (quant_wire.h), sums of floats or doubles (quant_numbers.h), and what goes beside them:
+ * bounds of the error, residuals (quant_feedback.h), numbers of the program that are widened
+ * (quant_outer.h).
+ *
+ * Partial sums inside a machine are exact: which messages these are follows from the round, and so
+ * both ends know.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_CODER_H
+#define QUANT_CODER_H
+
+#include "exchange_coder.h"
+#include "quant_algos.h"
+
+typedef struct quant_coder {
+    exchange_coder_t base; /* first: the exchange is handed this */
+    quant_config_t config;
+    unsigned rank;
+
+    /* Of the call: */
+    quant_operation_t operation;
+    const quant_numbers_t *numbers;
+    unsigned block_rows; /* of its tiles */
+    size_t own;          /* where the own block begins; 0: the vector has no blocks */
+    float bound;         /* of the totals that are complete */
+
+    quant_scratch_t scratch; /* numbers: a segment of what is to be encoded, NULL without need */
+} quant_coder_t;
+
+/* Bytes of the longest message, and of the longest partial sum, of any call. */
+size_t quant_coder_message_bytes(const quant_config_t *config);
+size_t quant_coder_sum_bytes(const quant_config_t *config);
+
+/* Scratch memory of a coder, and the coder in it: `memory` is aligned to EXCHANGE_ALIGN_BYTES. */
+size_t quant_coder_memory_bytes(const quant_config_t *config);
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory);
+
+/* For a call; returns how it is laid out among `ranks`. */
+exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
+                                       unsigned ranks);
+
+#endif

@@ -1,0 +1,296 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "exchange_pipeline_state.h"
+
+/* What arrives in a place. */
+static exchange_message_t received_at(const exchange_pipeline_t *pipe, const place_t *place,
+                                      const exchange_span_t *span)
+{
+    const unsigned shard = pipe->round[place->round].receive_shard;
+
+    return exchange_pipeline_is_reduce(pipe, place->round)
+               ? exchange_pipeline_partial(pipe, place, shard, span)
+               : exchange_pipeline_total(pipe, place, shard, span);
+}
+
+static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
+{
+    while (pipe->receiving < pipe->plan.flight && pipe->start_next < pipe->end &&
+           0 != pipe->free_slots) {
+        const place_t place = exchange_pipeline_place(pipe, pipe->start_next);
+        const exchange_span_t span = exchange_pipeline_received(pipe, &place);
+        const exchange_message_t message = received_at(pipe, &place, &span);
+        const unsigned peer = pipe->round[place.round].receive_peer;
+        slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
+        arc_status_t status = pipe->stream->ops->receive(
+            pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer], slot->buffer,
+            pipe->coder->ops->capacity(pipe->coder, &message), &slot->receive);
+        if (ARC_OK != status) {
+            return status;
+        }
+        --pipe->free_slots;
+        pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
+        ++pipe->receiving;
+        pipe->start_next =
+            exchange_pipeline_skip(pipe, pipe->start_next + 1, exchange_pipeline_received);
+    }
+    return ARC_OK;
+}
+
+/* The slot has a total: first send it to whom it has to go, then store it. */
+static ARC_MUST_CHECK arc_status_t pass_total(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
+                                              const place_t *place,
+                                              const exchange_message_t *message)
+{
+    exchange_pipeline_keep(pipe, slot, bytes, pipe->round[place->round].forwards,
+                           exchange_pipeline_cell(pipe, message->shard, place->lane));
+    arc_status_t status = exchange_pipeline_send_ready(pipe);
+    if (ARC_OK == status) {
+        pipe->coder->ops->store_total(pipe->coder, message, slot->buffer);
+    }
+    exchange_pipeline_release(pipe, slot);
+    return status;
+}
+
+/* Is the sum that this receive completes the next message, and can it be sent now? */
+static bool can_pass_sum(const exchange_pipeline_t *pipe, const place_t *place)
+{
+    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.slots ||
+        pipe->coded == pipe->plan.flight) {
+        return false;
+    }
+    const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
+    return exchange_pipeline_is_reduce(pipe, next.round) && next.segment == place->segment &&
+           pipe->round[next.round].send_after == (int) place->round;
+}
+
+/* The slot has the sum of the subtree. */
+static ARC_MUST_CHECK arc_status_t pass_sum(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes)
+{
+    const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
+
+    exchange_pipeline_code(pipe, slot);
+    return exchange_pipeline_start_send(pipe, slot, bytes, pipe->round[place.round].send_peer);
+}
+
+/* Replace the received message of the slot by `sent`, with the sum of it and `x`; its bytes. */
+static size_t hop(exchange_pipeline_t *pipe, slot_t *slot, const exchange_message_t *received,
+                  const exchange_sum_t *x, const exchange_message_t *sent)
+{
+    uint8_t *buffer = slot->buffer;
+    const size_t bytes = pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, pipe->spare);
+
+    slot->buffer = pipe->spare;
+    pipe->spare = buffer;
+    return bytes;
+}
+
+/*
+ * A partial sum has arrived: add it.  What becomes a total, or can be sent at once, goes straight
+ * into a message; other sums are kept.
+ */
+static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t *slot,
+                                               const place_t *place,
+                                               const exchange_message_t *message)
+{
+    const exchange_round_t *round = &pipe->round[place->round];
+    cell_t *cell = exchange_pipeline_cell(pipe, message->shard, place->lane);
+    const exchange_sum_t *x = round->opens ? NULL : &cell->sum;
+    const bool is_stored = round->totals && EXCHANGE_REDUCE_SCATTER == pipe->operation.part;
+    const bool is_passed = round->totals || can_pass_sum(pipe, place);
+
+    if (!is_passed) {
+        if (round->opens) {
+            cell->sum.numbers = exchange_pipeline_take_sum(pipe);
+        }
+        pipe->coder->ops->add(pipe->coder, message, slot->buffer, x, &cell->sum);
+        exchange_pipeline_free_slot(pipe, slot);
+        return ARC_OK;
+    }
+    if (!round->opens) {
+        /* Free for the next one already: it is read before anything else happens. */
+        exchange_pipeline_free_sum(pipe, x->numbers);
+    }
+    if (is_stored) {
+        pipe->coder->ops->store_sum(pipe->coder, message, slot->buffer, x);
+        exchange_pipeline_free_slot(pipe, slot);
+        return ARC_OK;
+    }
+    if (round->totals) {
+        const exchange_message_t total =
+            exchange_pipeline_total(pipe, place, message->shard, &message->span);
+        return pass_total(pipe, slot, hop(pipe, slot, message, x, &total), place, &total);
+    }
+    const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
+    const exchange_message_t sent =
+        exchange_pipeline_partial(pipe, &next, message->shard, &message->span);
+    return pass_sum(pipe, slot, hop(pipe, slot, message, x, &sent));
+}
+
+/*
+ * A half: has the own part of all that the next receive is to overwrite been sent?  In a whole
+ * allreduce each half waits for the other; exchange_pipeline.h, "Halves", has the cases.
+ */
+static bool is_in_step(const exchange_pipeline_t *pipe, const exchange_round_t *round)
+{
+    const uint64_t at = pipe->receive_next;
+    const uint64_t group = at - at % ((uint64_t) pipe->rounds * pipe->window);
+    const uint64_t own_end = group + pipe->window;
+
+    switch (pipe->operation.part) {
+    case EXCHANGE_REDUCE_SCATTER:
+        if (round->totals && pipe->operation.in_place) {
+            return pipe->send_next > at;
+        }
+        return !round->opens || round->totals || pipe->send_next >= group;
+    case EXCHANGE_ALLGATHER:
+        return 0 == round->forwards || pipe->send_next > at || pipe->send_next >= own_end;
+    default:
+        return true;
+    }
+}
+
+/* Is there room for what the next receive makes? */
+static bool can_act(const exchange_pipeline_t *pipe)
+{
+    const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
+    const exchange_round_t *round = &pipe->round[place.round];
+    const bool keeps = 0 != round->forwards && EXCHANGE_REDUCE_SCATTER != pipe->operation.part;
+
+    return place.segment < pipe->available &&
+           (!round->opens || round->totals || 0 != pipe->free_sums) &&
+           (!keeps || pipe->kept < pipe->plan.kept) && is_in_step(pipe, round);
+}
+
+/* ARC_IN_PROGRESS: nothing has arrived, or there is no room for what it makes. */
+static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
+{
+    if (0 == pipe->receiving || !can_act(pipe)) {
+        return ARC_IN_PROGRESS;
+    }
+    slot_t *slot = pipe->receiving_at[pipe->receiving_head];
+    arc_status_t status = pipe->stream->ops->test(pipe->stream, &slot->receive);
+    if (ARC_OK != status) {
+        return status;
+    }
+    const size_t bytes = slot->receive.bytes;
+    pipe->receiving_head = (pipe->receiving_head + 1) % pipe->plan.flight;
+    --pipe->receiving;
+
+    /* Keep the links busy while this message is worked on; its own slot is not yet free. */
+    status = start_receives(pipe);
+    if (ARC_OK != status) {
+        return status;
+    }
+    const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
+    const exchange_span_t span = exchange_pipeline_received(pipe, &place);
+    const exchange_message_t message = received_at(pipe, &place, &span);
+    status = pipe->coder->ops->check(pipe->coder, &message, slot->buffer, bytes);
+    if (ARC_OK != status) {
+        exchange_pipeline_free_slot(pipe, slot);
+        return status;
+    }
+    pipe->receive_next =
+        exchange_pipeline_skip(pipe, pipe->receive_next + 1, exchange_pipeline_received);
+    return message.partial ? add_partial(pipe, slot, &place, &message)
+                           : pass_total(pipe, slot, bytes, &place, &message);
+}
+
+/* ARC_OK: something was done; ARC_IN_PROGRESS: nothing can be done now. */
+static ARC_MUST_CHECK arc_status_t act(exchange_pipeline_t *pipe)
+{
+    arc_status_t status = exchange_pipeline_reap_sends(pipe);
+    if (ARC_OK == status) {
+        status = start_receives(pipe);
+    }
+    if (ARC_OK == status) {
+        status = exchange_pipeline_send_next(pipe);
+    }
+    return ARC_IN_PROGRESS == status ? take_message(pipe) : status;
+}
+
+static bool is_complete(const exchange_pipeline_t *pipe)
+{
+    return pipe->receive_next == pipe->end && pipe->send_next == pipe->end && 0 == pipe->sendings;
+}
+
+static arc_status_t progress(arc_task_t *task)
+{
+    exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
+    arc_status_t status = pipe->status;
+
+    while (ARC_OK == status && !is_complete(pipe)) {
+        status = act(pipe);
+        task->steps += ARC_OK == status;
+    }
+    if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+        exchange_pipeline_abort(task);
+        pipe->status = status;
+    }
+    return status;
+}
+
+static bool waits_for(const arc_task_t *task, unsigned rank)
+{
+    const exchange_pipeline_t *pipe = (const exchange_pipeline_t *) task;
+
+    if (is_complete(pipe)) {
+        return false;
+    }
+    if (0 != pipe->receiving && can_act(pipe)) {
+        return rank ==
+               pipe->round[exchange_pipeline_place(pipe, pipe->receive_next).round].receive_peer;
+    }
+    for (unsigned i = 0; i < pipe->sendings; ++i) {
+        if (rank == pipe->sending_at[i]->peer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const arc_task_ops_t exchange_pipeline_ops = {.progress = progress, .waits_for = waits_for};
+
+unsigned exchange_pipeline_ranks(const arc_task_t *task)
+{
+    return ((const exchange_pipeline_t *) task)->plan.ranks;
+}
+
+exchange_coder_t *exchange_pipeline_coder(const arc_task_t *task)
+{
+    return ((const exchange_pipeline_t *) task)->coder;
+}
+
+void exchange_pipeline_allow(arc_task_t *task, size_t segments)
+{
+    ((exchange_pipeline_t *) task)->available = segments;
+}
+
+size_t exchange_pipeline_completed(const arc_task_t *task)
+{
+    const exchange_pipeline_t *pipe = (const exchange_pipeline_t *) task;
+
+    if (pipe->receive_next == pipe->end) {
+        return exchange_layout_segments(&pipe->layout);
+    }
+    /* The last round stores the segments of a window one by one; until then none of it is. */
+    const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
+    const bool is_last = place.round + 1 == pipe->first + pipe->rounds;
+    return is_last ? place.segment : place.segment - place.lane;
+}
+
+void exchange_pipeline_abort(arc_task_t *task)
+{
+    exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
+
+    for (; 0 != pipe->sendings; --pipe->sendings) {
+        pipe->stream->ops->abort(pipe->stream, &pipe->sending_at[pipe->sendings - 1]->request);
+    }
+    for (; 0 != pipe->receiving; --pipe->receiving) {
+        slot_t *slot = pipe->receiving_at[pipe->receiving_head];
+        pipe->stream->ops->abort(pipe->stream, &slot->receive);
+        pipe->receiving_head = (pipe->receiving_head + 1) % pipe->plan.flight;
+    }
+    pipe->status = ARC_ERR_TRANSPORT;
+}

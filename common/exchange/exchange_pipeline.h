@@ -1,0 +1,161 @@
+/*
+ * The engine of every exchange between ranks or nodes: runs the schedule of a tree over
+ * messages, many segments at a time, as a resumable task.  What the messages are made of is the
+ * coder's (exchange_coder.h): exact numbers, or quantized ones.
+ *
+ * Order.  A shard has many segments.  W segments of every shard ("window") pass
+ * all rounds of the schedule, then the next W.  Message (group, round, j) carries
+ * segment group * W + j of that round's shard; the order of messages is
+ * lexicographic, on every link and on every rank; empty segments are left out.
+ * A rank has two cursors that move through this order independently:
+ *
+ *   receive   in the first half of the rounds, decode and add to the sum of that
+ *             segment, which starts with the own part; the root encodes the total
+ *             and stores it.  In the second half, store the total; keep the bytes as
+ *             long as they are to be forwarded
+ *   send      as soon as its receive cursor has passed all that goes into a
+ *             message: encode the sum or the own part, or send kept bytes
+ *
+ * All ranks store the same bytes of a total, the root too: equal results.  The
+ * additions follow the schedule, never arrival: equal results in every run, for
+ * every depth.  Partial sums are never stored as results.
+ *
+ * Buffers.  Slots of one message each, in one of four states:
+ *
+ *   free --> receiving (at most A) --> free, sending, or kept (at most H)
+ *        \-> sending   (at most A) --> free             kept --> free
+ *
+ * H sums of one segment, and one spare message.  A total, or a sum that is the next message and
+ * can be sent now, is not kept as a sum: it goes from the received message to the spare one, which
+ * changes places with that of the slot.  With L the most open nodes of the tree (exchange_tree.h)
+ * and D the depth of the configuration,
+ *
+ *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
+ *
+ * With levels W is twice as large: half of the open nodes only collect sums on their machine, and
+ * what is between machines should be as much as without.
+ *
+ * A message is received or sent at most A times at a time; kept bytes go to at
+ * most H + A + 1 peers at a time.
+ *
+ * No deadlock, even if a send ends only when its receive is started.  Assume
+ * nothing moves but some message is not delivered; take the first such, m, in
+ * the order above.  Everything before m has been delivered.
+ *   1. Every rank acts on all it has received before m.  Acting needs room only to
+ *      keep a total or to open a sum.  What is kept or open when a rank acts on x
+ *      before m belongs to a message not yet sent, or not yet delivered, so to one
+ *      from m on, after x: it is open at x in the sense of exchange_tree.h for one of W
+ *      segments, at most W L with the new one.
+ *   2. The sender has m ready, by 1 and because a schedule sends only what earlier
+ *      rounds completed.  It sends in order, so none of its sends is under way.  If m
+ *      has to be encoded a slot is free: at most A receive, H are kept.
+ *   3. The receiver has acted on all before m.  If it has receives started, m is the
+ *      oldest; if not, at most A slots send and H are kept: it starts one.
+ * So m is sent and received: contradiction.  The stacks of slots and sums assert() these bounds.
+ *
+ * Chunks (exchange_layout.h).  A segment whose own part is not yet available waits for it
+ * (exchange_pipeline_allow()).  The proof holds if all segments of a window can be available before
+ * the first one is complete: `at_once` of the operation bounds the window.
+ *
+ * Halves.  A reduce-scatter is the first half of the rounds, an allgather the second, on
+ * blocks (exchange_layout.h), with the same buffers.  The owner stores its sum as it is,
+ * without coding it; in an allgather it encodes its own block as the total when that is
+ * the next message, stores it, and keeps it.  In an allreduce a rank gets to the
+ * next group only by totals into which its own sums went; of a half that is not so, so the
+ * receive cursor waits for the send cursor (is_in_step()):
+ *
+ *   to open a sum     until all sends of the groups before are started: their sums may
+ *                     be in the same place
+ *   to keep a total   until the own totals of the group that come before it are sent, and
+ *                     with them all sends of the groups before: kept totals of others
+ *                     must not take the room of the own ones
+ *
+ * The proof holds.  When a rank acts on x before m, all messages up to x are delivered:
+ * the send cursor is behind x, nothing above waits, and as the send cursor cannot pass a
+ * forward of x, no total of a later group is kept.  And when m is an own total, what is kept
+ * was opened before m, by the second rule: less than H.
+ *
+ * In place.  A rank stores a segment of the result only with the total of it, and a total
+ * exists only after every rank has sent, or as its root added, its own part of that very
+ * segment: the own part has been read.  A reduce-scatter in place stores the sum of the own
+ * block at the beginning of the vector, which is block 0 of what is to be sent.  The sum of
+ * segment k of the own block is complete in the last round, at x; the own part of segment k of
+ * block 0 went into a sum at a receive before x, or goes out by a send up to x: the receive
+ * waits for that.  Again nothing before m waits.
+ *
+ * Cost for n elements of b bytes on the wire, N ranks, tree of height h: 2 h alpha
+ * + 2 (N - 1)/N n b beta + n gamma, gamma the time to decode, add and encode an element.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef EXCHANGE_PIPELINE_H
+#define EXCHANGE_PIPELINE_H
+
+#include <stdint.h>
+
+#include "exchange_coder.h"
+#include "exchange_layout.h"
+#include "exchange_tree.h"
+#include "stream.h"
+#include "task.h"
+
+enum {
+    /* The least depth that the proof allows; more than 64 messages in flight hide nothing more. */
+    EXCHANGE_DEPTH_MIN = 3,
+    EXCHANGE_DEPTH_MAX = 64,
+
+    /* Alignment of the memory of an exchange, of its buffers and sums: one cache line. */
+    EXCHANGE_ALIGN_BYTES = 64,
+};
+
+/* Equal on all ranks but for `peer`. */
+typedef struct exchange_config {
+    const exchange_tree_t *tree;
+    exchange_shape_t shape; /* of the ranks */
+    unsigned depth;         /* how many segments are under way, and so the buffers */
+    size_t message_bytes;   /* the largest capacity of any message */
+    size_t sum_bytes;       /* of the longest partial sum */
+    const unsigned *peer;   /* [ranks] number of a rank in the stream; NULL: the same */
+} exchange_config_t;
+
+/* What a call does: an allreduce, or one of its halves with N blocks, of rank r block r. */
+typedef enum exchange_part {
+    EXCHANGE_ALLREDUCE,
+    EXCHANGE_REDUCE_SCATTER, /* the result is the sum of the own block, not coded */
+    EXCHANGE_ALLGATHER,      /* the result is N blocks, the own one coded, too */
+} exchange_part_t;
+
+/* One call, the same on all ranks but for in_place. */
+typedef struct exchange_operation {
+    exchange_layout_t layout; /* as many shards as ranks */
+    exchange_part_t part;
+    bool in_place;    /* of a reduce-scatter: the result takes the place of block 0 */
+    unsigned at_once; /* chunks that can be available at a time; 0: all segments are */
+} exchange_operation_t;
+
+size_t exchange_pipeline_memory_bytes(const exchange_config_t *config);
+
+/*
+ * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above says;
+ * the arrays of the configuration, the stream, the coder and the memory outlive the task.  The task
+ * is part of the memory: nothing to free.  `rank`: of this process, in the shape.
+ */
+arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned rank,
+                                   arc_stream_t *stream, exchange_coder_t *coder, void *memory);
+
+/* Make the task ready for a call; its progress does the work.  The call before is complete. */
+void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *operation);
+
+/* The own parts of the first `segments` segments are there; never less than before. */
+void exchange_pipeline_allow(arc_task_t *task, size_t segments);
+
+/* So many segments, the first ones, are stored as results. */
+size_t exchange_pipeline_completed(const arc_task_t *task);
+
+unsigned exchange_pipeline_ranks(const arc_task_t *task);
+exchange_coder_t *exchange_pipeline_coder(const arc_task_t *task);
+
+/* Give all started messages up: after a time limit.  After an error it has been done. */
+void exchange_pipeline_abort(arc_task_t *task);
+
+#endif

@@ -1,0 +1,213 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "exchange_pipeline_state.h"
+
+/* The parts of the memory of a task, in their order. */
+typedef enum part {
+    PART_STATE,
+    PART_ROUND,
+    PART_CELL,
+    PART_SLOT,
+    PART_SENDING,
+    PART_SENDING_AT,
+    PART_RECEIVING_AT,
+    PART_FREE_SLOT,
+    PART_FREE_SUM,
+    PART_SUMS,
+    PART_SPARE,
+    PART_BUFFERS,
+    PARTS,
+} part_t;
+
+place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index)
+{
+    const uint64_t row = index / pipe->window;
+    const unsigned lane = (unsigned) (index % pipe->window);
+
+    return (place_t){
+        .round = pipe->first + (unsigned) (row % pipe->rounds),
+        .lane = lane,
+        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
+    };
+}
+
+exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place)
+{
+    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].send_shard,
+                                   place->segment);
+}
+
+exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place)
+{
+    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].receive_shard,
+                                   place->segment);
+}
+
+uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
+                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
+                                                           const place_t *))
+{
+    for (; index < pipe->end; ++index) {
+        place_t place = exchange_pipeline_place(pipe, index);
+        if (0 != span_at(pipe, &place).elems) {
+            break;
+        }
+    }
+    return index;
+}
+
+static plan_t plan_of(const exchange_config_t *config)
+{
+    const exchange_shape_t *shape = &config->shape;
+    const unsigned open = exchange_tree_open_max(config->tree, shape);
+    /* With levels half of what is open only collects on its machine. */
+    const unsigned half = (config->depth - 1) / 2 * (shape->per_machine > 1 ? 2 : 1);
+    const unsigned window = open < half && 0 != open ? half / open : 1;
+
+    return (plan_t){
+        .ranks = exchange_shape_ranks(shape),
+        .rounds = exchange_schedule_rounds(shape),
+        .window = window,
+        .flight = config->depth / 2,
+        .kept = window * open,
+        .slots = window * open + config->depth / 2 + 1,
+    };
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + EXCHANGE_ALIGN_BYTES - 1) / EXCHANGE_ALIGN_BYTES * EXCHANGE_ALIGN_BYTES;
+}
+
+/* Where each part begins, and behind the last one the end. */
+static void lay_out(const plan_t *plan, const exchange_config_t *config, size_t begin[PARTS + 1])
+{
+    const size_t bytes[PARTS] = {
+        [PART_STATE] = sizeof(exchange_pipeline_t),
+        [PART_ROUND] = plan->rounds * sizeof(exchange_round_t),
+        [PART_CELL] = (size_t) plan->ranks * plan->window * sizeof(cell_t),
+        [PART_SLOT] = plan->slots * sizeof(slot_t),
+        [PART_SENDING] = plan->slots * sizeof(sending_t),
+        [PART_SENDING_AT] = plan->slots * sizeof(sending_t *),
+        [PART_RECEIVING_AT] = plan->flight * sizeof(slot_t *),
+        [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
+        [PART_FREE_SUM] = plan->kept * sizeof(void *),
+        [PART_SUMS] = plan->kept * aligned(config->sum_bytes),
+        [PART_SPARE] = config->message_bytes,
+        [PART_BUFFERS] = plan->slots * aligned(config->message_bytes),
+    };
+
+    begin[0] = 0;
+    for (unsigned part = 0; part < PARTS; ++part) {
+        begin[part + 1] = begin[part] + aligned(bytes[part]);
+    }
+}
+
+size_t exchange_pipeline_memory_bytes(const exchange_config_t *config)
+{
+    const plan_t plan = plan_of(config);
+    size_t begin[PARTS + 1];
+
+    lay_out(&plan, config, begin);
+    return begin[PARTS];
+}
+
+arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned rank,
+                                   arc_stream_t *stream, exchange_coder_t *coder, void *memory)
+{
+    const plan_t plan = plan_of(config);
+    exchange_pipeline_t *pipe = memory;
+    uint8_t *base = memory;
+    size_t begin[PARTS + 1];
+
+    lay_out(&plan, config, begin);
+    memset(memory, 0, begin[PART_SUMS]);
+    pipe->task.ops = &exchange_pipeline_ops;
+    pipe->stream = stream;
+    pipe->coder = coder;
+    pipe->sum_bytes = aligned(config->sum_bytes);
+    pipe->plan = plan;
+    pipe->peer = config->peer;
+    pipe->round = (exchange_round_t *) (base + begin[PART_ROUND]);
+    pipe->cell = (cell_t *) (base + begin[PART_CELL]);
+    pipe->slot = (slot_t *) (base + begin[PART_SLOT]);
+    pipe->sending = (sending_t *) (base + begin[PART_SENDING]);
+    pipe->sending_at = (sending_t **) (base + begin[PART_SENDING_AT]);
+    pipe->receiving_at = (slot_t **) (base + begin[PART_RECEIVING_AT]);
+    pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
+    pipe->free_sum = (void **) (base + begin[PART_FREE_SUM]);
+    pipe->sums = base + begin[PART_SUMS];
+    pipe->spare = base + begin[PART_SPARE];
+    for (unsigned i = 0; i < plan.slots; ++i) {
+        pipe->slot[i].buffer = base + begin[PART_BUFFERS] + i * aligned(config->message_bytes);
+    }
+    for (unsigned i = 0; i < plan.rounds; ++i) {
+        pipe->round[i] = exchange_schedule_round(config->tree, &config->shape, rank, i);
+    }
+    return &pipe->task;
+}
+
+static void free_all(exchange_pipeline_t *pipe)
+{
+    pipe->receiving_head = 0;
+    pipe->receiving = 0;
+    pipe->coded = 0;
+    pipe->kept = 0;
+    pipe->sendings = 0;
+    pipe->free_slots = pipe->plan.slots;
+    for (unsigned i = 0; i < pipe->plan.slots; ++i) {
+        pipe->free_slot[i] = &pipe->slot[i];
+        pipe->sending_at[i] = &pipe->sending[i];
+    }
+    pipe->free_sums = pipe->plan.kept;
+    for (unsigned i = 0; i < pipe->plan.kept; ++i) {
+        pipe->free_sum[i] = pipe->sums + i * pipe->sum_bytes;
+    }
+}
+
+/* All rounds on a vector, or half of them on blocks. */
+static void choose_rounds(exchange_pipeline_t *pipe)
+{
+    const bool is_half = EXCHANGE_ALLREDUCE != pipe->operation.part;
+    const unsigned half = pipe->plan.rounds / 2;
+
+    pipe->first = EXCHANGE_ALLGATHER == pipe->operation.part ? half : 0;
+    pipe->rounds = is_half ? half : pipe->plan.rounds;
+}
+
+/*
+ * The segments that travel together: not more than there are, for lanes that no shard has segments
+ * for would only have to be skipped, nor than may be available at a time.
+ */
+static unsigned window_of(const exchange_pipeline_t *pipe, size_t segments)
+{
+    const size_t at_once = pipe->operation.at_once;
+    size_t window = pipe->plan.window;
+
+    window = segments < window ? segments : window;
+    window = 0 != at_once && at_once < window ? at_once : window;
+    return 0 == window ? 1 : (unsigned) window;
+}
+
+void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *operation)
+{
+    exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
+    const size_t segments = exchange_layout_segments(&operation->layout);
+
+    assert(operation->layout.shards == pipe->plan.ranks);
+    pipe->operation = *operation;
+    pipe->layout = operation->layout;
+    choose_rounds(pipe);
+    pipe->status = ARC_OK;
+    free_all(pipe);
+    pipe->available = 0 == operation->at_once ? SIZE_MAX : 0;
+    pipe->window = window_of(pipe, segments);
+    pipe->end =
+        (uint64_t) ((segments + pipe->window - 1) / pipe->window) * pipe->rounds * pipe->window;
+    pipe->send_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_sent);
+    pipe->receive_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_received);
+    pipe->start_next = pipe->receive_next;
+}
