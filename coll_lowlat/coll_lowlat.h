@@ -16,8 +16,6 @@
 #include "topology.h"
 #include "wait.h"
 
-enum { LOWLAT_DOMAINS = 2 }; /* sysv, posix: lowlat_memory_choices without auto */
-
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;

@@ -1,8 +1,11 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_net.h"
 #include "lowlat_partners.h"
+#include "lowlat_select.h"
 
 /* Insert, unless it is there. */
 static unsigned insert(unsigned *partner, unsigned count, unsigned node)
@@ -15,6 +18,7 @@ static unsigned insert(unsigned *partner, unsigned count, unsigned node)
     if (at < count && partner[at] == node) {
         return count;
     }
+    assert(count < LOWLAT_MAX_PARTNERS);
     for (unsigned i = count; i > at; --i) {
         partner[i] = partner[i - 1];
     }
@@ -26,6 +30,8 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
 {
     static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
                                                      lowlat_schedule_halving, lowlat_schedule_ring};
+    static_assert(sizeof schedules / sizeof schedules[0] == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
+                  "the schedule of each algorithm between nodes");
     lowlat_move_t move;
     unsigned count = 0;
 

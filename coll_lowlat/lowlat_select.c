@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <limits.h>
 
 #include "cpu.h"
@@ -41,6 +42,18 @@ const arc_param_t lowlat_params[] = {
 #include "param_rows.h"
 };
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
+#define ARC_PARAM_LIST "lowlat_params.def"
+#include "param_checks.h"
+static_assert(ARC_PARAM_CHOICES(lowlat_nodes_algorithm_choices) == LOWLAT_NODES_NONE + 1,
+              "a name each");
+static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
+static_assert(ARC_PARAM_CHOICES(arc_isa_choices) == ARC_ISA_AVX512 + 1, "a name each");
+static_assert(ARC_PARAM_CHOICES(lowlat_staging_choices) == LOWLAT_WAYS + 1,
+              "auto, and a name each");
+static_assert(ARC_PARAM_CHOICES(lowlat_memory_choices) == LOWLAT_DOMAINS + 1,
+              "auto, and a name each");
+static_assert(ARC_PARAM_CHOICES(lowlat_transport_choices) == LOWLAT_TRANSPORT_PUTS + 1,
+              "a name each");
 
 /* What kind of group the rules are for; the same on all ranks. */
 typedef enum lowlat_kind {
@@ -74,6 +87,7 @@ static const struct {
     {UINT_MAX,  {SIZE_MAX,  SIZE_MAX,  SIZE_MAX}, LOWLAT_ALGORITHM_TWOSHOT},
     /* clang-format on */
 };
+static_assert(sizeof rules / sizeof rules[0] <= LOWLAT_MAP_ENTRIES, "an entry of a map each");
 
 /*
  * The same for several nodes, by the number of nodes, where the network was not measured;
@@ -90,6 +104,7 @@ static const struct {
     {UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_DOUBLING},
     /* clang-format on */
 };
+static_assert(sizeof nodes_rules / sizeof nodes_rules[0] <= LOWLAT_MAP_ENTRIES, "an entry each");
 
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes)
 {

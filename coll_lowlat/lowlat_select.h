@@ -60,7 +60,7 @@ enum {
 #undef X
 
 /* The value of the parameter `shared_memory`: auto, or 1 + the number of one. */
-enum { LOWLAT_MEMORY_AUTO = 0 };
+enum { LOWLAT_MEMORY_AUTO = 0, LOWLAT_DOMAINS = 2 /* sysv, posix */ };
 extern const char *const lowlat_memory_choices[];
 
 /* The values of the parameter `nodes_transport`. */
@@ -68,6 +68,11 @@ enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS }
 
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
+enum {
+    LOWLAT_PARAMS = 0
+#define ARC_PARAM_LIST "lowlat_params.def"
+#include "param_count.h"
+};
 
 /* Messages up to max_bytes that no entry before takes. */
 typedef struct lowlat_map_entry {

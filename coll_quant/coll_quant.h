@@ -31,9 +31,8 @@ typedef struct quant_known {
 
 /* What is tried by itself: each type of numbers of each part; coll_quant_tried(). */
 enum {
-    QUANT_PARTS = EXCHANGE_ALLGATHER + 1,
     QUANT_NUMBER_TYPES = 2,
-    QUANT_TRIED = QUANT_PARTS * QUANT_NUMBER_TYPES,
+    QUANT_TRIED = EXCHANGE_PARTS * QUANT_NUMBER_TYPES,
 };
 
 /* What trials have decided on a communicator. */
@@ -88,11 +87,11 @@ typedef struct quant_module {
 
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;                /* for the algorithm; NULL before the set-up */
-    arc_task_t *task;            /* in `memory` */
-    uint32_t sequence;           /* operations started, those of trials too */
-    unsigned calls[QUANT_PARTS]; /* of the program that were quantized, if some are verified */
-    float bound;                 /* of the result of the last call; 0: it was exact */
+    void *memory;                   /* for the algorithm; NULL before the set-up */
+    arc_task_t *task;               /* in `memory` */
+    uint32_t sequence;              /* operations started, those of trials too */
+    unsigned calls[EXCHANGE_PARTS]; /* of the program that were quantized, if some are verified */
+    float bound;                    /* of the result of the last call; 0: it was exact */
 
     quant_residuals_t *residuals; /* with error feedback; NULL: none yet */
     bool residual_memory_warned;  /* what was said about them: there was no memory, */

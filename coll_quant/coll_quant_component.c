@@ -12,6 +12,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "coll_quant.h"
 
 /* Without "auto". */
@@ -60,6 +62,9 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
         },
 };
 
+static_assert((int) QUANT_ALGOS <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
+static_assert((int) QUANT_PARAMS <= (int) ARC_MAX_PARAMS, "a place for each parameter");
+
 static unsigned quant_slots(void)
 {
     return coll_quant_slots(&mca_coll_quant_component.settings);
@@ -71,10 +76,7 @@ static int quant_register(void)
 
     base->params_count = quant_params_count;
     base->algorithm_names = algorithm_names;
-    base->algorithms = 0;
-    while (NULL != quant_algo_at(base->algorithms)) {
-        base->algorithms += 1;
-    }
+    base->algorithms = QUANT_ALGOS;
     coll_quant_known_register(&mca_coll_quant_component);
     return arc_component_register(base);
 }

@@ -10,6 +10,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "coll_quant.h"
@@ -17,22 +19,26 @@
 
 enum { KEY_BYTES = 32 };
 
+/* The parameters that keys stand in for. */
+/* clang-format off */
+#define KEY_TABLE(X)                                                                  \
+    X(format) X(algorithm) X(stages) X(block) X(min_bytes) X(target_nmse) X(rounding) \
+    X(rotation) X(error_feedback) X(collectives) X(minishards) X(microshards)
+/* clang-format on */
+
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
-static char keys[][KEY_BYTES] = {
-    "arc_quant",
-    "arc_quant_format",
-    "arc_quant_algorithm",
-    "arc_quant_stages",
-    "arc_quant_block",
-    "arc_quant_min_bytes",
-    "arc_quant_target_nmse",
-    "arc_quant_rounding",
-    "arc_quant_rotation",
-    "arc_quant_error_feedback",
-    "arc_quant_collectives",
-    "arc_quant_minishards",
-    "arc_quant_microshards",
+static char keys[][KEY_BYTES] = {"arc_quant",
+#define X(_name) "arc_quant_" #_name,
+                                 KEY_TABLE(X)
+#undef X
 };
+/* There is such a parameter, and the name of its key fits. */
+#define X(_name)                                                                  \
+    static_assert(offsetof(quant_settings_t, _name) < sizeof(quant_settings_t) && \
+                      sizeof "arc_quant_" #_name <= KEY_BYTES,                    \
+                  "arc_quant_" #_name);
+KEY_TABLE(X)
+#undef X
 static char info_initial[] = "default";
 
 enum { KEYS = sizeof keys / sizeof keys[0] };

@@ -48,7 +48,7 @@ typedef struct part {
     below_fn_t below;
 } part_t;
 
-static const part_t parts[QUANT_PARTS] = {
+static const part_t parts[EXCHANGE_PARTS] = {
     [EXCHANGE_ALLREDUCE] = {ARC_SLOT_allreduce, false, false, allreduce_below},
     [EXCHANGE_REDUCE_SCATTER] = {ARC_SLOT_reduce_scatter_block, true, false, reduce_scatter_below},
     [EXCHANGE_ALLGATHER] = {ARC_SLOT_allgather, false, true, allgather_below},

@@ -12,16 +12,14 @@ static const quant_algo_t algos[] = {
 #undef X
 };
 
-enum { ALGOS = sizeof(algos) / sizeof(algos[0]) };
-
 const quant_algo_t *quant_algo_at(size_t index)
 {
-    return index < ALGOS ? &algos[index] : NULL;
+    return index < QUANT_ALGOS ? &algos[index] : NULL;
 }
 
 const quant_algo_t *quant_algo_by_name(const char *name)
 {
-    for (size_t i = 0; i < ALGOS; ++i) {
+    for (size_t i = 0; i < QUANT_ALGOS; ++i) {
         if (0 == strcmp(name, algos[i].name)) {
             return &algos[i];
         }

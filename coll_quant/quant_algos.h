@@ -97,6 +97,10 @@ typedef struct quant_operation {
     X(hierarchical, "exact sums on each node, one loop between nodes for each rank of a node")
 /* clang-format on */
 
+#define X(...) +1
+enum { QUANT_ALGOS = 0 QUANT_ALGO_TABLE(X) };
+#undef X
+
 typedef struct quant_algo {
     const char *name;
     const char *description;

@@ -99,10 +99,13 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
 
 static bool choose_for_target(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice)
 {
-    double growth[PREFERRED] = {-1, -1, -1, -1, -1};
+    double growth[PREFERRED];
     double best_bits = HUGE_VAL;
     const quant_format_t *format = NULL;
 
+    for (size_t i = 0; i < PREFERRED; ++i) {
+        growth[i] = -1;
+    }
     for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
         const bool allowed = NULL != wanted->format ? wanted->format == format : format->scaled;
         const double bits = bits_of(format, wanted->block_rows);

@@ -1,7 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "quant_pays.h"
+
+static_assert(QUANT_PAYS_CLASSES <= 8 * sizeof((quant_pays_t *) NULL)->known,
+              "a bit for each class");
 
 unsigned quant_pays_class(size_t bytes)
 {

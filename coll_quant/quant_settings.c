@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <strings.h>
 
 #include "cpu.h"
@@ -40,6 +41,17 @@ const arc_param_t quant_params[] = {
 };
 const size_t quant_params_count = sizeof quant_params / sizeof quant_params[0];
 
+#define ARC_PARAM_LIST "quant_params.def"
+#include "param_checks.h"
+static_assert(ARC_PARAM_CHOICES(quant_rounding_choices) == QUANT_ROUNDINGS, "a name each");
+static_assert(ARC_PARAM_CHOICES(quant_rotation_choices) == QUANT_ROTATIONS, "a name each");
+static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
+              "a name each");
+static_assert(ARC_PARAM_CHOICES(quant_types_choices) == QUANT_TYPES_ALL + 1, "a name each");
+static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
+static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
+static_assert(ARC_PARAM_CHOICES(arc_isa_choices) == ARC_ISA_AVX512 + 1, "a name each");
+
 static bool quantizes_reduce(const quant_settings_t *settings)
 {
     return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_REDUCE_SCATTER == settings->stages;
@@ -69,6 +81,7 @@ bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part
         [EXCHANGE_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
         [EXCHANGE_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
     };
+    static_assert(sizeof names / sizeof names[0] == EXCHANGE_PARTS, "a name for each part");
     const bool named =
         QUANT_COLLECTIVES_ALL == settings->collectives || names[part] == settings->collectives;
 

@@ -37,9 +37,16 @@ typedef enum arc_param_kind {
     ARC_PARAM_KIND_CHOICE,   /* int, index into choices */
     ARC_PARAM_KIND_FRACTION, /* double, 0 to 1 */
 } arc_param_kind_t;
+enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FRACTION + 1 };
 
 /* The bits of 1.0: the largest fraction. */
 #define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL
+
+/* Room for the help of a parameter, less what is allowed: help that is longer would be cut off. */
+enum { ARC_PARAM_HELP_BYTES = 1024 };
+
+/* The number of names of `choices`, which end with NULL. */
+#define ARC_PARAM_CHOICES(_choices) (sizeof(_choices) / sizeof((_choices)[0]) - 1)
 
 typedef enum arc_param_scope { ARC_PARAM_SCOPE_SHARED, ARC_PARAM_SCOPE_LOCAL } arc_param_scope_t;
 

@@ -30,7 +30,7 @@
     ROW(_scope, _name, ARC_PARAM_KIND_BOOL, _default, 0, 1, NULL, _level, _help)
 #define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) \
     ROW(_scope, _name, ARC_PARAM_KIND_CHOICE, _default, 0,                 \
-        (long long) (sizeof _choices / sizeof _choices[0]) - 2, _choices, _level, _help)
+        (long long) ARC_PARAM_CHOICES(_choices) - 1, _choices, _level, _help)
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) \
     ROW(_scope, _name, ARC_PARAM_KIND_FRACTION, 0, 0, ARC_PARAM_FRACTION_ONE, NULL, _level, _help)
 #include ARC_PARAM_LIST

@@ -123,6 +123,7 @@ typedef enum exchange_part {
     EXCHANGE_ALLREDUCE,
     EXCHANGE_REDUCE_SCATTER, /* the result is the sum of the own block, not coded */
     EXCHANGE_ALLGATHER,      /* the result is N blocks, the own one coded, too */
+    EXCHANGE_PARTS
 } exchange_part_t;
 
 /* One call, the same on all ranks but for in_place. */

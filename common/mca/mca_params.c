@@ -11,10 +11,11 @@
 
 #include "mca_params.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = 1024 };
+enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
 static const char *name_of(const arc_component_t *component)
 {
@@ -71,6 +72,7 @@ static void register_one(arc_component_t *component, size_t index)
         [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_STRING,
         [ARC_PARAM_KIND_FRACTION] = MCA_BASE_VAR_TYPE_STRING,
     };
+    static_assert(sizeof types / sizeof types[0] == ARC_PARAM_KINDS, "a type for each kind");
     const arc_param_t *param = &component->params[index];
     void *field = (char *) component->config + param->offset;
     char allowed[TEXT_BYTES];

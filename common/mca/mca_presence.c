@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "mca_presence.h"
@@ -20,6 +21,7 @@ static void key_of(const arc_component_t *component, char key[KEY_BYTES])
 static uint32_t value_of(const arc_component_t *component)
 {
     enum { SLOTS_SHIFT = 16 };
+    static_assert(SLOTS_SHIFT + ARC_SLOTS <= 32, "a bit for each slot beside the priority");
     const uint32_t slots =
         NULL == component->slots ? arc_slot_bit(ARC_SLOT_allreduce) : component->slots();
 
