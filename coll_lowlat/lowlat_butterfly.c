@@ -38,6 +38,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
@@ -202,6 +204,7 @@ void lowlat_butterfly_start(lowlat_task_t *task)
                                        .waits_for = butterfly_waits_for};
     const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
 
+    assert(task->span_bytes <= lowlat_butterfly_max_bytes(task->group));
     task->partial = task->in;
     task->step = 0;
     task->posted = 0;

@@ -26,6 +26,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
 
@@ -135,6 +137,7 @@ void lowlat_half_butterfly_start(lowlat_task_t *task)
                                        .waits_for = half_butterfly_waits_for};
     const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
 
+    assert(task->span_bytes <= lowlat_half_butterfly_max_bytes(task->group));
     task->partial = task->in;
     task->step = 0;
     task->posted = 0;

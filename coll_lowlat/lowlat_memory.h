@@ -7,6 +7,7 @@
 #ifndef LOWLAT_MEMORY_H
 #define LOWLAT_MEMORY_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -65,6 +66,8 @@ static inline bool lowlat_is_absent(const lowlat_task_t *task, unsigned rank)
  */
 static inline void lowlat_flag_post(lowlat_task_t *task, lowlat_flag_t flag, size_t n)
 {
+    /* Or the next operation would take it for its own. */
+    assert(task->base + n <= task->group->pieces);
     if (task->unfenced) {
         task->unfenced = false;
         task->group->streaming.fence();
@@ -127,6 +130,7 @@ static inline lowlat_line_t *lowlat_line(const lowlat_task_t *task, unsigned ran
 static inline void lowlat_line_post(const lowlat_task_t *task, unsigned slot, const void *data)
 {
     lowlat_line_t *line = lowlat_line(task, task->group->rank, slot);
+    assert(slot < LOWLAT_LINES && task->span_bytes <= LOWLAT_LINE_DATA_BYTES);
     memcpy(line->data, data, task->span_bytes);
     __atomic_store_n(&line->sequence, task->sequence, __ATOMIC_RELEASE);
 }
@@ -168,6 +172,7 @@ static inline void lowlat_stage(lowlat_task_t *task, const void *from, size_t fi
     const unsigned char *part = (const unsigned char *) from + first * task->reducer->stride_bytes;
     const size_t bytes = lowlat_piece_bytes(task, end - first, end);
 
+    assert(offset_bytes + bytes <= group->arena_bytes);
     if (task->span_bytes < group->stream_bytes) {
         memcpy(to, part, bytes);
     } else {

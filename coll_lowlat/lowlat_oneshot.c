@@ -48,6 +48,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 
@@ -184,6 +186,7 @@ static void staged_start(lowlat_task_t *task)
     task->piece_elems = max_bytes < stride_bytes ? 1 : max_bytes / stride_bytes;
     task->pieces = lowlat_divide_up(task->count, task->piece_elems);
     task->slots = group->arena_bytes / block_bytes(task);
+    assert(task->slots >= LOWLAT_MIN_SLOTS);
     task->staged = 0;
     task->reduced = 0;
     lowlat_task_begin(task, &ops, task->pieces);

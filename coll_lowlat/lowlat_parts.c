@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
 
@@ -49,6 +51,7 @@ void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t c
     }
     task->pieces = lowlat_divide_up(task->count, task->piece_elems);
     task->slots = group->arena_bytes / (task->piece_elems * stride_bytes);
+    assert(task->slots >= LOWLAT_MIN_SLOTS && owners > 0 && owners <= group->ranks);
     task->owners = owners;
     task->staged = 0;
     task->reduced = 0;

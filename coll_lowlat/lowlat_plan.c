@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "lowlat_plan.h"
 #include "lowlat_select.h"
 
@@ -145,6 +147,8 @@ static lowlat_trials_t with_long_messages(const lowlat_trials_t *trials)
 {
     lowlat_trials_t more = *trials;
 
+    assert(trials->lengths > 0 && trials->lengths < LOWLAT_PLAN_LENGTHS &&
+           trials->candidates <= LOWLAT_PLAN_CANDIDATES);
     more.bytes[more.lengths] = LONGER * trials->bytes[trials->lengths - 1];
     for (unsigned i = 0; i < trials->candidates; ++i) {
         more.seconds[more.lengths][i] = 0;

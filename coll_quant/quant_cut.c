@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "quant_cut.h"
 #include "quant_wire.h"
 
@@ -67,6 +69,8 @@ quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)
     const size_t most = config->segment_elems / tile_elems;
     size_t tiles = most;
 
+    /* A message has at least one tile, and what was allocated for messages has room for it. */
+    assert(most > 0);
     if (0 != config->microshards) {
         tiles = quant_divide_up(quant_divide_up(shard_elems, config->microshards), tile_elems);
     } else if (0 != config->minishards) {

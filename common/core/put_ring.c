@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "put_ring.h"
@@ -83,6 +84,10 @@ void arc_put_ring_init(arc_put_ring_t *ring, arc_window_t *window, const arc_put
 {
     const size_t bytes = arc_put_ring_bytes(config);
 
+    assert(config->slots >= ARC_PUT_MIN_SLOTS && config->slot_bytes <= ARC_PUT_MAX_SLOT_BYTES &&
+           config->fused_bytes <= config->slot_bytes);
+    assert(config->sequence_bits >= ARC_PUT_MIN_SEQUENCE_BITS &&
+           config->sequence_bits <= ARC_PUT_SEQUENCE_BITS);
     *ring = (arc_put_ring_t){
         .window = window,
         .config = config,
@@ -284,10 +289,14 @@ arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t by
     const bool fenced = bytes > ring->config->fused_bytes;
     size_t put_cells = HEADER_CELLS;
 
+    assert(bytes <= ring->config->slot_bytes);
     arc_status_t status = find_slot(ring);
     if (ARC_OK != status) {
         return status;
     }
+    /* The slot's fragment before this one has been read there and has left here. */
+    assert(ring->sent < ring->credit + ring->config->slots);
+    assert(NULL == ring->data_put[slot].handle && NULL == ring->header_put[slot].handle);
     uint64_t *cells = (uint64_t *) (ring->staging + slot * ring->cells_bytes);
     cells[0] = sequence | (uint32_t) bytes | (fenced ? kind_fenced : 0) | (last ? kind_last : 0);
     cells[1] = sequence | (uint32_t) ring->received;
@@ -354,6 +363,7 @@ arc_status_t arc_put_ring_read(arc_put_ring_t *ring, const arc_put_fragment_t *f
         memset(cells, 0, ring->cells_bytes);
     }
     ring->cells_read = 0;
+    assert(ring->received - ring->told < ring->config->slots);
     ring->received += 1;
     ring->in = after(ring->config, ring->in);
     return ARC_OK;

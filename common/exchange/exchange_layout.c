@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
+
 #include "exchange_layout.h"
 
 static size_t divide_up(size_t value, size_t divisor)
@@ -22,6 +24,7 @@ static size_t shard_begin(const exchange_layout_t *layout, size_t elems, size_t 
 
 static exchange_span_t shard_of(const exchange_layout_t *layout, size_t elems, unsigned shard)
 {
+    assert(shard < layout->shards);
     const size_t begin = shard_begin(layout, elems, shard);
     const size_t end = shard_begin(layout, elems, (size_t) shard + 1);
     return (exchange_span_t){.begin = begin, .elems = end - begin};
