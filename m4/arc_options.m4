@@ -8,8 +8,8 @@ AC_DEFUN([ARC_OPTIONS], [
         [], [enable_werror=no])
     AC_ARG_ENABLE([sanitizers],
         [AS_HELP_STRING([--enable-sanitizers],
-            [build the pure libraries and their tests with AddressSanitizer and
-             UndefinedBehaviorSanitizer; the components themselves are not built])],
+            [build with AddressSanitizer and UndefinedBehaviorSanitizer; with clang, whose runtime
+             is part of programs, the pure libraries and their tests only, not the components])],
         [], [enable_sanitizers=no])
 
     # -ffp-contract=off: all ranks and all instruction sets must round alike.
@@ -33,8 +33,26 @@ compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-r
             [AS_VAR_APPEND([ARC_CFLAGS], [" -Wno-pass-failed"])], [], [-Werror])
         AS_VAR_APPEND([LDFLAGS], [" $ARC_SANITIZE"])
     ])
+    # Open MPI's programs have no sanitizers in them: the runtime that a component needs is preloaded.
+    # -z nodelete: a component stays where it is, so that a leak report can name its functions.
+    ARC_PRELOAD=
+    ARC_COMPONENT_LDFLAGS=
+    arc_build_components=yes
+    AS_IF([test "x$enable_sanitizers" = xyes], [
+        AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#ifdef __clang__
+#error the runtime is part of programs
+#endif]])], [
+            for arc_runtime in libasan.so libubsan.so; do
+                ARC_PRELOAD="${ARC_PRELOAD:+$ARC_PRELOAD:}`$CC -print-file-name=$arc_runtime`"
+            done
+            ARC_COMPONENT_LDFLAGS=-Wl,-z,nodelete
+        ], [arc_build_components=no])
+    ])
+    AC_SUBST([ARC_COMPONENT_LDFLAGS])
+    AC_SUBST([ARC_PRELOAD])
     AC_SUBST([ARC_CFLAGS])
-    AM_CONDITIONAL([ARC_BUILD_COMPONENTS], [test "x$enable_sanitizers" != xyes])
+    AM_CONDITIONAL([ARC_BUILD_COMPONENTS], [test "x$arc_build_components" = xyes])
+    AM_CONDITIONAL([ARC_SANITIZED], [test "x$enable_sanitizers" = xyes])
 ])
 
 # ARC_PLUGIN_DIR
@@ -65,8 +83,10 @@ AC_DEFUN([ARC_PLUGIN_DIR], [
 # ARC_SUMMARY
 # What was found and what will be built, in one table.
 AC_DEFUN([ARC_SUMMARY], [
-    AS_IF([test "x$enable_sanitizers" = xyes], [arc_components="no (--enable-sanitizers: pure libraries and their tests only)"],
-          [arc_components="coll_lowlat coll_quant"])
+    AS_CASE([$arc_build_components$enable_sanitizers],
+        [no*], [arc_components="no (--enable-sanitizers with clang: pure libraries and their tests only)"],
+        [yesyes], [arc_components="coll_lowlat coll_quant, with sanitizers"],
+        [arc_components="coll_lowlat coll_quant"])
     AS_IF([test "x$arc_have_cmocka" = xyes], [arc_unit_tests="yes (cmocka $CMOCKA_VERSION)"],
           [arc_unit_tests="NO: cmocka is missing, ALL UNIT TESTS WILL BE SKIPPED (Debian: libcmocka-dev)"])
     arc_plugindir=$plugindir

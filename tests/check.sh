@@ -3,8 +3,9 @@
 #
 #   gcc              warnings are errors: all tests, those without mpirun side by side
 #   clang            warnings are errors: compiles
-#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, not
-#                    those of the source, which are the same whatever it is compiled with
+#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, and a few
+#                    runs of the components under mpirun; not the tests of the source, which are the
+#                    same whatever it is compiled with
 #   make distcheck   the tarball builds, tests its pure code, installs, uninstalls and cleans; its
 #                    simulations are compiled, but are programs that the gcc part has run
 #
@@ -97,8 +98,10 @@ echo "== make check"
 check "$build/gcc" -j"$jobs" TESTS='$(source_tests) $(sim_tests) $(unit_tests) $(tool_tests)'
 check "$build/gcc" TESTS='$(mpi_tests)'
 step "clang" configured "$build/clang" CC=clang
-step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g" &&
+if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g"; then
     check "$build/sanitizers" -j"$jobs" TESTS='$(sim_tests) $(unit_tests) $(tool_tests)'
+    check "$build/sanitizers" TESTS='$(mpi_tests)'
+fi
 step "make distcheck" env ARC_MPI_TESTS=no make -C "$build/gcc" -j"$jobs" distcheck \
     TESTS='$(source_tests) $(unit_tests) $(tool_tests) $(mpi_tests)'
 finish

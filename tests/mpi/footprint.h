@@ -7,7 +7,8 @@
 #ifndef ARC_TESTS_MPI_FOOTPRINT_H
 #define ARC_TESTS_MPI_FOOTPRINT_H
 
-/** Counts of this process alone; other programs on the machine do not change them. */
+/** Counts of this process alone; other programs on the machine do not change them.  Under
+ * AddressSanitizer resident_kib and mappings are 0. */
 typedef struct footprint {
     long resident_kib;
     long files;         /* open file descriptors */

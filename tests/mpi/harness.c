@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(_at, _bytes) ((void) (_at), (void) (_bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(_at, _bytes) ((void) (_at), (void) (_bytes))
+#endif
+
 #include "harness.h"
 
 enum {
@@ -186,12 +193,27 @@ void *must_alloc(size_t bytes)
     return memory;
 }
 
+static size_t allocated_bytes(const guarded_t *guarded)
+{
+    return guarded->capacity_bytes + 2 * CANARY_BYTES + GUARDED_SHIFT_BYTES;
+}
+
+/** AddressSanitizer stops whoever reads or writes outside the vector, whose ends it sees exactly.
+ */
+static void fence_vector(const guarded_t *guarded)
+{
+    unsigned char *vector = guarded->base + guarded->shift_bytes + CANARY_BYTES;
+
+    ASAN_POISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
+    ASAN_UNPOISON_MEMORY_REGION(vector, guarded->placed_bytes);
+}
+
 void guarded_init(guarded_t *guarded, size_t capacity_bytes)
 {
-    guarded->base = must_alloc(capacity_bytes + 2 * CANARY_BYTES + GUARDED_SHIFT_BYTES);
     guarded->capacity_bytes = capacity_bytes;
     guarded->placed_bytes = 0;
     guarded->shift_bytes = 0;
+    guarded->base = must_alloc(allocated_bytes(guarded));
 }
 
 void guarded_fini(guarded_t *guarded)
@@ -210,8 +232,10 @@ void *guarded_place_at(guarded_t *guarded, size_t bytes, size_t shift_bytes)
     }
     guarded->placed_bytes = bytes;
     guarded->shift_bytes = shift_bytes;
+    ASAN_UNPOISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
     memset(front, CANARY_VALUE, CANARY_BYTES);
     memset(front + CANARY_BYTES + bytes, CANARY_VALUE, CANARY_BYTES);
+    fence_vector(guarded);
     return front + CANARY_BYTES;
 }
 
@@ -224,11 +248,12 @@ bool guarded_intact(const guarded_t *guarded)
 {
     const unsigned char *front = guarded->base + guarded->shift_bytes;
     const unsigned char *behind = front + CANARY_BYTES + guarded->placed_bytes;
+    bool intact = true;
 
+    ASAN_UNPOISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
     for (size_t i = 0; i < CANARY_BYTES; i++) {
-        if (front[i] != CANARY_VALUE || behind[i] != CANARY_VALUE) {
-            return false;
-        }
+        intact = intact && front[i] == CANARY_VALUE && behind[i] == CANARY_VALUE;
     }
-    return true;
+    fence_vector(guarded);
+    return intact;
 }
