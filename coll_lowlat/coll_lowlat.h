@@ -16,6 +16,10 @@
 #include "topology.h"
 #include "wait.h"
 
+/* UCX's memory domains that segments come from, in the order in which they are tried. */
+enum { LOWLAT_DOMAINS = 2 };
+extern const char *const lowlat_domain_names[LOWLAT_DOMAINS];
+
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "coll_lowlat_trial.h"
 
@@ -153,11 +154,9 @@ static void lowlat_enabled(arc_module_t *base)
     /* As if all were on one node; the set-up looks. */
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);
-    module->group.block_bytes = config->block_bytes;
-    module->group.chunk_bytes = config->chunk_bytes;
-    /* Whole pages: the second arena begins where the first one ends. */
-    module->max_arena_bytes =
-        (size_t) config->slots * config->chunk_bytes / LOWLAT_PAGE_BYTES * LOWLAT_PAGE_BYTES;
+    module->group.block_bytes = LOWLAT_BLOCK_BYTES;
+    module->group.chunk_bytes = LOWLAT_CHUNK_BYTES;
+    module->max_arena_bytes = (size_t) LOWLAT_SLOTS * LOWLAT_CHUNK_BYTES;
     module->group.arena_bytes = module->max_arena_bytes;
     lowlat_map_init(&module->map, config, &module->group);
 }

@@ -28,6 +28,8 @@ typedef struct card {
     cpu_set_t cores;
 } card_t;
 
+const char *const lowlat_domain_names[LOWLAT_DOMAINS] = {"sysv", "posix"};
+
 /* The memory domain, opened if this is its first use; NULL if there is none. */
 static const ucx_domain_t *domain_get(lowlat_component_t *component, int domain)
 {
@@ -35,7 +37,7 @@ static const ucx_domain_t *domain_get(lowlat_component_t *component, int domain)
     if (!component->domain_open[domain] && component->ucx_open) {
         component->domain_open[domain] =
             ARC_OK == ucx_domain_open(&component->domain[domain], &component->ucx,
-                                      lowlat_memory_choices[1 + domain]);
+                                      lowlat_domain_names[domain]);
     }
     const ucx_domain_t *opened = component->domain_open[domain] ? &component->domain[domain] : NULL;
     (void) pthread_mutex_unlock(&component->base.lock);
@@ -146,17 +148,14 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, c
     return ARC_OK == status ? ARC_UNSUPPORTED : status;
 }
 
-/* Try the domains that the configuration allows. */
+/* Try the domains, until all ranks can map each other's segments of one. */
 static arc_status_t try_domains(lowlat_share_t *share, lowlat_module_t *module, card_t *cards)
 {
-    const int wanted = mca_coll_lowlat_component.config.shared_memory;
     arc_status_t status = ARC_UNSUPPORTED;
 
     for (int domain = 0; domain < LOWLAT_DOMAINS && ARC_UNSUPPORTED == status; ++domain) {
-        if (LOWLAT_MEMORY_AUTO == wanted || 1 + domain == wanted) {
-            share->domain = domain;
-            status = try_domain(share, module, cards);
-        }
+        share->domain = domain;
+        status = try_domain(share, module, cards);
     }
     return status;
 }

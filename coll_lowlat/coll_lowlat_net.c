@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_settled.h"
 #include "lowlat_memory.h"
 #include "lowlat_partners.h"
 
@@ -191,14 +192,11 @@ static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
 
 static arc_put_config_t put_config(void)
 {
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    const size_t slot_bytes = lowlat_round_up(config->put_slot_bytes, LOWLAT_CACHE_LINE_BYTES);
-
     return (arc_put_config_t){
         .streams = LOWLAT_EXCHANGES,
-        .slots = (unsigned) config->put_slots,
-        .slot_bytes = slot_bytes,
-        .fused_bytes = lowlat_min(config->put_fused_bytes, slot_bytes),
+        .slots = LOWLAT_PUT_SLOTS,
+        .slot_bytes = LOWLAT_PUT_SLOT_BYTES,
+        .fused_bytes = LOWLAT_PUT_FUSED_BYTES,
         .sequence_bits = ARC_PUT_SEQUENCE_BITS,
     };
 }
@@ -434,12 +432,10 @@ bool lowlat_net_make(lowlat_module_t *module)
     static const int tags[LOWLAT_EXCHANGES] = {
         MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
         MCA_COLL_BASE_TAG_REDUCE};
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     lowlat_net_t *net = &module->net;
 
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes =
-        lowlat_round_up(config->nodes_chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+    const size_t scratch_bytes = lowlat_round_up(LOWLAT_NODES_CHUNK_BYTES, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
     *net = (lowlat_net_t){
@@ -447,8 +443,8 @@ bool lowlat_net_make(lowlat_module_t *module)
         .node = module->topology.node,
         .owners = module->topology.owners,
         .peer = module->topology.peers,
-        .chunk_bytes = config->nodes_chunk_bytes,
-        .leader_bytes = 0 == config->leader_bytes ? LOWLAT_LEADER_BYTES : config->leader_bytes,
+        .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
+        .leader_bytes = LOWLAT_LEADER_BYTES,
     };
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         mca_stream_init(&module->stream[i], module->base.comm, tags[i]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
@@ -38,7 +39,7 @@ static bool communicator_enter(lowlat_module_t *module)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    module->counted = component->communicators < component->config.max_communicators;
+    module->counted = component->communicators < LOWLAT_MAX_COMMUNICATORS;
     component->communicators += module->counted;
     (void) pthread_mutex_unlock(&component->base.lock);
     return module->counted;
@@ -121,8 +122,8 @@ static void choose_wait(lowlat_module_t *module)
     const bool must_progress = shared || (NULL != module->group.net && NULL == module->port);
 
     module->wait.progress = mca_compat_progress;
-    module->wait.spins = (unsigned) (must_progress ? config->spins_shared_cores : config->spins);
-    module->wait.yields = shared ? (unsigned) config->yields : 0;
+    module->wait.spins = must_progress ? 0 : LOWLAT_SPINS;
+    module->wait.yields = shared ? LOWLAT_YIELDS : 0;
     module->wait.timeout_ns = config->timeout * ARC_NS_PER_SECOND;
 }
 
@@ -137,7 +138,7 @@ static void log_ready(const lowlat_module_t *module)
         lowlat_staging_describe(&module->group, staging, sizeof staging);
         arc_module_log(
             &module->base, ARC_LOG_CHOICE, "%s; %s%s memory, %zu bytes a rank, %s kernels, %s",
-            text, lowlat_net_text(module), lowlat_memory_choices[1 + module->share.domain],
+            text, lowlat_net_text(module), lowlat_domain_names[module->share.domain],
             module->share.counted_bytes,
             arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_lowlat_component.config.isa)), staging);
     }

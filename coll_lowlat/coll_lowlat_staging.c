@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
 
@@ -144,7 +145,7 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
         patient.timeout_ns = 0;
         try_ways(module, patient);
     }
-    module->until_look = is_open && config->staging_calls > 0 ? config->staging_calls : INT64_MAX;
+    module->until_look = is_open ? LOWLAT_STAGING_CALLS : INT64_MAX;
 }
 
 int coll_lowlat_look(lowlat_module_t *module)
@@ -156,7 +157,7 @@ int coll_lowlat_look(lowlat_module_t *module)
         return MPI_SUCCESS;
     }
     module->looked = false;
-    module->until_look = mca_coll_lowlat_component.config.staging_calls;
+    module->until_look = LOWLAT_STAGING_CALLS;
     if (lowlat_staging_changed(&module->group)) {
         try_ways(module, module->wait);
         if (ARC_PHASE_BROKEN == module->base.phase) {

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "coll_lowlat_settled.h"
 #include "coll_lowlat_trial.h"
 #include "lowlat_memory.h"
 #include "mca_below.h"
@@ -409,7 +410,6 @@ bool coll_lowlat_wants_trials(const lowlat_module_t *module)
 
 arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
 {
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     arc_status_t status = ARC_OK;
     bench_t bench;
 
@@ -422,7 +422,7 @@ arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
         bench_free(&bench);
     }
     if (ARC_OK == status && trials->lengths > 0) {
-        lowlat_plan_make(&module->plan, trials, config->nodes_margin, config->leader_bytes);
+        lowlat_plan_make(&module->plan, trials, LOWLAT_NODES_MARGIN_PERCENT);
         module->net.plan = &module->plan;
         module->net.leader_bytes = module->plan.leader_bytes;
     }

@@ -64,12 +64,10 @@ enum {
     LOWLAT_HALVES = 2,
     LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
     LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
-    LOWLAT_MIN_CHUNK_BYTES = 4096,  /* the parameter's minimum */
     LOWLAT_MAX_ELEMENT_BYTES = 4096,
 };
 
-_Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES &&
-                   LOWLAT_MAX_ELEMENT_BYTES <= LOWLAT_MIN_CHUNK_BYTES,
+_Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES,
                "a pipeline of single elements fits into the smallest arenas");
 
 typedef enum lowlat_flag {

@@ -21,10 +21,7 @@
 #include "lowlat_plan.h"
 #include "stream.h"
 
-enum {
-    LOWLAT_EXCHANGES = 4,            /* at the same time */
-    LOWLAT_LEADER_BYTES = 16 * 1024, /* where nothing was measured */
-};
+enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
 /* One step of a schedule.  Ranges are elements [first, end) of the vector; empty: nothing. */
 typedef struct lowlat_move {

@@ -160,17 +160,15 @@ static lowlat_trials_t with_long_messages(const lowlat_trials_t *trials)
     return more;
 }
 
-void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double margin_percent,
-                      size_t leader_bytes)
+void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double margin_percent)
 {
     const lowlat_trials_t all = with_long_messages(trials);
     const unsigned for_leaders = count_for_leaders(&all);
 
     plan->rules = 0;
-    plan->leader_bytes = 0 != leader_bytes            ? leader_bytes
-                         : for_leaders == all.lengths ? SIZE_MAX
-                         : 0 == for_leaders           ? 1
-                                                      : all.bytes[for_leaders - 1];
+    plan->leader_bytes = for_leaders == all.lengths ? SIZE_MAX
+                         : 0 == for_leaders         ? 1
+                                                    : all.bytes[for_leaders - 1];
     for (unsigned length = 0; length < all.lengths; ++length) {
         const bool leaders = all.bytes[length] <= plan->leader_bytes;
         const unsigned best = fastest(&all, length, leaders);

@@ -69,10 +69,8 @@ typedef struct lowlat_plan {
 /*
  * The rules for all lengths.  An algorithm is taken where it was faster than the component
  * below by `margin_percent` of its time.  Lengths behind the last trial are passed down, unless
- * bytes were all that counted there and twice the margin is gained.  leader_bytes: 0 lets the
- * trials decide, else it is as given.  At least one length was tried.
+ * bytes were all that counted there and twice the margin is gained.  At least one length was tried.
  */
-void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double margin_percent,
-                      size_t leader_bytes);
+void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double margin_percent);
 
 #endif

@@ -32,8 +32,6 @@ static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 static const char *const lowlat_staging_choices[] = {"auto", "ordinary", "prefetching", "streaming",
                                                      NULL};
-const char *const lowlat_memory_choices[] = {"auto", "sysv", "posix", NULL};
-
 static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts", NULL};
 
 const arc_param_t lowlat_params[] = {

@@ -59,10 +59,6 @@ enum {
 };
 #undef X
 
-/* The value of the parameter `shared_memory`: auto, or 1 + the number of one. */
-enum { LOWLAT_MEMORY_AUTO = 0, LOWLAT_DOMAINS = 2 /* sysv, posix */ };
-extern const char *const lowlat_memory_choices[];
-
 /* The values of the parameter `nodes_transport`. */
 enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS };
 

@@ -326,6 +326,22 @@ mpi_run() {
     mpi_report "$mpi_label"
 }
 
+# mpi_for_tests COMMAND ...: with components whose blocks, chunks and counts are small, and whose trials
+# have the ends that tests want (coll_lowlat_settled.h); made by `make check` in the build directory.
+mpi_for_tests() {
+    mpi_path=${OMPI_MCA_mca_base_component_path-}
+    if mpi_have_plugin; then
+        mpi_small_stage=${top_builddir:-../..}/tests/stage
+        if [ ! -f "$mpi_small_stage/mca_coll_lowlat.so" ]; then
+            echo "Bail out! no components for tests in $mpi_small_stage"
+            exit 1
+        fi
+        OMPI_MCA_mca_base_component_path=$mpi_small_stage:$mpi_path
+    fi
+    "$@"
+    OMPI_MCA_mca_base_component_path=$mpi_path
+}
+
 # mpi_run with an environment that does not know our components.
 mpi_run_without_plugin() {
     mpi_label=$1

@@ -10,18 +10,14 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 said="--mca coll_lowlat_verbose 10"
 head_bytes=8192 # of a segment, before its arenas
-sysv="--mca coll_lowlat_shared_memory sysv"
 limit_of() {
     echo $((2 * $1 * $2 + head_bytes))
 }
 
 mpi_note_shared_memory
 for ranks in 2 5; do
-    mpi_run "np=$ranks" "$ranks" 60 "$sysv" growth -g -a "$(limit_of 4 262144)"
+    mpi_run "np=$ranks" "$ranks" 60 "" growth -g -a "$(limit_of 4 262144)"
 done
-mpi_run "np=3 three slots of 64 KiB" 3 60 \
-    "$sysv --mca coll_lowlat_slots 3 --mca coll_lowlat_chunk_bytes 64k" \
-    growth -g -a "$(limit_of 3 65536)"
 for algorithm in $(mpi_algorithms lowlat); do
     options="--mca coll_lowlat_algorithm $algorithm $said"
     mpi_start 3 60 "$options --mca coll_lowlat_max_memory 1m" growth -c 4 -r 7 -t 2
@@ -57,12 +53,11 @@ if [ "$mpi_status" -eq 0 ]; then
 else
     mpi_skip "a limit on one rank only" "mpirun cannot start a command for each rank"
 fi
-mpi_run "np=2 500 communicators" 2 60 \
-    "--mca coll_lowlat_max_communicators 600 --mca coll_lowlat_max_memory 256m" \
-    growth -c 500 -r 1 -m 100000
-# Between declared nodes, where nothing may be gained: all is passed down, and memory given back.
-mpi_start 4 60 "$sysv $said --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_margin 100 \
-    --mca coll_lowlat_nodes_trial_ms 50" closed -n
+mpi_run "np=2 250 communicators" 2 60 "--mca coll_lowlat_max_memory 256m" \
+    growth -c 250 -r 1 -m 100000
+# Between declared nodes, with a margin that nothing reaches: all is passed down, and memory given back.
+mpi_for_tests mpi_start 4 60 \
+    "$said --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 50" closed -n
 mpi_judge "np=4 all is passed down"
 mpi_says "np=4 all is passed down: it is said why" "not used: the component below is faster here" 1
 mpi_nothing_left

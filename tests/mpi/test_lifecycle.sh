@@ -14,8 +14,15 @@ for ranks in 2 3 4 8; do
 done
 if mpi_have_plugin; then
     mpi_run "np=4, 2 on a node" 4 120 "--mca coll_lowlat_ranks_per_node 2" lifecycle
-    mpi_run "System V" 2 60 "--mca coll_lowlat_shared_memory sysv" closed -s /SYSV
-    mpi_run "POSIX" 2 60 "--mca coll_lowlat_shared_memory posix" closed -s ucx_shm_posix
+    mpi_run "System V" 2 60 "" closed -s /SYSV
+    # Where no System V memory is to be had, in this test's own namespace.
+    shmmni=$(cat /proc/sys/kernel/shmmni)
+    if [ "${ARC_TEST_ALONE-}" = yes ] && (echo 0 >/proc/sys/kernel/shmmni) 2>/dev/null; then
+        mpi_run "POSIX" 2 60 "" closed -s ucx_shm_posix
+        echo "$shmmni" >/proc/sys/kernel/shmmni
+    else
+        mpi_skip "POSIX" "no right to limit System V memory"
+    fi
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
 fi
 mpi_nothing_left

@@ -57,7 +57,7 @@ check_silent() {
     mpi_show "$mpi_scratch/err"
 }
 
-check_listed lowlat "priority verbose report max_bytes block_bytes algorithm timeout"
+check_listed lowlat "priority verbose report max_bytes algorithm timeout"
 check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block depth \
     format algorithm timeout trial_ms margin"
 

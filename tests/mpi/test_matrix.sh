@@ -27,37 +27,34 @@ if mpi_have_plugin; then
         mpi_run "np=2 NaN $algorithm" 2 60 "--mca coll_lowlat_algorithm $algorithm" matrix -b
     done
     # Many pieces and empty parts; fewer counts than above, but for all numbers of ranks.
-    small="--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k \
-        --mca coll_lowlat_slots 3"
     for algorithm in $(mpi_algorithms lowlat); do
         for ranks in 5 6 9; do
-            mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
-                "--mca coll_lowlat_algorithm $algorithm $small" matrix -t
+            mpi_for_tests mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -t
         done
         for ranks in 16 17; do
-            mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
-                "--mca coll_lowlat_algorithm $algorithm $small" matrix -t -l 100
+            mpi_for_tests mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -t -l 100
         done
     done
     # Declared nodes: ranks that could share memory and do not.
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-        while read -r ranks per_node limit options; do
-            mpi_run "np=$ranks, $per_node on a node, $algorithm $options" "$ranks" 120 \
-                "--mca coll_lowlat_ranks_per_node $per_node \
-                --mca coll_lowlat_nodes_algorithm $algorithm $options" matrix -l "$limit"
+        nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
+        while read -r ranks per_node limit; do
+            mpi_run "np=$ranks, $per_node on a node, $algorithm" "$ranks" 120 "$nodes $per_node" \
+                matrix -l "$limit"
         done <<ROWS
 4 2 20000
 8 2 1100
 8 1 1100
 9 3 1100
-5 2 1100 --mca coll_lowlat_leader_bytes 1 --mca coll_lowlat_nodes_chunk_bytes 5000
 ROWS
-        mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
-            --mca coll_lowlat_nodes_algorithm $algorithm" matrix -b
+        mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
+            matrix -l 1100
+        mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "$nodes 2" matrix -b
         for type in bf16 fp16; do
             mpi_run "np=6, 2 on a node, $type $algorithm" 6 60 \
-                "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_uint16_as $type \
-                --mca coll_lowlat_nodes_algorithm $algorithm" sixteen -f $type -l 2000
+                "$nodes 2 --mca coll_lowlat_uint16_as $type" sixteen -f $type -l 2000
         done
     done
     mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000

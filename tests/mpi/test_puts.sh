@@ -10,10 +10,6 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "no components of ours"
 
 puts="--mca coll_lowlat_nodes_transport puts"
-fenced="--mca coll_lowlat_put_fused_bytes 0"
-# Few and small pieces: waiting for room is the rule.
-tight="--mca coll_lowlat_put_slots 2 --mca coll_lowlat_put_slot_bytes 256 \
-    --mca coll_lowlat_put_fused_bytes 100"
 
 mpi_note_shared_memory
 
@@ -23,28 +19,20 @@ mpi_judge "np=4, 2 on a node"
 mpi_says "puts are what is used" "; puts over posix; " 2
 mpi_run "closed to others" 4 60 "$puts --mca coll_lowlat_ranks_per_node 2" closed
 
-# matrix_on ALGORITHM: the rows on standard input
-matrix_on() {
-    while read -r ranks per_node limit options; do
-        mpi_run "np=$ranks, $per_node on a node, $1 $options" "$ranks" 180 \
-            "$puts --mca coll_lowlat_ranks_per_node $per_node \
-            --mca coll_lowlat_nodes_algorithm $1 $options" matrix -l "$limit"
-    done
-}
-matrix_on doubling <<ROWS
-8 2 1100
-8 1 1100 $fenced
-ROWS
+for per_node in 2 1; do
+    mpi_run "np=8, $per_node on a node, doubling" 8 180 \
+        "$puts --mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_nodes_algorithm doubling" \
+        matrix -l 1100
+done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    matrix_on "$algorithm" <<ROWS
-4 2 1100
-9 3 300 $(echo $tight)
-ROWS
     nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
-    mpi_run "np=4, 2 on a node, $algorithm, fenced" 4 120 "$nodes 2 $fenced" stress -s 31 -n 3000
-    mpi_run "np=4, 1 on a node, $algorithm, small pieces" 4 120 "$nodes 1 $tight" stress -s 32 -n 3000
-    mpi_run "np=5, 2 on a node, $algorithm" 5 120 \
-        "$nodes 2 --mca coll_lowlat_leader_bytes 1 --mca coll_lowlat_nodes_chunk_bytes 5000" \
+    mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -l 1100
+    # Few and small pieces: waiting for room is the rule.
+    mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 300
+    mpi_run "np=4, 2 on a node, $algorithm, stress" 4 120 "$nodes 2" stress -s 31 -n 3000
+    mpi_for_tests mpi_run "np=4, 1 on a node, $algorithm, small pieces" 4 120 "$nodes 1" \
+        stress -s 32 -n 3000
+    mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
         stress -s 33 -n 3000
 done
 # Ranks drift apart: 100,000 operations of random lengths, random delays now and then.

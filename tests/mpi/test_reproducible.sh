@@ -8,14 +8,13 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 on="--mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16"
-small="--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k --mca coll_lowlat_slots 3"
 for ranks in 2 4; do
     mpi_run "np=$ranks" "$ranks" 60 "$on" reproducible -h bf16
 done
 for ranks in 3 5 8; do
     mpi_run "np=$ranks" "$ranks" 60 "$on" reproducible -h bf16 -l 300007
 done
-mpi_run "np=4 small blocks and chunks" 4 60 "$on $small" reproducible -h bf16 -l 70001
+mpi_for_tests mpi_run "np=4 small blocks and chunks" 4 60 "$on" reproducible -h bf16 -l 70001
 mpi_run "np=4 max_bytes does not count" 4 60 "$on --mca coll_lowlat_max_bytes 1k" \
     reproducible -h bf16 -l 70001
 for algorithm in oneshot twoshot; do

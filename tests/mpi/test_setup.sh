@@ -80,10 +80,9 @@ check_local_parameters() {
     mpi_judge "lowlat: a report on rank 0 only"
     mpi_serves "lowlat: a report on rank 0 only" 1
     mpi_start_each 60 "--mca coll_lowlat_report 1" "$agree" \
-        "env OMPI_MCA_coll_lowlat_verbose=0 OMPI_MCA_coll_lowlat_timeout=50
-         OMPI_MCA_coll_lowlat_spins=3 OMPI_MCA_coll_lowlat_spins_shared_cores=2 $agree"
-    mpi_judge "lowlat: other words, patience and spins on rank 1"
-    mpi_serves "lowlat: other words, patience and spins on rank 1" 1
+        "env OMPI_MCA_coll_lowlat_verbose=0 OMPI_MCA_coll_lowlat_timeout=50 $agree"
+    mpi_judge "lowlat: other words and patience on rank 1"
+    mpi_serves "lowlat: other words and patience on rank 1" 1
     mpi_start_each 60 "--mca coll_quant_report 1 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" "env OMPI_MCA_coll_quant_verbose=0 OMPI_MCA_coll_quant_timeout=50
          OMPI_MCA_coll_quant_spins=3 OMPI_MCA_coll_quant_isa=scalar $agree"
@@ -92,14 +91,14 @@ check_local_parameters() {
 }
 
 check_many_communicators() {
-    mpi_start 3 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_communicators 2" agree -c 6
-    mpi_judge "two communicators of seven may have memory"
-    mpi_serves "two communicators of seven may have memory" 1
-    mpi_says "two communicators of seven may have memory: the others say why" \
+    mpi_for_tests mpi_start 3 60 "--mca coll_lowlat_report 1" agree -c 19
+    mpi_judge "16 communicators of 20 may have memory"
+    mpi_serves "16 communicators of 20 may have memory" 1
+    mpi_says "16 communicators of 20 may have memory: the others say why" \
         'passed  too many communicators have shared memory already .* [1-9][0-9]* ' 1
-    mpi_start 2 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_communicators 7" agree -c 6
-    mpi_judge "seven communicators of seven may have memory"
-    mpi_says "seven communicators of seven may have memory: none is left out" \
+    mpi_for_tests mpi_start 2 60 "--mca coll_lowlat_report 1" agree -c 15
+    mpi_judge "16 communicators of 16 may have memory"
+    mpi_says "16 communicators of 16 may have memory: none is left out" \
         'passed  too many communicators' 0
 }
 

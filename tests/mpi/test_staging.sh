@@ -25,10 +25,9 @@ check "a way that is asked for is not tried" 2 "--mca coll_lowlat_staging stream
 # Open MPI counts cores, not hardware threads: two ranks on one core share it.
 cores=$(lscpu -p=core 2>/dev/null | grep -v '^#' | sort -u | wc -l)
 if [ "$cores" -ge 2 ] && [ "$(nproc)" -ge 2 ]; then
-    # Six communicators of the same processes; no look that could find another distance.
-    check "auto, once for all" 2 "--mca coll_lowlat_staging_calls 0" "staging tried" 1
-    check "auto, looking all the time" 2 "--mca coll_lowlat_staging_calls 1" \
-        "MPI_Allreduce calls of rank 0" 1
+    # Six communicators of the same processes, and too few calls for a look at the distance.
+    check "auto, once for all" 2 "" "staging tried" 1
+    mpi_for_tests check "auto, looking all the time" 2 "" "MPI_Allreduce calls of rank 0" 1
 else
     mpi_skip "auto" "needs two cores"
 fi

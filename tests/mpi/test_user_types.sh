@@ -1,5 +1,5 @@
 #!/bin/sh
-# Operations of the program on awkward types (user_types.c): served by coll_lowlat up to block_bytes,
+# Operations of the program on awkward types (user_types.c): served by coll_lowlat up to a block,
 # passed down above, right in both ways; and extents that are negative or huge (user_extents.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -28,8 +28,7 @@ for ranks in 2 4 5; do
     check_served "np=$ranks up to 32 KiB" "$ranks" "" 32768
 done
 check_served "np=3 butterfly" 3 "--mca coll_lowlat_algorithm butterfly" 32768
-check_served "np=4 small blocks" 4 \
-    "--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k --mca coll_lowlat_slots 3" 256
+mpi_for_tests check_served "np=4 small blocks" 4 "" 256
 for ranks in 2 3; do
     mpi_start "$ranks" 60 "--mca coll_lowlat_report 1" user_types
     mpi_judge "np=$ranks any length"

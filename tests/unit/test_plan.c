@@ -86,7 +86,7 @@ static void the_fastest_is_taken(void **state)
     lowlat_plan_t plan;
     (void) state;
 
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 1));
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
     assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned(&plan, 8193));
@@ -102,16 +102,16 @@ static void what_does_not_gain_enough_is_passed_down(void **state)
     lowlat_plan_t plan;
     (void) state;
 
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(1, plan.rules);
     assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 1));
     assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, SIZE_MAX));
-    lowlat_plan_make(&plan, &trials, 0, 0);
+    lowlat_plan_make(&plan, &trials, 0);
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, SIZE_MAX));
 
     /* One length where it does. */
     trials.seconds[2][DOUBLING] = 0.94 * trials.seconds[2][BELOW];
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 1024));
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 1025));
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
@@ -126,11 +126,11 @@ static void long_messages_are_taken_only_if_trials_were_long(void **state)
     lowlat_plan_t plan;
     (void) state;
 
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
     assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 8193));
     const lowlat_trials_t one = trials_of(1, costs, lengths, 1, 10e-6, 1e-9);
-    lowlat_plan_make(&plan, &one, MARGIN, 0);
+    lowlat_plan_make(&plan, &one, MARGIN);
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8));
     assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 9));
 }
@@ -144,7 +144,7 @@ static void straight_lines_go_on_behind_the_longest_trial(void **state)
     lowlat_plan_t plan;
     (void) state;
 
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, 65536));
     assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, SIZE_MAX));
 }
@@ -157,13 +157,11 @@ static void leaders_are_for_the_lengths_where_they_gain(void **state)
     (void) state;
 
     /* 10 us less, and 2 ns a byte more: up to 5000 bytes. */
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(1024, plan.leader_bytes);
-    lowlat_plan_make(&plan, &trials, MARGIN, 4321);
-    assert_int_equal(4321, plan.leader_bytes);
     /* One trial that went wrong decides nothing. */
     trials.seconds[0][LEADERS] = 1.1 * trials.seconds[0][DOUBLING];
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(1024, plan.leader_bytes);
     /* One that was given up, for the others. */
     for (unsigned length = 2; length < LENGTHS; ++length) {
@@ -171,7 +169,7 @@ static void leaders_are_for_the_lengths_where_they_gain(void **state)
             trials.seconds[length][i] = 0;
         }
     }
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_true(SIZE_MAX == plan.leader_bytes);
     trials = trials_of(2, costs, lengths, LENGTHS, 10e-6, 1e-9);
     /* Never, and always. */
@@ -180,12 +178,12 @@ static void leaders_are_for_the_lengths_where_they_gain(void **state)
         trials.seconds[length][LEADERS + 1] = 2 * trials.seconds[length][DOUBLING];
         trials.seconds[length][LEADERS + 2] = 2 * trials.seconds[length][DOUBLING];
     }
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(1, plan.leader_bytes);
     for (unsigned length = 0; length < LENGTHS; ++length) {
         trials.seconds[length][LEADERS] = 0.5 * trials.seconds[length][DOUBLING];
     }
-    lowlat_plan_make(&plan, &trials, MARGIN, 0);
+    lowlat_plan_make(&plan, &trials, MARGIN);
     assert_true(SIZE_MAX == plan.leader_bytes);
 }
 
@@ -267,7 +265,7 @@ static void a_plan_never_takes_what_lost(void **state)
                         : 1e-6 * (double) (1 + test_random_below(&random, 1000));
             }
         }
-        lowlat_plan_make(&plan, &trials, MARGIN, 0);
+        lowlat_plan_make(&plan, &trials, MARGIN);
         assert_true(plan.rules >= 1 && plan.rules <= MOST_RULES);
         assert_true(SIZE_MAX == plan.rule[plan.rules - 1].max_bytes);
         for (unsigned length = 0; length < trials.lengths; ++length) {

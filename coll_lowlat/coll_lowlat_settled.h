@@ -1,0 +1,69 @@
+/*
+ * What measurements have settled in coll_lowlat (docs/benchmarks.md, docs/benchmarks_nodes.md):
+ * nobody needs to turn it, so these are no parameters.  Tests have small pieces and little room.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef COLL_LOWLAT_SETTLED_H
+#define COLL_LOWLAT_SETTLED_H
+
+#include "lowlat.h"
+#include "settled.h"
+
+enum {
+    /*
+     * oneshot stages longer messages in blocks, so that peers read one while the next is written.
+     * Between distant cores readers take lines away from under the writer, and small blocks lose:
+     * 64 KiB took 9.1 us in blocks of 8 KiB and 7.5 us in blocks of 32 KiB.
+     */
+    LOWLAT_BLOCK_BYTES = ARC_SETTLED(32 << 10, 256),
+    /* twoshot sends longer messages in chunks, so that no message needs more memory than these. */
+    LOWLAT_CHUNK_BYTES = ARC_SETTLED(256 << 10, 4 << 10),
+    /* Chunks that a rank's memory has room for: what a pipeline needs, and one for late ranks. */
+    LOWLAT_SLOTS = ARC_SETTLED(4, LOWLAT_MIN_SLOTS),
+
+    /* Between nodes; half a chunk is below the eager limit of Open MPI's TCP, 64 KiB. */
+    LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
+    /* Up to this length one rank of each node exchanges, where no trial has told better. */
+    LOWLAT_LEADER_BYTES = ARC_SETTLED(16 << 10, 64),
+    /* An algorithm must beat the component below by so much of its time: the noise of trials. */
+    LOWLAT_NODES_MARGIN_PERCENT = ARC_SETTLED(5, 100),
+
+    /*
+     * Puts.  Up to FUSED bytes data travel in words of half data, half flag: twice the bytes, but
+     * no fence.  UCX registers memory for puts of 16 KiB or more in the middle of a call, and
+     * copies shorter ones.  So many slots that partners who answer each other need no credits.
+     */
+    LOWLAT_PUT_FUSED_BYTES = ARC_SETTLED(256, 100),
+    LOWLAT_PUT_SLOT_BYTES = ARC_SETTLED(8 << 10, 256),
+    LOWLAT_PUT_SLOTS = ARC_SETTLED(16, 2),
+
+    /*
+     * Communicators of a process that may have shared memory at the same time.  Each takes a
+     * segment for every rank, and a system has 4096 as a rule (kernel.shmmni).
+     */
+    LOWLAT_MAX_COMMUNICATORS = ARC_SETTLED(256, 16),
+
+    /*
+     * Polls before a waiting rank lets Open MPI run on every poll: a few microseconds, which cost
+     * nothing where each rank has a core.  Where cores are shared a polling rank keeps the one it
+     * waits for from running, and messages between nodes do not move: none then.
+     */
+    LOWLAT_SPINS = 200,
+    /* Where cores are shared: polls that only yield, for each that lets Open MPI run. */
+    LOWLAT_YIELDS = 3,
+    /* Short calls after which neighbours look how far apart they are: a look takes 2 to 8 us. */
+    LOWLAT_STAGING_CALLS = ARC_SETTLED(16384, 1),
+};
+
+_Static_assert((int) LOWLAT_MAX_ELEMENT_BYTES <= (int) LOWLAT_CHUNK_BYTES &&
+                   (int) LOWLAT_MAX_ELEMENT_BYTES <= (int) LOWLAT_NODES_CHUNK_BYTES,
+               "a chunk has room for an element");
+_Static_assert(LOWLAT_CHUNK_BYTES % (int) LOWLAT_PAGE_BYTES == 0,
+               "whole pages: the second arena begins where the first one ends");
+_Static_assert((int) LOWLAT_SLOTS >= (int) LOWLAT_MIN_SLOTS, "a pipeline needs so many");
+_Static_assert(LOWLAT_PUT_SLOT_BYTES % (int) LOWLAT_CACHE_LINE_BYTES == 0 &&
+                   (int) LOWLAT_PUT_FUSED_BYTES <= (int) LOWLAT_PUT_SLOT_BYTES,
+               "slots of whole lines, and fused data fit into one");
+
+#endif
