@@ -123,7 +123,7 @@ static void quant_enabled(arc_module_t *base)
 
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->wait.progress = mca_compat_progress;
-    module->wait.spins = (unsigned) settings->spins;
+    module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.timeout_ns = settings->timeout * ARC_NS_PER_SECOND;
     coll_quant_keys_enable(module);
 }

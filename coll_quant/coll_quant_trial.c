@@ -31,6 +31,13 @@
 #include <time.h>
 
 #include "coll_quant.h"
+#include "settled.h"
+
+/*
+ * Quantize if that was faster by so much of its time: closer than that the next trial may come to
+ * another end.  For tests: always.
+ */
+enum { MARGIN_PERCENT = ARC_SETTLED(5, -100) };
 
 typedef struct bench {
     quant_module_t *module;
@@ -243,7 +250,6 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
      * that the numbers that rounding draws afterwards do not depend on time.
      */
     enum { CALLS_MAX = 1 << 10 };
-    const int margin_percent = module->settings.margin;
     const uint32_t sequence = module->sequence;
     quant_trial_t trial = {0};
     int status = MPI_SUCCESS;
@@ -252,7 +258,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     const uint64_t begin_ns = now_ns();
     if (bench_make(&bench, module, part, numbers, quant_pays_class_bytes(class), &status)) {
         bool more = true;
-        while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, margin_percent)) {
+        while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, MARGIN_PERCENT)) {
             status = make_round(&bench, &trial, &more);
         }
         if (MPI_SUCCESS == status) {
@@ -262,7 +268,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     module->sequence = sequence + CALLS_MAX;
     if (MPI_SUCCESS == status) {
         quant_pays_decide(&module->pays[coll_quant_tried(part, numbers)], class,
-                          0 == trial.rounds || quant_trial_pays(&trial, margin_percent));
+                          0 == trial.rounds || quant_trial_pays(&trial, MARGIN_PERCENT));
         log_trial(module, part, numbers, class, &trial, now_ns() - begin_ns);
         coll_quant_remember(module);
     }

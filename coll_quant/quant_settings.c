@@ -122,7 +122,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .segment_bytes = settings->segment_bytes,
         .minishards = exact ? 0 : (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,
-        .depth = (unsigned) settings->depth,
+        .depth = QUANT_DEPTH,
         .feedback = settings->error_feedback,
         .doubles = QUANT_TYPES_FLOAT != settings->types,
         .outer = ARC_UINT16_NONE != settings->uint16_as,

@@ -14,6 +14,12 @@ typedef struct quant_settings {
 #include "param_fields.h"
 } quant_settings_t;
 
+/*
+ * Segments under way at the same time, and so the message buffers of a rank.  32 and 64 gained
+ * nothing on links of 10 Gb/s (docs/benchmarks_quant.md).
+ */
+enum { QUANT_DEPTH = 16 };
+
 enum { QUANT_TYPES_FLOAT, QUANT_TYPES_DOUBLE, QUANT_TYPES_ALL };
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
 

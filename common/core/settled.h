@@ -1,6 +1,5 @@
 /*
- * Numbers that measurements have settled: constants, each with its reason, in
- * coll_lowlat/coll_lowlat_settled.h and coll_quant/coll_quant_settled.h.
+ * Numbers that measurements have settled: constants, each with its reason, no parameters.
  *
  * ARC_SETTLED(value, for tests): the second one is for components that are built for tests
  * (ARC_FOR_TESTS, tests/Makefile.am), so that these reach with short messages what others do not.

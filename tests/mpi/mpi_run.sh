@@ -327,12 +327,12 @@ mpi_run() {
 }
 
 # mpi_for_tests COMMAND ...: with components whose blocks, chunks and counts are small, and whose trials
-# have the ends that tests want (coll_lowlat_settled.h); made by `make check` in the build directory.
+# have the ends that tests want (settled.h); made by `make check` in the build directory.
 mpi_for_tests() {
     mpi_path=${OMPI_MCA_mca_base_component_path-}
     if mpi_have_plugin; then
         mpi_small_stage=${top_builddir:-../..}/tests/stage
-        if [ ! -f "$mpi_small_stage/mca_coll_lowlat.so" ]; then
+        if [ ! -f "$mpi_small_stage/mca_coll_quant.so" ]; then
             echo "Bail out! no components for tests in $mpi_small_stage"
             exit 1
         fi

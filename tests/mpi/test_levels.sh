@@ -16,17 +16,20 @@ done
 # 5 nodes have two chains.
 mpi_run "np=10, 2 per node" 10 180 "$nodes 2" levels -p 2
 
-# Each with another cut of the messages.
-while read -r ranks per_node cut; do
+# Each with another cut of the messages, some with little room for them.
+mpi_run_small() {
+    mpi_for_tests mpi_run "$@"
+}
+while read -r how ranks per_node cut; do
     # shellcheck disable=SC2086
-    mpi_run "np=$ranks, $per_node per node $cut" "$ranks" 120 "$nodes $per_node $cut" \
+    $how "np=$ranks, $per_node per node $cut" "$ranks" 120 "$nodes $per_node $cut" \
         quantized -a hierarchical -p "$per_node" -n 524288
 done <<'END'
-4 2
-4 2 --mca coll_quant_depth 3
-6 2 --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 5
-6 3 --mca coll_quant_depth 64
-4 2 --mca coll_quant_algorithm hierarchical --mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 --mca coll_quant_depth 3
+mpi_run 4 2
+mpi_run_small 4 2
+mpi_run 6 2 --mca coll_quant_segment_bytes 16k
+mpi_run_small 6 3 --mca coll_quant_segment_bytes 16k
+mpi_run_small 4 2 --mca coll_quant_algorithm hierarchical --mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128
 END
 # With a target it is taken as long as its error allows it.
 mpi_run "np=4, format for a target" 4 60 "$nodes 2 --mca coll_quant_target_nmse 1e-4" \

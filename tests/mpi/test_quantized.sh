@@ -18,22 +18,22 @@ done
 # with another cut of the messages.
 flat=$(mpi_algorithms quant | grep -vx hierarchical)
 for algorithm in $flat; do
-    mpi_cut=
+    mpi_cut= mpi_how=
     for ranks in 2 3 4 5; do
-        mpi_run "$algorithm np=$ranks $mpi_cut" "$ranks" 120 \
+        $mpi_how mpi_run "$algorithm np=$ranks $mpi_how $mpi_cut" "$ranks" 120 \
             "$on --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm" -n 524288
         case $ranks in
-        2) mpi_cut="--mca coll_quant_depth 3" ;;
-        3) mpi_cut="--mca coll_quant_segment_bytes 16k --mca coll_quant_depth 5" ;;
-        4) mpi_cut="--mca coll_quant_depth 64" ;;
+        2) mpi_how=mpi_for_tests ;; # little room for messages
+        3) mpi_how='' mpi_cut="--mca coll_quant_segment_bytes 16k" ;;
+        4) mpi_how=mpi_for_tests ;;
         esac
     done
 done
 # Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
 for algorithm in $flat; do
-    mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
+    mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
         --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
-        --mca coll_quant_depth 3 --mca coll_quant_algorithm $algorithm" \
+        --mca coll_quant_algorithm $algorithm" \
         quantized -a "$algorithm" -n 524288
 done
 # Every format by its error: c of docs/format.md.
@@ -94,8 +94,7 @@ mpi_says "np=2 bf16: rounding is not for it" \
 mpi_says "np=2 bf16: rotation is not for it" \
     "coll_quant_rotation hadamard is for formats with scales and has no effect on bf16" 1
 # Parameters about how messages are cut must not change the error.
-mpi_run "np=4 small segments" 4 120 \
-    "$on --mca coll_quant_segment_bytes 16k --mca coll_quant_depth 3" quantized -n 1048576
+mpi_for_tests mpi_run "np=4 small segments" 4 120 "$on --mca coll_quant_segment_bytes 16k" quantized -n 1048576
 # Calls cut by their length: blocks of 64 at first, so that the usual errors have to come out, and of
 # any length in the calls after it; the longest blocks; blocks of 1024, rotated and drawn for.
 by_length="--mca coll_quant_minishards 64 --mca coll_quant_microshards 5"
@@ -136,7 +135,6 @@ for ranks in 2 3 4; do
 done
 mpi_run "np=3 types double int16" 3 60 "$on --mca coll_quant_types double \
     --mca coll_quant_format int16 --mca coll_quant_algorithm full_loop" doubles -f 0 -c 5.39e-10
-mpi_run "np=3 types all, with trials" 3 60 "$on --mca coll_quant_types all \
-    --mca coll_quant_trial_ms 50 --mca coll_quant_margin -100 \
-    --mca coll_quant_algorithm full_loop" doubles
+mpi_for_tests mpi_run "np=3 types all, with trials" 3 60 "$on --mca coll_quant_types all \
+    --mca coll_quant_trial_ms 50 --mca coll_quant_algorithm full_loop" doubles
 mpi_done

@@ -102,7 +102,7 @@ done
 mpi_beside check_late "quant hierarchical, np=4" 4 1 "$quant 1 --mca coll_quant_ranks_per_node 2" 300000
 mpi_join
 # Small messages over TCP: a long sum in little memory.
-mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
-    --mca coll_quant_segment_bytes 2k --mca coll_quant_depth 3 --mca coll_quant_block 8" \
+mpi_for_tests mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
+    --mca coll_quant_segment_bytes 2k --mca coll_quant_block 8" \
     late -n 2097152 -l 1.5
 mpi_done

@@ -292,7 +292,7 @@ static void settings_give_valid_configurations(void **state)
                 quant_settings_config(&settings, &quant_format_int8, &kernels);
             assert_int_equal(ARC_OK, quant_config_check(&config));
             assert_int_equal(blocks[i], config.block_rows);
-            assert_int_equal(settings.depth, config.depth);
+            assert_int_equal(QUANT_DEPTH, config.depth);
         }
     }
 }
