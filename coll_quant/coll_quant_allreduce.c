@@ -51,12 +51,12 @@ static const arc_task_ops_t sheltered_ops = {
 const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
                                           const struct ompi_datatype_t *type)
 {
-    const int types = module->settings.types;
+    const quant_types_t *types = quant_settings_types(&module->settings);
 
-    if (mca_bridge_is_float(type) && QUANT_TYPES_DOUBLE != types) {
+    if (mca_bridge_is_float(type) && types->floats) {
         return &quant_floats;
     }
-    return mca_bridge_is_double(type) && QUANT_TYPES_FLOAT != types ? &quant_doubles : NULL;
+    return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
 }
 
 static arc_reason_t judge(const quant_module_t *module, exchange_part_t part, arc_reason_t verdict,

@@ -183,7 +183,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
             return arc_module_broken_error();
         }
         verdict = mca_bridge_all_floats(receive_type);
-        if (QUANT_TYPES_DOUBLE == module->settings.types) {
+        if (!quant_settings_types(&module->settings)->floats) {
             verdict = ARC_REASON_TYPE_OR_OP;
         }
         if (ARC_REASONS == verdict && MPI_IN_PLACE == send) {

@@ -154,7 +154,7 @@ static void setup(quant_module_t *module)
 void coll_quant_renew(quant_module_t *module)
 {
     coll_quant_teardown(module);
-    module->uint16 = arc_uint16_type(module->settings.uint16_as);
+    module->uint16 = quant_settings_types(&module->settings)->uint16;
     if (ARC_TYPE_UINT16 != module->uint16) {
         const arc_isa_t isa = (arc_isa_t) mca_coll_quant_component.settings.isa;
         const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(isa));

@@ -29,9 +29,10 @@ const char *const quant_rounding_choices[] = {"nearest", "stochastic", "dither",
 const char *const quant_rotation_choices[] = {"none", "hadamard", NULL};
 static const char *const quant_collectives_choices[] = {"allreduce", "reduce_scatter_block",
                                                         "allgather", "all", NULL};
-static const char *const quant_types_choices[] = {"float", "double", "all", NULL};
+#define X(_name, ...) #_name,
+static const char *const quant_types_choices[] = {QUANT_TYPES_TABLE(X) NULL};
+#undef X
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
-static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
 static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 
 const arc_param_t quant_params[] = {
@@ -47,10 +48,16 @@ static_assert(ARC_PARAM_CHOICES(quant_rounding_choices) == QUANT_ROUNDINGS, "a n
 static_assert(ARC_PARAM_CHOICES(quant_rotation_choices) == QUANT_ROTATIONS, "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
               "a name each");
-static_assert(ARC_PARAM_CHOICES(quant_types_choices) == QUANT_TYPES_ALL + 1, "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
-static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
 static_assert(ARC_PARAM_CHOICES(arc_isa_choices) == ARC_ISA_AVX512 + 1, "a name each");
+
+const quant_types_t *quant_settings_types(const quant_settings_t *settings)
+{
+#define X(_name, _floats, _doubles, _uint16) {_floats, _doubles, _uint16},
+    static const quant_types_t types[] = {QUANT_TYPES_TABLE(X)};
+#undef X
+    return &types[settings->types];
+}
 
 static bool quantizes_reduce(const quant_settings_t *settings)
 {
@@ -114,6 +121,7 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
     const quant_format_t *gather = quantizes_gather(settings) ? format : &quant_format_fp32;
     /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
     const bool exact = quant_format_is_exact(reduce) && quant_format_is_exact(gather);
+    const quant_types_t *types = quant_settings_types(settings);
     quant_config_t config = {
         .kernels = kernels,
         .reduce_format = reduce,
@@ -124,8 +132,8 @@ quant_config_t quant_settings_config(const quant_settings_t *settings, const qua
         .microshards = (unsigned) settings->microshards,
         .depth = QUANT_DEPTH,
         .feedback = settings->error_feedback,
-        .doubles = QUANT_TYPES_FLOAT != settings->types,
-        .outer = ARC_UINT16_NONE != settings->uint16_as,
+        .doubles = types->doubles,
+        .outer = ARC_TYPE_UINT16 != types->uint16,
         .rounding = (quant_rounding_t) settings->rounding,
         .rotation = (quant_rotation_t) settings->rotation,
     };

@@ -6,6 +6,7 @@
 #ifndef QUANT_SETTINGS_H
 #define QUANT_SETTINGS_H
 
+#include "element.h"
 #include "param.h"
 #include "quant_choose.h"
 
@@ -20,7 +21,24 @@ typedef struct quant_settings {
  */
 enum { QUANT_DEPTH = 16 };
 
-enum { QUANT_TYPES_FLOAT, QUANT_TYPES_DOUBLE, QUANT_TYPES_ALL };
+/* clang-format off */
+/* The values of `types`: X(name, floats, doubles, what MPI_UINT16_T is). */
+#define QUANT_TYPES_TABLE(X)               \
+    X(float,  true,  false, ARC_TYPE_UINT16) \
+    X(double, false, true,  ARC_TYPE_UINT16) \
+    X(all,    true,  true,  ARC_TYPE_UINT16) \
+    X(bf16,   true,  false, ARC_TYPE_BF16)   \
+    X(fp16,   true,  false, ARC_TYPE_FP16)
+/* clang-format on */
+enum { QUANT_TYPES_FLOAT = 0 };
+
+/* What may be approximate. */
+typedef struct quant_types {
+    bool floats;
+    bool doubles;
+    arc_type_t uint16; /* what sums of 16-bit unsigned integers are */
+} quant_types_t;
+
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
 
 enum {
@@ -29,6 +47,8 @@ enum {
     QUANT_COLLECTIVES_ALLGATHER,
     QUANT_COLLECTIVES_ALL,
 };
+
+const quant_types_t *quant_settings_types(const quant_settings_t *settings);
 
 /* Do settings whose values are in range name the collective, and its stages if it is a half? */
 bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part);

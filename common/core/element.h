@@ -134,8 +134,8 @@ typedef struct arc_reducer {
 } arc_reducer_t;
 
 /*
- * The parameter uint16_as of both components: what sums of 16-bit unsigned integers
- * are.  Its choices, and the type that a choice (an index into them) stands for.
+ * The parameter uint16_as: what sums of 16-bit unsigned integers are.  Its choices, and the type
+ * that a choice (an index into them) stands for.
  */
 /* clang-format off */
 #define ARC_UINT16_CHOICES {"none", "bf16", "fp16", NULL}

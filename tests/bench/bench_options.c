@@ -52,7 +52,7 @@ enum { LIMIT_US = 1000000 }; /* a wait of seconds before each call is a typing e
     }
 BENCH_TYPES(DEFINE_TYPE)
 
-/* The upper halves of floats: to be added as such with coll_quant_uint16_as bf16 and the like. */
+/* The upper halves of floats: to be added as such with coll_quant_types bf16 and the like. */
 enum { BF16_SHIFT = 16 };
 
 static void fill_bf16(void *out, size_t count, unsigned shift)

@@ -3,8 +3,9 @@
  *
  *   -m     two vectors of one length in the same buffers, one of them a thousandth of the other:
  *          no call has anything of the other vector
- *   -l     vectors of several lengths, types and buffers in turn: the error of the sum of many
- *          calls is about that of one, for each of them
+ *   -l T   vectors of several lengths, types and buffers in turn, of the types that
+ *          coll_quant_types T allows: the error of the sum of many calls is about that of one, for
+ *          each of them
  *   -t T   coll_quant_target_nmse is T: the error of every call is below
  *   -v N   N vectors in turn, three times
  *   -h     a call of each half
@@ -93,12 +94,15 @@ typedef struct vector {
     int stride; /* of the calls that have it */
 } vector_t;
 
-static void check_lengths(void)
+static void check_lengths(const char *types)
 {
+    const bool has_doubles = strcmp(types, "all") == 0;
     const vector_t vectors[] = {
-        {"floats", ELEMS, MPI_FLOAT, 1},           {"fewer floats", ELEMS - 64, MPI_FLOAT, 1},
-        {"other floats", ELEMS, MPI_FLOAT, 1},     {"doubles", ELEMS, MPI_DOUBLE, 1},
-        {"16-bit floats", ELEMS, MPI_UINT16_T, 1}, {"floats, seldom", ELEMS, MPI_FLOAT, 3},
+        {"floats", ELEMS, MPI_FLOAT, 1},
+        {"fewer floats", ELEMS - 64, MPI_FLOAT, 1},
+        {"other floats", ELEMS, MPI_FLOAT, 1},
+        {"others", ELEMS, has_doubles ? MPI_DOUBLE : MPI_UINT16_T, 1},
+        {"floats, seldom", ELEMS, MPI_FLOAT, 3},
     };
     enum { VECTORS = sizeof vectors / sizeof vectors[0] };
     float *own = must_alloc(ELEMS * sizeof *own);
@@ -224,13 +228,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();
-    while ((option = getopt(argc, argv, "mlt:v:h")) != -1) {
+    while ((option = getopt(argc, argv, "ml:t:v:h")) != -1) {
         switch (option) {
         case 'm':
             check_mixed();
             break;
         case 'l':
-            check_lengths();
+            check_lengths(optarg);
             break;
         case 't':
             check_target(atof(optarg));

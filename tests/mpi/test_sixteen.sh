@@ -26,20 +26,20 @@ for type in bf16 fp16; do
     mpi_judge "np=3 $type passed down"
     check_passed "np=3 $type passed down"
     for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
-        mpi_start 4 60 "$exact $stages --mca coll_quant_uint16_as $type" sixteen -f $type
+        mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type
         mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
         mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1
     done
-    mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_uint16_as $type \
+    mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_types $type \
         --mca coll_quant_verify_every 2" sixteen -f $type
     mpi_judge "np=3 $type by coll_quant, verified"
     mpi_serves "np=3 $type by coll_quant, verified" 1
 done
 # Both know; coll_quant takes the long ones only.
 mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
-    --mca coll_quant_min_bytes 100k --mca coll_quant_uint16_as fp16 --mca coll_lowlat_uint16_as fp16" \
+    --mca coll_quant_min_bytes 100k --mca coll_quant_types fp16 --mca coll_lowlat_uint16_as fp16" \
     sixteen -f fp16
-mpi_run "np=3 coll_quant is not enabled" 3 60 "--mca coll_quant_uint16_as bf16" \
+mpi_run "np=3 coll_quant is not enabled" 3 60 "--mca coll_quant_types bf16" \
     sixteen -f bf16
 mpi_run "np=3 none" 3 60 "" sixteen
 mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
@@ -49,16 +49,16 @@ mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lo
 # Of a call that is passed down or verified all numbers are widened at once.
 for ranks in 2 3; do
     mpi_start "$ranks" 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
-        --mca coll_quant_uint16_as bf16" unwidened -p
+        --mca coll_quant_types bf16" unwidened -p
     mpi_judge "np=$ranks no memory to widen"
     mpi_says "np=$ranks no memory to widen: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 2 \
         --mca coll_quant_verify_every 2" unwidened
     mpi_judge "np=$ranks no memory to widen what is to be verified"
     mpi_says "np=$ranks no memory to widen what is to be verified: one warning" \
         "a call is not verified: some rank has no memory" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_uint16_as bf16 --mca coll_quant_timeout 2 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 2 \
         --mca coll_quant_verify_every 1000" unwidened
     mpi_judge "np=$ranks no memory to widen, nor a need for it"
     mpi_says "np=$ranks no memory to widen, nor a need for it: no warning" "not verified" 0
@@ -69,20 +69,21 @@ for type in bf16 fp16; do
     for quantized in "int4" "int8 --mca coll_quant_verify_every 2" "bf16" \
         "int4 --mca coll_quant_rounding dither --mca coll_quant_algorithm direct"; do
         mpi_run "np=3 $type $quantized" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
-            --mca coll_quant_uint16_as $type --mca coll_quant_format $quantized" topmost -f $type
+            --mca coll_quant_types $type --mca coll_quant_format $quantized" topmost -f $type
     done
 done
 # In the program's floating-point environment: verified, segment by segment, and passed down.
 for way in "verify_every 1" "verify_every 0" "format fp32"; do
     mpi_run "np=3 fp16 $way" 3 60 "--mca coll ^lowlat --mca coll_quant_enable 1 \
-        --mca coll_quant_min_bytes 4 --mca coll_quant_uint16_as fp16 --mca coll_quant_$way" fenv -u
+        --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16 --mca coll_quant_$way" fenv -u
 done
 
 # Debian 13's mpirun crashes when it is given more than one command.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
-    for component in lowlat quant; do
-        odd="env OMPI_MCA_coll_${component}_uint16_as=bf16 $sixteen"
+    for parameter in lowlat_uint16_as quant_types; do
+        component=${parameter%%_*}
+        odd="env OMPI_MCA_coll_$parameter=bf16 $sixteen"
         mpi_start_each 30 "" "$odd" "$sixteen"
         mpi_judge "coll_$component: floats on rank 0 only"
         mpi_says "coll_$component: floats on rank 0 only: one warning" \

@@ -6,7 +6,7 @@
  *        an MPI error, its buffer is as it was, and nothing was sent.  Nor is a later call of it
  *        taken for that one
  *
- * To be run with coll_quant_uint16_as bf16.
+ * To be run with coll_quant_types bf16.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
