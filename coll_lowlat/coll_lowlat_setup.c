@@ -139,8 +139,7 @@ static void log_ready(const lowlat_module_t *module)
         arc_module_log(
             &module->base, ARC_LOG_CHOICE, "%s; %s%s memory, %zu bytes a rank, %s kernels, %s",
             text, lowlat_net_text(module), lowlat_domain_names[module->share.domain],
-            module->share.counted_bytes,
-            arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_lowlat_component.config.isa)), staging);
+            module->share.counted_bytes, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
     }
 }
 

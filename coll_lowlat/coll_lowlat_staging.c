@@ -133,7 +133,7 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
     const bool is_open =
         LOWLAT_STAGING_AUTO == config->staging && !group->cores_shared && NULL == group->net;
 
-    group->streaming = arc_copier_streaming(arc_cpu_isa((arc_isa_t) config->isa));
+    group->streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_BEST));
     if (!is_open) {
         lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
                                         ? LOWLAT_WAY_ORDINARY

@@ -29,7 +29,6 @@ static const char *const lowlat_nodes_algorithm_choices[] = {
 #undef X
 /* clang-format on */
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
-static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 static const char *const lowlat_staging_choices[] = {"auto", "ordinary", "prefetching", "streaming",
                                                      NULL};
 static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts", NULL};

@@ -89,7 +89,7 @@ static int quant_open(void)
     component->bound_told = false;
     component->communicators = 0;
     memset(component->remembered, 0, sizeof component->remembered);
-    component->kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) component->settings.isa));
+    component->kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     return arc_component_open(&component->base);
 }
 

@@ -61,8 +61,7 @@ static void say_choice(const quant_module_t *module)
         0 != config->minishards ? "up to " : "", config->block_rows,
         quant_rounding_choices[config->rounding], quant_rotation_choices[config->rotation],
         0 != config->minishards || 0 != config->microshards ? "up to " : "", config->segment_elems,
-        config->minishards, config->microshards,
-        arc_isa_name(arc_cpu_isa((arc_isa_t) mca_coll_quant_component.settings.isa)));
+        config->minishards, config->microshards, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
 }
 
 /* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */
@@ -156,8 +155,7 @@ void coll_quant_renew(quant_module_t *module)
     coll_quant_teardown(module);
     module->uint16 = quant_settings_types(&module->settings)->uint16;
     if (ARC_TYPE_UINT16 != module->uint16) {
-        const arc_isa_t isa = (arc_isa_t) mca_coll_quant_component.settings.isa;
-        const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(isa));
+        const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(ARC_ISA_BEST));
         const bool is_bf16 = ARC_TYPE_BF16 == module->uint16;
         /* The largest number, and what is half a step above it. */
         module->outer = (quant_outer_t){

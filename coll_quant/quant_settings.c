@@ -33,7 +33,6 @@ static const char *const quant_collectives_choices[] = {"allreduce", "reduce_sca
 static const char *const quant_types_choices[] = {QUANT_TYPES_TABLE(X) NULL};
 #undef X
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
-static const char *const arc_isa_choices[] = ARC_ISA_NAMES;
 
 const arc_param_t quant_params[] = {
 #define ARC_PARAM_CONFIG quant_settings_t

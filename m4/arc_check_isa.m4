@@ -1,9 +1,21 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 
 # ARC_CHECK_ISA
-# Which vector instruction sets the compiler can build: HAVE_ISA_x, AVX2_CFLAGS, AVX512_CFLAGS.
+# Which vector instruction sets there are kernels for, as far as the compiler can build them and
+# --with-isa allows them: HAVE_ISA_x, AVX2_CFLAGS, AVX512_CFLAGS.
 # Which one runs is decided at run time (common/core/cpu.c).
 AC_DEFUN([ARC_CHECK_ISA], [
+    AC_ARG_WITH([isa],
+        [AS_HELP_STRING([--with-isa=scalar|avx2|avx512],
+            [best instruction set to build kernels for (default: avx512). Lower it for processors
+             that run slower while they execute AVX-512 (Intel before Ice Lake), to compare, or to
+             work around a fault])],
+        [], [with_isa=avx512])
+    AS_CASE([$with_isa],
+        [scalar], [arc_isas_allowed=],
+        [avx2], [arc_isas_allowed=avx2],
+        [avx512], [arc_isas_allowed="avx2 avx512"],
+        [AC_MSG_ERROR([--with-isa=$with_isa: scalar, avx2 or avx512])])
     ARC_ISAS=scalar
     _ARC_TRY_ISA([AVX2], [avx2], [-mavx2 -mf16c],
         [__m256i], [_mm256_abs_epi8(_mm256_castps_si256(_mm256_cvtph_ps(_mm_setzero_si128())))])
@@ -18,6 +30,7 @@ AC_DEFUN([_ARC_TRY_ISA], [
     CFLAGS="$CFLAGS $3"
     AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <immintrin.h>]], [[$4 x = $5; (void) x;]])],
         [arc_isa=yes], [arc_isa=no])
+    AS_CASE([" $arc_isas_allowed "], [*" $2 "*], [], [arc_isa=no])
     CFLAGS=$arc_save_CFLAGS
     AC_MSG_RESULT([$arc_isa])
     AS_IF([test $arc_isa = yes], [

@@ -59,6 +59,6 @@ arc_isa_t arc_cpu_isa(arc_isa_t limit)
 
 const char *arc_isa_name(arc_isa_t isa)
 {
-    static const char *const names[] = ARC_ISA_NAMES;
+    static const char *const names[] = {"scalar", "avx2", "avx512"};
     return names[isa];
 }

@@ -13,15 +13,11 @@ typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
     ARC_ISA_AVX2 = 1,   /* and F16C */
     ARC_ISA_AVX512 = 2, /* F, BW, DQ and VL */
+    ARC_ISA_BEST = ARC_ISA_AVX512,
 } arc_isa_t;
 
 /* The best instruction set that this build has kernels for and this CPU runs, at most `limit`. */
 arc_isa_t arc_cpu_isa(arc_isa_t limit);
-
-/* Indexed by arc_isa_t, NULL-terminated: also the choices of a parameter. */
-/* clang-format off */
-#define ARC_ISA_NAMES {"scalar", "avx2", "avx512", NULL}
-/* clang-format on */
 
 const char *arc_isa_name(arc_isa_t isa);
 
