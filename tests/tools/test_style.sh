@@ -1,10 +1,12 @@
 #!/bin/sh
 # Rules about the source that a script can check: size of files, no leftovers, a
-# licence line in each, layout by clang-format where release 14 of it is installed.
+# licence line in each, layout by clang-format where release 14 of it is installed;
+# no long lines in the README and the documents but in tables and code.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
 max_lines=500
+max_columns=120
 cd "$root" || exit 1
 sources=$(find common coll_lowlat coll_quant tests -name '*.[ch]' -o -name '*.def' | sort)
 scripts=$(find tests m4 -name '*.sh' -o -name '*.py' -o -name 'arc_*.m4' | sort)
@@ -27,7 +29,7 @@ for candidate in clang-format-14 clang-format; do
     fi
 done
 
-echo 1..4
+echo 1..5
 check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')" \
     "no file is longer than $max_lines lines"
 check 2 "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)" "no leftovers"
@@ -43,3 +45,8 @@ elif [ -n "$formatter" ]; then
 else
     echo "ok 4 # SKIP layout is clang-format's: needs clang-format 14"
 fi
+check 5 "$(awk -v max=$max_columns '
+    FNR == 1 { code = 0 }
+    /^ *```/ { code = !code; next }
+    !code && !/^\|/ && !/^    / && length > max { print FILENAME ":" FNR }' README.md docs/*.md)" \
+    "no line of a document is longer than $max_columns columns"
