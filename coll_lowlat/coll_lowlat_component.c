@@ -1,6 +1,6 @@
 /*
- * coll_lowlat: latency-optimal allreduce.  The component's descriptor and
- * Open MPI's callbacks.
+ * coll_lowlat: exact allreduce within a node and between nodes.  The component's descriptor
+ * and Open MPI's callbacks.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

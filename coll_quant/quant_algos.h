@@ -2,8 +2,7 @@
  * What an algorithm is: one row of a table, and a tree (exchange_tree.h), which the
  * exchange (exchange_pipeline.h) runs.
  *
- * To add one: the tree `exchange_<name>` in common/exchange/exchange_<name>.c, and a row in
- * QUANT_ALGO_TABLE.
+ * To add one: docs/architecture.md, "To add".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -88,7 +87,7 @@ typedef struct quant_operation {
 } quant_operation_t;
 
 /* clang-format off */
-/* X(name, description): the only list of algorithms; the first one is the default. */
+/* X(name, description): the only list of algorithms; quant_choose.h has which one auto takes. */
 #define QUANT_ALGO_TABLE(X) \
     X(full_loop, "one ring, partial sums quantized again at every rank") \
     X(semi_loop, "partial sums travel half a ring from both sides, totals back") \

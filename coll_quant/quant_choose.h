@@ -1,22 +1,22 @@
 /*
  * Which format and which algorithm, for what the user wants.
  *
- * All algorithms send the same bytes, so the bytes depend on the format alone, and
- * the error on both.  Without a target the choice is made by speed:
+ * All algorithms but hierarchical, which sends fewer, send the same bytes, so the bytes
+ * depend on the format, and the error on both.  Without a target the choice is made by speed:
  *
  *   format      int8
  *   algorithm   hierarchical where several machines have several ranks each;
  *               full_loop up to 4 ranks; above semi_loop, which fills the wire as
  *               full_loop does, with half of the latencies and less error
- *               (docs/benchmarks.md)
+ *               (docs/benchmarks_quant.md)
  *
  * With a target for the normalized mean square error (NMSE: the mean square of the
  * error over that of the exact result) it is
  *
  *   format      the one of the fewest bytes that some algorithm meets the target with
  *   algorithm   the same if its error is below the target, otherwise the next one of
- *               full_loop, for few ranks; semi_loop; direct, for few ranks; recursive_halving, for
- * some more
+ *               full_loop, for few ranks; semi_loop; direct, for few ranks;
+ *               recursive_halving, for some more
  *
  * For independent elements of equal variance v, the exact result has N v, so that
  *

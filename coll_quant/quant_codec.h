@@ -19,9 +19,7 @@
  *
  * The scalar file is the specification: the others must return the same bits.
  * The vector loops exist once, in quant_codec_vector.h, on some twenty primitives of
- * an instruction set.  To add one: a file quant_codec_<isa>.c with these, and one
- * line in quant_codec.c.  To add a format: a row in quant_format_table.h; a new
- * kind needs to_<kind>() and from_<kind>() twice.
+ * an instruction set.  To add an instruction set or a format: docs/architecture.md, "To add".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

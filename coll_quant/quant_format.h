@@ -22,7 +22,7 @@
  * Only whole rows are on the wire, but for fp32 and kept tiles: lanes behind the end of the
  * vector are coded as zeros.
  *
- * To add a format, see quant_codec.h.
+ * To add a format: docs/architecture.md, "To add".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

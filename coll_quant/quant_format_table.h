@@ -17,7 +17,7 @@
  *   exact           1: what is decoded is what was encoded.  A flag: this is also asked where the
  *                   program may trap on denormal numbers, as some of the steps are
  *
- * The first row is the default.
+ * The first row is what auto takes without a target (quant_choose.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -26,17 +26,9 @@
 
 /*
  * The limits.  fp16: what rounds to infinity.  fp32: none.  The others: 2^95, so that quantizing
- * makes no finite sum infinite:
- *
- *   an encoding is off by at most a sixth of the largest magnitude in it: int4, rounded with noise,
- *   is off by a step of 256/255/7 of it, fp8_e5m2 by 1/14, everything else by less
- *   2^10 ranks encode at most 2^10 times on the way to an element of the result
- *   together 2^10 2^95 / 6 < 2^103, half a unit in the last place of the largest float
- *
- * So the sum of the partial sums at hand is off by less than what a single addition of floats may
- * lose up there, and FLT_MAX and anything that is off by less than 2^103 rounds to FLT_MAX.  What
- * is larger is kept as floats, for which the proof has nothing to say.  Rotated numbers have a
- * limit of their own (quant_transform.c).
+ * makes no finite sum infinite, with up to 2^10 ranks; docs/guarantees.md has the proof, "near the
+ * largest float".  What is larger is kept as floats.  Rotated numbers have a limit of their own
+ * (quant_transform.c).
  */
 #define QUANT_LIMIT_SCALED UINT32_C(0x6f000000)
 #define QUANT_LIMIT_BF16 QUANT_LIMIT_SCALED

@@ -1,5 +1,6 @@
 /*
- * THE SEAM of coll_quant: ordered messages between ranks.
+ * THE SEAM of messages: ordered messages between ranks, for coll_quant and for coll_lowlat
+ * between nodes.
  *
  * Contract
  *   order      messages from one rank to another arrive in the order in which
@@ -11,8 +12,8 @@
  *   errors     after any error the stream is dead: abort() what is started and
  *              do not use it again.
  *
- * Two implementations: Open MPI's point-to-point layer (common/mca/mca_stream.c)
- * and a simulated network for tests (tests/sim/sim_stream.c).
+ * Three implementations: Open MPI's point-to-point layer (common/mca/mca_stream.c), puts
+ * (put_stream.h), and a simulated network for tests (tests/sim/sim_stream.c).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -3,7 +3,7 @@
  *
  * An algorithm is a state machine that never blocks.  `progress` does what can
  * be done now and returns; somebody else (arc_wait_run() in a real call, the
- * scheduler of the simulated fabric in a test) decides when to call it again.
+ * scheduler of a simulation in a test) decides when to call it again.
  * The same code therefore runs in MPI programs and in one-process tests.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
