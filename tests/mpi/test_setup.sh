@@ -206,8 +206,18 @@ check_missing() {
     done
 }
 
+# A program names the components that a communicator may, or may not, have (preferred.c).
+check_preference() {
+    for preference in "^lowlat 0" "^lowlat,quant 0" "tuned,basic,libnbc,self 0" "^quant 1" "lowlat 1"; do
+        mpi_start 2 60 "--mca coll_lowlat_report 1" preferred "${preference% *}"
+        mpi_judge "preference ${preference% *}"
+        mpi_serves "preference ${preference% *}" "${preference#* }"
+    done
+}
+
 mpi_note_shared_memory
-for check in parameters missing contradictions local_parameters many_communicators namespaces no_ucx; do
+for check in parameters missing contradictions local_parameters many_communicators namespaces no_ucx \
+    preference; do
     mpi_beside check_$check
 done
 mpi_join
