@@ -44,10 +44,7 @@ const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0
 static_assert(ARC_PARAM_CHOICES(lowlat_nodes_algorithm_choices) == LOWLAT_NODES_NONE + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
-static_assert(ARC_PARAM_CHOICES(arc_isa_choices) == ARC_ISA_AVX512 + 1, "a name each");
 static_assert(ARC_PARAM_CHOICES(lowlat_staging_choices) == LOWLAT_WAYS + 1,
-              "auto, and a name each");
-static_assert(ARC_PARAM_CHOICES(lowlat_memory_choices) == LOWLAT_DOMAINS + 1,
               "auto, and a name each");
 static_assert(ARC_PARAM_CHOICES(lowlat_transport_choices) == LOWLAT_TRANSPORT_PUTS + 1,
               "a name each");

@@ -48,7 +48,6 @@ static_assert(ARC_PARAM_CHOICES(quant_rotation_choices) == QUANT_ROTATIONS, "a n
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
-static_assert(ARC_PARAM_CHOICES(arc_isa_choices) == ARC_ISA_AVX512 + 1, "a name each");
 
 const quant_types_t *quant_settings_types(const quant_settings_t *settings)
 {
