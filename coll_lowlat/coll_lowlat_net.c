@@ -27,6 +27,7 @@
 #include "coll_lowlat_settled.h"
 #include "lowlat_memory.h"
 #include "lowlat_partners.h"
+#include "lowlat_ring.h"
 
 enum {
     GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
@@ -360,6 +361,9 @@ static void use_port(lowlat_module_t *module, lowlat_port_t *port)
     for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
         module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
     }
+    if (port->has_window) {
+        lowlat_ring_init(&module->net, module->ring); /* over the same memory, other streams */
+    }
 }
 
 /* Steps 1 to 3; the port is used, freed, or on the list of those that have left. */
@@ -427,6 +431,24 @@ void lowlat_net_connect(lowlat_module_t *module)
     }
 }
 
+/* The ring of a rank that exchanges; others have none. */
+static bool make_ring(lowlat_module_t *module)
+{
+    const lowlat_net_t *net = &module->net;
+    const size_t bytes = lowlat_ring_memory_bytes(net->nodes, net->piece_bytes);
+
+    if (module->topology.local_rank >= net->owners) {
+        return true;
+    }
+    module->ring =
+        aligned_alloc(EXCHANGE_ALIGN_BYTES, lowlat_round_up(bytes, EXCHANGE_ALIGN_BYTES));
+    if (NULL == module->ring) {
+        return false;
+    }
+    lowlat_ring_init(&module->net, module->ring);
+    return true;
+}
+
 bool lowlat_net_make(lowlat_module_t *module)
 {
     static const int tags[LOWLAT_EXCHANGES] = {
@@ -443,7 +465,9 @@ bool lowlat_net_make(lowlat_module_t *module)
         .node = module->topology.node,
         .owners = module->topology.owners,
         .peer = module->topology.peers,
+        .single = 1 == module->topology.largest,
         .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
+        .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
@@ -452,7 +476,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         net->exchange[i].scratch = module->scratch + i * scratch_bytes;
     }
     module->group.net = net;
-    return NULL != module->scratch;
+    return NULL != module->scratch && make_ring(module);
 }
 
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
@@ -463,8 +487,10 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     }
     if (!keeps) {
         free(module->scratch);
+        free(module->ring);
     }
     module->scratch = NULL;
+    module->ring = NULL;
 }
 
 const char *lowlat_net_text(const lowlat_module_t *module)

@@ -24,6 +24,8 @@ enum {
 
     /* Between nodes; half a chunk is below the eager limit of Open MPI's TCP, 64 KiB. */
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
+    /* A message of the ring: as long as that limit allows, header and all. */
+    LOWLAT_PIECE_BYTES = ARC_SETTLED(60 << 10, 640),
     /* Up to this length one rank of each node exchanges, where no trial has told better. */
     LOWLAT_LEADER_BYTES = ARC_SETTLED(16 << 10, 64),
     /* An algorithm must beat the component below by so much of its time: the noise of trials. */

@@ -36,33 +36,103 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
+#include "lowlat_ring.h"
 
 static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
     return &task->group->net->exchange[chunk % LOWLAT_EXCHANGES];
 }
 
-/* Reduce the next chunk and begin to exchange our part of it. */
-static bool reduce_and_exchange(lowlat_task_t *task)
-{
-    const unsigned rank = task->group->rank;
-    const size_t chunk = task->reduced;
-    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+/* ---- the phases in the node ---- */
 
+static bool reduce_and_begin(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    const size_t chunk = task->reduced;
+
+    task->peer = 0;
     if (!lowlat_parts_reduce(task)) {
         return false;
     }
+    between->begin(task, chunk);
+    return true;
+}
+
+/* Each action begins its wait anew: others may have come between. */
+static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
+{
+    task->peer = 0;
+    return action(task);
+}
+
+/* Publish the chunks that are complete, in order. */
+static bool publish_completed(lowlat_task_t *task, size_t completed)
+{
+    const size_t before = task->exchanged;
+
+    for (; task->exchanged < completed; ++task->exchanged) {
+        lowlat_parts_publish(task, task->exchanged);
+        task->task.steps += 1;
+    }
+    return task->exchanged > before;
+}
+
+static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    bool moved = publish_completed(task, between->completed(task));
+
+    if (task->staged < task->pieces && task->staged <= task->reduced + 1) {
+        moved = try_action(task, lowlat_parts_stage) || moved;
+    }
+    if (task->reduced < task->staged && between->has_room(task)) {
+        moved = reduce_and_begin(task, between) || moved;
+    }
+    if (task->gathered < task->exchanged) {
+        moved = try_action(task, lowlat_parts_gather) || moved;
+    }
+    return moved;
+}
+
+arc_status_t lowlat_hierarchical_progress(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    for (;;) {
+        const arc_status_t status = between->drive(task);
+        if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+            lowlat_hierarchical_abort(task);
+            return status;
+        }
+        const bool moved = do_what_can_be_done(task, between);
+        if (task->gathered == task->pieces && ARC_OK == status) {
+            return ARC_OK;
+        }
+        if (!moved) {
+            task->task.memory_only = ARC_OK == status;
+            return ARC_IN_PROGRESS;
+        }
+    }
+}
+
+/* ---- schedules: some exchanges of a chunk each at a time ---- */
+
+static bool has_room(const lowlat_task_t *task)
+{
+    return task->reduced < task->exchanged + LOWLAT_EXCHANGES;
+}
+
+static void begin_exchange(lowlat_task_t *task, size_t chunk)
+{
+    const unsigned rank = task->group->rank;
+    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+
     if (part.end > part.first) {
         lowlat_exchange_begin(exchange_of(task, chunk),
                               lowlat_part_at(task, rank, chunk, part.first), part.end - part.first);
     }
-    return true;
 }
 
-/* Drive all exchanges; publish those that are over, in order.  *moved: there was one. */
-static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t schedule, bool *moved)
+static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
 {
     const lowlat_net_t *net = task->group->net;
+    arc_status_t all = ARC_OK;
 
     for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {
         lowlat_exchange_t *exchange = exchange_of(task, chunk);
@@ -73,58 +143,20 @@ static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t sc
             if (ARC_OK != status && ARC_IN_PROGRESS != status) {
                 return status;
             }
+            all = ARC_IN_PROGRESS == status ? status : all;
         }
     }
-    while (task->exchanged < task->reduced && NULL == exchange_of(task, task->exchanged)->vector) {
-        lowlat_parts_publish(task, task->exchanged);
-        task->exchanged += 1;
-        task->task.steps += 1;
-        *moved = true;
-    }
-    return ARC_OK;
+    return all;
 }
 
-/* Each action begins its wait anew: others may have come between. */
-static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
+static size_t completed(const lowlat_task_t *task)
 {
-    task->peer = 0;
-    return action(task);
-}
+    size_t chunk = task->exchanged;
 
-static bool do_what_can_be_done(lowlat_task_t *task)
-{
-    bool moved = false;
-
-    if (task->staged < task->pieces && task->staged <= task->reduced + 1) {
-        moved = try_action(task, lowlat_parts_stage);
+    while (chunk < task->reduced && NULL == exchange_of(task, chunk)->vector) {
+        ++chunk;
     }
-    if (task->reduced < task->staged && task->reduced < task->exchanged + LOWLAT_EXCHANGES) {
-        moved = try_action(task, reduce_and_exchange) || moved;
-    }
-    if (task->gathered < task->exchanged) {
-        moved = try_action(task, lowlat_parts_gather) || moved;
-    }
-    return moved;
-}
-
-static arc_status_t progress(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
-{
-    for (;;) {
-        bool moved = false;
-        arc_status_t status = drive_exchanges(task, schedule, &moved);
-        if (ARC_OK != status) {
-            lowlat_hierarchical_abort(task);
-            return status;
-        }
-        moved = do_what_can_be_done(task) || moved;
-        if (task->gathered == task->pieces) {
-            return ARC_OK;
-        }
-        if (!moved) {
-            task->task.memory_only = task->exchanged == task->reduced;
-            return ARC_IN_PROGRESS;
-        }
-    }
+    return chunk;
 }
 
 static void start(lowlat_task_t *task, const arc_task_ops_t *ops)
@@ -149,32 +181,40 @@ unsigned lowlat_hierarchical_awaits(const lowlat_task_t *task)
     for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
         node = lowlat_exchange_awaited(net, exchange_of(task, chunk));
     }
-    return node;
+    return node == net->nodes ? lowlat_ring_awaits(task) : node;
 }
 
 void lowlat_hierarchical_abort(lowlat_task_t *task)
 {
     lowlat_net_abort(task->group->net);
+    lowlat_ring_abort(task->group->net);
 }
 
 /* ---- the algorithms: one for each schedule ---- */
 
-#define ALGORITHM(_schedule)                                                  \
-    static arc_status_t _schedule##_progress(arc_task_t *base)                \
-    {                                                                         \
-        return progress((lowlat_task_t *) base, lowlat_schedule_##_schedule); \
-    }                                                                         \
-    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)        \
-    {                                                                         \
-        return NULL != group->net ? SIZE_MAX : 0;                             \
-    }                                                                         \
-    void lowlat_##_schedule##_start(lowlat_task_t *task)                      \
-    {                                                                         \
-        static const arc_task_ops_t ops = {.progress = _schedule##_progress,  \
-                                           .waits_for = waits_for};           \
-        start(task, &ops);                                                    \
+#define ALGORITHM(_schedule)                                                   \
+    static arc_status_t _schedule##_drive(lowlat_task_t *task)                 \
+    {                                                                          \
+        return drive_exchanges(task, lowlat_schedule_##_schedule);             \
+    }                                                                          \
+    static arc_status_t _schedule##_progress(arc_task_t *base)                 \
+    {                                                                          \
+        static const lowlat_between_t between = {.has_room = has_room,         \
+                                                 .begin = begin_exchange,      \
+                                                 .drive = _schedule##_drive,   \
+                                                 .completed = completed};      \
+        return lowlat_hierarchical_progress((lowlat_task_t *) base, &between); \
+    }                                                                          \
+    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)         \
+    {                                                                          \
+        return NULL != group->net ? SIZE_MAX : 0;                              \
+    }                                                                          \
+    void lowlat_##_schedule##_start(lowlat_task_t *task)                       \
+    {                                                                          \
+        static const arc_task_ops_t ops = {.progress = _schedule##_progress,   \
+                                           .waits_for = waits_for};            \
+        start(task, &ops);                                                     \
     }
 
 ALGORITHM(doubling)
 ALGORITHM(halving)
-ALGORITHM(ring)

@@ -58,14 +58,6 @@ bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size
 bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move);
 
-/*
- * Ring: reduce-scatter, then allgather, in N pieces.  Every piece is summed around
- * the ring from another node on.
- *   cost  2 (N-1) alpha + 2 (N-1)/N n beta
- */
-bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
-                          size_t line_elems, lowlat_move_t *move);
-
 /* An exchange under way. */
 typedef struct lowlat_exchange {
     arc_stream_t *stream;
@@ -85,10 +77,13 @@ typedef struct lowlat_net {
     unsigned node;             /* ours */
     unsigned owners;           /* local ranks that exchange, on every node */
     const unsigned *peer;      /* [nodes] the streams' number of our counterpart; of an owner */
+    bool single;               /* no node has two ranks */
     size_t chunk_bytes;        /* of the vector at a time */
+    size_t piece_bytes;        /* of a message of the ring */
     size_t leader_bytes;       /* messages up to here have one owner in each node */
     const lowlat_plan_t *plan; /* NULL: nothing was measured */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
+    struct lowlat_ring *ring; /* for long messages (lowlat_ring.h); NULL: we exchange nothing */
 } lowlat_net_t;
 
 /* Begin to sum `vector` of `elems` > 0 elements over the nodes; `vector` is ours until the end. */

@@ -29,12 +29,17 @@ static unsigned insert(unsigned *partner, unsigned count, unsigned node)
 unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS])
 {
     static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
-                                                     lowlat_schedule_halving, lowlat_schedule_ring};
-    static_assert(sizeof schedules / sizeof schedules[0] == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
-                  "the schedule of each algorithm between nodes");
+                                                     lowlat_schedule_halving};
+    static_assert(sizeof schedules / sizeof schedules[0] + 1 ==
+                      LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
+                  "the schedule of each algorithm between nodes but the ring");
     lowlat_move_t move;
     unsigned count = 0;
 
+    if (nodes > 1) {
+        count = insert(partner, count, (node + 1) % nodes);
+        count = insert(partner, count, (node + nodes - 1) % nodes);
+    }
     for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
         /* As many elements as nodes: no piece is empty. */
         for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {

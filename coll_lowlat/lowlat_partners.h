@@ -10,8 +10,8 @@
 enum { LOWLAT_MAX_PARTNERS = 32 + 1 + 2 };
 
 /*
- * The partners of `node` among `nodes` in all schedules of lowlat_net.h, ascending; how many.  Who
- * is a partner of ours has us for a partner.
+ * The partners of `node` among `nodes` in all schedules of lowlat_net.h and in the ring, ascending;
+ * how many.  Who is a partner of ours has us for a partner.
  */
 unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS]);
 

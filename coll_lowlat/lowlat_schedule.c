@@ -101,34 +101,3 @@ bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_
     const lowlat_place_t place = lowlat_place(node, nodes);
     return folded(&place, node, 2 * place.steps, halving_exchange, step, elems, line_elems, move);
 }
-
-/* The piece that starts with node `piece`, modulo N; `piece` >= 0 after N is added. */
-static void ring_piece(unsigned piece, unsigned nodes, size_t elems, size_t line_elems,
-                       size_t *first, size_t *end)
-{
-    const size_t piece_elems = lowlat_round_up(lowlat_divide_up(elems, nodes), line_elems);
-    *first = lowlat_min(elems, piece % nodes * piece_elems);
-    *end = lowlat_min(elems, *first + piece_elems);
-}
-
-bool lowlat_schedule_ring(unsigned node, unsigned nodes, unsigned step, size_t elems,
-                          size_t line_elems, lowlat_move_t *move)
-{
-    const unsigned half = nodes - 1; /* steps of either stage */
-
-    *move = move_nothing();
-    if (step >= 2 * half) {
-        return false;
-    }
-    move->to = (node + 1) % nodes;
-    move->from = (node + nodes - 1) % nodes;
-    move->adds = step < half;
-    move->peers_is_left = true;
-    /* Step s passes on what came in step s - 1; the allgather begins with the own total, node + 1.
-     */
-    ring_piece(node + 2 * nodes - step, nodes, elems, line_elems, &move->send_first,
-               &move->send_end);
-    ring_piece(node + 2 * nodes - step - 1, nodes, elems, line_elems, &move->receive_first,
-               &move->receive_end);
-    return true;
-}

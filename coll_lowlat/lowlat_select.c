@@ -10,6 +10,7 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_oneshot.h"
+#include "lowlat_ring.h"
 #include "lowlat_select.h"
 #include "lowlat_staging.h"
 #include "lowlat_twoshot.h"

@@ -41,8 +41,8 @@ exchange_span_t exchange_layout_shard(const exchange_layout_t *layout, unsigned 
 
 size_t exchange_layout_segments(const exchange_layout_t *layout)
 {
-    return 0 != layout->chunk_elems
-               ? divide_up(layout->count, layout->chunk_elems)
+    return 0 != layout->chunks
+               ? layout->chunks
                : divide_up(exchange_layout_shard(layout, 0).elems, layout->segment_elems);
 }
 
@@ -50,9 +50,9 @@ size_t exchange_layout_segments(const exchange_layout_t *layout)
 static exchange_span_t part_of_chunk(const exchange_layout_t *layout, unsigned shard, size_t chunk)
 {
     const size_t begin = chunk * layout->chunk_elems;
-    const size_t left = layout->count - begin;
+    const bool is_last = chunk + 1 == layout->chunks;
     exchange_span_t span =
-        shard_of(layout, left < layout->chunk_elems ? left : layout->chunk_elems, shard);
+        shard_of(layout, is_last ? layout->count - begin : layout->chunk_elems, shard);
 
     span.begin += begin;
     return span;
@@ -61,10 +61,9 @@ static exchange_span_t part_of_chunk(const exchange_layout_t *layout, unsigned s
 exchange_span_t exchange_layout_segment(const exchange_layout_t *layout, unsigned shard,
                                         size_t segment)
 {
-    if (0 != layout->chunk_elems) {
-        return segment < exchange_layout_segments(layout)
-                   ? part_of_chunk(layout, shard, segment)
-                   : (exchange_span_t){.begin = layout->count, .elems = 0};
+    if (0 != layout->chunks) {
+        return segment < layout->chunks ? part_of_chunk(layout, shard, segment)
+                                        : (exchange_span_t){.begin = layout->count, .elems = 0};
     }
     const exchange_span_t span = exchange_layout_shard(layout, shard);
     if (segment >= divide_up(span.elems, layout->segment_elems)) {

@@ -33,7 +33,8 @@ typedef struct exchange_layout {
     unsigned shards;      /* at least 1 */
     size_t row_elems;     /* at least 1: elements that stay together */
     size_t segment_elems; /* at least 1; without chunks */
-    size_t chunk_elems;   /* 0: there are no chunks */
+    size_t chunks;        /* 0: there are none */
+    size_t chunk_elems;   /* of each but the last, which has what is left */
     bool blocks;          /* the vector is a block for each shard */
 } exchange_layout_t;
 

@@ -165,17 +165,34 @@ void operation_tree(const operation_t *operation, const placement_t *placement, 
     sum_positions(operation, placement, placement->nodes - positions, 0, positions, sum);
 }
 
-void operation_round(const operation_t *operation, const placement_t *placement, unsigned first,
-                     unsigned char *sum)
+void operation_chain(const operation_t *operation, const placement_t *placement, unsigned first,
+                     int step, unsigned count, unsigned char *sum)
 {
+    const unsigned nodes = placement->nodes;
     unsigned char *next = test_alloc(operation->span_bytes);
+    unsigned node = first % nodes;
 
-    sum_node(operation, placement, first, sum);
-    for (unsigned i = 1; i < placement->nodes; ++i) {
-        sum_node(operation, placement, (first + i) % placement->nodes, next);
+    sum_node(operation, placement, node, sum);
+    for (unsigned i = 1; i < count; ++i) {
+        node = (node + (step < 0 ? nodes - 1 : 1)) % nodes;
+        sum_node(operation, placement, node, next);
         add(operation, sum, next);
     }
     free(next);
+}
+
+void operation_two_chains(const operation_t *operation, const placement_t *placement,
+                          unsigned owner, unsigned char *sum)
+{
+    const unsigned nodes = placement->nodes;
+    const unsigned left = nodes / 2;
+    const unsigned right = nodes - 1 - left;
+    unsigned char *own = test_alloc(operation->span_bytes);
+
+    operation_chain(operation, placement, owner + right, -1, right + 1, own);
+    operation_chain(operation, placement, owner + nodes - left, 1, left, sum);
+    add(operation, sum, own);
+    free(own);
 }
 
 static bool equal(const operation_t *operation, const unsigned char *a, const unsigned char *b)

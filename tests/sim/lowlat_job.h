@@ -50,9 +50,13 @@ typedef struct placement {
 /* The sum over the nodes, as a balanced tree of neighbours; lowlat_butterfly.h has its fold. */
 void operation_tree(const operation_t *operation, const placement_t *placement, unsigned char *sum);
 
-/* The sum over the nodes from `first` on, once around. */
-void operation_round(const operation_t *operation, const placement_t *placement, unsigned first,
-                     unsigned char *sum);
+/* The sums of `count` nodes, one after the other: first, first + step, ...; step is 1 or -1. */
+void operation_chain(const operation_t *operation, const placement_t *placement, unsigned first,
+                     int step, unsigned count, unsigned char *sum);
+
+/* The sum of the nodes before the owner, plus that of those behind it, which ends with its own. */
+void operation_two_chains(const operation_t *operation, const placement_t *placement,
+                          unsigned owner, unsigned char *sum);
 
 /* A rank.  The job's maker sets group, memory and rank, the rest is zero. */
 typedef struct actor {

@@ -7,6 +7,7 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_partners.h"
+#include "lowlat_ring.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
 
@@ -79,7 +80,9 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
         .node = topology->node,
         .owners = topology->owners,
         .peer = topology->peers,
+        .single = 1 == topology->largest,
         .chunk_bytes = nodes->chunk_bytes,
+        .piece_bytes = NODES_PIECE_BYTES,
         .leader_bytes = NODES_LEADER_BYTES,
     };
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
@@ -88,6 +91,10 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
                                       ? arc_put_streams_get(nodes->streams[rank], i)
                                       : sim_network_stream(nodes->network[i], rank);
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
+    }
+    nodes->ring[rank] = test_buffer_new(lowlat_ring_memory_bytes(net->nodes, net->piece_bytes), 0);
+    if (topology->local_rank < topology->owners) {
+        lowlat_ring_init(net, nodes->ring[rank].data);
     }
     nodes->actors[rank].rank = rank;
     nodes->actors[rank].memory = nodes->memory[topology->node];
@@ -139,6 +146,7 @@ void sim_nodes_free(sim_nodes_t *nodes)
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             test_buffer_free(&nodes->scratch[rank][i]);
         }
+        test_buffer_free(&nodes->ring[rank]);
     }
     for (unsigned rank = 0; NULL != nodes->windows && rank < nodes->ranks; ++rank) {
         arc_put_streams_free(nodes->streams[rank]);
@@ -199,6 +207,7 @@ bool sim_nodes_intact(const sim_nodes_t *nodes)
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             intact = intact && test_buffer_intact(&nodes->scratch[rank][i]);
         }
+        intact = intact && test_buffer_intact(&nodes->ring[rank]);
     }
     return intact;
 }
@@ -212,41 +221,64 @@ static size_t cut(size_t elems, size_t pieces, size_t line_elems)
     return (piece + line_elems - 1) / line_elems * line_elems;
 }
 
-/* The node from which on the ring sums an element: the vector is cut into chunks, parts, pieces. */
-static unsigned ring_first(const operation_t *operation, const sim_nodes_t *nodes, size_t elem)
+/* The shard that row `row` of `rows` is in: the first ones have a row more. */
+static unsigned shard_of(size_t row, size_t rows, unsigned nodes)
 {
+    const size_t each = rows / nodes;
+    const size_t in_longer = rows % nodes * (each + 1);
+    return (unsigned) (row < in_longer ? row / (each + 1)
+                                       : rows % nodes + (row - in_longer) / each);
+}
+
+/* The node that owns the sum of an element: the vector is cut into chunks, parts, shards. */
+static unsigned ring_owner(const operation_t *operation, const sim_nodes_t *nodes, size_t elem)
+{
+    const placement_t *placement = &nodes->placement;
     const size_t stride = operation->reducer.stride_bytes;
     const size_t line = 0 == 64 % stride ? 64 / stride : 1;
-    const size_t slot_bytes = NODES_ARENA_BYTES / LOWLAT_MIN_SLOTS;
-    const size_t most_bytes = nodes->chunk_bytes < slot_bytes ? nodes->chunk_bytes : slot_bytes;
-    const size_t most = most_bytes / (line * stride) * line;
-    unsigned owners = nodes->placement.size[0];
-    size_t chunk = operation->count;
+    const size_t lines = NODES_PIECE_BYTES / (line * stride);
+    const size_t piece = (lines > 0 ? lines : 1) * line;
+    unsigned owners = placement->size[0];
+    unsigned largest = placement->size[0];
 
-    for (unsigned node = 1; node < nodes->placement.nodes; ++node) {
-        owners = nodes->placement.size[node] < owners ? nodes->placement.size[node] : owners;
+    for (unsigned node = 1; node < placement->nodes; ++node) {
+        owners = placement->size[node] < owners ? placement->size[node] : owners;
+        largest = placement->size[node] > largest ? placement->size[node] : largest;
     }
     owners = operation->span_bytes <= NODES_LEADER_BYTES ? 1 : owners;
-    if (operation->count * stride > most_bytes) {
-        chunk = cut(operation->count, (operation->count + most - 1) / most, line);
+    size_t chunk = piece * owners * placement->nodes;
+    if (largest > 1 || stride != operation->reducer.last_bytes) {
+        const size_t slot = NODES_ARENA_BYTES / LOWLAT_MIN_SLOTS;
+        const size_t most_bytes = chunk * stride < slot ? chunk * stride : slot;
+        const size_t most = most_bytes / (line * stride) * line;
+        chunk = operation->count * stride > most_bytes
+                    ? cut(operation->count, (operation->count + most - 1) / most, line)
+                    : operation->count;
     }
     const size_t before = elem / chunk * chunk;
     const size_t elems = operation->count - before < chunk ? operation->count - before : chunk;
     const size_t part = cut(elems, owners, line);
     const size_t rest = elems - (elem - before) / part * part;
-    const size_t piece = cut(rest < part ? rest : part, nodes->placement.nodes, line);
-    return (unsigned) ((elem - before) % part / piece);
+    const size_t rows = ((rest < part ? rest : part) + line - 1) / line;
+    const unsigned shard = shard_of((elem - before) % part / line, rows, placement->nodes);
+    return (shard + placement->nodes - 1) % placement->nodes;
 }
 
 static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, unsigned char *sum)
 {
+    enum { CHAIN_NODES = 4 };
+    const placement_t *placement = &nodes->placement;
     const size_t stride = operation->reducer.stride_bytes;
     unsigned char *turn = test_alloc(operation->span_bytes);
 
-    for (unsigned first = 0; first < nodes->placement.nodes; ++first) {
-        operation_round(operation, &nodes->placement, first, turn);
+    for (unsigned owner = 0; owner < placement->nodes; ++owner) {
+        if (placement->nodes <= CHAIN_NODES) {
+            operation_chain(operation, placement, owner + 1, 1, placement->nodes, turn);
+        } else {
+            operation_two_chains(operation, placement, owner, turn);
+        }
         for (size_t i = 0; i < operation->count; ++i) {
-            if (first == ring_first(operation, nodes, i)) {
+            if (owner == ring_owner(operation, nodes, i)) {
                 memcpy(sum + i * stride, turn + i * stride, operation->reducer.last_bytes);
             }
         }

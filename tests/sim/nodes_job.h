@@ -21,6 +21,7 @@ enum {
     NODES_ARENA_BYTES =
         4096, /* for chunks of the longest kind: one slot more than a pipeline needs */
     NODES_LEADER_BYTES = 300,
+    NODES_PIECE_BYTES = 128, /* of a message of the ring */
 };
 
 typedef struct nodes_options {
@@ -46,6 +47,7 @@ typedef struct sim_nodes {
     arc_topology_t topology[LOWLAT_JOB_MAX_RANKS];
     lowlat_net_t net[LOWLAT_JOB_MAX_RANKS];
     test_buffer_t scratch[LOWLAT_JOB_MAX_RANKS][LOWLAT_EXCHANGES];
+    test_buffer_t ring[LOWLAT_JOB_MAX_RANKS];
     actor_t actors[LOWLAT_JOB_MAX_RANKS];
 } sim_nodes_t;
 

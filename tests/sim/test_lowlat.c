@@ -51,7 +51,7 @@ static void expect(const operation_t *operation, const void *context, unsigned c
     const placement_t *alone = &((const node_t *) context)->alone;
 
     if (lowlat_algorithms[operation->algorithm].reproducible) {
-        operation_round(operation, alone, 0, sum);
+        operation_chain(operation, alone, 0, 1, alone->nodes, sum);
     } else {
         operation_tree(operation, alone, sum);
     }

@@ -21,7 +21,7 @@ enum {
     SEED = 424242,
     NODES = 3,
     OWNERS = 2,
-    CHUNK_BYTES = NODES * OWNERS * LOWLAT_CACHE_LINE_BYTES, /* no piece of the ring is empty */
+    CHUNK_BYTES = NODES * OWNERS * LOWLAT_CACHE_LINE_BYTES,
     CHUNKS = 9,
     STEPS = 2000000,
     STEPS_AFTER_FAULT = 20000,
@@ -86,16 +86,22 @@ static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at)
     return outcome;
 }
 
-/* Starts and completions of messages in one exchange: chunks dealt to the exchanges in turn. */
+/*
+ * Starts and completions of messages in one exchange.  Schedules deal their chunks to the exchanges
+ * in turn; the ring has the first one alone, and its own chunks: of 88 numbers, a message each
+ * owner, node and round.
+ */
 static uint64_t operations_of(unsigned algorithm, unsigned exchange)
 {
+    enum { RING_CHUNKS = 5, RING_MESSAGES = 2 * (NODES - 1) * NODES };
     const uint64_t chunks =
         CHUNKS / LOWLAT_EXCHANGES + (exchange < (unsigned) CHUNKS % LOWLAT_EXCHANGES);
     /* Of three nodes one is folded: give, exchange both ways (halving: twice), get. */
-    const uint64_t ring = (uint64_t) 2 * (NODES - 1) * NODES;
-    const uint64_t messages = LOWLAT_ALGORITHM_RING == algorithm      ? ring
-                              : LOWLAT_ALGORITHM_HALVING == algorithm ? 6
-                                                                      : 4;
+    const uint64_t messages = LOWLAT_ALGORITHM_HALVING == algorithm ? 6 : 4;
+
+    if (LOWLAT_ALGORITHM_RING == algorithm) {
+        return 0 == exchange ? (uint64_t) 4 * RING_MESSAGES * RING_CHUNKS * OWNERS : 0;
+    }
     /* A send, a receive and their two ends. */
     return 4 * messages * chunks * OWNERS;
 }

@@ -144,11 +144,14 @@ static void chunks_follow_each_other_and_so_do_their_parts(void **state)
     for (size_t c = 0; c < sizeof(chunk_elems) / sizeof(chunk_elems[0]); ++c) {
         for (size_t count = 0; count < 30000; count += 1 + count / 3) {
             for (unsigned shards_of = 1; shards_of <= 9; ++shards_of) {
-                const exchange_layout_t layout = {.count = count,
+                const size_t chunks = 0 == count ? 1 : (count - 1) / chunk_elems[c] + 1;
+                /* The last chunk has what is left: here up to a chunk and a half. */
+                const exchange_layout_t layout = {.count = count + chunk_elems[c] / 2,
                                                   .shards = shards_of,
                                                   .row_elems = ROW,
+                                                  .chunks = chunks,
                                                   .chunk_elems = chunk_elems[c]};
-                const size_t chunks = exchange_layout_segments(&layout);
+                assert_int_equal(chunks, exchange_layout_segments(&layout));
                 size_t next = 0;
                 for (size_t chunk = 0; chunk < chunks; ++chunk) {
                     for (unsigned shard = 0; shard < shards_of; ++shard) {
@@ -158,9 +161,9 @@ static void chunks_follow_each_other_and_so_do_their_parts(void **state)
                                     0 == (span.begin - chunk * chunk_elems[c]) % ROW);
                         next += span.elems;
                     }
-                    assert_true(next == count || next == (chunk + 1) * chunk_elems[c]);
+                    assert_true(chunk + 1 == chunks || next == (chunk + 1) * chunk_elems[c]);
                 }
-                assert_true(next == count);
+                assert_true(next == layout.count);
                 assert_int_equal(0, exchange_layout_segment(&layout, 0, chunks).elems);
             }
         }

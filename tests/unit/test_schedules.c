@@ -16,6 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "exchange_schedule.h"
 #include "lowlat_net.h"
 #include "lowlat_partners.h"
 
@@ -196,32 +197,6 @@ static void halving_sums_everything_once_and_in_order(void **state)
     }
 }
 
-static void ring_sums_everything_once(void **state)
-{
-    (void) state;
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
-        check_schedule(lowlat_schedule_ring, false, nodes, 2 * (nodes - 1));
-    }
-}
-
-/* What the ring is for: each node sends 2 (N-1)/N of the vector. */
-static void ring_sends_each_node_an_equal_share(void **state)
-{
-    (void) state;
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
-        const size_t elems = (size_t) 8 * nodes;
-        for (unsigned node = 0; node < nodes; ++node) {
-            lowlat_move_t move;
-            size_t sent = 0;
-            for (unsigned step = 0; lowlat_schedule_ring(node, nodes, step, elems, 8, &move);
-                 ++step) {
-                sent += move.send_end - move.send_first;
-            }
-            assert_int_equal((size_t) 2 * (nodes - 1) * 8, sent);
-        }
-    }
-}
-
 /* ---- partners ---- */
 
 static bool is_partner(unsigned node, unsigned nodes, unsigned other)
@@ -259,7 +234,7 @@ static void partners_are_each_others_and_few(void **state)
 static void partners_are_all_that_schedules_name(void **state)
 {
     static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
-                                                     lowlat_schedule_halving, lowlat_schedule_ring};
+                                                     lowlat_schedule_halving};
     enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
     lowlat_move_t move;
     (void) state;
@@ -278,15 +253,32 @@ static void partners_are_all_that_schedules_name(void **state)
     }
 }
 
+static void partners_are_all_that_the_ring_names(void **state)
+{
+    static const exchange_tree_t *const trees[] = {&exchange_full_loop, &exchange_semi_loop};
+    (void) state;
+
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        const exchange_shape_t shape = exchange_shape_flat(nodes);
+        for (unsigned i = 0; i < 2 * nodes; ++i) {
+            for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
+                const exchange_round_t round =
+                    exchange_schedule_round(trees[i % 2], &shape, i / 2, index);
+                assert_true(is_partner(i / 2, nodes, round.send_peer));
+                assert_true(is_partner(i / 2, nodes, round.receive_peer));
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubling_sums_everything_once_and_in_order),
         cmocka_unit_test(halving_sums_everything_once_and_in_order),
-        cmocka_unit_test(ring_sums_everything_once),
-        cmocka_unit_test(ring_sends_each_node_an_equal_share),
         cmocka_unit_test(partners_are_each_others_and_few),
         cmocka_unit_test(partners_are_all_that_schedules_name),
+        cmocka_unit_test(partners_are_all_that_the_ring_names),
     };
     return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }
