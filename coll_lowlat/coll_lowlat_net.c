@@ -440,13 +440,11 @@ static bool make_ring(lowlat_module_t *module)
     if (module->topology.local_rank >= net->owners) {
         return true;
     }
-    module->ring =
-        aligned_alloc(EXCHANGE_ALIGN_BYTES, lowlat_round_up(bytes, EXCHANGE_ALIGN_BYTES));
-    if (NULL == module->ring) {
-        return false;
+    module->ring = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
+    if (NULL != module->ring) {
+        lowlat_ring_init(&module->net, module->ring);
     }
-    lowlat_ring_init(&module->net, module->ring);
-    return true;
+    return NULL != module->ring;
 }
 
 bool lowlat_net_make(lowlat_module_t *module)

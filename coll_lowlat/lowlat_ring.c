@@ -12,7 +12,7 @@
  * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
  * all chunks are available at once, and arenas bound nothing.
  *
- *   cost   2 (N-1) alpha + 2 (N-1)/N n beta; from 5 nodes on half of the alphas
+ *   cost   2 ceil((N-1)/2) alpha + 2 (N-1)/N n beta
  *
  * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
  * its slot is free, which it is for all chunks of a window (lowlat_hierarchical.c has the rest of
@@ -30,15 +30,13 @@
 #include "lowlat_parts.h"
 #include "lowlat_ring.h"
 
-enum {
-    DEPTH = 16,      /* segments under way: as many as coll_quant has (docs/benchmarks_nodes.md) */
-    CHAIN_NODES = 4, /* up to so many a full loop: the same latencies, fewer buffers */
-};
+/* Segments under way: enough for the link, few enough for the cache (docs/benchmarks_nodes.md). */
+enum { DEPTH = 8 };
 
 static exchange_config_t config_of(unsigned nodes, size_t piece_bytes)
 {
     return (exchange_config_t){
-        .tree = nodes <= CHAIN_NODES ? &exchange_full_loop : &exchange_semi_loop,
+        .tree = &exchange_semi_loop,
         .shape = exchange_shape_flat(nodes),
         .depth = DEPTH,
         .message_bytes = lowlat_ring_message_bytes(piece_bytes),

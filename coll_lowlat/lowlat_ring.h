@@ -1,6 +1,6 @@
 /*
  * Long messages between nodes: exact sums through the pipeline of all exchanges
- * (exchange_pipeline.h), a full loop for up to 4 nodes and a semi loop for more.
+ * (exchange_pipeline.h), in a semi loop.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

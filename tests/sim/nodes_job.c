@@ -266,17 +266,12 @@ static unsigned ring_owner(const operation_t *operation, const sim_nodes_t *node
 
 static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, unsigned char *sum)
 {
-    enum { CHAIN_NODES = 4 };
     const placement_t *placement = &nodes->placement;
     const size_t stride = operation->reducer.stride_bytes;
     unsigned char *turn = test_alloc(operation->span_bytes);
 
     for (unsigned owner = 0; owner < placement->nodes; ++owner) {
-        if (placement->nodes <= CHAIN_NODES) {
-            operation_chain(operation, placement, owner + 1, 1, placement->nodes, turn);
-        } else {
-            operation_two_chains(operation, placement, owner, turn);
-        }
+        operation_two_chains(operation, placement, owner, turn);
         for (size_t i = 0; i < operation->count; ++i) {
             if (owner == ring_owner(operation, nodes, i)) {
                 memcpy(sum + i * stride, turn + i * stride, operation->reducer.last_bytes);
