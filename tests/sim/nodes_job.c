@@ -11,6 +11,8 @@
 #include "lowlat_select.h"
 #include "nodes_job.h"
 
+enum { CUT_BYTES = 8 }; /* an element, of nearly all */
+
 static void require(bool good, const char *what)
 {
     if (!good) {
@@ -118,10 +120,13 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
             sim_memory_new(options->size[node], NODES_ARENA_BYTES, options->seed + node);
     }
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        const bool faulty = i == options->faulty;
         const sim_options_t network = {.seed = options->seed + i,
                                        .delay_max = 5,
                                        .eager_max = 2,
-                                       .fail_at = i == options->faulty ? options->fail_at : 0};
+                                       .fail_at = faulty ? options->fail_at : 0,
+                                       .garble_at = faulty ? options->cut_at : 0,
+                                       .garble_cut = CUT_BYTES};
         nodes->network[i] = sim_network_new(nodes->ranks, &network);
     }
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {

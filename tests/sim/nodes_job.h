@@ -33,6 +33,7 @@ typedef struct nodes_options {
     const arc_put_config_t *puts; /* instead of messages; NULL: messages */
     unsigned faulty;              /* the network of this exchange ... */
     uint64_t fail_at;             /* ... fails at this operation; 0: none */
+    uint64_t cut_at;              /* ... and cuts the end of this message off; 0: of none */
 } nodes_options_t;
 
 typedef struct sim_nodes {

@@ -31,7 +31,7 @@ typedef struct outcome {
     bool fault_happened;
     bool finished;
     unsigned failed; /* ranks with ARC_ERR_TRANSPORT */
-    unsigned other;  /* ... with another error */
+    unsigned other;  /* ... with another error: of a message */
 } outcome_t;
 
 /* All ranks that still run are given up, as at a time limit. */
@@ -46,21 +46,22 @@ static void give_up(sim_nodes_t *nodes)
     }
 }
 
-static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at)
+static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at, uint64_t cut_at)
 {
     const nodes_options_t options = {.nodes = NODES,
                                      .size = {2, 3, 2},
                                      .chunk_bytes = CHUNK_BYTES,
                                      .seed = SEED + fail_at % 3,
                                      .faulty = exchange,
-                                     .fail_at = fail_at};
+                                     .fail_at = fail_at,
+                                     .cut_at = cut_at};
     const operation_t operation = {.algorithm = algorithm,
                                    .reducer = lowlat_job_reducer(1),
                                    .count = CHUNKS * CHUNK_BYTES / sizeof(double),
                                    .span_bytes = CHUNKS * CHUNK_BYTES,
                                    .seed = SEED};
     sim_nodes_t *nodes = sim_nodes_new(&options);
-    test_random_t random = test_random_of(SEED, fail_at);
+    test_random_t random = test_random_of(SEED, fail_at + cut_at);
     job_t job = {.ranks = nodes->ranks,
                  .actors = nodes->actors,
                  .operations = &operation,
@@ -72,7 +73,7 @@ static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at)
     outcome_t outcome = {.failed = 0};
 
     /* Ranks that only wait for one that failed never end by themselves. */
-    outcome.finished = job_run(&job, &random, 0 == fail_at ? STEPS : STEPS_AFTER_FAULT);
+    outcome.finished = job_run(&job, &random, 0 == fail_at + cut_at ? STEPS : STEPS_AFTER_FAULT);
     give_up(nodes);
     outcome.fault_happened = sim_network_fault_happened(nodes->network[exchange]);
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
@@ -111,11 +112,11 @@ static void every_failing_operation_of_a_network_is_reported(void **state)
     const unsigned algorithm = *(const unsigned *) *state;
 
     for (unsigned exchange = 0; exchange < LOWLAT_EXCHANGES; ++exchange) {
-        const outcome_t clean = run(algorithm, exchange, 0);
+        const outcome_t clean = run(algorithm, exchange, 0, 0);
         assert_true(clean.finished && 0 == clean.failed && 0 == clean.other);
         uint64_t k = 1;
         for (;; ++k) {
-            const outcome_t outcome = run(algorithm, exchange, k);
+            const outcome_t outcome = run(algorithm, exchange, k, 0);
             if (!outcome.fault_happened) {
                 assert_true(outcome.finished && 0 == outcome.failed);
                 break;
@@ -127,6 +128,26 @@ static void every_failing_operation_of_a_network_is_reported(void **state)
     }
 }
 
+/* Whoever gets it says so, and nobody takes what it lacks for a result (job_run). */
+static void every_message_that_is_too_short_is_reported(void **state)
+{
+    const unsigned algorithm = *(const unsigned *) *state;
+
+    for (unsigned exchange = 0; exchange < LOWLAT_EXCHANGES; ++exchange) {
+        uint64_t k = 1;
+        for (;; ++k) {
+            const outcome_t outcome = run(algorithm, exchange, 0, k);
+            if (!outcome.fault_happened) {
+                assert_true(outcome.finished);
+                break;
+            }
+            assert_true(outcome.other >= 1);
+        }
+        /* Each message is two operations that start and two that end. */
+        assert_int_equal(operations_of(algorithm, exchange) / 4 + 1, k);
+    }
+}
+
 int main(void)
 {
     static unsigned algorithms[] = {LOWLAT_ALGORITHM_DOUBLING, LOWLAT_ALGORITHM_HALVING,
@@ -135,6 +156,9 @@ int main(void)
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[0]),
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[1]),
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[2]),
+        cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[0]),
+        cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[1]),
+        cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[2]),
     };
 
     printf("# seed %d\n", SEED);

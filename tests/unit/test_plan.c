@@ -149,6 +149,26 @@ static void straight_lines_go_on_behind_the_longest_trial(void **state)
     assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, SIZE_MAX));
 }
 
+/* What was not measured must promise twice as much. */
+static void behind_the_longest_trial_the_margin_is_twice_as_wide(void **state)
+{
+    static const struct {
+        double copies;
+        bool taken;
+    } rows[] = {{0.93, false}, {0.88, true}};
+    lowlat_plan_t plan;
+    (void) state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const double copies = rows[i].copies;
+        const cost_t costs[] = {{2, 1}, {2, copies}, {2, copies}, {2, copies}};
+        const lowlat_trials_t trials = trials_of(1, costs, lengths, LENGTHS, 1e-6, 10e-9);
+        lowlat_plan_make(&plan, &trials, MARGIN, 0);
+        assert_int_not_equal(LOWLAT_ALGORITHMS, planned(&plan, 524288));
+        assert_int_equal(rows[i].taken, LOWLAT_ALGORITHMS != planned(&plan, SIZE_MAX));
+    }
+}
+
 static void leaders_are_for_the_lengths_where_they_gain(void **state)
 {
     static const cost_t costs[] = {{20, 3}, {4, 2}, {8, 2}, {12, 2}, {3, 4}, {7, 4}, {11, 4}};
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(what_does_not_gain_enough_is_passed_down),
         cmocka_unit_test(long_messages_are_taken_only_if_trials_were_long),
         cmocka_unit_test(straight_lines_go_on_behind_the_longest_trial),
+        cmocka_unit_test(behind_the_longest_trial_the_margin_is_twice_as_wide),
         cmocka_unit_test(leaders_are_for_the_lengths_where_they_gain),
         cmocka_unit_test(what_cannot_win_is_not_tried),
         cmocka_unit_test(the_first_of_its_kind_is_tried_again),
