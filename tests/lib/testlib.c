@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fence.h"
 #include "testlib.h"
 
 enum { CANARY_BYTES = 128, CANARY = 0xc5, ALIGN_BYTES = 64 };
@@ -69,7 +70,7 @@ void *test_alloc(size_t bytes)
 
 test_buffer_t test_buffer_new(size_t bytes, size_t misaligned)
 {
-    size_t total = ALIGN_BYTES + CANARY_BYTES + misaligned + bytes + CANARY_BYTES;
+    const size_t total = ALIGN_BYTES + CANARY_BYTES + misaligned + bytes + CANARY_BYTES;
     unsigned char *allocation = test_alloc(total);
     uintptr_t unaligned = (uintptr_t) allocation + CANARY_BYTES;
     size_t skip = (ALIGN_BYTES - unaligned % ALIGN_BYTES) % ALIGN_BYTES;
@@ -77,10 +78,12 @@ test_buffer_t test_buffer_new(size_t bytes, size_t misaligned)
         .data = allocation + CANARY_BYTES + skip + misaligned,
         .bytes = bytes,
         .allocation = allocation,
+        .allocated_bytes = total,
     };
 
     memset(buffer.data - CANARY_BYTES, CANARY, CANARY_BYTES);
     memset(buffer.data + bytes, CANARY, CANARY_BYTES);
+    fence(allocation, total, buffer.data, bytes);
     test_buffer_poison(&buffer);
     return buffer;
 }
@@ -93,13 +96,15 @@ void test_buffer_free(test_buffer_t *buffer)
 
 bool test_buffer_intact(const test_buffer_t *buffer)
 {
+    bool intact = true;
+
+    fence_open(buffer->allocation, buffer->allocated_bytes);
     for (size_t i = 0; i < CANARY_BYTES; ++i) {
-        if (CANARY != buffer->data[buffer->bytes + i] ||
-            CANARY != buffer->data[(ptrdiff_t) i - CANARY_BYTES]) {
-            return false;
-        }
+        intact = intact && CANARY == buffer->data[buffer->bytes + i] &&
+                 CANARY == buffer->data[(ptrdiff_t) i - CANARY_BYTES];
     }
-    return true;
+    fence(buffer->allocation, buffer->allocated_bytes, buffer->data, buffer->bytes);
+    return intact;
 }
 
 void test_buffer_poison(test_buffer_t *buffer)

@@ -36,14 +36,14 @@ double test_random_unit(test_random_t *random);
 double test_random_normal(test_random_t *random);
 
 /*
- * Memory of `bytes` bytes between two canaries.  The end of the buffer is the
- * end of the allocation but for the canary, and the first byte is `misaligned`
- * bytes behind a multiple of 64.
+ * Memory of `bytes` bytes between two canaries, which a sanitizer lets nobody read
+ * (fence.h).  The first byte is `misaligned` bytes behind a multiple of 64.
  */
 typedef struct test_buffer {
     unsigned char *data;
     size_t bytes;
     void *allocation;
+    size_t allocated_bytes;
 } test_buffer_t;
 
 /* Ends the program if there is no memory: a test set-up that fails must fail the test. */

@@ -13,13 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(_at, _bytes) ((void) (_at), (void) (_bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(_at, _bytes) ((void) (_at), (void) (_bytes))
-#endif
-
+#include "../lib/fence.h"
 #include "harness.h"
 
 enum {
@@ -198,14 +192,11 @@ static size_t allocated_bytes(const guarded_t *guarded)
     return guarded->capacity_bytes + 2 * CANARY_BYTES + GUARDED_SHIFT_BYTES;
 }
 
-/** AddressSanitizer stops whoever reads or writes outside the vector, whose ends it sees exactly.
- */
+/** Only the vector may be touched. */
 static void fence_vector(const guarded_t *guarded)
 {
-    unsigned char *vector = guarded->base + guarded->shift_bytes + CANARY_BYTES;
-
-    ASAN_POISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
-    ASAN_UNPOISON_MEMORY_REGION(vector, guarded->placed_bytes);
+    fence(guarded->base, allocated_bytes(guarded),
+          guarded->base + guarded->shift_bytes + CANARY_BYTES, guarded->placed_bytes);
 }
 
 void guarded_init(guarded_t *guarded, size_t capacity_bytes)
@@ -232,7 +223,7 @@ void *guarded_place_at(guarded_t *guarded, size_t bytes, size_t shift_bytes)
     }
     guarded->placed_bytes = bytes;
     guarded->shift_bytes = shift_bytes;
-    ASAN_UNPOISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
+    fence_open(guarded->base, allocated_bytes(guarded));
     memset(front, CANARY_VALUE, CANARY_BYTES);
     memset(front + CANARY_BYTES + bytes, CANARY_VALUE, CANARY_BYTES);
     fence_vector(guarded);
@@ -250,7 +241,7 @@ bool guarded_intact(const guarded_t *guarded)
     const unsigned char *behind = front + CANARY_BYTES + guarded->placed_bytes;
     bool intact = true;
 
-    ASAN_UNPOISON_MEMORY_REGION(guarded->base, allocated_bytes(guarded));
+    fence_open(guarded->base, allocated_bytes(guarded));
     for (size_t i = 0; i < CANARY_BYTES; i++) {
         intact = intact && front[i] == CANARY_VALUE && behind[i] == CANARY_VALUE;
     }
