@@ -1,0 +1,61 @@
+/*
+ * Sizes that are no sizes: products and sums that overflow, or are more than memory can have.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "checked.h"
+
+enum { UNTOUCHED = 77 };
+
+static void bytes_are_a_product_and_a_sum(void **state)
+{
+    size_t bytes = UNTOUCHED;
+    (void) state;
+
+    assert_true(arc_checked_bytes(0, SIZE_MAX, 5, &bytes));
+    assert_int_equal(5, bytes);
+    assert_true(arc_checked_bytes(1000, 12, 7, &bytes));
+    assert_int_equal(12007, bytes);
+    assert_true(arc_checked_bytes(1, PTRDIFF_MAX, 0, &bytes));
+    assert_true(PTRDIFF_MAX == bytes);
+}
+
+static void what_memory_cannot_have_is_refused(void **state)
+{
+    static const struct {
+        size_t count;
+        size_t each_bytes;
+        size_t more_bytes;
+    } rows[] = {
+        {SIZE_MAX / 8 + 1, 8, 0},  /* the product is 0 once it has overflown */
+        {SIZE_MAX / 8 + 2, 8, 64}, /* ... or small */
+        {1, SIZE_MAX, 2},          /* so is this sum */
+        {1, PTRDIFF_MAX, 1},       {2, (size_t) PTRDIFF_MAX, 0},
+    };
+    size_t bytes = UNTOUCHED;
+    (void) state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        assert_false(
+            arc_checked_bytes(rows[i].count, rows[i].each_bytes, rows[i].more_bytes, &bytes));
+        assert_int_equal(UNTOUCHED, bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_a_product_and_a_sum),
+        cmocka_unit_test(what_memory_cannot_have_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("checked sizes", tests, NULL, NULL);
+}
