@@ -80,7 +80,12 @@ static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *bet
 {
     bool moved = publish_completed(task, between->completed(task));
 
-    if (task->staged < task->pieces && task->staged <= task->reduced + 1) {
+    /*
+     * A slot of ours is free when we have gathered its chunk ourselves: the others' flags tell that
+     * of an exchange of ours only if there are others on the node.
+     */
+    if (task->staged < task->pieces && task->staged <= task->reduced + 1 &&
+        task->staged < task->gathered + task->slots) {
         moved = try_action(task, lowlat_parts_stage) || moved;
     }
     if (task->reduced < task->staged && between->has_room(task)) {

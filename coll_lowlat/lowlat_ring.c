@@ -224,10 +224,11 @@ static arc_status_t drive(lowlat_task_t *task)
     return status;
 }
 
-/* What is staged has a slot; but alone on a node we wait for nobody to have read the last sum. */
+/* What is staged has a slot, and so has its sum. */
 static bool has_room(const lowlat_task_t *task)
 {
-    return task->reduced < task->exchanged + task->slots;
+    (void) task;
+    return true;
 }
 
 static void allow(lowlat_task_t *task, size_t chunk)

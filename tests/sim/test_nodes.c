@@ -28,8 +28,11 @@ enum {
     MIXED = LOWLAT_ALGORITHMS, /* a row's algorithm: another one for each operation */
 };
 
-/* One slot more than a pipeline needs; more slots than exchanges; a line no multiple of which. */
-static const size_t chunks_bytes[] = {1024, 256, 1000};
+/*
+ * One slot more than a pipeline needs; more slots than exchanges; a line no multiple of which; and
+ * more than there is room for: fewer slots than exchanges.
+ */
+static const size_t chunks_bytes[] = {1024, 256, 1000, NODES_ARENA_BYTES};
 
 /* Messages, and puts that are fused or not, in one piece or many. */
 static const arc_put_config_t put_configs[] = {
