@@ -21,7 +21,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
@@ -51,14 +50,6 @@ typedef struct wiring {
     ucx_card_t *sent;     /* [partners] */
     ucx_card_t *received; /* [partners] */
 } wiring_t;
-
-static int64_t now_seconds(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
 
 /* ---- what the process shares ---- */
 
@@ -140,12 +131,11 @@ void lowlat_puts_open(lowlat_puts_t *puts)
 
 void lowlat_puts_close(lowlat_puts_t *puts)
 {
-    const int64_t begin = now_seconds();
+    const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
 
     if (puts->open) {
         (void) opal_progress_unregister(drive);
-        for (reap(puts); NULL != puts->leaving && now_seconds() < begin + GOODBYE_SECONDS;
-             reap(puts)) {
+        for (reap(puts); NULL != puts->leaving && arc_now_ns() < end_ns; reap(puts)) {
             (void) sched_yield();
         }
         while (NULL != puts->leaving) {
@@ -330,7 +320,7 @@ static outcome_t attach(lowlat_module_t *module, lowlat_port_t *port, wiring_t *
 
 static outcome_t greet(lowlat_port_t *port)
 {
-    const int64_t begin = now_seconds();
+    const int64_t end_ns = arc_now_ns() + GREETING_SECONDS * ARC_NS_PER_SECOND;
 
     if (!port->has_window) {
         return CONNECTED;
@@ -339,7 +329,7 @@ static outcome_t greet(lowlat_port_t *port)
     if (ARC_OK == status) {
         status = ucx_window_greeted(&port->window);
     }
-    while (ARC_IN_PROGRESS == status && now_seconds() < begin + GREETING_SECONDS) {
+    while (ARC_IN_PROGRESS == status && arc_now_ns() < end_ns) {
         mca_compat_progress();
         status = ucx_window_greeted(&port->window);
     }

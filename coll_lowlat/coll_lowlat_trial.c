@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_trial.h"
@@ -51,10 +50,7 @@ typedef struct bench {
 
 static double now(void)
 {
-    struct timespec time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+    return (double) arc_now_ns() / (double) ARC_NS_PER_SECOND;
 }
 
 static arc_status_t call_below(const bench_t *bench, size_t elems)

@@ -28,7 +28,6 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "coll_quant.h"
 #include "settled.h"
@@ -49,15 +48,6 @@ typedef struct bench {
     uint64_t round_ns; /* when the round began */
     uint64_t end_ns;   /* when the time is over */
 } bench_t;
-
-static uint64_t now_ns(void)
-{
-    enum { NS = 1000000000 };
-    struct timespec time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t) time.tv_sec * NS + (uint64_t) time.tv_nsec;
-}
 
 /* From -127/1024 to 127/1024, as if drawn. */
 static float number_at(size_t i)
@@ -101,13 +91,13 @@ static int take_turn(const bench_t *bench, int (*call)(const bench_t *), unsigne
     int status = MPI_SUCCESS;
 
     for (unsigned i = 0; MPI_SUCCESS == status && i < first + calls; ++i) {
-        begin_ns = i == first ? now_ns() : begin_ns;
+        begin_ns = i == first ? (uint64_t) arc_now_ns() : begin_ns;
         status = call(bench);
     }
     if (MPI_SUCCESS != status) {
         return status;
     }
-    const uint64_t end_ns = now_ns();
+    const uint64_t end_ns = (uint64_t) arc_now_ns();
     const uint64_t next_ns = bench->warming_up ? 0 : end_ns - bench->round_ns;
     const bool is_time_left = end_ns + next_ns <= bench->end_ns;
     uint64_t values[] = {~((end_ns - begin_ns) / calls),
@@ -127,7 +117,7 @@ static int make_round(bench_t *bench, quant_trial_t *trial, bool *more)
     quant_times_t times = {0};
 
     bench->warming_up = 0 == trial->rounds;
-    bench->round_ns = now_ns();
+    bench->round_ns = (uint64_t) arc_now_ns();
     int status = MPI_SUCCESS;
     for (unsigned turn = 0; MPI_SUCCESS == status && turn < 2; ++turn) {
         status = below_first == (0 == turn)
@@ -201,7 +191,7 @@ static bool bench_make(bench_t *bench, quant_module_t *module, exchange_part_t p
     if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
         *status = fail(bench, " in an agreement on memory");
     } else if (ok) {
-        bench->end_ns = now_ns() + ns_of_ms * (uint64_t) module->settings.trial_ms;
+        bench->end_ns = (uint64_t) arc_now_ns() + ns_of_ms * (uint64_t) module->settings.trial_ms;
         return true;
     }
     bench_free(bench);
@@ -255,7 +245,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     int status = MPI_SUCCESS;
     bench_t bench;
 
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = (uint64_t) arc_now_ns();
     if (bench_make(&bench, module, part, numbers, quant_pays_class_bytes(class), &status)) {
         bool more = true;
         while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, MARGIN_PERCENT)) {
@@ -269,7 +259,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     if (MPI_SUCCESS == status) {
         quant_pays_decide(&module->pays[coll_quant_tried(part, numbers)], class,
                           0 == trial.rounds || quant_trial_pays(&trial, MARGIN_PERCENT));
-        log_trial(module, part, numbers, class, &trial, now_ns() - begin_ns);
+        log_trial(module, part, numbers, class, &trial, (uint64_t) arc_now_ns() - begin_ns);
         coll_quant_remember(module);
     }
     return status;
