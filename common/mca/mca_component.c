@@ -10,11 +10,6 @@
 #include "mca_params.h"
 #include "mca_presence.h"
 
-static const char *name_of(const arc_component_t *component)
-{
-    return component->super.collm_version.mca_component_name;
-}
-
 /*
  * Internal structures change between releases of Open MPI that have the same
  * interface version.  So this must be the very release that we were built for.
@@ -54,8 +49,9 @@ int arc_component_register(arc_component_t *component)
                 0,
                 "coll_%s: not used: it was built for another %s than this one; build it again "
                 "with this Open MPI (it was built with %d.%d.%d)",
-                name_of(component), release ? "build of Open MPI" : "release of Open MPI",
-                OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+                arc_component_name(component),
+                release ? "build of Open MPI" : "release of Open MPI", OMPI_MAJOR_VERSION,
+                OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
         }
         return OPAL_ERR_NOT_AVAILABLE;
     }
@@ -95,7 +91,7 @@ int arc_component_close(arc_component_t *component)
     if (*component->report && component->first_process) {
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
             if (ARC_SLOT_allreduce == slot || arc_tally_has_calls(&component->total[slot])) {
-                arc_tally_print(stderr, name_of(component), arc_slot_call(slot),
+                arc_tally_print(stderr, arc_component_name(component), arc_slot_call(slot),
                                 component->algorithm_names, component->algorithms,
                                 &component->total[slot]);
             }
@@ -121,7 +117,7 @@ static bool list_names(const char *list, const char *name)
 bool arc_component_listed(const arc_component_t *component)
 {
     const char *selection = ompi_coll_base_framework.framework_selection;
-    return NULL != selection && list_names(selection, name_of(component));
+    return NULL != selection && list_names(selection, arc_component_name(component));
 }
 
 bool arc_component_param_set(const arc_component_t *component, const char *name)
@@ -145,7 +141,7 @@ static bool is_somebody_elses(const arc_component_t *component, struct ompi_comm
 
     return mca_compat_info_get(comm, "ompi_comm_coll_han_topo_level", value, sizeof value) ||
            (mca_compat_info_get(comm, "ompi_comm_coll_preference", value, sizeof value) &&
-            '^' != value[0] && !list_names(value, name_of(component)));
+            '^' != value[0] && !list_names(value, arc_component_name(component)));
 }
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);

@@ -57,6 +57,12 @@ typedef struct arc_component {
     arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
 } arc_component_t;
 
+/* "lowlat", "quant" */
+static inline const char *arc_component_name(const arc_component_t *component)
+{
+    return component->super.collm_version.mca_component_name;
+}
+
 /* Where a module stands; each step is taken by all ranks of the communicator together. */
 typedef enum arc_phase {
     ARC_PHASE_FRESH,    /* no call yet */

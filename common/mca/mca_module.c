@@ -12,11 +12,6 @@
 #include "mca_below.h"
 #include "mca_component.h"
 
-static const char *name_of(const arc_module_t *module)
-{
-    return module->component->super.collm_version.mca_component_name;
-}
-
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
 {
     enum { TEXT_BYTES = 512 };
@@ -29,8 +24,9 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    opal_output(0, "coll_%s: communicator %u of %d ranks: %s", name_of(module),
-                mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
+    opal_output(0, "coll_%s: communicator %u of %d ranks: %s",
+                arc_component_name(module->component), mca_compat_comm_id(module->comm),
+                ompi_comm_size(module->comm), text);
 }
 
 static bool tells_calls(const arc_module_t *module)
@@ -124,7 +120,7 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
             arc_module_log(module, ARC_LOG_WARN,
                            "not used: the coll_%s parameters are not the same on all ranks; set "
                            "them once, on the mpirun command line",
-                           name_of(module));
+                           arc_component_name(module->component));
         }
         return;
     }

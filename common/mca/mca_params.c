@@ -17,11 +17,6 @@
 
 enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
-static const char *name_of(const arc_component_t *component)
-{
-    return component->super.collm_version.mca_component_name;
-}
-
 /* Where Open MPI found the variable `index` of the component. */
 static mca_base_var_source_t source_of(int variable)
 {
@@ -38,7 +33,7 @@ static mca_base_var_source_t source_of(int variable)
 static const char *environment_value(const arc_component_t *component, const char *name)
 {
     char variable[NAME_BYTES];
-    snprintf(variable, sizeof variable, "OMPI_MCA_coll_%s_%s", name_of(component), name);
+    snprintf(variable, sizeof variable, "OMPI_MCA_coll_%s_%s", arc_component_name(component), name);
     return getenv(variable);
 }
 
@@ -157,7 +152,7 @@ void mca_params_complain(const arc_component_t *component)
         opal_output(0,
                     "coll_%s: the value \"%s\" of parameter coll_%s_%s cannot be used; it must "
                     "be %s. Using the default, %s.",
-                    name_of(component), NULL != text ? text : "(from a file)", name_of(component),
-                    param->name, allowed, used);
+                    arc_component_name(component), NULL != text ? text : "(from a file)",
+                    arc_component_name(component), param->name, allowed, used);
     }
 }

@@ -10,8 +10,7 @@ enum { KEY_BYTES = sizeof "arc coll_" + MCA_BASE_MAX_COMPONENT_NAME_LEN };
 
 static void key_of(const arc_component_t *component, char key[KEY_BYTES])
 {
-    (void) snprintf(key, KEY_BYTES, "arc coll_%s",
-                    component->super.collm_version.mca_component_name);
+    (void) snprintf(key, KEY_BYTES, "arc coll_%s", arc_component_name(component));
 }
 
 /*
@@ -84,8 +83,7 @@ static bool as_the_user_says(arc_component_t *component, struct ompi_communicato
             "coll_%s: not used on communicators for which this Open MPI cannot tell whether "
             "all ranks have it; if it is installed on all nodes, set "
             "coll_%s_installed_everywhere 1",
-            component->super.collm_version.mca_component_name,
-            component->super.collm_version.mca_component_name);
+            arc_component_name(component), arc_component_name(component));
     }
     return false;
 }
@@ -119,7 +117,7 @@ bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicato
             0,
             "coll_%s: not used: rank %d does not have it, or with another priority or other "
             "collectives; install it on all nodes, and give all ranks the same --mca parameters",
-            component->super.collm_version.mca_component_name, without);
+            arc_component_name(component), without);
     }
     return everywhere;
 }
