@@ -163,7 +163,7 @@ static void behind_the_longest_trial_the_margin_is_twice_as_wide(void **state)
         const double copies = rows[i].copies;
         const cost_t costs[] = {{2, 1}, {2, copies}, {2, copies}, {2, copies}};
         const lowlat_trials_t trials = trials_of(1, costs, lengths, LENGTHS, 1e-6, 10e-9);
-        lowlat_plan_make(&plan, &trials, MARGIN, 0);
+        lowlat_plan_make(&plan, &trials, MARGIN);
         assert_int_not_equal(LOWLAT_ALGORITHMS, planned(&plan, 524288));
         assert_int_equal(rows[i].taken, LOWLAT_ALGORITHMS != planned(&plan, SIZE_MAX));
     }
