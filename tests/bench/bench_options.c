@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,9 +75,45 @@ static double get_bf16(const void *in, size_t at)
     return (double) number;
 }
 
+/*
+ * IEEE 754's binary16: a bit of sign, 5 of the exponent, FP16_BIAS more than it is, and the
+ * fraction behind a 1 that is not there.  Again to be added as such.
+ */
+enum { FP16_FRACTION_BITS = 10, FP16_BIAS = 15, FP16_EXPONENTS = 31 };
+
+static void fill_fp16(void *out, size_t count, unsigned shift)
+{
+    uint16_t *v = out;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned number = (unsigned) ((i + shift) % DATA_PERIOD + 1);
+        unsigned exponent = 0;
+        while (number >> exponent > 1) {
+            exponent++;
+        }
+        const unsigned fraction =
+            (number << FP16_FRACTION_BITS >> exponent) & ((1U << FP16_FRACTION_BITS) - 1);
+        v[i] = (uint16_t) ((exponent + FP16_BIAS) << FP16_FRACTION_BITS | fraction);
+    }
+}
+
+static double get_fp16(const void *in, size_t at)
+{
+    const unsigned bits = ((const uint16_t *) in)[at];
+    const unsigned one = 1U << FP16_FRACTION_BITS;
+    const unsigned fraction = bits & (one - 1);
+    const unsigned exponent = bits >> FP16_FRACTION_BITS & FP16_EXPONENTS;
+
+    if (exponent == 0 || exponent == FP16_EXPONENTS || bits >> FP16_BIAS != 0) {
+        return NAN; /* no sum of ours */
+    }
+    return (double) ((uint64_t) (one + fraction) << exponent) /
+           (double) (UINT64_C(1) << (FP16_BIAS + FP16_FRACTION_BITS));
+}
+
 #define TYPE_ROW(_name, _handle, _type) {#_name, _handle, sizeof(_type), fill_##_name, get_##_name},
 static const bench_type_t bench_types[] = {
     BENCH_TYPES(TYPE_ROW){"bf16", MPI_UINT16_T, sizeof(uint16_t), fill_bf16, get_bf16},
+    {"fp16", MPI_UINT16_T, sizeof(uint16_t), fill_fp16, get_fp16},
 };
 
 static double combine_sum(double a, double b)
@@ -136,7 +173,7 @@ static const struct flag {
 };
 
 static const char allowed_types[] =
-    "char, short, int, long, int8 to int64, uint8 to uint64, float, double or bf16";
+    "char, short, int, long, int8 to int64, uint8 to uint64, float, double, bf16 or fp16";
 
 static const char usage_text[] =
     "usage: arc_allreduce [options]\n"
@@ -146,7 +183,7 @@ static const char usage_text[] =
     "  -x, --warmup N                default 200 up to 8192 bytes, 10 above\n"
     "  -T, --type TYPE               char short int long int8 int16 int32 int64 uint8 uint16\n"
     "                                uint32 uint64 float double (default float), also with\n"
-    "                                OSU's mpi_ in front; bf16, in MPI_UINT16_T\n"
+    "                                OSU's mpi_ in front; bf16 and fp16, in MPI_UINT16_T\n"
     "  -o, --op OP                   sum max min (default sum)\n"
     "      --collective NAME         allreduce (default), reduce_scatter_block or allgather;\n"
     "                                the size is that of the blocks of all ranks together\n"

@@ -46,6 +46,17 @@ mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
 mpi_judge "np=2 a value that there is not"
 mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
 
+# Data of the benchmark are numbers of their type, and of no other.
+for type in bf16 fp16; do
+    mpi_start 2 60 "--mca coll_lowlat_uint16_as $type" \
+        arc_allreduce -m 2:4k -i 5 -x 0 -c --alter -T $type
+    test "$mpi_status" -eq 0 && test "$(grep -c Pass "$mpi_scratch/out")" -eq 12
+    mpi_result $? "np=2 arc_allreduce has $type"
+    mpi_start 2 60 "" arc_allreduce -m 4k:4k -i 5 -x 0 -c --alter -T $type
+    grep -q Fail "$mpi_scratch/out"
+    mpi_result $? "np=2 arc_allreduce notices $type added as integers"
+done
+
 # Of a call that is passed down or verified all numbers are widened at once.
 for ranks in 2 3; do
     mpi_start "$ranks" 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
