@@ -2,25 +2,29 @@
 
 # ARC_CHECK_ISA
 # Which vector instruction sets there are kernels for, as far as the compiler can build them and
-# --with-isa allows them: HAVE_ISA_x, AVX2_CFLAGS, AVX512_CFLAGS.
+# --with-isa allows them: HAVE_ISA_x, x_CFLAGS.
 # Which one runs is decided at run time (common/core/cpu.c).
 AC_DEFUN([ARC_CHECK_ISA], [
     AC_ARG_WITH([isa],
-        [AS_HELP_STRING([--with-isa=scalar|avx2|avx512],
-            [best instruction set to build kernels for (default: avx512). Lower it for processors
+        [AS_HELP_STRING([--with-isa=scalar|avx2|avx512|avx512_bf16],
+            [best instruction set to build kernels for (default: avx512_bf16). Lower it for processors
              that run slower while they execute AVX-512 (Intel before Ice Lake), to compare, or to
              work around a fault])],
-        [], [with_isa=avx512])
+        [], [with_isa=avx512_bf16])
     AS_CASE([$with_isa],
         [scalar], [arc_isas_allowed=],
         [avx2], [arc_isas_allowed=avx2],
         [avx512], [arc_isas_allowed="avx2 avx512"],
-        [AC_MSG_ERROR([--with-isa=$with_isa: scalar, avx2 or avx512])])
+        [avx512_bf16], [arc_isas_allowed="avx2 avx512 avx512_bf16"],
+        [AC_MSG_ERROR([--with-isa=$with_isa: scalar, avx2, avx512 or avx512_bf16])])
     ARC_ISAS=scalar
     _ARC_TRY_ISA([AVX2], [avx2], [-mavx2 -mf16c],
         [__m256i], [_mm256_abs_epi8(_mm256_castps_si256(_mm256_cvtph_ps(_mm_setzero_si128())))])
     _ARC_TRY_ISA([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c],
         [__m512i], [_mm512_max_epu32(_mm512_setzero_si512(), _mm512_abs_epi8(_mm512_setzero_si512()))])
+    _ARC_TRY_ISA([AVX512_BF16], [avx512_bf16],
+        [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mavx512bf16],
+        [__m512bh], [_mm512_cvtne2ps_pbh(_mm512_setzero_ps(), _mm512_setzero_ps())])
 ])
 
 # _ARC_TRY_ISA(NAME, name, FLAGS, TYPE, EXPRESSION)

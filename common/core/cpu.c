@@ -22,6 +22,18 @@ static bool cpu_has_f16c(void)
 }
 #endif
 
+#if HAVE_ISA_AVX512_BF16
+static bool cpu_has_avx512_bf16(void)
+{
+    enum { LEAF = 7, SUBLEAF = 1, BIT = 1 << 5 };
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    return 0 != __get_cpuid_count(LEAF, SUBLEAF, &eax, &ebx, &ecx, &edx) && 0 != (eax & BIT);
+}
+#endif
+
 static arc_isa_t isa_of_this_cpu(void)
 {
 #if HAVE_ISA_AVX2
@@ -32,6 +44,11 @@ static arc_isa_t isa_of_this_cpu(void)
 #if HAVE_ISA_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+#if HAVE_ISA_AVX512_BF16
+        if (cpu_has_avx512_bf16()) {
+            return ARC_ISA_AVX512_BF16;
+        }
+#endif
         return ARC_ISA_AVX512;
     }
 #endif

@@ -13,7 +13,8 @@ typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
     ARC_ISA_AVX2 = 1,   /* and F16C */
     ARC_ISA_AVX512 = 2, /* F, BW, DQ and VL */
-    ARC_ISA_BEST = ARC_ISA_AVX512,
+    ARC_ISA_AVX512_BF16 = 3,
+    ARC_ISA_BEST = ARC_ISA_AVX512_BF16,
 } arc_isa_t;
 
 /* The best instruction set that this build has kernels for and this CPU runs, at most `limit`. */

@@ -75,7 +75,8 @@ enum {
     }                                                                                           \
                                                                                                 \
     /* Also NaNs that are seen in the upper half: all that are quiet, or were halves. */        \
-    ALWAYS_INLINE UINT16_##_width##_t narrow_BF16_##_width(const FLOAT_##_width##_t *floats)    \
+    ALWAYS_INLINE UINT16_##_width##_t narrow_bits_BF16_##_width(                                \
+        const FLOAT_##_width##_t *floats)                                                       \
     {                                                                                           \
         const UINT16_##_width##_t kept = upper_##_width((UINT32_##_width##_t) floats[0],        \
                                                         (UINT32_##_width##_t) floats[1]);       \
@@ -83,19 +84,88 @@ enum {
                                      ARC_BF16_NAN);                                             \
     }                                                                                           \
                                                                                                 \
-    /* Two vectors, one behind the other. */                                                    \
-    ALWAYS_INLINE UINT16_##_width##_t narrow_FP16_##_width(const FLOAT_##_width##_t *floats)    \
+    /* What was BF16 before and needs no rounding. */                                           \
+    ALWAYS_INLINE UINT16_##_width##_t keep_BF16_##_width(const FLOAT_##_width##_t *floats)      \
+    {                                                                                           \
+        const UINT16_##_width##_t kept = upper_##_width((UINT32_##_width##_t) floats[0],        \
+                                                        (UINT32_##_width##_t) floats[1]);       \
+        return with_one_nan_##_width(kept, kept, BF16_INFINITY, ARC_BF16_NAN);                  \
+    }                                                                                           \
+                                                                                                \
+    /* Two vectors, one behind the other.  A NaN has any bits. */                               \
+    ALWAYS_INLINE UINT16_##_width##_t round_FP16_##_width(FLOAT_##_width##_t first,             \
+                                                          FLOAT_##_width##_t second)            \
     {                                                                                           \
         typedef _WIDTH##_REGISTER() floats_t;                                                   \
-        const UINT16_##_width##_t halves = (UINT16_##_width##_t) _WIDTH##_JOIN(                 \
-            _WIDTH##_NAME(cvtps_ph)((floats_t) floats[0], TO_NEAREST),                          \
-            _WIDTH##_NAME(cvtps_ph)((floats_t) floats[1], TO_NEAREST));                         \
+        return (UINT16_##_width##_t) _WIDTH##_JOIN(                                             \
+            _WIDTH##_NAME(cvtps_ph)((floats_t) first, TO_NEAREST),                              \
+            _WIDTH##_NAME(cvtps_ph)((floats_t) second, TO_NEAREST));                            \
+    }                                                                                           \
+                                                                                                \
+    ALWAYS_INLINE UINT16_##_width##_t narrow_late_FP16_##_width(                                \
+        const FLOAT_##_width##_t *floats)                                                       \
+    {                                                                                           \
+        const UINT16_##_width##_t halves = round_FP16_##_width(floats[0], floats[1]);           \
         return with_one_nan_##_width(halves, halves, FP16_INFINITY, ARC_FP16_NAN);              \
     }
 /* clang-format on */
 
 HALF_VECTORS(wide, WIDE)
 HALF_VECTORS(short, SHORT)
+
+ALWAYS_INLINE UINT16_short_t narrow_BF16_short(const FLOAT_short_t *floats)
+{
+    return narrow_bits_BF16_short(floats);
+}
+
+#if defined(__AVX512BF16__)
+/* Of FPCLASS. */
+enum { CLASS_QUIET_NAN = 0x01, CLASS_SUBNORMAL = 0x20, CLASS_SIGNALLING_NAN = 0x80 };
+
+/*
+ * The instruction rounds alike, whatever the rounding mode is, but a NaN keeps its bits, and what
+ * is subnormal becomes 0.  So these are looked for; where the program has subnormal operands taken
+ * for zeros they are not found, and this must not be used.  The numbers of the second operand
+ * come first.
+ */
+ALWAYS_INLINE UINT16_wide_t narrow_BF16_wide(const FLOAT_wide_t *floats)
+{
+    enum { OTHERS = CLASS_QUIET_NAN | CLASS_SUBNORMAL | CLASS_SIGNALLING_NAN };
+    const __m512i in_turn =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512 even = (__m512) floats[0];
+    const __m512 odd = (__m512) floats[1];
+
+    if (__builtin_expect(
+            (_mm512_fpclass_ps_mask(even, OTHERS) | _mm512_fpclass_ps_mask(odd, OTHERS)) != 0, 0)) {
+        return narrow_bits_BF16_wide(floats);
+    }
+    return (UINT16_wide_t) _mm512_permutexvar_epi16(in_turn,
+                                                    (__m512i) _mm512_cvtne2ps_pbh(odd, even));
+}
+#else
+ALWAYS_INLINE UINT16_wide_t narrow_BF16_wide(const FLOAT_wide_t *floats)
+{
+    return narrow_bits_BF16_wide(floats);
+}
+#endif
+
+ALWAYS_INLINE UINT16_short_t narrow_FP16_short(const FLOAT_short_t *floats)
+{
+    return narrow_late_FP16_short(floats);
+}
+
+/* Where one instruction changes all NaNs of a vector, before: the conversion keeps that one. */
+ALWAYS_INLINE UINT16_wide_t narrow_FP16_wide(const FLOAT_wide_t *floats)
+{
+#if defined(WIDE_ONE_NAN)
+    return round_FP16_wide((FLOAT_wide_t) WIDE_ONE_NAN(floats[0]),
+                           (FLOAT_wide_t) WIDE_ONE_NAN(floats[1]));
+#else
+    return narrow_late_FP16_wide(floats);
+#endif
+}
 
 /* As many FP16 in memory as a wide vector has floats. */
 ALWAYS_INLINE FLOAT_wide_t widen_FP16(const void *memory)

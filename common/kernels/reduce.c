@@ -30,18 +30,30 @@ const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 #if HAVE_ISA_AVX512
         [ARC_ISA_AVX512] = &arc_reduce_table_avx512,
 #endif
+#if HAVE_ISA_AVX512_BF16
+        [ARC_ISA_AVX512_BF16] = &arc_reduce_table_avx512_bf16,
+#endif
     };
     return tables[isa];
+}
+
+arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type)
+{
+    const arc_reduce_fn_t reduce = table->reduce[op][type];
+
+    return NULL == reduce && NULL != table->lower ? table->lower->reduce[op][type] : reduce;
 }
 
 bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,
                      arc_reducer_t *reducer)
 {
-    if (NULL == table->reduce[op][type]) {
+    const arc_reduce_fn_t reduce = arc_reduce_kernel(table, op, type);
+
+    if (NULL == reduce) {
         return false;
     }
     *reducer = (arc_reducer_t){
-        .reduce = table->reduce[op][type],
+        .reduce = reduce,
         .context = NULL,
         .stride_bytes = shapes[type].stride_bytes,
         .last_bytes = shapes[type].last_bytes,

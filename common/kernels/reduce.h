@@ -5,10 +5,9 @@
  *   cost   one pass: n loads and one store for each element; partial results
  *          stay in registers, or in the scalar kernels in a block of L1 cache
  *
- * The scalar table is the specification.  The AVX2 and AVX-512 tables give the
- * same bytes: the order of operations of one element does not depend on how many
- * elements are reduced at a time.  Floating-point arithmetic follows the
- * program's rounding mode; what follows is for the default one.
+ * The scalar table is the specification.  The others give the same bytes: the order of operations
+ * of one element does not depend on how many elements are reduced at a time.  Floating-point
+ * arithmetic follows the program's rounding mode; what follows is for the default one.
  *
  *   MAX, MIN         a > b ? a : b and a < b ? a : b, a being the result so far:
  *                    with a NaN, or with zeros of both signs, the right one wins
@@ -31,13 +30,18 @@
 #include "cpu.h"
 #include "element.h"
 
-/* A NULL entry: the operation is not defined for the type (bit operations on floats). */
+/* A NULL entry: the kernel is that of `lower`, a table with all of them, or if that is NULL there
+ * is none, because the operation is not defined for the type (bit operations on floats). */
 typedef struct arc_reduce_table {
     arc_reduce_fn_t reduce[ARC_OPS][ARC_TYPES];
+    const struct arc_reduce_table *lower;
 } arc_reduce_table_t;
 
 /* The table for an instruction set; `isa` must come from arc_cpu_isa(). */
 const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa);
+
+/* The kernel of `table`, or of its lower one; NULL if there is none. */
+arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type);
 
 /* The reducer of `table` for a type and an operation.  Is there one? */
 bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,
@@ -46,5 +50,6 @@ bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t ty
 extern const arc_reduce_table_t arc_reduce_table_scalar;
 extern const arc_reduce_table_t arc_reduce_table_avx2;
 extern const arc_reduce_table_t arc_reduce_table_avx512;
+extern const arc_reduce_table_t arc_reduce_table_avx512_bf16;
 
 #endif

@@ -136,6 +136,7 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
         (void) context;                                                                         \
         fold_halves(parts, n, out, count, &format_##_format, accumulate_##_op##_##_id);         \
     }
+#define HALF_ORDER_KERNEL HALF_KERNEL
 /* clang-format on */
 
 HALF_FORMAT(bf16)

@@ -12,6 +12,8 @@
  *                          16-bit integers, signed: a > b ? then : else
  *   WIDE_WHERE_NAN(_x, _then, _else)
  *                          floats: x is a NaN ? then : else
+ *   WIDE_ONE_NAN(_x)       floats: where x is a NaN, the quiet one without payload; if that takes
+ *                          one instruction
  *   WIDE_UNZIP(_x)         pieces of 8 bytes: those at even places first, then those at odd ones
  *
  * Vectors are GCC's and clang's extension, and so are their operators.

@@ -16,6 +16,10 @@
     _mm512_mask_mov_epi16(_else, _mm512_cmpgt_epi16_mask(_a, _b), _then)
 #define WIDE_WHERE_NAN(_x, _then, _else) \
     _mm512_mask_mov_ps(_else, _mm512_cmp_ps_mask(_x, _x, _CMP_UNORD_Q), _then)
+/* By kind of number: the first operand where the last one is a NaN, else the last one itself. */
+#define WIDE_ONE_NAN(_x)                                                      \
+    _mm512_fixupimm_ps((__m512) _mm512_set1_epi32(0x7fc00000), (__m512) (_x), \
+                       _mm512_set1_epi32(0x11111100), 0)
 #define WIDE_UNZIP(_x) _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), _x)
 
 #include "vector.h"

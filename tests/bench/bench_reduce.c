@@ -124,7 +124,7 @@ static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
 
     snprintf(name, sizeof name, "%s, %u parts", rows[row].name, n);
     printf("%s%-28s", edge, name);
-    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
         if (arc_reduce_make(arc_reduce_table((arc_isa_t) isa), rows[row].op, rows[row].type,
                             &reducer)) {
             printf("%s%8.1f", edge, measure(&reducer, n, bytes));
@@ -165,7 +165,7 @@ static void print_conversions(arc_type_t type, const char *name, bool widens, co
     enum { COUNT = 4096 }; /* 24 KiB of both */
 
     printf("%s%-28s", edge, name);
-    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
         const arc_half_t half = arc_half_select(type, (arc_isa_t) isa);
         printf("%s%8.1f", edge, measure_conversion(&half, widens, COUNT));
     }
@@ -177,13 +177,13 @@ static void print_head(const char *what, const char *where, bool markdown)
     const char *edge = markdown ? "| " : "  ";
 
     printf("\n%s, parts of %s\n\n%s%-28s", what, where, edge, "kernel");
-    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
         printf("%s%8s", edge, arc_isa_name((arc_isa_t) isa));
     }
     printf("%s\n", edge);
     if (markdown) {
         printf("|---|");
-        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
             printf("---:|");
         }
         printf("\n");
