@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "quant_numbers.h"
 #include "quant_wire.h"
 #include "testlib.h"
 
@@ -351,6 +352,32 @@ static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
     free(sent);
 }
 
+/* Half-way between two codes once it is a float, it was farther from the one that is taken. */
+static void the_bound_of_doubles_covers_that_they_become_floats(void **state)
+{
+    enum { ONE = 1 };
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    const quant_wire_segment_t segment = {.format = &quant_format_bf16,
+                                          .exact = &quant_format_fp64,
+                                          .block_rows = BLOCK_ROWS,
+                                          .elements = ONE};
+    const double x = 1 + 0x1p-8 + 0x1p-30;
+    float tile[TILE];
+    float floats[ONE];
+    double numbers[ONE];
+    const quant_scratch_t scratch = {.tile = tile, .floats = floats, .numbers = numbers};
+    unsigned char *bytes = test_alloc(quant_doubles.bytes_max(segment.format, ONE, BLOCK_ROWS));
+    double out = 0;
+    (void) state;
+
+    quant_doubles.pack(&segment, &kernels, &x, 0, &scratch, bytes);
+    assert_true(&quant_format_bf16 == quant_wire_format(bytes));
+    quant_doubles.unpack(&segment, &kernels, &quant_format_bf16, bytes, &scratch, &out);
+    assert_true(1 == out);
+    assert_true(x - out <= (double) quant_wire_bound(bytes));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +397,7 @@ int main(void)
         WIRE_TEST(a_hop_packs_the_sum),
         WIRE_TEST(a_hop_keeps_a_tile_and_codes_it_again),
         WIRE_TEST(a_hop_whose_sums_cannot_be_coded_sends_floats),
+        cmocka_unit_test(the_bound_of_doubles_covers_that_they_become_floats),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,9 +347,28 @@ static void the_same_key_gives_the_same_and_another_one_other_numbers(void **sta
     free(second);
 }
 
+/* Of a vector no two messages draw the same, nor do two calls, or two places of a ring. */
+static void every_message_has_a_key_of_its_own(void **state)
+{
+    enum { VALUES = 3, KEYS = VALUES * VALUES * VALUES * VALUES };
+    const uint64_t base = quant_transform_base(SEED, 1, 2);
+    uint64_t keys[KEYS];
+    (void) state;
+
+    for (unsigned i = 0; i < KEYS; ++i) {
+        keys[i] =
+            quant_transform_key(base, i % VALUES, i / VALUES % VALUES,
+                                i / (VALUES * VALUES) % VALUES, i / (VALUES * VALUES * VALUES));
+        for (unsigned before = 0; before < i; ++before) {
+            assert_true(keys[before] != keys[i]);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest single[] = {
+        cmocka_unit_test(every_message_has_a_key_of_its_own),
         cmocka_unit_test(the_documented_numbers_are_drawn),
         cmocka_unit_test(the_numbers_drawn_are_uniform),
         cmocka_unit_test(the_numbers_drawn_are_independent),
