@@ -117,7 +117,7 @@ wrapper no_cmocka "case \"\$*\" in *cmocka*) exit 1 ;; *) exec $pkg_config \"\$@
 run "no cmocka: unit tests are skipped, loudly" 0 "ALL UNIT TESTS WILL BE SKIPPED" \
     PKG_CONFIG="$scratch/no_cmocka"
 run "a plugin directory that is not absolute" 1 "give an absolute path" --with-plugin-dir=here
-run "an instruction set that there is not" 1 "with-isa=sse9: scalar, avx2 or avx512" --with-isa=sse9
+run "an instruction set that there is not" 1 "with-isa=sse9: scalar, avx2, avx512 or avx512_bf16" --with-isa=sse9
 for isas in "scalar" "scalar avx2"; do
     run "no better instruction set than ${isas##* }" 0 "instruction sets   $isas  *unit tests" --with-isa="${isas##* }"
 done
