@@ -134,6 +134,28 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
     memcpy(result_at((lowlat_ring_t *) base, message), buffer, capacity(base, message));
 }
 
+/*
+ * From `in` to `out` nothing is copied.  Not in the node, where a slot is used again while a
+ * total may still be sent from it, nor where `in` is `out`: a total would be awaited where the own
+ * part still is.
+ */
+static bool spares_copies(const lowlat_ring_t *ring)
+{
+    return ring->direct && ring->task->in != ring->task->out;
+}
+
+static const void *part_at(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const lowlat_ring_t *ring = (const lowlat_ring_t *) base;
+    return spares_copies(ring) ? own_at(ring, message) : NULL;
+}
+
+static void *total_at(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const lowlat_ring_t *ring = (const lowlat_ring_t *) base;
+    return spares_copies(ring) ? result_at(ring, message) : NULL;
+}
+
 /* No store_sum: only whole allreduces. */
 static const exchange_coder_ops_t coder_ops = {
     .capacity = capacity,
@@ -142,6 +164,8 @@ static const exchange_coder_ops_t coder_ops = {
     .add = add,
     .hop = hop,
     .store_total = store_total,
+    .part_at = part_at,
+    .total_at = total_at,
 };
 
 /* ---- set-up ---- */

@@ -37,6 +37,11 @@ typedef struct exchange_sum {
 typedef struct exchange_coder exchange_coder_t;
 
 /*
+ * Without copies.  A coder whose messages are its numbers as they are may spare the buffers:
+ * `part_at` gives the own part as the message that it would be, `total_at` the memory of the result
+ * for a total, which is then summed there, received there, and sent on from there.  Both must stay
+ * as they are until the call is over, and must not overlap.
+ *
  * `x` is the partial sum to add, or NULL for the own part.  Buffers of messages have the longest
  * capacity of the configuration and the alignment of the memory of the exchange.
  */
@@ -64,9 +69,13 @@ typedef struct exchange_coder_ops {
     void (*store_sum)(exchange_coder_t *coder, const exchange_message_t *message,
                       const void *buffer, const exchange_sum_t *x);
 
-    /* What came, or was made here, is the total: the result. */
+    /* What came, or was made here, is the total: the result.  Not called if it is there already. */
     void (*store_total)(exchange_coder_t *coder, const exchange_message_t *message,
                         const void *buffer);
+
+    /* Both may be NULL, or return NULL: by way of a buffer. */
+    const void *(*part_at)(const exchange_coder_t *coder, const exchange_message_t *message);
+    void *(*total_at)(const exchange_coder_t *coder, const exchange_message_t *message);
 } exchange_coder_ops_t;
 
 /* Embedded as the first member of an implementation. */

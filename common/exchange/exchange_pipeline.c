@@ -22,14 +22,17 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
         const exchange_span_t span = exchange_pipeline_received(pipe, &place);
         const exchange_message_t message = received_at(pipe, &place, &span);
         const unsigned peer = pipe->round[place.round].receive_peer;
+        void *result = exchange_pipeline_total_at(pipe, &message);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
+        void *into = NULL == result ? slot->buffer : result;
         arc_status_t status = pipe->stream->ops->receive(
-            pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer], slot->buffer,
+            pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer], into,
             pipe->coder->ops->capacity(pipe->coder, &message), &slot->receive);
         if (ARC_OK != status) {
             return status;
         }
-        --pipe->free_slots;
+        (void) exchange_pipeline_take_slot(pipe);
+        slot->message = into;
         pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
         ++pipe->receiving;
         pipe->start_next =
@@ -46,7 +49,7 @@ static ARC_MUST_CHECK arc_status_t pass_total(exchange_pipeline_t *pipe, slot_t 
     exchange_pipeline_keep(pipe, slot, bytes, pipe->round[place->round].forwards,
                            exchange_pipeline_cell(pipe, message->shard, place->lane));
     arc_status_t status = exchange_pipeline_send_ready(pipe);
-    if (ARC_OK == status) {
+    if (ARC_OK == status && slot->message == slot->buffer) {
         pipe->coder->ops->store_total(pipe->coder, message, slot->buffer);
     }
     exchange_pipeline_release(pipe, slot);
@@ -79,9 +82,16 @@ static size_t hop(exchange_pipeline_t *pipe, slot_t *slot, const exchange_messag
                   const exchange_sum_t *x, const exchange_message_t *sent)
 {
     uint8_t *buffer = slot->buffer;
+    void *result = exchange_pipeline_total_at(pipe, sent);
+
+    if (NULL != result) {
+        slot->message = result;
+        return pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, result);
+    }
     const size_t bytes = pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, pipe->spare);
 
     slot->buffer = pipe->spare;
+    slot->message = slot->buffer;
     pipe->spare = buffer;
     return bytes;
 }
@@ -186,7 +196,7 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
     const exchange_span_t span = exchange_pipeline_received(pipe, &place);
     const exchange_message_t message = received_at(pipe, &place, &span);
-    status = pipe->coder->ops->check(pipe->coder, &message, slot->buffer, bytes);
+    status = pipe->coder->ops->check(pipe->coder, &message, slot->message, bytes);
     if (ARC_OK != status) {
         exchange_pipeline_free_slot(pipe, slot);
         return status;

@@ -80,7 +80,7 @@ arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slo
     sending_t *sending = pipe->sending_at[pipe->sendings];
     arc_status_t status =
         pipe->stream->ops->send(pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer],
-                                slot->buffer, bytes, &sending->request);
+                                slot->message, bytes, &sending->request);
 
     if (ARC_OK == status) {
         sending->peer = peer;
@@ -89,6 +89,21 @@ arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slo
         pipe->send_next = exchange_pipeline_skip(pipe, pipe->send_next + 1, exchange_pipeline_sent);
     }
     return status;
+}
+
+/* The slot gets the message of `x`, or of the own part; its bytes. */
+static size_t make_partial(exchange_pipeline_t *pipe, const exchange_message_t *message,
+                           const exchange_sum_t *x, slot_t *slot)
+{
+    const exchange_coder_ops_t *ops = pipe->coder->ops;
+    const void *part =
+        NULL == x && NULL != ops->part_at ? ops->part_at(pipe->coder, message) : NULL;
+
+    if (NULL != part) {
+        slot->message = part;
+        return ops->capacity(pipe->coder, message);
+    }
+    return ops->encode(pipe->coder, message, x, slot->buffer);
 }
 
 /* Send the sum of the subtree, or the own part of a leaf. */
@@ -110,7 +125,7 @@ static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const pla
         /* Free for the next one already: it is read before anything else happens. */
         exchange_pipeline_free_sum(pipe, x->numbers);
     }
-    const size_t bytes = pipe->coder->ops->encode(pipe->coder, &message, x, slot->buffer);
+    const size_t bytes = make_partial(pipe, &message, x, slot);
     return exchange_pipeline_start_send(pipe, slot, bytes, round->send_peer);
 }
 

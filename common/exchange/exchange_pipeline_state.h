@@ -16,6 +16,7 @@
 /* A message buffer. */
 typedef struct slot {
     uint8_t *buffer;
+    const void *message;          /* the buffer, or where the coder has it */
     size_t bytes;                 /* of a kept message */
     arc_stream_request_t receive; /* while it receives */
     unsigned users;               /* sends to come or under way, and who stores it */
@@ -127,7 +128,18 @@ static inline void exchange_pipeline_free_slot(exchange_pipeline_t *pipe, slot_t
 static inline slot_t *exchange_pipeline_take_slot(exchange_pipeline_t *pipe)
 {
     assert(pipe->free_slots > 0);
-    return pipe->free_slot[--pipe->free_slots];
+    slot_t *slot = pipe->free_slot[--pipe->free_slots];
+    slot->message = slot->buffer;
+    return slot;
+}
+
+/* Where the message's total is wanted; NULL: in a buffer first. */
+static inline void *exchange_pipeline_total_at(const exchange_pipeline_t *pipe,
+                                               const exchange_message_t *message)
+{
+    const exchange_coder_ops_t *ops = pipe->coder->ops;
+
+    return message->partial || NULL == ops->total_at ? NULL : ops->total_at(pipe->coder, message);
 }
 
 static inline void exchange_pipeline_free_sum(exchange_pipeline_t *pipe, void *numbers)
