@@ -37,7 +37,20 @@ static unsigned parent(unsigned ranks, unsigned node)
     return 0;
 }
 
+static unsigned children(unsigned ranks, unsigned node)
+{
+    return 0 == node ? ranks - 1 : 0;
+}
+
+static unsigned child(unsigned ranks, unsigned node, unsigned index)
+{
+    (void) ranks;
+    return node + 1 + index;
+}
+
 const exchange_tree_t exchange_direct = {
     .parent = parent,
+    .children = children,
+    .child = child,
     .offset = exchange_tree_in_order,
 };

@@ -25,7 +25,27 @@
 
 #include "exchange_tree.h"
 
+static unsigned parent(unsigned ranks, unsigned node)
+{
+    (void) ranks;
+    return node - 1;
+}
+
+static unsigned children(unsigned ranks, unsigned node)
+{
+    return node + 1 < ranks;
+}
+
+static unsigned child(unsigned ranks, unsigned node, unsigned index)
+{
+    (void) ranks;
+    (void) index;
+    return node + 1;
+}
+
 const exchange_tree_t exchange_full_loop = {
-    .parent = exchange_tree_chain,
+    .parent = parent,
+    .children = children,
+    .child = child,
     .offset = exchange_tree_in_order,
 };

@@ -48,6 +48,16 @@ static unsigned parent(unsigned machines, unsigned node)
     return between(machines)->parent(machines, node);
 }
 
+static unsigned children(unsigned machines, unsigned node)
+{
+    return between(machines)->children(machines, node);
+}
+
+static unsigned child(unsigned machines, unsigned node, unsigned index)
+{
+    return between(machines)->child(machines, node, index);
+}
+
 static unsigned offset(unsigned machines, unsigned node)
 {
     return between(machines)->offset(machines, node);
@@ -55,6 +65,8 @@ static unsigned offset(unsigned machines, unsigned node)
 
 const exchange_tree_t exchange_hierarchical = {
     .parent = parent,
+    .children = children,
+    .child = child,
     .offset = offset,
     .levels = true,
 };

@@ -44,7 +44,31 @@ static unsigned parent(unsigned ranks, unsigned node)
     return node - highest;
 }
 
+/* The children of a node have one of the powers of two more that are above it. */
+static unsigned child(unsigned ranks, unsigned node, unsigned index)
+{
+    unsigned power = 1;
+
+    (void) ranks;
+    while (power <= node) {
+        power *= 2;
+    }
+    return node + (power << index);
+}
+
+static unsigned children(unsigned ranks, unsigned node)
+{
+    unsigned count = 0;
+
+    while (child(ranks, node, count) < ranks) {
+        ++count;
+    }
+    return count;
+}
+
 const exchange_tree_t exchange_recursive_halving = {
     .parent = parent,
+    .children = children,
+    .child = child,
     .offset = exchange_tree_in_order,
 };

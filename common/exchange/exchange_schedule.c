@@ -40,18 +40,6 @@ static unsigned rank_of(const view_t *view, exchange_pair_t pair)
     return NULL == view->shape->order ? at : view->shape->order[at];
 }
 
-static exchange_pair_t pair_of(const exchange_shape_t *shape, unsigned rank)
-{
-    unsigned at = rank;
-
-    if (NULL != shape->order) {
-        for (at = 0; rank != shape->order[at];) {
-            ++at;
-        }
-    }
-    return (exchange_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
-}
-
 static exchange_pair_t offset(const view_t *view, unsigned node)
 {
     return exchange_tree_offset(view->tree, view->shape, node);
@@ -128,14 +116,26 @@ unsigned exchange_schedule_rounds(const exchange_shape_t *shape)
     return 2 * (exchange_shape_ranks(shape) - 1);
 }
 
+exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned rank)
+{
+    unsigned at = rank;
+
+    if (NULL != shape->order) {
+        for (at = 0; rank != shape->order[at];) {
+            ++at;
+        }
+    }
+    return (exchange_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
+}
+
 exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                         unsigned rank, unsigned index)
+                                         exchange_pair_t place, unsigned index)
 {
     const view_t view = {
         .tree = tree,
         .shape = shape,
         .ranks = exchange_shape_ranks(shape),
-        .self = pair_of(shape, rank),
+        .self = place,
     };
     return index < view.ranks - 1 ? reduce(&view, view.ranks - 1 - index)
                                   : gather(&view, index - (view.ranks - 2));

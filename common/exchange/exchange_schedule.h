@@ -46,8 +46,14 @@ typedef struct exchange_round {
 /* R; 0 for one rank. */
 unsigned exchange_schedule_rounds(const exchange_shape_t *shape);
 
-/* What `rank` does in round `index`. */
+/* Where a rank is. */
+exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned rank);
+
+/*
+ * What the rank at `place` does in round `index`.  Takes no longer with more ranks, but for as many
+ * steps as the binomial tree is high.
+ */
 exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                         unsigned rank, unsigned index);
+                                         exchange_pair_t place, unsigned index);
 
 #endif

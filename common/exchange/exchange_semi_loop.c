@@ -36,6 +36,17 @@ static unsigned parent(unsigned ranks, unsigned node)
     return node > 2 ? node - 2 : 0;
 }
 
+static unsigned children(unsigned ranks, unsigned node)
+{
+    return (node + 2 < ranks) + (0 == node && ranks > 1);
+}
+
+static unsigned child(unsigned ranks, unsigned node, unsigned index)
+{
+    (void) ranks;
+    return 0 == node ? 1 + index : node + 2;
+}
+
 /* 0, 1, -1, 2, -2, ... */
 static unsigned offset(unsigned ranks, unsigned node)
 {
@@ -47,5 +58,7 @@ static unsigned offset(unsigned ranks, unsigned node)
 
 const exchange_tree_t exchange_semi_loop = {
     .parent = parent,
+    .children = children,
+    .child = child,
     .offset = offset,
 };

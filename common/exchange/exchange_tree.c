@@ -9,12 +9,6 @@ unsigned exchange_tree_in_order(unsigned ranks, unsigned node)
     return node;
 }
 
-unsigned exchange_tree_chain(unsigned ranks, unsigned node)
-{
-    (void) ranks;
-    return node - 1;
-}
-
 exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned node)
 {
     const unsigned p = shape->per_machine;
@@ -55,37 +49,55 @@ unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_
                 0 != pair.place ? pair.machine : tree->parent(shape->machines, pair.machine));
 }
 
-unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                   unsigned node)
+/* The number of a leaf (machine, place), place > 0. */
+static unsigned leaf(const exchange_shape_t *shape, exchange_pair_t pair)
 {
-    for (unsigned child = node + 1; child < exchange_shape_ranks(shape); ++child) {
-        if (node == exchange_tree_parent(tree, shape, child)) {
-            return child;
-        }
-    }
-    return node;
-}
-
-unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                  unsigned node)
-{
-    for (unsigned child = exchange_shape_ranks(shape) - 1; child > node; --child) {
-        if (node == exchange_tree_parent(tree, shape, child)) {
-            return child;
-        }
-    }
-    return node;
+    /* Behind the head of the next machine; behind those of the last but one, if there is none. */
+    return pair.machine + 1 < shape->machines ? head(shape, pair.machine + 1) + pair.place
+                                              : pair.machine * shape->per_machine + pair.place;
 }
 
 unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shape_t *shape,
                                 unsigned node)
 {
-    unsigned children = 0;
+    const exchange_pair_t pair = exchange_tree_pair(shape, node);
 
-    for (unsigned child = node + 1; child < exchange_shape_ranks(shape); ++child) {
-        children += node == exchange_tree_parent(tree, shape, child);
+    return 0 != pair.place ? 0
+                           : tree->children(shape->machines, pair.machine) + shape->per_machine - 1;
+}
+
+unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                   unsigned node)
+{
+    exchange_pair_t pair = exchange_tree_pair(shape, node);
+    unsigned first = node;
+
+    if (0 != pair.place) {
+        return node;
     }
-    return children;
+    if (0 != tree->children(shape->machines, pair.machine)) {
+        first = head(shape, tree->child(shape->machines, pair.machine, 0));
+    }
+    pair.place = 1;
+    const bool has_leaf = shape->per_machine > 1;
+    return has_leaf && (first == node || leaf(shape, pair) < first) ? leaf(shape, pair) : first;
+}
+
+unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                  unsigned node)
+{
+    exchange_pair_t pair = exchange_tree_pair(shape, node);
+    const unsigned children = 0 == pair.place ? tree->children(shape->machines, pair.machine) : 0;
+    unsigned last = node;
+
+    if (0 != pair.place) {
+        return node;
+    }
+    if (0 != children) {
+        last = head(shape, tree->child(shape->machines, pair.machine, children - 1));
+    }
+    pair.place = shape->per_machine - 1;
+    return 0 != pair.place && leaf(shape, pair) > last ? leaf(shape, pair) : last;
 }
 
 unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape)

@@ -56,10 +56,15 @@ typedef struct exchange_tree {
     /* Of node 1 .. ranks - 1; less than `node`. */
     unsigned (*parent)(unsigned ranks, unsigned node);
 
+    /* How many nodes have this one for their parent, and the one of them with that index,
+     * ascending. */
+    unsigned (*children)(unsigned ranks, unsigned node);
+    unsigned (*child)(unsigned ranks, unsigned node, unsigned index);
+
     /* Of node 0 .. ranks - 1: a permutation of 0 .. ranks - 1 with offset(0) = 0. */
     unsigned (*offset)(unsigned ranks, unsigned node);
 
-    bool levels; /* both functions are about machines instead of ranks */
+    bool levels; /* all functions are about machines instead of ranks */
 } exchange_tree_t;
 
 /* How ranks are grouped; without levels every rank is a machine. */
@@ -81,9 +86,6 @@ static inline exchange_shape_t exchange_shape_flat(unsigned ranks)
 
 /* The offset of most trees: node u is u places from the root. */
 unsigned exchange_tree_in_order(unsigned ranks, unsigned node);
-
-/* The parent of node u is node u - 1. */
-unsigned exchange_tree_chain(unsigned ranks, unsigned node);
 
 /* ---- of all nodes 0 .. n p - 1, in the order of their numbers ---- */
 

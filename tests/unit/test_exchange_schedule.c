@@ -18,6 +18,12 @@
 
 enum { RANKS_MAX = 33 };
 
+static exchange_round_t round_of(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                                 unsigned rank, unsigned index)
+{
+    return exchange_schedule_round(tree, shape, exchange_schedule_place(shape, rank), index);
+}
+
 typedef void check_fn_t(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 static void for_each_placement(const exchange_tree_t *tree, unsigned machines, unsigned per_machine,
@@ -81,6 +87,50 @@ static void parents_come_first_and_every_rank_is_placed_once(void **state)
     for_each_tree(check_tree);
 }
 
+static void check_children(const exchange_tree_t *tree, const exchange_shape_t *shape)
+{
+    const unsigned ranks = exchange_shape_ranks(shape);
+
+    for (unsigned node = 0; node < ranks; ++node) {
+        unsigned children = 0;
+        unsigned first = node;
+        unsigned last = node;
+        for (unsigned child = node + 1; child < ranks; ++child) {
+            if (node == exchange_tree_parent(tree, shape, child)) {
+                first = 0 == children ? child : first;
+                last = child;
+                ++children;
+            }
+        }
+        assert_int_equal(children, exchange_tree_children(tree, shape, node));
+        assert_int_equal(first, exchange_tree_first_child(tree, shape, node));
+        assert_int_equal(last, exchange_tree_last_child(tree, shape, node));
+    }
+}
+
+static void children_are_those_whose_parent_it_is(void **state)
+{
+    (void) state;
+    for_each_tree(check_children);
+}
+
+/* A rank among 131072 sets up: what a search for the children of each node would not end. */
+static void a_schedule_of_many_ranks_is_made_at_once(void **state)
+{
+    enum { RANKS = 1 << 17 };
+    const exchange_shape_t shape = exchange_shape_flat(RANKS);
+    const exchange_pair_t place = exchange_schedule_place(&shape, RANKS / 3);
+    unsigned forwards = 0;
+
+    (void) state;
+    assert_int_equal(2, exchange_tree_open_max(&exchange_semi_loop, &shape));
+    for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
+        forwards += exchange_schedule_round(&exchange_semi_loop, &shape, place, index).forwards;
+    }
+    /* It sends each total on, but for the last of either chain, and its own to both sides. */
+    assert_int_equal(RANKS - 1, forwards);
+}
+
 /* The machine of a rank. */
 static unsigned machine_of(const exchange_shape_t *shape, unsigned rank)
 {
@@ -96,9 +146,8 @@ static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shap
 {
     for (unsigned index = 0; index < exchange_schedule_rounds(shape); ++index) {
         for (unsigned rank = 0; rank < exchange_shape_ranks(shape); ++rank) {
-            const exchange_round_t mine = exchange_schedule_round(tree, shape, rank, index);
-            const exchange_round_t other =
-                exchange_schedule_round(tree, shape, mine.send_peer, index);
+            const exchange_round_t mine = round_of(tree, shape, rank, index);
+            const exchange_round_t other = round_of(tree, shape, mine.send_peer, index);
             const bool inside = machine_of(shape, rank) == machine_of(shape, mine.send_peer);
             assert_true(mine.send_peer != rank);
             assert_int_equal(inside, mine.inside);
@@ -133,7 +182,7 @@ static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *
     }
     for (unsigned index = 0; index < rounds; ++index) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
-            const exchange_round_t round = exchange_schedule_round(tree, shape, rank, index);
+            const exchange_round_t round = round_of(tree, shape, rank, index);
             uint64_t *mine = &has[rank][round.receive_shard];
             const uint64_t sent = has[round.receive_peer][round.receive_shard];
             if (index < rounds / 2) {
@@ -195,6 +244,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parents_come_first_and_every_rank_is_placed_once),
+        cmocka_unit_test(children_are_those_whose_parent_it_is),
+        cmocka_unit_test(a_schedule_of_many_ranks_is_made_at_once),
         cmocka_unit_test(both_ends_of_a_message_agree),
         cmocka_unit_test(every_part_is_added_once_and_every_total_arrives_once),
         cmocka_unit_test(memory_is_bounded_as_documented),

@@ -261,8 +261,8 @@ static void partners_are_all_that_the_ring_names(void **state)
         const exchange_shape_t shape = exchange_shape_flat(nodes);
         for (unsigned node = 0; node < nodes; ++node) {
             for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
-                const exchange_round_t round =
-                    exchange_schedule_round(&exchange_semi_loop, &shape, node, index);
+                const exchange_round_t round = exchange_schedule_round(
+                    &exchange_semi_loop, &shape, exchange_schedule_place(&shape, node), index);
                 assert_true(is_partner(node, nodes, round.send_peer));
                 assert_true(is_partner(node, nodes, round.receive_peer));
             }
