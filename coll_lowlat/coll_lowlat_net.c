@@ -425,12 +425,12 @@ void lowlat_net_connect(lowlat_module_t *module)
 static bool make_ring(lowlat_module_t *module)
 {
     const lowlat_net_t *net = &module->net;
-    const size_t bytes = lowlat_ring_memory_bytes(net->nodes, net->piece_bytes);
 
     if (module->topology.local_rank >= net->owners) {
         return true;
     }
-    module->ring = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
+    module->ring =
+        aligned_alloc(EXCHANGE_ALIGN_BYTES, lowlat_ring_memory_bytes(net->nodes, net->piece_bytes));
     if (NULL != module->ring) {
         lowlat_ring_init(&module->net, module->ring);
     }
@@ -454,6 +454,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .owners = module->topology.owners,
         .peer = module->topology.peers,
         .single = 1 == module->topology.largest,
+        .gives_up = mca_coll_lowlat_component.config.timeout > 0,
         .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,

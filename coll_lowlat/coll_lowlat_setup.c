@@ -271,8 +271,10 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
-    if (ARC_OK != get_memory(module, arena_for(module, algorithm, bytes),
-                             LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
+    /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
+    const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
+    if (ARC_OK !=
+        get_memory(module, arena_for(module, measure, bytes), LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
         decline(module, ARC_REASON_NO_SETUP);
         return;
     }

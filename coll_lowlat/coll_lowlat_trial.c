@@ -415,7 +415,10 @@ arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
             remember(shape_of(module), trials);
             log_trials(module, trials);
         }
-        bench_free(&bench);
+        /* After an error the network may still have messages in them. */
+        if (ARC_OK == status || ARC_UNSUPPORTED == status) {
+            bench_free(&bench);
+        }
     }
     if (ARC_OK == status && trials->lengths > 0) {
         lowlat_plan_make(&module->plan, trials, LOWLAT_NODES_MARGIN_PERCENT);

@@ -78,6 +78,7 @@ typedef struct lowlat_net {
     unsigned owners;           /* local ranks that exchange, on every node */
     const unsigned *peer;      /* [nodes] the streams' number of our counterpart; of an owner */
     bool single;               /* no node has two ranks */
+    bool gives_up;             /* there is a time limit */
     size_t chunk_bytes;        /* of the vector at a time */
     size_t piece_bytes;        /* of a message of the ring */
     size_t leader_bytes;       /* messages up to here have one owner in each node */

@@ -5,8 +5,8 @@
  *   in the node     stage k, reduce k                                   publish k, gather k
  *   exchange              +-- allow k --> segments k of all shards --> complete k --+
  *
- * Messages have up to piece_bytes of numbers, whatever the number of nodes: a chunk has one for
- * each owner and node, as far as arenas have room for it.  A window of the exchange has half of the
+ * A chunk has a message of piece_bytes of numbers for each owner and node, or shorter ones where
+ * the arenas have no room for that.  A window of the exchange has half of the
  * chunks that fit into an arena, so that the next ones can be staged meanwhile.
  *
  * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
@@ -137,11 +137,13 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
 /*
  * From `in` to `out` nothing is copied.  Not in the node, where a slot is used again while a
  * total may still be sent from it, nor where `in` is `out`: a total would be awaited where the own
- * part still is.
+ * part still is.  Nor where a time limit may give messages up while the network still has them:
+ * then they must be in memory of ours, which stays.
  */
 static bool spares_copies(const lowlat_ring_t *ring)
 {
-    return ring->direct && ring->task->in != ring->task->out;
+    const lowlat_task_t *task = ring->task;
+    return ring->direct && task->in != task->out && !task->group->net->gives_up;
 }
 
 static const void *part_at(const exchange_coder_t *base, const exchange_message_t *message)
@@ -268,9 +270,10 @@ static size_t completed(const lowlat_task_t *task)
 {
     const lowlat_ring_t *ring = ring_of(task);
 
-    /* Chunks in which we have no part are complete with all others. */
-    return NULL == ring || !ring->running ? task->reduced
-                                          : exchange_pipeline_completed(ring->exchange);
+    /* Chunks in which we have no part are complete as soon as they are reduced. */
+    return NULL == ring || !ring->running
+               ? task->reduced
+               : lowlat_min(task->reduced, exchange_pipeline_completed(ring->exchange));
 }
 
 static arc_status_t staged_progress(arc_task_t *base)
@@ -334,6 +337,8 @@ void lowlat_ring_start(lowlat_task_t *task)
     task->exchanged = 0;
     if (is_direct(task)) {
         lowlat_task_begin(task, &direct, 1);
+        task->task.memory_only = false;
+        task->reduced = 0; /* no exchange of a schedule is under way */
         task->owners = 1;
         net->ring->direct = true;
         const size_t elems = chunk_elems(task, 1);

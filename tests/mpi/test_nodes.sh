@@ -74,6 +74,8 @@ if mpi_have_plugin; then
         mpi_run "two nodes, $algorithm, stress" 4 120 \
             "$two_nodes --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 300 -s 2
         check_missing "$algorithm"
+        mpi_run "four nodes of a rank each, $algorithm" 4 120 \
+            "$(mpi_nodes_of 4 1) --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 200 -s 3
     done
     mpi_start 4 120 "$two_nodes --mca coll_lowlat_report 1 --mca coll_lowlat_nodes_algorithm none" \
         fallback -r 1

@@ -85,6 +85,9 @@ for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
     mpi_beside check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
     mpi_beside check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
     mpi_beside check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
+    alone="$limit --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
+    mpi_beside check_late "lowlat $algorithm, 4 nodes, 8 elements, np=4" 4 2 "$alone" 8
+    mpi_beside check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
 done
 mpi_join
 mpi_nothing_left

@@ -233,14 +233,14 @@ void actor_start(actor_t *actor, const operation_t *operation)
     if (operation->in_place) {
         memcpy(actor->out.data, actor->in.data, operation->span_bytes);
     }
-    actor->task = (lowlat_task_t){
-        .group = &actor->group,
-        .reducer = &operation->reducer,
-        .in = operation->in_place ? actor->out.data : actor->in.data,
-        .out = actor->out.data,
-        .count = operation->count,
-        .span_bytes = operation->span_bytes,
-    };
+    /* On the stack of a call there is anything. */
+    memset(&actor->task, TEST_POISON, sizeof actor->task);
+    actor->task.group = &actor->group;
+    actor->task.reducer = &operation->reducer;
+    actor->task.in = operation->in_place ? actor->out.data : actor->in.data;
+    actor->task.out = actor->out.data;
+    actor->task.count = operation->count;
+    actor->task.span_bytes = operation->span_bytes;
     sim_memory_turn(actor->memory, &actor->group);
     lowlat_algorithms[operation->algorithm].start(&actor->task);
     actor->running = true;

@@ -112,7 +112,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
 
 /* ---- a rank that is late ---- */
 
-enum { LATE_NODE = 2, TURNS = 40000 };
+enum { LATE_NODE = 2, LATE_KINDS = 3, TURNS = 40000 };
 
 /* Run all but `late`; nobody can finish. */
 static void run_without(sim_nodes_t *nodes, unsigned late, const operation_t *operation)
@@ -260,7 +260,7 @@ int main(void)
         CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
         KINDS = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST + 1,
         TRANSPORTS = sizeof transports / sizeof transports[0],
-        ROWS = (PLACEMENTS * CHUNKS * TRANSPORTS + 2) * KINDS + 1,
+        ROWS = (PLACEMENTS * CHUNKS * TRANSPORTS + LATE_KINDS) * KINDS + 1,
     };
     static row_t rows[ROWS];
     static struct CMUnitTest tests[ROWS];
@@ -282,11 +282,15 @@ int main(void)
                                                 .test_func = sums_in_its_order_under_any_schedule,
                                                 .initial_state = row};
         }
-        for (unsigned cyclic = 0; cyclic < 2 && MIXED != algorithm; ++cyclic) {
+        /* Node by node, dealt one by one, and each alone on its node. */
+        for (unsigned kind = 0; kind < LATE_KINDS && MIXED != algorithm; ++kind) {
             row_t *row = &rows[used];
             *row = (row_t){.options = {.nodes = 4, .size = {2, 2, 3, 2}, .seed = SEED},
                            .algorithm = algorithm};
-            row->options.cyclic = cyclic;
+            row->options.cyclic = 1 == kind;
+            if (LATE_KINDS - 1 == kind) {
+                memcpy(row->options.size, (unsigned[]){1, 1, 1, 1}, 4 * sizeof(unsigned));
+            }
             row->options.chunk_bytes = chunks_bytes[0];
             name_row(row, "names_the_node_that_is_late");
             tests[used++] = (struct CMUnitTest){

@@ -6,8 +6,8 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
 # The last commit before the rules, and when that was.
-base=cba7dafa566c389cdcb0dfbbee0551dc0d97a0e8
-base_date="2026-11-22 10:31:00 +0000"
+base=f43de1daa8d396f361da493d72308e2931bdf433
+base_date="2026-11-22 12:26:00 +0000"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

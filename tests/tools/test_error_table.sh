@@ -47,7 +47,7 @@ echo 1..21
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
         --tsv "$scratch/error.tsv" &&
-        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 6 * 3 * 10 + 6 + 2)) ]
+        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 5 * 3 * 10 + 5 + 2)) ]
 }
 ok_if "all rows of a small measurement are near the theory" has_all_rows
 ok_if "an unquantized ring is the bf16 ring" \
@@ -60,7 +60,7 @@ ok_if "dither of rotated numbers is near the theory" \
     option_is_near --rounding dither --rotation hadamard
 by_minishards() {
     succeeds "$bench/error_table" --elements 262144 --ranks 4 --minishards 1,7,32 \
-        --tsv "$scratch/minishards.tsv" && [ "$(grep -c . "$scratch/minishards.tsv")" -eq $((2 + 3 * 6 * 3)) ] &&
+        --tsv "$scratch/minishards.tsv" && [ "$(grep -c . "$scratch/minishards.tsv")" -eq $((2 + 3 * 5 * 3)) ] &&
         line "7 147 full_loop 1.0" && line "32 32 direct 1.0"
 }
 ok_if "every number of minishards has the error of its blocks" by_minishards
