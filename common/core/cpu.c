@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -76,6 +77,7 @@ arc_isa_t arc_cpu_isa(arc_isa_t limit)
 
 const char *arc_isa_name(arc_isa_t isa)
 {
-    static const char *const names[] = {"scalar", "avx2", "avx512"};
+    static const char *const names[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
+    static_assert(sizeof names / sizeof names[0] == ARC_ISA_BEST + 1, "a name for each");
     return names[isa];
 }

@@ -32,19 +32,18 @@ run() {
     mpi_run "np=$mpi_ranks$mpi_mca $*" "$mpi_ranks" 120 "$mpi_mca" "$@"
 }
 
-small="--mca coll_lowlat_block_bytes 256 --mca coll_lowlat_chunk_bytes 4k --mca coll_lowlat_slots 3"
 run "3" matrix -l 2000
 run "2" matrix -b
 for algorithm in $(mpi_algorithms lowlat); do
-    run "5 --mca coll_lowlat_algorithm $algorithm $small" matrix -t -l 2000
+    mpi_for_tests run "5 --mca coll_lowlat_algorithm $algorithm" matrix -t -l 2000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    run "5 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm \
---mca coll_lowlat_leader_bytes 1 --mca coll_lowlat_nodes_chunk_bytes 5000" matrix -t -l 1100
+    mpi_for_tests run "5 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+        matrix -t -l 1100
+    run "3 --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 100 -s 3
 done
 run "4 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" stress -n 200
-run "3 --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_transport puts \
---mca coll_lowlat_put_slots 2 --mca coll_lowlat_put_slot_bytes 256" stress -n 200
+mpi_for_tests run "3 --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_transport puts" stress -n 200
 run "3 --mca coll_lowlat_staging streaming" stress -n 200
 run "4 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
 run "2" lifecycle
@@ -52,7 +51,7 @@ run "4 --mca coll_lowlat_ranks_per_node 2" lifecycle -n 61
 run "3" user_types
 run "4 --mca coll_lowlat_ranks_per_node 2" user_types
 run "2" user_extents
-run "3 --mca coll_lowlat_shared_memory sysv" growth -g -a 2105344 # two arenas of four chunks, and the head
+run "3" growth -g -a 2105344 # two arenas of four chunks, and the head
 run "3 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 70001
 run "4" fallback -r 3
 run "2" threads -n 100
@@ -61,8 +60,8 @@ on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"
 run "2 $on" lifecycle -q
 for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
-    run "3 $on --mca coll_quant_algorithm $algorithm --mca coll_quant_segment_bytes 16k \
---mca coll_quant_depth 3" quantized -a "$algorithm" -n 262144
+    run "3 $on --mca coll_quant_algorithm $algorithm --mca coll_quant_segment_bytes 16k" \
+        quantized -a "$algorithm" -n 262144
     run "3 $all --mca coll_quant_algorithm $algorithm" quant_halves -a 1
 done
 run "4 $on --mca coll_quant_ranks_per_node 2" levels -p 2
@@ -70,16 +69,14 @@ run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "2 $on --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
     quantized -n 262144 -c 3.60e-5 -r
-run "2 $on --mca coll_quant_isa avx2" quantized -n 262144
-run "2 $on --mca coll_quant_isa scalar" quantized -n 262144
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
 run "3 $on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1" feedback -v 16
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
-run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_uint16_as fp16" \
+run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \
     sixteen -f fp16
 run "3 --mca coll_quant_verbose 0" quant_keys
 run "2 --mca coll_quant_verbose 0" info_key
-run "2 $on --mca coll_quant_trial_ms 20 --mca coll_quant_margin -100" trials -w quantized -l 300000
+mpi_for_tests run "2 $on --mca coll_quant_trial_ms 20" trials -w quantized -l 300000
 
 # Two hosts, as Open MPI sees it: messages by its TCP transport.
 mpi_nodes
