@@ -6,8 +6,8 @@
  *   exchange              +-- allow k --> segments k of all shards --> complete k --+
  *
  * A chunk has a message of piece_bytes of numbers for each owner and node, or shorter ones where
- * the arenas have no room for that.  A window of the exchange has half of the
- * chunks that fit into an arena, so that the next ones can be staged meanwhile.
+ * the arenas have no room for that.  A window of the exchange has half of the chunks that fit into
+ * an arena, so that the next ones can be staged meanwhile.
  *
  * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
  * all chunks are available at once, and arenas bound nothing.
@@ -35,19 +35,16 @@ enum { DEPTH = 8 };
 
 static exchange_config_t config_of(unsigned nodes, size_t piece_bytes)
 {
+    /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
+    const size_t message_bytes = piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES;
+
     return (exchange_config_t){
         .tree = &exchange_semi_loop,
         .shape = exchange_shape_flat(nodes),
         .depth = DEPTH,
-        .message_bytes = lowlat_ring_message_bytes(piece_bytes),
-        .sum_bytes = lowlat_ring_message_bytes(piece_bytes),
+        .message_bytes = message_bytes,
+        .sum_bytes = message_bytes,
     };
-}
-
-size_t lowlat_ring_message_bytes(size_t piece_bytes)
-{
-    /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
-    return piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES;
 }
 
 /* ---- where the numbers are ---- */
@@ -57,7 +54,7 @@ static unsigned char *slot_at(const lowlat_ring_t *ring, size_t chunk, size_t el
 {
     const lowlat_task_t *task = ring->task;
     const unsigned rank = task->group->rank;
-    const size_t before = chunk * (ring->part.end - ring->part.first);
+    const size_t before = chunk * ring->part_elems;
 
     return lowlat_part_at(task, rank, chunk, lowlat_part(task, chunk, rank).first + elem - before);
 }
@@ -198,13 +195,11 @@ void lowlat_ring_init(lowlat_net_t *net, void *memory)
 
 /* ---- a call ---- */
 
-static size_t own_elems(const lowlat_task_t *task)
+static size_t own_elems(const lowlat_task_t *task, size_t part_elems)
 {
-    const unsigned rank = task->group->rank;
-    const lowlat_range_t first = lowlat_part(task, 0, rank);
-    const lowlat_range_t last = lowlat_part(task, task->pieces - 1, rank);
+    const lowlat_range_t last = lowlat_part(task, task->pieces - 1, task->group->rank);
 
-    return (task->pieces - 1) * (first.end - first.first) + (last.end - last.first);
+    return (task->pieces - 1) * part_elems + (last.end - last.first);
 }
 
 /* Begin the exchange of our `elems` elements of all chunks, of which `at_once` fit. */
@@ -351,8 +346,8 @@ void lowlat_ring_start(lowlat_task_t *task)
     if (NULL != ring_of(task)) {
         const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
         net->ring->direct = false;
-        net->ring->part = part;
-        begin(task, own_elems(task), task->pieces, part.end - part.first,
+        net->ring->part_elems = part.end - part.first;
+        begin(task, own_elems(task, net->ring->part_elems), task->pieces, net->ring->part_elems,
               (unsigned) (task->slots + 1) / 2);
     }
 }

@@ -18,13 +18,10 @@ typedef struct lowlat_ring {
     arc_task_t *exchange;  /* the pipeline */
     size_t message_bytes;  /* of its buffers */
     lowlat_task_t *task;   /* of the call */
-    lowlat_range_t part;   /* ours of the first chunk; of all full ones as long */
+    size_t part_elems;     /* our part of each chunk but the last */
     bool direct;           /* from `in` to `out`: no rank shares our node */
     bool running;          /* in this call */
 } lowlat_ring_t;
-
-/* The most bytes of a message of `piece_bytes` of numbers: they are cut between elements. */
-size_t lowlat_ring_message_bytes(size_t piece_bytes);
 
 /* Memory for a ring of `nodes`, whose messages have `piece_bytes`. */
 size_t lowlat_ring_memory_bytes(unsigned nodes, size_t piece_bytes);

@@ -21,11 +21,5 @@
 #define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) \
     CHECK(_name, _default, 0, (int) ARC_PARAM_CHOICES(_choices) - 1, _help)
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) CHECK(_name, 0, 0, 1, _help)
-#include ARC_PARAM_LIST
+#include "param_list.h"
 #undef CHECK
-#undef ARC_PARAM_INT
-#undef ARC_PARAM_SIZE
-#undef ARC_PARAM_BOOL
-#undef ARC_PARAM_CHOICE
-#undef ARC_PARAM_FRACTION
-#undef ARC_PARAM_LIST

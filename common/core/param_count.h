@@ -16,10 +16,4 @@
 #define ARC_PARAM_BOOL(...) +1
 #define ARC_PARAM_CHOICE(...) +1
 #define ARC_PARAM_FRACTION(...) +1
-#include ARC_PARAM_LIST
-#undef ARC_PARAM_INT
-#undef ARC_PARAM_SIZE
-#undef ARC_PARAM_BOOL
-#undef ARC_PARAM_CHOICE
-#undef ARC_PARAM_FRACTION
-#undef ARC_PARAM_LIST
+#include "param_list.h"

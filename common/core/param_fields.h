@@ -15,10 +15,4 @@
 #define ARC_PARAM_BOOL(_scope, _name, _default, _level, _help) bool _name;
 #define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) int _name;
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) double _name;
-#include ARC_PARAM_LIST
-#undef ARC_PARAM_INT
-#undef ARC_PARAM_SIZE
-#undef ARC_PARAM_BOOL
-#undef ARC_PARAM_CHOICE
-#undef ARC_PARAM_FRACTION
-#undef ARC_PARAM_LIST
+#include "param_list.h"

@@ -33,12 +33,6 @@
         (long long) ARC_PARAM_CHOICES(_choices) - 1, _choices, _level, _help)
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) \
     ROW(_scope, _name, ARC_PARAM_KIND_FRACTION, 0, 0, ARC_PARAM_FRACTION_ONE, NULL, _level, _help)
-#include ARC_PARAM_LIST
+#include "param_list.h"
 #undef ROW
-#undef ARC_PARAM_INT
-#undef ARC_PARAM_SIZE
-#undef ARC_PARAM_BOOL
-#undef ARC_PARAM_CHOICE
-#undef ARC_PARAM_FRACTION
 #undef ARC_PARAM_CONFIG
-#undef ARC_PARAM_LIST

@@ -50,6 +50,33 @@ static void reduce_matrices(const void *const *parts, unsigned n, void *out, siz
     }
 }
 
+/* A number and an index, as in MPI_DOUBLE_INT, with a gap behind them. */
+typedef struct gapped {
+    uint64_t number;
+    uint32_t index;
+    uint32_t gap;
+} gapped_t;
+
+static void reduce_gapped(const void *const *parts, unsigned n, void *out, size_t count,
+                          const void *context)
+{
+    enum { BYTES = offsetof(gapped_t, gap) };
+    gapped_t *o = out;
+    (void) context;
+
+    for (size_t i = 0; i < count; ++i) {
+        gapped_t sum = {.number = 0};
+        for (unsigned part = 0; part < n; ++part) {
+            /* The last element ends where its gap would begin. */
+            gapped_t next;
+            memcpy(&next, (const gapped_t *) parts[part] + i, BYTES);
+            sum.number += next.number;
+            sum.index += next.index;
+        }
+        memcpy(o + i, &sum, BYTES);
+    }
+}
+
 arc_reducer_t lowlat_job_reducer(unsigned kind)
 {
     const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
@@ -57,6 +84,7 @@ arc_reducer_t lowlat_job_reducer(unsigned kind)
         {table->reduce[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4, false},
         {table->reduce[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8, false},
         {table->reduce[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1, false},
+        {reduce_gapped, NULL, sizeof(gapped_t), offsetof(gapped_t, gap), false},
         {reduce_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4]), false},
     };
     return reducers[kind];

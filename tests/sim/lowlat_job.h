@@ -12,9 +12,12 @@
 #include "lowlat.h"
 #include "testlib.h"
 
-enum { LOWLAT_JOB_REDUCERS = 4 };
+enum { LOWLAT_JOB_REDUCERS = 5 };
 
-/* Sums of int32 and double, xor of bytes, and the last one is not commutative: 2x2 matrices. */
+/*
+ * Sums of int32 and double, xor of bytes, sums of pairs with a gap behind them, and the last one is
+ * not commutative: 2x2 matrices.
+ */
 arc_reducer_t lowlat_job_reducer(unsigned kind);
 enum { LOWLAT_JOB_MATRICES = LOWLAT_JOB_REDUCERS - 1 };
 
