@@ -32,9 +32,6 @@
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
  *
- * With levels W is twice as large: half of the open nodes only collect sums on their machine, and
- * what is between machines should be as much as without.
- *
  * A message is received or sent at most A times at a time; kept bytes go to at
  * most H + A + 1 peers at a time.
  *

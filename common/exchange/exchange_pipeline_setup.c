@@ -63,8 +63,7 @@ static plan_t plan_of(const exchange_config_t *config)
 {
     const exchange_shape_t *shape = &config->shape;
     const unsigned open = exchange_tree_open_max(config->tree, shape);
-    /* With levels half of what is open only collects on its machine. */
-    const unsigned half = (config->depth - 1) / 2 * (shape->per_machine > 1 ? 2 : 1);
+    const unsigned half = (config->depth - 1) / 2;
     const unsigned window = open < half && 0 != open ? half / open : 1;
 
     return (plan_t){
