@@ -12,7 +12,7 @@
  * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
  * all chunks are available at once, and arenas bound nothing.
  *
- *   cost   2 ceil((N-1)/2) alpha + 2 (N-1)/N n beta
+ *   cost   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies
  *
  * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
  * its slot is free, which it is for all chunks of a window (lowlat_hierarchical.c has the rest of
@@ -30,8 +30,13 @@
 #include "lowlat_parts.h"
 #include "lowlat_ring.h"
 
-/* Segments under way: enough for the link, few enough for the cache (docs/benchmarks_nodes.md). */
-enum { DEPTH = 8 };
+enum {
+    /* Segments under way: enough for the link, few enough for the cache; */
+    DEPTH = 8,
+    /* the most nodes of a full loop, which fills links better than a semi loop but has twice its
+     * latencies (both: docs/benchmarks_nodes.md). */
+    FULL_LOOP_NODES = 8,
+};
 
 static exchange_config_t config_of(unsigned nodes, size_t piece_bytes)
 {
@@ -39,7 +44,7 @@ static exchange_config_t config_of(unsigned nodes, size_t piece_bytes)
     const size_t message_bytes = piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES;
 
     return (exchange_config_t){
-        .tree = &exchange_semi_loop,
+        .tree = nodes <= FULL_LOOP_NODES ? &exchange_full_loop : &exchange_semi_loop,
         .shape = exchange_shape_flat(nodes),
         .depth = DEPTH,
         .message_bytes = message_bytes,

@@ -1,6 +1,6 @@
 /*
  * Long messages between nodes: exact sums through the pipeline of all exchanges
- * (exchange_pipeline.h), in a semi loop.
+ * (exchange_pipeline.h), in a loop.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -269,14 +269,20 @@ static unsigned ring_owner(const operation_t *operation, const sim_nodes_t *node
     return (shard + placement->nodes - 1) % placement->nodes;
 }
 
+/* The ring is a full loop of up to 8 nodes, and a semi loop of more. */
 static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, unsigned char *sum)
 {
     const placement_t *placement = &nodes->placement;
+    const bool full = placement->nodes <= 8;
     const size_t stride = operation->reducer.stride_bytes;
     unsigned char *turn = test_alloc(operation->span_bytes);
 
     for (unsigned owner = 0; owner < placement->nodes; ++owner) {
-        operation_two_chains(operation, placement, owner, turn);
+        if (full) {
+            operation_chain(operation, placement, owner + 1, 1, placement->nodes, turn);
+        } else {
+            operation_two_chains(operation, placement, owner, turn);
+        }
         for (size_t i = 0; i < operation->count; ++i) {
             if (owner == ring_owner(operation, nodes, i)) {
                 memcpy(sum + i * stride, turn + i * stride, operation->reducer.last_bytes);

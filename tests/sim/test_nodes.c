@@ -59,6 +59,7 @@ static const nodes_options_t placements[] = {
     {.nodes = 4, .size = {2, 2, 2, 2}},
     {.nodes = 4, .size = {2, 2, 2, 2}, .cyclic = true},
     {.nodes = 5, .size = {1, 1, 1, 1, 1}},
+    {.nodes = 9, .size = {1, 1, 1, 1, 1, 1, 1, 1, 1}},
     {.nodes = 3, .size = {3, 3, 3}},
     {.nodes = 3, .size = {3, 3, 3}, .cyclic = true},
     {.nodes = 3, .size = {3, 1, 2}},
