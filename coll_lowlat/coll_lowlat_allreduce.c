@@ -13,6 +13,7 @@
 #include "lowlat_memory.h"
 #include "mca_below.h"
 #include "mca_half.h"
+#include "sizes.h"
 
 enum { LOOK_BYTES = 4096 }; /* count as one call more towards the next look at staging */
 
@@ -27,7 +28,7 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
 {
     const lowlat_net_t *net = module->group.net;
     /* The 31 bits are those of Open MPI's packing. */
-    const size_t arena_limit = lowlat_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
+    const size_t arena_limit = arc_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
 
     if (!reduction->packed) {
         return lowlat_algorithms[algorithm].reproducible ? algorithm
@@ -35,12 +36,11 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
                                                          : LOWLAT_ALGORITHM_DOUBLING;
     }
     if (NULL == net) {
-        return bytes <= lowlat_min(module->group.block_bytes, arena_limit)
-                   ? LOWLAT_ALGORITHM_ONESHOT
-                   : LOWLAT_ALGORITHMS;
+        return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
+                                                                        : LOWLAT_ALGORITHMS;
     }
     const size_t one_owner_bytes = 1 == net->owners ? SIZE_MAX : net->leader_bytes;
-    const size_t limit = lowlat_min(arena_limit, lowlat_min(one_owner_bytes, net->chunk_bytes));
+    const size_t limit = arc_min(arena_limit, arc_min(one_owner_bytes, net->chunk_bytes));
     const bool may_reorder = ompi_op_is_commute(reduction->op);
     return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
                                                                         : LOWLAT_ALGORITHMS;

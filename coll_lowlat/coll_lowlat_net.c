@@ -24,9 +24,9 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
-#include "lowlat_memory.h"
 #include "lowlat_partners.h"
 #include "lowlat_ring.h"
+#include "sizes.h"
 
 enum {
     GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
@@ -445,7 +445,7 @@ bool lowlat_net_make(lowlat_module_t *module)
     lowlat_net_t *net = &module->net;
 
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes = lowlat_round_up(LOWLAT_NODES_CHUNK_BYTES, LOWLAT_CACHE_LINE_BYTES);
+    const size_t scratch_bytes = arc_round_up(LOWLAT_NODES_CHUNK_BYTES, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
     *net = (lowlat_net_t){

@@ -13,9 +13,9 @@
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "coll_lowlat_trial.h"
-#include "lowlat_memory.h"
 #include "lowlat_staging.h"
 #include "mca_nodes.h"
+#include "sizes.h"
 
 /*
  * Are there fewer cores than ranks of this communicator?  Only a matter of speed.
@@ -63,8 +63,8 @@ static size_t enough_for(const lowlat_module_t *module, unsigned algorithm, size
     group.arena_bytes = arena_bytes;
     return arena_bytes >= module->max_arena_bytes
                ? SIZE_MAX
-               : lowlat_min(arena_bytes / LOWLAT_MIN_SLOTS,
-                            lowlat_algorithms[algorithm].max_bytes(&group));
+               : arc_min(arena_bytes / LOWLAT_MIN_SLOTS,
+                         lowlat_algorithms[algorithm].max_bytes(&group));
 }
 
 /* Arenas for such a message: doubled, so that they grow only a few times. */
@@ -75,7 +75,7 @@ static size_t arena_for(const lowlat_module_t *module, unsigned algorithm, size_
     while (bytes > enough_for(module, algorithm, arena_bytes)) {
         arena_bytes *= 2;
     }
-    return lowlat_min(arena_bytes, module->max_arena_bytes);
+    return arc_min(arena_bytes, module->max_arena_bytes);
 }
 
 static void use_share(lowlat_module_t *module)

@@ -7,7 +7,6 @@
 #include "cpu.h"
 #include "lowlat_butterfly.h"
 #include "lowlat_hierarchical.h"
-#include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_ring.h"
@@ -42,6 +41,7 @@ const arc_param_t lowlat_params[] = {
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
 #define ARC_PARAM_LIST "lowlat_params.def"
 #include "param_checks.h"
+#include "sizes.h"
 static_assert(ARC_PARAM_CHOICES(lowlat_nodes_algorithm_choices) == LOWLAT_NODES_NONE + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
@@ -123,8 +123,7 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
     if (map->entries < LOWLAT_MAP_ENTRIES && max_bytes > before &&
         (!config->reproducible || LOWLAT_ALGORITHMS == algorithm ||
          lowlat_algorithms[algorithm].reproducible)) {
-        map->entry[map->entries] =
-            (lowlat_map_entry_t){algorithm, lowlat_min(limit_bytes, max_bytes)};
+        map->entry[map->entries] = (lowlat_map_entry_t){algorithm, arc_min(limit_bytes, max_bytes)};
         map->entries += 1;
         return max_bytes < limit_bytes;
     }

@@ -30,7 +30,7 @@
 
 #include <stdlib.h>
 
-#include "checked.h"
+#include "sizes.h"
 #include "coll_quant.h"
 #include "mca_below.h"
 

@@ -43,6 +43,7 @@
 #include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
+#include "sizes.h"
 
 lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t elems,
                                       size_t line_elems)
@@ -51,8 +52,8 @@ lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t e
 
     for (unsigned s = 0; s < step; ++s) {
         const size_t half_elems =
-            lowlat_round_up(lowlat_divide_up(range.end - range.first, 2), line_elems);
-        const size_t middle = lowlat_min(range.end, range.first + half_elems);
+            arc_round_up(arc_divide_up(range.end - range.first, 2), line_elems);
+        const size_t middle = arc_min(range.end, range.first + half_elems);
         if (position >> s & 1) {
             range.first = middle;
         } else {

@@ -12,21 +12,7 @@
 
 #include "cpu.h"
 #include "lowlat.h"
-
-static inline size_t lowlat_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline size_t lowlat_divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static inline size_t lowlat_round_up(size_t bytes, size_t unit_bytes)
-{
-    return lowlat_divide_up(bytes, unit_bytes) * unit_bytes;
-}
+#include "sizes.h"
 
 /* Elements that fill whole cache lines, where elements of this stride can; else 1. */
 static inline size_t lowlat_line_elems(size_t stride_bytes)
@@ -109,7 +95,7 @@ static inline void lowlat_prefetch_other_half(const lowlat_task_t *task, size_t 
     const unsigned char *arena =
         group->segment[group->rank]->arena + (LOWLAT_HALVES - 1 - task->half) * group->arena_bytes;
 
-    bytes = lowlat_min(bytes, group->arena_bytes);
+    bytes = arc_min(bytes, group->arena_bytes);
     for (size_t offset = 0; offset < bytes; offset += LOWLAT_CACHE_LINE_BYTES) {
         arc_cpu_prefetch_for_write(arena + offset);
     }

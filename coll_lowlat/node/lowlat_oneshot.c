@@ -51,6 +51,7 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
+#include "sizes.h"
 
 /* out = part(0) op ... op part(P-1), where part(p) is at parts[p]. */
 static void sum_parts(const lowlat_task_t *task, size_t offset_bytes, size_t count)
@@ -105,7 +106,7 @@ static size_t slot_offset(const lowlat_task_t *task, size_t block)
 
 static size_t block_end(const lowlat_task_t *task, size_t block)
 {
-    return lowlat_min(task->count, (block + 1) * task->piece_elems);
+    return arc_min(task->count, (block + 1) * task->piece_elems);
 }
 
 /* Copy the next block into our arena and tell the peers. */
@@ -180,10 +181,10 @@ static void staged_start(lowlat_task_t *task)
     static const arc_task_ops_t ops = {.progress = staged_progress, .waits_for = staged_waits_for};
     const size_t stride_bytes = task->reducer->stride_bytes;
     const lowlat_group_t *group = task->group;
-    const size_t max_bytes = lowlat_min(group->block_bytes, group->arena_bytes / LOWLAT_MIN_SLOTS);
+    const size_t max_bytes = arc_min(group->block_bytes, group->arena_bytes / LOWLAT_MIN_SLOTS);
 
     task->piece_elems = max_bytes < stride_bytes ? 1 : max_bytes / stride_bytes;
-    task->pieces = lowlat_divide_up(task->count, task->piece_elems);
+    task->pieces = arc_divide_up(task->count, task->piece_elems);
     task->slots = group->arena_bytes / block_bytes(task);
     assert(task->slots >= LOWLAT_MIN_SLOTS);
     task->staged = 0;

@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <string.h>
 
-#include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_probe.h"
 #include "lowlat_staging.h"
 #include "reduce.h"
+#include "sizes.h"
 #include "wait.h"
 
 enum {
@@ -58,7 +58,7 @@ void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *
     const size_t limit_bytes =
         LOWLAT_STAGING_LENGTHS == prefetched ? SIZE_MAX : lowlat_staging_bytes[prefetched] - 1;
     group->prefetch_bytes =
-        0 == prefetched ? 0 : lowlat_min(limit_bytes, 2 * lowlat_staging_bytes[prefetched - 1]);
+        0 == prefetched ? 0 : arc_min(limit_bytes, 2 * lowlat_staging_bytes[prefetched - 1]);
     group->stream_bytes =
         LOWLAT_STAGING_LENGTHS == streamed ? SIZE_MAX : lowlat_staging_bytes[streamed];
 }

@@ -29,6 +29,7 @@
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
 #include "lowlat_ring.h"
+#include "sizes.h"
 
 enum {
     /* Segments under way: enough for the link, few enough for the cache; */
@@ -176,7 +177,7 @@ static const exchange_coder_ops_t coder_ops = {
 
 static size_t aligned_state_bytes(void)
 {
-    return lowlat_round_up(sizeof(lowlat_ring_t), EXCHANGE_ALIGN_BYTES);
+    return arc_round_up(sizeof(lowlat_ring_t), EXCHANGE_ALIGN_BYTES);
 }
 
 size_t lowlat_ring_memory_bytes(unsigned nodes, size_t piece_bytes)
@@ -273,7 +274,7 @@ static size_t completed(const lowlat_task_t *task)
     /* Chunks in which we have no part are complete as soon as they are reduced. */
     return NULL == ring || !ring->running
                ? task->reduced
-               : lowlat_min(task->reduced, exchange_pipeline_completed(ring->exchange));
+               : arc_min(task->reduced, exchange_pipeline_completed(ring->exchange));
 }
 
 static arc_status_t staged_progress(arc_task_t *base)
@@ -342,7 +343,7 @@ void lowlat_ring_start(lowlat_task_t *task)
         task->owners = 1;
         net->ring->direct = true;
         const size_t elems = chunk_elems(task, 1);
-        begin(task, task->count, lowlat_divide_up(task->count, elems), elems, 0);
+        begin(task, task->count, arc_divide_up(task->count, elems), elems, 0);
         return;
     }
     const unsigned owners = task->span_bytes <= net->leader_bytes ? 1 : net->owners;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "put_ring.h"
+#include "sizes.h"
 
 enum {
     LINE_BYTES = 64, /* a cache line: who writes a part of it takes all of it from the reader */
@@ -20,20 +21,15 @@ static const uint32_t kind_last = 1u << 30;
 
 /* ---- where things are ---- */
 
-static size_t round_up(size_t bytes, size_t unit_bytes)
-{
-    return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
-}
-
 static size_t data_cells(size_t bytes)
 {
-    return (bytes + CELL_DATA_BYTES - 1) / CELL_DATA_BYTES;
+    return arc_divide_up(bytes, CELL_DATA_BYTES);
 }
 
 static size_t cells_bytes_of(const arc_put_config_t *config)
 {
-    return round_up((HEADER_CELLS + data_cells(config->fused_bytes)) * sizeof(uint64_t),
-                    LINE_BYTES);
+    return arc_round_up((HEADER_CELLS + data_cells(config->fused_bytes)) * sizeof(uint64_t),
+                        LINE_BYTES);
 }
 
 size_t arc_put_staging_bytes(const arc_put_config_t *config)

@@ -4,19 +4,15 @@
 #include <assert.h>
 
 #include "exchange_layout.h"
-
-static size_t divide_up(size_t value, size_t divisor)
-{
-    return value / divisor + (0 != value % divisor);
-}
+#include "sizes.h"
 
 /* First element of shard `shard` of `elems` elements; the number of shards gives the end. */
 static size_t shard_begin(const exchange_layout_t *layout, size_t elems, size_t shard)
 {
-    const size_t rows = divide_up(elems, layout->row_elems);
+    const size_t rows = arc_divide_up(elems, layout->row_elems);
     const size_t each = rows / layout->shards;
     const size_t longer = rows % layout->shards; /* the first so many shards have one row more */
-    const size_t row = shard * each + (shard < longer ? shard : longer);
+    const size_t row = shard * each + arc_min(shard, longer);
 
     /* Compare rows, not elements: the end of the last row may be no size_t. */
     return row <= elems / layout->row_elems ? row * layout->row_elems : elems;
@@ -43,7 +39,7 @@ size_t exchange_layout_segments(const exchange_layout_t *layout)
 {
     return 0 != layout->chunks
                ? layout->chunks
-               : divide_up(exchange_layout_shard(layout, 0).elems, layout->segment_elems);
+               : arc_divide_up(exchange_layout_shard(layout, 0).elems, layout->segment_elems);
 }
 
 /* The shard's part of a chunk. */
@@ -66,13 +62,13 @@ exchange_span_t exchange_layout_segment(const exchange_layout_t *layout, unsigne
                                         : (exchange_span_t){.begin = layout->count, .elems = 0};
     }
     const exchange_span_t span = exchange_layout_shard(layout, shard);
-    if (segment >= divide_up(span.elems, layout->segment_elems)) {
+    if (segment >= arc_divide_up(span.elems, layout->segment_elems)) {
         return (exchange_span_t){.begin = span.begin + span.elems, .elems = 0};
     }
     const size_t skipped = segment * layout->segment_elems;
     const size_t left = span.elems - skipped;
     return (exchange_span_t){
         .begin = span.begin + skipped,
-        .elems = left < layout->segment_elems ? left : layout->segment_elems,
+        .elems = arc_min(left, layout->segment_elems),
     };
 }

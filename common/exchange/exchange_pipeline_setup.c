@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exchange_pipeline_state.h"
+#include "sizes.h"
 
 /* The parts of the memory of a task, in their order. */
 typedef enum part {
@@ -78,7 +79,7 @@ static plan_t plan_of(const exchange_config_t *config)
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + EXCHANGE_ALIGN_BYTES - 1) / EXCHANGE_ALIGN_BYTES * EXCHANGE_ALIGN_BYTES;
+    return arc_round_up(bytes, EXCHANGE_ALIGN_BYTES);
 }
 
 /* Where each part begins, and behind the last one the end. */
@@ -205,8 +206,7 @@ void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *opera
     free_all(pipe);
     pipe->available = 0 == operation->at_once ? SIZE_MAX : 0;
     pipe->window = window_of(pipe, segments);
-    pipe->end =
-        (uint64_t) ((segments + pipe->window - 1) / pipe->window) * pipe->rounds * pipe->window;
+    pipe->end = (uint64_t) (arc_divide_up(segments, pipe->window)) * pipe->rounds * pipe->window;
     pipe->send_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_sent);
     pipe->receive_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_received);
     pipe->start_next = pipe->receive_next;

@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include "reduce_kernels.h"
+#include "sizes.h"
 
 /* Long enough to hide the calls, and a small part of any first-level cache. */
 enum { BLOCK_BYTES = 2048, BLOCK_FLOATS = BLOCK_BYTES / sizeof(float) };
@@ -23,11 +24,6 @@ enum { BLOCK_BYTES = 2048, BLOCK_FLOATS = BLOCK_BYTES / sizeof(float) };
 
 /* out[i] = left[i] op right[i]; `out` may be either of them. */
 typedef void (*combine_fn_t)(const void *left, const void *right, void *out, size_t count);
-
-static inline size_t block_elems(size_t count, size_t done, size_t most)
-{
-    return count - done < most ? count - done : most;
-}
 
 static void fold(const void *const *parts, unsigned n, void *out, size_t count,
                  size_t element_bytes, combine_fn_t combine)
@@ -39,7 +35,7 @@ static void fold(const void *const *parts, unsigned n, void *out, size_t count,
         return;
     }
     for (size_t done = 0; done < count; done += BLOCK_BYTES / element_bytes) {
-        const size_t elems = block_elems(count, done, BLOCK_BYTES / element_bytes);
+        const size_t elems = arc_min(count - done, BLOCK_BYTES / element_bytes);
         const size_t at = done * element_bytes;
         const unsigned char *left = (const unsigned char *) parts[0] + at;
 
@@ -70,7 +66,7 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
         return;
     }
     for (size_t done = 0; done < count; done += BLOCK_FLOATS) {
-        const size_t elems = block_elems(count, done, BLOCK_FLOATS);
+        const size_t elems = arc_min(count - done, BLOCK_FLOATS);
 
         format->widen((const uint16_t *) parts[0] + done, total, elems);
         for (unsigned k = 1; k < n; ++k) {

@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "checked.h"
 #include "mca_bridge.h"
 #include "mca_half.h"
+#include "sizes.h"
 
 enum { SCRATCH_BYTES = 4096, SCRATCH_ALIGN_BYTES = 64 };
 
@@ -108,7 +108,7 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
     _Alignas(SCRATCH_ALIGN_BYTES) unsigned char sum[SCRATCH_BYTES];
 
     for (size_t first = 0; first < count; first += at_once) {
-        const size_t elems = count - first < at_once ? count - first : at_once;
+        const size_t elems = arc_min(count - first, at_once);
         load(reduction, parts[n - 1], first, elems, sum);
         for (unsigned i = n - 1; i-- > 0;) {
             ompi_op_reduce(reduction->op, (char *) parts[i] + first * stride_bytes, sum, elems,
@@ -232,9 +232,9 @@ arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t 
 
 /* ---- packed reductions ---- */
 
-static size_t round_up(size_t bytes)
+static unsigned char *aligned(void *memory)
 {
-    return (bytes + SCRATCH_ALIGN_BYTES - 1) / SCRATCH_ALIGN_BYTES * SCRATCH_ALIGN_BYTES;
+    return (unsigned char *) arc_round_up((uintptr_t) memory, SCRATCH_ALIGN_BYTES);
 }
 
 /*
@@ -271,7 +271,7 @@ static bool allocate_typed(arc_reduction_t *reduction, size_t count)
         return false;
     }
     const size_t shift_bytes = (size_t) gap_bytes % SCRATCH_ALIGN_BYTES;
-    const size_t typed_bytes = round_up(shift_bytes + span_bytes);
+    const size_t typed_bytes = arc_round_up(shift_bytes + span_bytes, SCRATCH_ALIGN_BYTES);
     if (!arc_checked_bytes(2, typed_bytes, SCRATCH_ALIGN_BYTES, &both_bytes)) {
         return false;
     }
@@ -283,7 +283,7 @@ static bool allocate_typed(arc_reduction_t *reduction, size_t count)
      * The data begin `gap` behind the address that MPI takes as that of an element.  That address
      * is the one to be aligned; where it is not far away, what is in between is ours, too.
      */
-    unsigned char *first = (unsigned char *) round_up((size_t) (uintptr_t) reduction->typed_memory);
+    unsigned char *first = aligned(reduction->typed_memory);
     reduction->typed[0] = first + shift_bytes - gap_bytes;
     reduction->typed[1] = reduction->typed[0] + typed_bytes;
     return true;
@@ -301,7 +301,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
     if (NULL == reduction->vector_memory) {
         return ARC_ERR_NO_MEMORY;
     }
-    reduction->vector = (unsigned char *) round_up((size_t) (uintptr_t) reduction->vector_memory);
+    reduction->vector = aligned(reduction->vector_memory);
     reduction->typed_memory = NULL;
     reduction->typed[0] = NULL;
     store(reduction, (void *) in, reduction->vector, 0, count);

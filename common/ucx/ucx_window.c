@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sizes.h"
 #include "ucx_window.h"
 
 enum {
@@ -129,7 +130,7 @@ static void window_progress(arc_window_t *base)
 
 static size_t all_words_bytes(unsigned peers)
 {
-    return ((size_t) peers * WORDS_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    return arc_round_up((size_t) peers * WORDS_BYTES, PAGE_BYTES);
 }
 
 size_t ucx_window_memory_bytes(size_t bytes, unsigned peers)

@@ -1,16 +1,33 @@
 /*
- * Sizes that are checked: a product or a sum that does not fit is no number.
+ * Arithmetic of sizes.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef ARC_CHECKED_H
-#define ARC_CHECKED_H
+#ifndef ARC_SIZES_H
+#define ARC_SIZES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "status.h"
+
+static inline size_t arc_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many times `unit` covers `size`, whatever the size. */
+static inline size_t arc_divide_up(size_t size, size_t unit)
+{
+    return size / unit + (0 != size % unit);
+}
+
+/* The next multiple of `unit`, which must be a size_t. */
+static inline size_t arc_round_up(size_t size, size_t unit)
+{
+    return arc_divide_up(size, unit) * unit;
+}
 
 /* *bytes = count * each_bytes + more_bytes.  False if that is more than memory can have. */
 static inline ARC_MUST_CHECK bool arc_checked_bytes(size_t count, size_t each_bytes,

@@ -1,5 +1,6 @@
 /*
- * Sizes that are no sizes: products and sums that overflow, or are more than memory can have.
+ * Sizes divided and rounded up; and those that are no sizes: products and sums that overflow, or
+ * are more than memory can have.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -11,9 +12,36 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "checked.h"
+#include "sizes.h"
 
 enum { UNTOUCHED = 77 };
+
+static void units_cover_any_size(void **state)
+{
+    static const struct {
+        size_t size;
+        size_t unit;
+        size_t units;
+    } rows[] = {
+        {0, 64, 0},
+        {1, 64, 1},
+        {63, 64, 1},
+        {64, 64, 1},
+        {65, 64, 2},
+        {7, 1, 7},
+        {SIZE_MAX, 1, SIZE_MAX},
+        {SIZE_MAX, 2, SIZE_MAX / 2 + 1},
+    };
+    (void) state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        assert_true(rows[i].units == arc_divide_up(rows[i].size, rows[i].unit));
+    }
+    assert_true(0 == arc_round_up(0, 64) && 64 == arc_round_up(1, 64) &&
+                64 == arc_round_up(64, 64));
+    /* The last multiple that is a size. */
+    assert_true(SIZE_MAX - 63 == arc_round_up(SIZE_MAX - 126, 64));
+}
 
 static void bytes_are_a_product_and_a_sum(void **state)
 {
@@ -53,9 +81,10 @@ static void what_memory_cannot_have_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_cover_any_size),
         cmocka_unit_test(bytes_are_a_product_and_a_sum),
         cmocka_unit_test(what_memory_cannot_have_is_refused),
     };
 
-    return cmocka_run_group_tests_name("checked sizes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
 }
