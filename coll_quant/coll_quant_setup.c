@@ -16,6 +16,7 @@
 #include "float_env.h"
 #include "mca_nodes.h"
 #include "quant_pipeline.h"
+#include "sizes.h"
 
 void coll_quant_teardown(quant_module_t *module)
 {
@@ -81,8 +82,7 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
 
 static void make_ready(quant_module_t *module)
 {
-    const size_t align = EXCHANGE_ALIGN_BYTES;
-    const uintptr_t aligned = ((uintptr_t) module->memory + align - 1) / align * align;
+    const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
 
     const arc_float_env_t of_program = arc_float_env_enter();
     module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,

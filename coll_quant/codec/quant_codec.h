@@ -33,11 +33,6 @@
 #include "cpu.h"
 #include "quant_format_table.h"
 
-static inline size_t quant_divide_up(size_t value, size_t by)
-{
-    return value / by + (0 != value % by);
-}
-
 /*
  * In front of a loop over the vectors of a row: unrolled, they stay in registers.
  * gcc does not do it by itself at -O2, and the kernels then lose a third.

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "quant_tiles.h"
+#include "sizes.h"
 
 quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows)
 {
@@ -24,7 +25,7 @@ quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows)
     return (quant_tiles_t){
         .elems = elems,
         .tile_elems = tile_elems,
-        .count = quant_divide_up(elems, tile_elems),
+        .count = arc_divide_up(elems, tile_elems),
     };
 }
 
@@ -38,7 +39,7 @@ static size_t codes_bytes(const quant_format_t *format, size_t elems)
 {
     return quant_format_is_exact(format)
                ? elems * format->bits / 8
-               : quant_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
+               : arc_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
 }
 
 size_t quant_tiles_bytes(const quant_format_t *format, const quant_tiles_t *tiles)
@@ -56,7 +57,7 @@ quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *ti
 {
     const size_t first = index * tiles->tile_elems;
     const size_t left = tiles->elems - first;
-    const size_t here = left < tiles->tile_elems ? left : tiles->tile_elems;
+    const size_t here = arc_min(left, tiles->tile_elems);
     const size_t codes = tiles->count * scales_bytes(format) + codes_bytes(format, first);
     const size_t rows = here / QUANT_LANES;
 

@@ -7,6 +7,7 @@
 #include "quant_coder.h"
 #include "quant_cut.h"
 #include "quant_wire.h"
+#include "sizes.h"
 
 /* ---- where numbers of the program are ---- */
 
@@ -257,8 +258,7 @@ static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
 
     begin[0] = 0;
     for (unsigned part = 0; part < PARTS; ++part) {
-        begin[part + 1] =
-            begin[part] + quant_divide_up(bytes[part], EXCHANGE_ALIGN_BYTES) * EXCHANGE_ALIGN_BYTES;
+        begin[part + 1] = begin[part] + arc_round_up(bytes[part], EXCHANGE_ALIGN_BYTES);
     }
 }
 

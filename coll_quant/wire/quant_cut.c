@@ -5,6 +5,7 @@
 
 #include "quant_cut.h"
 #include "quant_wire.h"
+#include "sizes.h"
 
 static size_t clipped(size_t value, size_t least, size_t most)
 {
@@ -19,8 +20,7 @@ static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
     if (0 == config->minishards) {
         return config->block_rows;
     }
-    const size_t rows =
-        quant_divide_up(quant_divide_up(shard_elems, QUANT_LANES), config->minishards);
+    const size_t rows = arc_divide_up(arc_divide_up(shard_elems, QUANT_LANES), config->minishards);
     unsigned block_rows = (unsigned) clipped(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
     if (QUANT_ROTATION_NONE != config->rotation) {
         /* Pieces of a tile with different powers of two have different errors. */
@@ -56,7 +56,7 @@ size_t quant_cut_most_elems(const quant_config_t *config)
     const unsigned rows = config->block_rows;
     const size_t tiles =
         0 != config->minishards
-            ? quant_divide_up(room(config) / quant_row_bytes(wider_format(config)->bits), rows)
+            ? arc_divide_up(room(config) / quant_row_bytes(wider_format(config)->bits), rows)
             : tiles_in_segment(config, rows);
 
     return (tiles > 0 ? tiles : 1) * quant_tile_elems(rows);
@@ -72,7 +72,7 @@ quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)
     /* A message has at least one tile, and what was allocated for messages has room for it. */
     assert(most > 0);
     if (0 != config->microshards) {
-        tiles = quant_divide_up(quant_divide_up(shard_elems, config->microshards), tile_elems);
+        tiles = arc_divide_up(arc_divide_up(shard_elems, config->microshards), tile_elems);
     } else if (0 != config->minishards) {
         tiles = tiles_in_segment(config, block_rows);
     }

@@ -5,6 +5,7 @@
 
 #include "quant_bound.h"
 #include "quant_wire.h"
+#include "sizes.h"
 
 static size_t message_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
@@ -69,8 +70,7 @@ size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error,
 /* The rows of the largest tile of a segment. */
 static unsigned rows_max(const quant_wire_segment_t *segment)
 {
-    const size_t rows = quant_divide_up(segment->elements, QUANT_LANES);
-    return rows < segment->block_rows ? (unsigned) rows : segment->block_rows;
+    return (unsigned) arc_min(arc_divide_up(segment->elements, QUANT_LANES), segment->block_rows);
 }
 
 /* Numbers of error `error` were coded. */

@@ -19,6 +19,7 @@
 
 #include "quant_algos.h"
 #include "quant_wire.h"
+#include "sizes.h"
 #include "testlib.h"
 #include "transform_options.h"
 
@@ -105,7 +106,7 @@ static void measure(const work_t *work, const struct step *step)
     static double seconds[SAMPLES];
     const size_t bytes = work->elems * sizeof(float);
     const size_t samples = samples_of(bytes);
-    const size_t calls = quant_divide_up((size_t) SAMPLE_KIB * 1024, bytes);
+    const size_t calls = arc_divide_up((size_t) SAMPLE_KIB * 1024, bytes);
 
     for (size_t i = 0; i < samples / WARM_UP_PART; ++i) {
         step->run(work);
@@ -124,7 +125,7 @@ static void measure(const work_t *work, const struct step *step)
 
 static void *aligned(size_t bytes)
 {
-    void *memory = aligned_alloc(ALIGN_BYTES, quant_divide_up(bytes, ALIGN_BYTES) * ALIGN_BYTES);
+    void *memory = aligned_alloc(ALIGN_BYTES, arc_divide_up(bytes, ALIGN_BYTES) * ALIGN_BYTES);
     if (NULL == memory) {
         abort();
     }

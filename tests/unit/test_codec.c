@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "quant_wire.h"
+#include "sizes.h"
 #include "testlib.h"
 #include "trip.h"
 
@@ -190,7 +191,7 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
                                    unsigned block_rows)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    const size_t whole = quant_divide_up(count, QUANT_LANES) * QUANT_LANES;
+    const size_t whole = arc_divide_up(count, QUANT_LANES) * QUANT_LANES;
     const float zero = 0;
 
     if (quant_format_is_exact(format)) {
