@@ -24,14 +24,14 @@
 DEFINE_LOOPS(bf16)
 DEFINE_LOOPS(fp16)
 
-static const arc_halves_t halves_scalar = {
+const arc_halves_t arc_halves_scalar = {
     .bf16 = {widen_bf16, narrow_bf16},
     .fp16 = {widen_fp16, narrow_fp16},
 };
 
 arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
 {
-    const arc_halves_t *halves = &halves_scalar;
+    const arc_halves_t *halves = &arc_halves_scalar;
 
 #if HAVE_ISA_AVX2
     halves = isa >= ARC_ISA_AVX2 ? &arc_halves_avx2 : halves;

@@ -27,6 +27,7 @@ typedef struct arc_halves {
     arc_half_t fp16;
 } arc_halves_t;
 
+extern const arc_halves_t arc_halves_scalar;
 extern const arc_halves_t arc_halves_avx2;
 extern const arc_halves_t arc_halves_avx512;
 

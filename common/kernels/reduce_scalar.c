@@ -13,6 +13,7 @@
  */
 #include "config.h"
 
+#include "half.h"
 #include "reduce_kernels.h"
 #include "sizes.h"
 
@@ -47,17 +48,12 @@ static void fold(const void *const *parts, unsigned n, void *out, size_t count,
     }
 }
 
-/* The same for halves: the total is in floats, with a conversion before and one after. */
-typedef struct half_format {
-    void (*widen)(const uint16_t *part, float *total, size_t count);
-    void (*narrow)(const float *total, uint16_t *out, size_t count);
-} half_format_t;
-
 /* total[i] = total[i] op part[i] */
 typedef void (*accumulate_fn_t)(float *total, const uint16_t *part, size_t count);
 
+/* The same for halves: the total is in floats, with a conversion before and one after. */
 static void fold_halves(const void *const *parts, unsigned n, void *out, size_t count,
-                        const half_format_t *format, accumulate_fn_t accumulate)
+                        const arc_half_t *format, accumulate_fn_t accumulate)
 {
     _Alignas(64) float total[BLOCK_FLOATS];
 
@@ -100,21 +96,6 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
         fold(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                       \
     }
 
-#define HALF_FORMAT(_format)                                                                    \
-    static void widen_##_format(const uint16_t *part, float *total, size_t count)               \
-    {                                                                                           \
-        for (size_t i = 0; i < count; ++i) {                                                    \
-            total[i] = arc_##_format##_widen(part[i]);                                          \
-        }                                                                                       \
-    }                                                                                           \
-    static void narrow_##_format(const float *total, uint16_t *out, size_t count)               \
-    {                                                                                           \
-        for (size_t i = 0; i < count; ++i) {                                                    \
-            out[i] = arc_##_format##_narrow(total[i]);                                          \
-        }                                                                                       \
-    }                                                                                           \
-    static const half_format_t format_##_format = {widen_##_format, narrow_##_format};
-
 #define HALF_KERNEL(_op, _expression, _id, _type, _format)                                      \
     static void accumulate_##_op##_##_id(float *total, const _type *part, size_t count)         \
     {                                                                                           \
@@ -130,13 +111,12 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
                                      size_t count, const void *context)                         \
     {                                                                                           \
         (void) context;                                                                         \
-        fold_halves(parts, n, out, count, &format_##_format, accumulate_##_op##_##_id);         \
+        fold_halves(parts, n, out, count, &arc_halves_scalar._format,                           \
+                    accumulate_##_op##_##_id);                                                  \
     }
 #define HALF_ORDER_KERNEL HALF_KERNEL
 /* clang-format on */
 
-HALF_FORMAT(bf16)
-HALF_FORMAT(fp16)
 ARC_KERNELS
 
 const arc_reduce_table_t arc_reduce_table_scalar = {.reduce = {ARC_KERNEL_ENTRIES}};
