@@ -251,19 +251,6 @@ static arc_status_t start_mail(arc_stream_t *stream, wiring_t *wiring, mail_t *m
     return status;
 }
 
-static void abort_mail(arc_stream_t *stream, arc_stream_request_t *request)
-{
-    if (NULL != request->handle) {
-        stream->ops->abort(stream, request);
-    }
-}
-
-/* Has it ended?  ARC_OK also if it was none. */
-static arc_status_t test_mail(arc_stream_t *stream, arc_stream_request_t *request)
-{
-    return NULL == request->handle ? ARC_OK : stream->ops->test(stream, request);
-}
-
 /* Cards to and from all partners at the same time: there is no order that could be wrong. */
 static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
 {
@@ -272,12 +259,12 @@ static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
 
     for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
         for (status = ARC_IN_PROGRESS; ARC_IN_PROGRESS == status;) {
-            status = test_mail(stream, &mail[i].receive);
+            status = arc_stream_test(stream, &mail[i].receive);
             if (ARC_OK == status && sizeof(ucx_card_t) != mail[i].receive.bytes) {
                 status = ARC_ERR_PROTOCOL;
             }
             if (ARC_OK == status) {
-                status = test_mail(stream, &mail[i].send);
+                status = arc_stream_test(stream, &mail[i].send);
             }
             if (ARC_IN_PROGRESS == status) {
                 mca_compat_progress();
@@ -285,8 +272,8 @@ static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
         }
     }
     for (unsigned i = 0; ARC_OK != status && i < wiring->partners; ++i) {
-        abort_mail(stream, &mail[i].receive);
-        abort_mail(stream, &mail[i].send);
+        arc_stream_abort(stream, &mail[i].receive);
+        arc_stream_abort(stream, &mail[i].send);
     }
     return status;
 }

@@ -40,10 +40,9 @@ static arc_status_t start_messages(const lowlat_net_t *net, lowlat_exchange_t *e
 static arc_status_t test_messages(lowlat_exchange_t *exchange, size_t stride_bytes)
 {
     const lowlat_move_t *move = &exchange->move;
-    const arc_stream_ops_t *stream = exchange->stream->ops;
 
     if (NULL != exchange->receive.handle) {
-        arc_status_t status = stream->test(exchange->stream, &exchange->receive);
+        arc_status_t status = arc_stream_test(exchange->stream, &exchange->receive);
         if (ARC_OK != status) {
             return status;
         }
@@ -51,7 +50,7 @@ static arc_status_t test_messages(lowlat_exchange_t *exchange, size_t stride_byt
             return ARC_ERR_PROTOCOL;
         }
     }
-    return NULL != exchange->send.handle ? stream->test(exchange->stream, &exchange->send) : ARC_OK;
+    return arc_stream_test(exchange->stream, &exchange->send);
 }
 
 /* What came is in the scratch. */
@@ -106,19 +105,12 @@ unsigned lowlat_exchange_awaited(const lowlat_net_t *net, const lowlat_exchange_
                                             : net->nodes;
 }
 
-static void abort_message(lowlat_exchange_t *exchange, arc_stream_request_t *request)
-{
-    if (NULL != request->handle) {
-        exchange->stream->ops->abort(exchange->stream, request);
-    }
-}
-
 void lowlat_net_abort(lowlat_net_t *net)
 {
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         lowlat_exchange_t *exchange = &net->exchange[i];
-        abort_message(exchange, &exchange->send);
-        abort_message(exchange, &exchange->receive);
+        arc_stream_abort(exchange->stream, &exchange->send);
+        arc_stream_abort(exchange->stream, &exchange->receive);
         exchange->vector = NULL;
     }
 }
