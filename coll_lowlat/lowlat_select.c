@@ -3,8 +3,8 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stdio.h>
 
-#include "cpu.h"
 #include "lowlat_butterfly.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_net.h"
@@ -123,7 +123,7 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
     if (map->entries < LOWLAT_MAP_ENTRIES && max_bytes > before &&
         (!config->reproducible || LOWLAT_ALGORITHMS == algorithm ||
          lowlat_algorithms[algorithm].reproducible)) {
-        map->entry[map->entries] = (lowlat_map_entry_t){algorithm, arc_min(limit_bytes, max_bytes)};
+        map->entry[map->entries] = (lowlat_rule_t){arc_min(limit_bytes, max_bytes), algorithm};
         map->entries += 1;
         return max_bytes < limit_bytes;
     }
@@ -188,7 +188,7 @@ void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes)
 
     text[0] = '\0';
     for (unsigned i = 0; i < map->entries && used < text_bytes; ++i) {
-        const lowlat_map_entry_t *entry = &map->entry[i];
+        const lowlat_rule_t *entry = &map->entry[i];
         const bool passed = LOWLAT_ALGORITHMS == entry->algorithm;
         const char *name =
             passed ? "the component below" : lowlat_algorithms[entry->algorithm].name;

@@ -7,8 +7,6 @@
 #ifndef LOWLAT_SELECT_H
 #define LOWLAT_SELECT_H
 
-#include <stdio.h>
-
 #include "lowlat.h"
 #include "lowlat_plan.h"
 #include "param.h"
@@ -70,17 +68,11 @@ enum {
 #include "param_count.h"
 };
 
-/* Messages up to max_bytes that no entry before takes. */
-typedef struct lowlat_map_entry {
-    unsigned algorithm; /* LOWLAT_ALGORITHMS: pass down */
-    size_t max_bytes;
-} lowlat_map_entry_t;
-
-/* A compiled selection: entries of increasing max_bytes. */
+/* A compiled selection: rules of increasing max_bytes. */
 enum { LOWLAT_MAP_ENTRIES = LOWLAT_PLAN_RULES };
 typedef struct lowlat_map {
     unsigned entries;
-    lowlat_map_entry_t entry[LOWLAT_MAP_ENTRIES];
+    lowlat_rule_t entry[LOWLAT_MAP_ENTRIES];
 } lowlat_map_t;
 
 /*

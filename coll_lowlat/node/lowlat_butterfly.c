@@ -42,7 +42,6 @@
 
 #include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
-#include "lowlat_parts.h"
 #include "sizes.h"
 
 lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t elems,

@@ -27,8 +27,6 @@
 #ifndef LOWLAT_STAGING_H
 #define LOWLAT_STAGING_H
 
-#include <stdio.h>
-
 #include "lowlat.h"
 
 typedef enum lowlat_way {

@@ -104,10 +104,10 @@ static unsigned count_for_leaders(const lowlat_trials_t *trials)
 
 static void add_rule(lowlat_plan_t *plan, unsigned algorithm, size_t max_bytes)
 {
-    lowlat_nodes_rule_t *last = plan->rules > 0 ? &plan->rule[plan->rules - 1] : NULL;
+    lowlat_rule_t *last = plan->rules > 0 ? &plan->rule[plan->rules - 1] : NULL;
 
     if (NULL == last || (last->algorithm != algorithm && plan->rules < LOWLAT_PLAN_RULES)) {
-        plan->rule[plan->rules++] = (lowlat_nodes_rule_t){max_bytes, algorithm};
+        plan->rule[plan->rules++] = (lowlat_rule_t){max_bytes, algorithm};
         return;
     }
     if (last->algorithm != algorithm) {

@@ -19,7 +19,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum {
     LOWLAT_PLAN_LENGTHS = 16,   /* of trials; one less can be tried */
@@ -55,14 +54,14 @@ typedef struct lowlat_trials {
 bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i);
 
 /* Messages up to max_bytes, as far as no rule before takes them. */
-typedef struct lowlat_nodes_rule {
+typedef struct lowlat_rule {
     size_t max_bytes;
     unsigned algorithm; /* LOWLAT_ALGORITHMS: pass down */
-} lowlat_nodes_rule_t;
+} lowlat_rule_t;
 
 typedef struct lowlat_plan {
     unsigned rules;
-    lowlat_nodes_rule_t rule[LOWLAT_PLAN_RULES];
+    lowlat_rule_t rule[LOWLAT_PLAN_RULES];
     size_t leader_bytes; /* up to here leaders */
 } lowlat_plan_t;
 

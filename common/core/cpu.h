@@ -6,8 +6,6 @@
 #ifndef ARC_CPU_H
 #define ARC_CPU_H
 
-#include <stddef.h>
-
 /* Ascending: a later one includes all before it. */
 typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
