@@ -383,7 +383,7 @@ static void complain(const lowlat_module_t *module, outcome_t outcome)
     const bool is_news = !puts->complained;
     puts->complained = true;
     (void) pthread_mutex_unlock(&puts->lock);
-    if (0 == ompi_comm_rank(module->base.comm) && is_news) {
+    if (is_news) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "coll_lowlat_nodes_transport puts: messages are used between the nodes; on "
                        "some rank: %s",

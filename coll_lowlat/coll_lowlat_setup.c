@@ -132,14 +132,12 @@ static void log_ready(const lowlat_module_t *module)
     char text[TEXT_BYTES];
     char staging[TEXT_BYTES];
 
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        lowlat_map_describe(&module->map, text, sizeof text);
-        lowlat_staging_describe(&module->group, staging, sizeof staging);
-        arc_module_log(
-            &module->base, ARC_LOG_CHOICE, "%s; %s%s memory, %zu bytes a rank, %s kernels, %s",
-            text, lowlat_net_text(module), lowlat_domain_names[module->share.domain],
-            module->share.counted_bytes, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
-    }
+    lowlat_map_describe(&module->map, text, sizeof text);
+    lowlat_staging_describe(&module->group, staging, sizeof staging);
+    arc_module_log(&module->base, ARC_LOG_CHOICE,
+                   "%s; %s%s memory, %zu bytes a rank, %s kernels, %s", text,
+                   lowlat_net_text(module), lowlat_domain_names[module->share.domain],
+                   module->share.counted_bytes, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
 void coll_lowlat_announce(lowlat_module_t *module)
@@ -202,15 +200,13 @@ static void decline(lowlat_module_t *module, arc_reason_t reason)
     const bool is_news = promised || ARC_REASON_WRONG == reason;
 
     module->base.declined = reason;
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, is_news ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
-                       ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
-                                                       "coll_lowlat_max_memory is reached"
-                                                     : arc_reason_text(reason),
-                       mca_coll_lowlat_component.ucx_open ? "" : "; ",
-                       mca_coll_lowlat_component.why_no_ucx,
-                       promised ? "; sums are not reproducible here" : "");
-    }
+    arc_module_log(&module->base, is_news ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
+                   ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
+                                                   "coll_lowlat_max_memory is reached"
+                                                 : arc_reason_text(reason),
+                   mca_coll_lowlat_component.ucx_open ? "" : "; ",
+                   mca_coll_lowlat_component.why_no_ucx,
+                   promised ? "; sums are not reproducible here" : "");
     coll_lowlat_teardown(module);
 }
 
@@ -223,11 +219,9 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
     compile_map(module);
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
-                       ARC_OK == status ? "grows to" : "stays at", module->share.counted_bytes,
-                       ARC_OK == status ? "" : ": no more for all ranks");
-    }
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
+                   ARC_OK == status ? "grows to" : "stays at", module->share.counted_bytes,
+                   ARC_OK == status ? "" : ": no more for all ranks");
 }
 
 /* Choose between nodes, by trials.  The reason if the component cannot be used. */

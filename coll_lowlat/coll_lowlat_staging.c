@@ -115,10 +115,8 @@ static void try_ways(lowlat_module_t *module, arc_wait_t wait)
 {
     arc_status_t status = lowlat_staging_try(&module->group, run, &wait);
 
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
-                       module->group.apart_ns);
-    }
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
+                   module->group.apart_ns);
     if (ARC_OK == status) {
         remember(module);
     } else {

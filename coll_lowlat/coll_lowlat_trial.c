@@ -261,9 +261,6 @@ static void log_trials(const lowlat_module_t *module, const lowlat_trials_t *tri
     enum { TEXT_BYTES = 400 };
     char text[TEXT_BYTES];
 
-    if (0 != ompi_comm_rank(module->base.comm)) {
-        return;
-    }
     for (unsigned length = 0; length < trials->lengths; ++length) {
         int used = snprintf(text, sizeof text, "tried %zu bytes:", trials->bytes[length]);
         for (unsigned i = 0; i < trials->candidates && used < TEXT_BYTES; ++i) {

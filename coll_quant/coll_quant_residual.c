@@ -117,9 +117,8 @@ static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t 
 {
     if (!module->residual_memory_warned) {
         module->residual_memory_warned = true;
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "rank %d: no error feedback: no memory for %zu bytes",
-                       ompi_comm_rank(module->base.comm), count * sizeof(float));
+        arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
+                        ompi_comm_rank(module->base.comm), count * sizeof(float));
     }
 }
 

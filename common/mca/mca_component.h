@@ -155,11 +155,15 @@ int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t st
 int arc_module_broken_error(void);
 
 /*
- * Print "coll_<name>: ..." on standard error if the user asked for this level;
- * ARC_LOG_WARN and what concerns a whole communicator from its rank 0 only.
+ * What concerns a whole communicator: its rank 0 prints "coll_<name>: ..." on standard error if
+ * the user asked for this level.
  */
 enum { ARC_LOG_WARN = 1, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What concerns this rank, unless the user wants no warnings. */
+void arc_module_warn(const arc_module_t *module, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -12,56 +12,68 @@
 #include "mca_below.h"
 #include "mca_component.h"
 
-void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
+/* "coll_lowlat: communicator 3 of 4 ranks: ..." */
+static void print(const arc_module_t *module, const char *format, va_list arguments)
 {
     enum { TEXT_BYTES = 512 };
     char text[TEXT_BYTES];
-    va_list arguments;
 
-    if (*module->component->verbose < level) {
-        return;
-    }
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     opal_output(0, "coll_%s: communicator %u of %d ranks: %s",
                 arc_component_name(module->component), mca_compat_comm_id(module->comm),
                 ompi_comm_size(module->comm), text);
 }
 
-static bool tells_calls(const arc_module_t *module)
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
 {
-    return *module->component->verbose >= ARC_LOG_CALL && 0 == ompi_comm_rank(module->comm);
+    va_list arguments;
+
+    if (*module->component->verbose >= level && 0 == ompi_comm_rank(module->comm)) {
+        va_start(arguments, format);
+        print(module, format, arguments);
+        va_end(arguments);
+    }
+}
+
+void arc_module_warn(const arc_module_t *module, const char *format, ...)
+{
+    va_list arguments;
+
+    if (*module->component->verbose >= ARC_LOG_WARN) {
+        va_start(arguments, format);
+        print(module, format, arguments);
+        va_end(arguments);
+    }
 }
 
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
-static void count_blocks(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
-                         const struct ompi_datatype_t *type)
+static void count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
+                       const struct ompi_datatype_t *type, const struct ompi_op_t *op)
 {
-    size_t type_bytes = 0;
     const size_t blocks = ARC_SLOT_allreduce == slot ? 1 : (size_t) ompi_comm_size(module->comm);
+    size_t type_bytes = 0;
 
-    if (0 != (module->inside & arc_slot_bit(slot))) {
-        return;
+    if (0 == (module->inside & arc_slot_bit(slot))) {
+        (void) ompi_datatype_type_size(type, &type_bytes);
+        arc_tally_count(&module->tally[slot].passed[reason], blocks * (size_t) count * type_bytes);
     }
-    (void) ompi_datatype_type_size(type, &type_bytes);
-    arc_tally_count(&module->tally[slot].passed[reason], blocks * (size_t) count * type_bytes);
+    if (*module->component->verbose >= ARC_LOG_CALL) {
+        arc_module_log(module, ARC_LOG_CALL, "%s of %d of %s%s%s passed down: %s",
+                       arc_slot_call(slot), count, type->name, NULL != op ? " with " : "",
+                       NULL != op ? op->o_name : "", arc_reason_text(reason));
+    }
 }
 
 void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
                            struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    count_blocks(module, ARC_SLOT_allreduce, reason, count, type);
-    if (tells_calls(module)) {
-        arc_module_log(module, ARC_LOG_CALL, "%d of %s with %s passed down: %s", count, type->name,
-                       op->o_name, arc_reason_text(reason));
-    }
+    count_pass(module, ARC_SLOT_allreduce, reason, count, type, op);
 }
 
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    arc_module_count_pass(module, reason, count, type, op);
+    count_pass(module, ARC_SLOT_allreduce, reason, count, type, op);
     return arc_below_allreduce(send, receive, count, type, op, module->comm, &module->super);
 }
 
@@ -69,12 +81,7 @@ int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reas
                                          const void *send, void *receive, int count,
                                          struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    count_blocks(module, ARC_SLOT_reduce_scatter_block, reason, count, type);
-    if (tells_calls(module)) {
-        arc_module_log(module, ARC_LOG_CALL,
-                       "MPI_Reduce_scatter_block of %d of %s with %s passed down: %s", count,
-                       type->name, op->o_name, arc_reason_text(reason));
-    }
+    count_pass(module, ARC_SLOT_reduce_scatter_block, reason, count, type, op);
     return arc_below_reduce_scatter_block(send, receive, count, type, op, module->comm,
                                           &module->super);
 }
@@ -83,11 +90,7 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
                               int send_count, struct ompi_datatype_t *send_type, void *receive,
                               int receive_count, struct ompi_datatype_t *receive_type)
 {
-    count_blocks(module, ARC_SLOT_allgather, reason, receive_count, receive_type);
-    if (tells_calls(module)) {
-        arc_module_log(module, ARC_LOG_CALL, "MPI_Allgather of %d of %s passed down: %s",
-                       receive_count, receive_type->name, arc_reason_text(reason));
-    }
+    count_pass(module, ARC_SLOT_allgather, reason, receive_count, receive_type, NULL);
     return arc_below_allgather(send, send_count, send_type, receive, receive_count, receive_type,
                                module->comm, &module->super);
 }
@@ -116,12 +119,10 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
     }
     if (values[0] != ~values[1]) {
         module->declined = ARC_REASON_CONFIG_DIFFERS;
-        if (0 == ompi_comm_rank(module->comm)) {
-            arc_module_log(module, ARC_LOG_WARN,
-                           "not used: the coll_%s parameters are not the same on all ranks; set "
-                           "them once, on the mpirun command line",
-                           arc_component_name(module->component));
-        }
+        arc_module_log(module, ARC_LOG_WARN,
+                       "not used: the coll_%s parameters are not the same on all ranks; set them "
+                       "once, on the mpirun command line",
+                       arc_component_name(module->component));
         return;
     }
     module->phase = ARC_PHASE_AGREED;
@@ -136,10 +137,9 @@ int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t st
                           const char *details)
 {
     module->phase = ARC_PHASE_BROKEN;
-    arc_module_log(module, ARC_LOG_WARN,
-                   "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
-                   ompi_comm_rank(module->comm), arc_slot_call(slot), arc_status_text(status),
-                   details);
+    arc_module_warn(
+        module, "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
+        ompi_comm_rank(module->comm), arc_slot_call(slot), arc_status_text(status), details);
     return arc_module_broken_error();
 }
 
