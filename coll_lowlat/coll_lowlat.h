@@ -6,6 +6,7 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
+#include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
 #include "coll_lowlat_net.h"
 #include "lowlat_net.h"
@@ -27,13 +28,13 @@ typedef struct lowlat_component {
     bool ucx_open;
     const char *why_no_ucx;
     lowlat_puts_t puts;
+    lowlat_memo_t tried;  /* shape of communicators -> lowlat_trials_t */
+    lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
     /* Under base.lock: */
     ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
     bool domain_open[LOWLAT_DOMAINS];
-    int communicators;       /* that are set up, or about to be */
-    size_t memory_bytes;     /* of our segments */
-    opal_hash_table_t known; /* shape of communicators -> lowlat_trials_t, of all that were tried */
-    opal_hash_table_t staged; /* processes on a node -> how they stage (coll_lowlat_staging.c) */
+    int communicators;   /* that are set up, or about to be */
+    size_t memory_bytes; /* of our segments */
 } lowlat_component_t;
 
 typedef struct lowlat_module {

@@ -9,7 +9,6 @@
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
-#include "coll_lowlat_trial.h"
 
 static const char *const algorithm_names[] = {
 #define X(_id, _prefix, _name, ...) _name,
@@ -72,8 +71,8 @@ static int lowlat_open(void)
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->communicators = 0;
     component->memory_bytes = 0;
-    coll_lowlat_trials_open(&component->known);
-    coll_lowlat_staging_open(&component->staged);
+    lowlat_memo_open(&component->tried, sizeof(lowlat_trials_t));
+    lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
@@ -85,8 +84,8 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    coll_lowlat_trials_close(&component->known);
-    coll_lowlat_staging_close(&component->staged);
+    lowlat_memo_close(&component->tried);
+    lowlat_memo_close(&component->staged);
     lowlat_puts_close(&component->puts);
     for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
         if (component->domain_open[domain]) {

@@ -7,36 +7,6 @@
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
 
-typedef struct staged {
-    size_t prefetch_bytes;
-    size_t stream_bytes;
-    int apart_ns;
-    bool streams;
-} staged_t;
-
-void coll_lowlat_staging_open(opal_hash_table_t *staged)
-{
-    enum { FEW = 16 }; /* it grows */
-
-    OBJ_CONSTRUCT(staged, opal_hash_table_t);
-    (void) opal_hash_table_init(staged, FEW);
-}
-
-void coll_lowlat_staging_close(opal_hash_table_t *staged)
-{
-    void *names = NULL;
-    size_t bytes = 0;
-    void *found = NULL;
-    void *node = NULL;
-
-    for (int status = opal_hash_table_get_first_key_ptr(staged, &names, &bytes, &found, &node);
-         OPAL_SUCCESS == status;
-         status = opal_hash_table_get_next_key_ptr(staged, &names, &bytes, &found, node, &node)) {
-        free(found);
-    }
-    OBJ_DESTRUCT(staged);
-}
-
 /* The names of the group's processes, in its order.  NULL: no memory. */
 static opal_process_name_t *names_of(const lowlat_module_t *module, size_t *bytes)
 {
@@ -51,58 +21,39 @@ static opal_process_name_t *names_of(const lowlat_module_t *module, size_t *byte
     return names;
 }
 
-/* What is remembered of this group, or NULL; a new entry if there is to be one. */
-static staged_t *entry_of(const lowlat_module_t *module, bool make)
-{
-    opal_hash_table_t *table = &mca_coll_lowlat_component.staged;
-    size_t bytes = 0;
-    opal_process_name_t *names = names_of(module, &bytes);
-    void *found = NULL;
-
-    if (NULL != names &&
-        OPAL_SUCCESS != opal_hash_table_get_value_ptr(table, names, bytes, &found) && make) {
-        found = calloc(1, sizeof(staged_t));
-        if (NULL != found &&
-            OPAL_SUCCESS != opal_hash_table_set_value_ptr(table, names, bytes, found)) {
-            free(found);
-            found = NULL;
-        }
-    }
-    free(names);
-    return found;
-}
-
 static void remember(const lowlat_module_t *module)
 {
     const lowlat_group_t *group = &module->group;
-    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+    const lowlat_staged_t staged = {.prefetch_bytes = group->prefetch_bytes,
+                                    .stream_bytes = group->stream_bytes,
+                                    .apart_ns = group->apart_ns,
+                                    .streams = group->streams};
+    size_t bytes = 0;
+    opal_process_name_t *names = names_of(module, &bytes);
 
-    (void) pthread_mutex_lock(lock);
-    staged_t *staged = entry_of(module, true);
-    if (NULL != staged) { /* else the next communicator tries again */
-        *staged = (staged_t){.prefetch_bytes = group->prefetch_bytes,
-                             .stream_bytes = group->stream_bytes,
-                             .apart_ns = group->apart_ns,
-                             .streams = group->streams};
+    if (NULL != names) {
+        lowlat_memo_remember(&mca_coll_lowlat_component.staged, names, bytes, &staged);
     }
-    (void) pthread_mutex_unlock(lock);
+    free(names);
 }
 
 bool coll_lowlat_staging_recall(lowlat_module_t *module)
 {
     lowlat_group_t *group = &module->group;
-    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+    lowlat_staged_t staged;
+    size_t bytes = 0;
+    opal_process_name_t *names = names_of(module, &bytes);
+    const bool found = NULL != names &&
+                       lowlat_memo_recall(&mca_coll_lowlat_component.staged, names, bytes, &staged);
 
-    (void) pthread_mutex_lock(lock);
-    const staged_t *staged = entry_of(module, false);
-    if (NULL != staged) {
-        group->prefetch_bytes = staged->prefetch_bytes;
-        group->stream_bytes = staged->stream_bytes;
-        group->apart_ns = staged->apart_ns;
-        group->streams = staged->streams;
+    free(names);
+    if (found) {
+        group->prefetch_bytes = staged.prefetch_bytes;
+        group->stream_bytes = staged.stream_bytes;
+        group->apart_ns = staged.apart_ns;
+        group->streams = staged.streams;
     }
-    (void) pthread_mutex_unlock(lock);
-    return NULL != staged;
+    return found;
 }
 
 static arc_status_t run(void *context, lowlat_task_t *task)

@@ -10,9 +10,13 @@
 
 #include "coll_lowlat.h"
 
-/* What was found for each group of processes: nothing yet, and giving it back. */
-void coll_lowlat_staging_open(opal_hash_table_t *staged);
-void coll_lowlat_staging_close(opal_hash_table_t *staged);
+/* What was found for a group of processes; lowlat_group_t has these fields, too. */
+typedef struct lowlat_staged {
+    size_t prefetch_bytes;
+    size_t stream_bytes;
+    int apart_ns;
+    bool streams;
+} lowlat_staged_t;
 
 /* Does this rank remember how its group on the node stages?  Sets it then. */
 bool coll_lowlat_staging_recall(lowlat_module_t *module);

@@ -279,76 +279,24 @@ static void log_trials(const lowlat_module_t *module, const lowlat_trials_t *tri
 }
 
 /* What decides how fast the candidates are, as far as the communicator does. */
-static uint64_t shape_of(const lowlat_module_t *module)
+typedef struct lowlat_shape {
+    uint64_t number[6];
+} lowlat_shape_t;
+
+static lowlat_shape_t shape_of(const lowlat_module_t *module)
 {
     const arc_topology_t *topology = &module->topology;
 
-    const uint64_t numbers[] = {topology->nodes,      topology->largest,
-                                topology->owners,     topology->in_order,
-                                NULL != module->port, module->group.cores_shared};
-    enum { SHAPE_FACTOR = 1000003 };
-    uint64_t shape = 1;
-
-    /* Others that give the same number are unlikely, and would only be slower. */
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-        shape = shape * SHAPE_FACTOR + numbers[i];
-    }
-    return shape;
-}
-
-/* All that there are, as long as the process lives: to forget one costs its trials again. */
-static void remember(uint64_t shape, const lowlat_trials_t *trials)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-    lowlat_trials_t *copy = malloc(sizeof *copy);
-    void *before = NULL;
-
-    if (NULL == copy) {
-        return; /* then the next communicator tries again */
-    }
-    *copy = *trials;
-    (void) pthread_mutex_lock(&component->base.lock);
-    (void) opal_hash_table_get_value_uint64(&component->known, shape, &before);
-    if (OPAL_SUCCESS == opal_hash_table_set_value_uint64(&component->known, shape, copy)) {
-        free(before);
-    } else {
-        free(copy);
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
-void coll_lowlat_trials_open(opal_hash_table_t *known)
-{
-    enum { FEW = 16 }; /* it grows */
-
-    OBJ_CONSTRUCT(known, opal_hash_table_t);
-    (void) opal_hash_table_init(known, FEW);
-}
-
-void coll_lowlat_trials_close(opal_hash_table_t *known)
-{
-    uint64_t shape = 0;
-    void *trials = NULL;
-
-    OPAL_HASH_TABLE_FOREACH(shape, uint64, trials, known)
-    {
-        free(trials);
-    }
-    OBJ_DESTRUCT(known);
+    return (lowlat_shape_t){{topology->nodes, topology->largest, topology->owners,
+                             topology->in_order, NULL != module->port, module->group.cores_shared}};
 }
 
 arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t *trials)
 {
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-    void *found = NULL;
+    const lowlat_shape_t shape = shape_of(module);
 
     *trials = (lowlat_trials_t){.made = false};
-    (void) pthread_mutex_lock(&component->base.lock);
-    if (OPAL_SUCCESS ==
-        opal_hash_table_get_value_uint64(&component->known, shape_of(module), &found)) {
-        *trials = *(const lowlat_trials_t *) found;
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
+    (void) lowlat_memo_recall(&mca_coll_lowlat_component.tried, &shape, sizeof shape, trials);
 
     /* Ranks may have made theirs on different communicators. */
     uint64_t known[] = {trials->made, trials->lengths};
@@ -409,7 +357,8 @@ arc_status_t coll_lowlat_plan(lowlat_module_t *module, lowlat_trials_t *trials)
     if (!trials->made && bench_make(&bench, module)) {
         status = try_all(&bench, trials);
         if (ARC_OK == status) {
-            remember(shape_of(module), trials);
+            const lowlat_shape_t shape = shape_of(module);
+            lowlat_memo_remember(&mca_coll_lowlat_component.tried, &shape, sizeof shape, trials);
             log_trials(module, trials);
         }
         /* After an error the network may still have messages in them. */

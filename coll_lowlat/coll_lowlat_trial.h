@@ -8,10 +8,6 @@
 
 #include "coll_lowlat.h"
 
-/* What trials found on communicators of each shape: nothing yet, and giving it back. */
-void coll_lowlat_trials_open(opal_hash_table_t *known);
-void coll_lowlat_trials_close(opal_hash_table_t *known);
-
 /* Are there several nodes, and do the parameters leave something to try? */
 bool coll_lowlat_wants_trials(const lowlat_module_t *module);
 
