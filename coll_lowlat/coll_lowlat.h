@@ -47,7 +47,6 @@ typedef struct lowlat_module {
     mca_stream_t stream[LOWLAT_EXCHANGES];
     lowlat_port_t *port;    /* puts instead of these messages; NULL: none */
     unsigned char *scratch; /* of the exchanges */
-    void *ring;             /* the memory of net.ring */
     lowlat_plan_t plan;     /* net.plan, if there is one */
     lowlat_map_t map;
     arc_wait_t wait;

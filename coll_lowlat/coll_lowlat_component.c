@@ -168,7 +168,6 @@ static void module_construct(lowlat_module_t *module)
     memset(&module->net, 0, sizeof module->net);
     module->port = NULL;
     module->scratch = NULL;
-    module->ring = NULL;
     module->counted = false;
     module->until_look = INT64_MAX;
     module->looked = false;

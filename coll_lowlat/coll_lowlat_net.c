@@ -339,7 +339,7 @@ static void use_port(lowlat_module_t *module, lowlat_port_t *port)
         module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
     }
     if (port->has_window) {
-        lowlat_ring_init(&module->net, module->ring); /* over the same memory, other streams */
+        lowlat_ring_init(&module->net, module->net.ring); /* over the same memory, other streams */
     }
 }
 
@@ -416,12 +416,12 @@ static bool make_ring(lowlat_module_t *module)
     if (module->topology.local_rank >= net->owners) {
         return true;
     }
-    module->ring =
+    void *memory =
         aligned_alloc(EXCHANGE_ALIGN_BYTES, lowlat_ring_memory_bytes(net->nodes, net->piece_bytes));
-    if (NULL != module->ring) {
-        lowlat_ring_init(&module->net, module->ring);
+    if (NULL != memory) {
+        lowlat_ring_init(&module->net, memory);
     }
-    return NULL != module->ring;
+    return NULL != memory;
 }
 
 bool lowlat_net_make(lowlat_module_t *module)
@@ -463,10 +463,10 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     }
     if (!keeps) {
         free(module->scratch);
-        free(module->ring);
+        free(module->net.ring);
     }
     module->scratch = NULL;
-    module->ring = NULL;
+    module->net.ring = NULL;
 }
 
 const char *lowlat_net_text(const lowlat_module_t *module)

@@ -134,6 +134,11 @@ typedef struct lowlat_range {
     size_t end;
 } lowlat_range_t;
 
+static inline size_t lowlat_range_elems(lowlat_range_t range)
+{
+    return range.end - range.first;
+}
+
 /* One operation.  Lives on the caller's stack; nothing is allocated for it. */
 typedef struct lowlat_task {
     arc_task_t task; /* first: the algorithms are handed this */

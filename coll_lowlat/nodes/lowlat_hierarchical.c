@@ -128,9 +128,10 @@ static void begin_exchange(lowlat_task_t *task, size_t chunk)
     const unsigned rank = task->group->rank;
     const lowlat_range_t part = lowlat_part(task, chunk, rank);
 
-    if (part.end > part.first) {
+    if (lowlat_range_elems(part) > 0) {
         lowlat_exchange_begin(exchange_of(task, chunk),
-                              lowlat_part_at(task, rank, chunk, part.first), part.end - part.first);
+                              lowlat_part_at(task, rank, chunk, part.first),
+                              lowlat_range_elems(part));
     }
 }
 

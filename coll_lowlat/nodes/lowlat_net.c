@@ -18,19 +18,20 @@ static arc_status_t start_messages(const lowlat_net_t *net, lowlat_exchange_t *e
 {
     const lowlat_move_t *move = &exchange->move;
     const arc_stream_ops_t *stream = exchange->stream->ops;
+    const size_t sent_bytes = lowlat_range_elems(move->sent) * stride_bytes;
+    const size_t received_bytes = lowlat_range_elems(move->received) * stride_bytes;
     arc_status_t status = ARC_OK;
 
-    if (move->receive_end > move->receive_first) {
+    if (received_bytes > 0) {
         unsigned char *to =
-            move->adds ? exchange->scratch : exchange->vector + move->receive_first * stride_bytes;
-        status = stream->receive(exchange->stream, net->peer[move->from], to,
-                                 (move->receive_end - move->receive_first) * stride_bytes,
+            move->adds ? exchange->scratch : exchange->vector + move->received.first * stride_bytes;
+        status = stream->receive(exchange->stream, net->peer[move->from], to, received_bytes,
                                  &exchange->receive);
     }
-    if (ARC_OK == status && move->send_end > move->send_first) {
+    if (ARC_OK == status && sent_bytes > 0) {
         status = stream->send(exchange->stream, net->peer[move->to],
-                              exchange->vector + move->send_first * stride_bytes,
-                              (move->send_end - move->send_first) * stride_bytes, &exchange->send);
+                              exchange->vector + move->sent.first * stride_bytes, sent_bytes,
+                              &exchange->send);
     }
     exchange->started = true;
     return status;
@@ -39,14 +40,12 @@ static arc_status_t start_messages(const lowlat_net_t *net, lowlat_exchange_t *e
 /* Have the messages of the present move ended?  ARC_ERR_PROTOCOL: one has another length. */
 static arc_status_t test_messages(lowlat_exchange_t *exchange, size_t stride_bytes)
 {
-    const lowlat_move_t *move = &exchange->move;
-
     if (NULL != exchange->receive.handle) {
         arc_status_t status = arc_stream_test(exchange->stream, &exchange->receive);
         if (ARC_OK != status) {
             return status;
         }
-        if (exchange->receive.bytes != (move->receive_end - move->receive_first) * stride_bytes) {
+        if (exchange->receive.bytes != lowlat_range_elems(exchange->move.received) * stride_bytes) {
             return ARC_ERR_PROTOCOL;
         }
     }
@@ -57,12 +56,13 @@ static arc_status_t test_messages(lowlat_exchange_t *exchange, size_t stride_byt
 static void add_scratch(lowlat_exchange_t *exchange, const arc_reducer_t *reducer)
 {
     const lowlat_move_t *move = &exchange->move;
-    unsigned char *own = exchange->vector + move->receive_first * reducer->stride_bytes;
+    const size_t elems = lowlat_range_elems(move->received);
+    unsigned char *own = exchange->vector + move->received.first * reducer->stride_bytes;
     const void *parts[] = {move->peers_is_left ? exchange->scratch : own,
                            move->peers_is_left ? own : exchange->scratch};
 
-    if (move->receive_end > move->receive_first) {
-        reducer->reduce(parts, 2, own, move->receive_end - move->receive_first, reducer->context);
+    if (elems > 0) {
+        reducer->reduce(parts, 2, own, elems, reducer->context);
     }
 }
 

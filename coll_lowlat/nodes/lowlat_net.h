@@ -23,14 +23,12 @@
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
-/* One step of a schedule.  Ranges are elements [first, end) of the vector; empty: nothing. */
+/* One step of a schedule.  Ranges are those of the vector; empty: nothing. */
 typedef struct lowlat_move {
     unsigned to; /* node */
-    size_t send_first;
-    size_t send_end;
+    lowlat_range_t sent;
     unsigned from; /* node */
-    size_t receive_first;
-    size_t receive_end;
+    lowlat_range_t received;
     bool adds;          /* what comes is added, else it replaces */
     bool peers_is_left; /* ... as the left operand */
 } lowlat_move_t;

@@ -19,9 +19,9 @@ static lowlat_move_t doubling_exchange(const lowlat_place_t *place, unsigned ste
 {
     (void) line_elems;
     return (lowlat_move_t){.to = lowlat_partner(place, step),
-                           .send_end = elems,
+                           .sent = {0, elems},
                            .from = lowlat_partner(place, step),
-                           .receive_end = elems,
+                           .received = {0, elems},
                            .adds = true,
                            .peers_is_left = lowlat_is_upper(place, step)};
 }
@@ -39,15 +39,11 @@ static lowlat_move_t halving_exchange(const lowlat_place_t *place, unsigned step
         lowlat_butterfly_range(place->position, exchange + 1, elems, line_elems);
     const lowlat_range_t partners =
         lowlat_butterfly_range(place->position ^ (1u << exchange), exchange + 1, elems, line_elems);
-    const lowlat_range_t sent = halves ? partners : own;
-    const lowlat_range_t received = halves ? own : partners;
 
     return (lowlat_move_t){.to = lowlat_partner(place, exchange),
-                           .send_first = sent.first,
-                           .send_end = sent.end,
+                           .sent = halves ? partners : own,
                            .from = lowlat_partner(place, exchange),
-                           .receive_first = received.first,
-                           .receive_end = received.end,
+                           .received = halves ? own : partners,
                            .adds = halves,
                            .peers_is_left = lowlat_is_upper(place, exchange)};
 }
@@ -65,13 +61,13 @@ static bool folded(const lowlat_place_t *place, unsigned node, unsigned steps,
     if (place->is_extra) {
         move->to = node - 1;
         move->from = node - 1;
-        move->send_end = 0 == step ? elems : 0;
-        move->receive_end = 1 == step ? elems : 0;
+        move->sent.end = 0 == step ? elems : 0;
+        move->received.end = 1 == step ? elems : 0;
         return step < 2;
     }
     if (place->is_proxy && 0 == step) {
         move->from = node + 1;
-        move->receive_end = elems;
+        move->received.end = elems;
         move->adds = true;
         return true;
     }
@@ -82,7 +78,7 @@ static bool folded(const lowlat_place_t *place, unsigned node, unsigned steps,
     }
     if (place->is_proxy && exchange == steps) {
         move->to = node + 1;
-        move->send_end = elems;
+        move->sent.end = elems;
         return true;
     }
     return false;

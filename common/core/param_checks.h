@@ -1,6 +1,6 @@
 /*
- * A parameter list as assertions of the compiler: a default is in its range, a help is not cut off
- * where it is printed, and there is room for all rows.
+ * A parameter list as assertions of the compiler: a default is in its range, and a help is not cut
+ * off where it is printed.
  *
  *     #define ARC_PARAM_LIST "lowlat_params.def"
  *     #include "param_checks.h"

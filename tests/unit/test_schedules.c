@@ -47,12 +47,12 @@ static void begin_step(job_t *job, unsigned index)
 
     node->over =
         !job->schedule(index, job->nodes, node->step, job->elems, job->line_elems, &node->move);
-    node->sent = node->over || node->move.send_end == node->move.send_first;
-    node->received = node->over || node->move.receive_end == node->move.receive_first;
+    node->sent = node->over || node->move.sent.end == node->move.sent.first;
+    node->received = node->over || node->move.received.end == node->move.received.first;
     if (!node->over) {
-        assert_true(node->move.send_first <= node->move.send_end);
-        assert_true(node->move.receive_first <= node->move.receive_end);
-        assert_true(node->move.send_end <= job->elems && node->move.receive_end <= job->elems);
+        assert_true(node->move.sent.first <= node->move.sent.end);
+        assert_true(node->move.received.first <= node->move.received.end);
+        assert_true(node->move.sent.end <= job->elems && node->move.received.end <= job->elems);
         assert_true(node->sent || (node->move.to < job->nodes && node->move.to != index));
         assert_true(node->received || (node->move.from < job->nodes && node->move.from != index));
     }
@@ -72,7 +72,7 @@ static void end_step(job_t *job, unsigned index)
 {
     node_t *node = &job->node[index];
 
-    for (size_t i = node->move.receive_first; i < node->move.receive_end; ++i) {
+    for (size_t i = node->move.received.first; i < node->move.received.end; ++i) {
         const uint32_t peers = node->arrived[i];
         if (!node->move.adds) {
             node->set[i] = peers;
@@ -99,10 +99,10 @@ static bool pass_message(job_t *job, unsigned index)
     if (from->sent || to->received || to->move.from != index) {
         return false;
     }
-    assert_int_equal(from->move.send_first, to->move.receive_first);
-    assert_int_equal(from->move.send_end, to->move.receive_end);
-    memcpy(&to->arrived[to->move.receive_first], &from->set[from->move.send_first],
-           (from->move.send_end - from->move.send_first) * sizeof from->set[0]);
+    assert_int_equal(from->move.sent.first, to->move.received.first);
+    assert_int_equal(from->move.sent.end, to->move.received.end);
+    memcpy(&to->arrived[to->move.received.first], &from->set[from->move.sent.first],
+           (from->move.sent.end - from->move.sent.first) * sizeof from->set[0]);
     from->sent = true;
     to->received = true;
     return true;
@@ -244,9 +244,9 @@ static void partners_are_all_that_schedules_name(void **state)
             for (unsigned step = 0;
                  schedules[i % SCHEDULES](i / SCHEDULES, nodes, step, MOST_ELEMS, 8, &move);
                  ++step) {
-                assert_true(move.send_end == move.send_first ||
+                assert_true(move.sent.end == move.sent.first ||
                             is_partner(i / SCHEDULES, nodes, move.to));
-                assert_true(move.receive_end == move.receive_first ||
+                assert_true(move.received.end == move.received.first ||
                             is_partner(i / SCHEDULES, nodes, move.from));
             }
         }
