@@ -10,7 +10,7 @@
  * What is published never changes, so all processes that have the component find the
  * same.  A job in which all have it is looked up once, whatever communicators it makes.
  *
- * Cost: a lookup in local memory for each process of MPI_COMM_WORLD, once (docs/architecture.md).
+ * Cost: a lookup in local memory for each process of MPI_COMM_WORLD, once.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

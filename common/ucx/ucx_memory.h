@@ -5,9 +5,7 @@
  * owner allocates a segment and packs a key; a peer that has the key attaches
  * the segment and gets a plain pointer to it.
  *
- * This is UCX's transport layer (UCT), not its protocol layer (UCP): UCP would
- * need a worker and endpoints to unpack a key, and these start a thread, open
- * files and allocate megabytes of buffers that a pointer has no use for.
+ * This is UCX's transport layer (UCT); docs/architecture.md says why not its protocol layer.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
