@@ -2,12 +2,8 @@
  * Error feedback: what calls left behind (quant_feedback.h), kept for each vector of a
  * communicator.
  *
- * A vector is known by the type of its numbers, their count, and where the program has it: the
- * buffer that is sent and the one that is received into, the same one in place.  Either may be
- * memory through which a program passes all its vectors in turn, so both count.  What else was
- * there may have been freed, and another vector of that length may be in its place: where numbers
- * have become much smaller than in the call before, nothing of that is added.  Both decisions are
- * this rank's own: only its own error depends on them.
+ * By what a vector is known, and where nothing is carried although it is known: docs/guarantees.md,
+ * "Error feedback".  Both decisions are this rank's own: only its own error depends on them.
  *
  *   | vector, size of its numbers, when used | what it left |       QUANT_RESIDUALS times
  *

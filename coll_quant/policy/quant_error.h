@@ -13,8 +13,7 @@
  *
  *   e = 2^-14/12 * 3/(8 ln 2) = 2^-14 / (32 ln 2).
  *
- * At 8 bits that is 0.8 percent of c for B = 64, 3.5 for 16, 7.6 for 8, 0.2 of a percent at most
- * less or more for a certain v.
+ * docs/format.md, "Error", has the figures.
  *
  * Codes that are floats themselves have a step for every power of two: c is then
  *
@@ -31,14 +30,9 @@
  *
  * Rotation changes nothing for normal elements: rotated they are normal again.
  *
- * Errors of different quantizations add up; the sum of k contributions has
- * variance k v.  An allreduce of N ranks therefore has
+ * An allreduce of N ranks adds up the errors of its edges (docs/algorithms_quant.md, "Error"):
  *
- *   MSE = (c_reduce R(N) + c_gather N) v
- *
- * with R(N) the sum of the depths of the nodes of the algorithm's tree
- * (exchange_tree.h): an edge quantizes a sum of all contributions below it.  With levels, only
- * edges between machines quantize, sums of p contributions per node below.
+ *   MSE = (c_reduce R(N) + c_gather N) v,   R(N) the sum of the depths of all nodes of the tree
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

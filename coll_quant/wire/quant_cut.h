@@ -1,22 +1,11 @@
 /*
  * How a call is cut: rows of a tile and elements of a message, for the length of its shards.
- *
- *   shard     | scale domain | scale domain | scale domain | rest |      m of them, tiles
- *             | message                     | message             |      u of them
- *   message   | header | scales of its domains | codes of its domains |
- *
- * EQuARX (Ahmed et al.) calls the two minishards and microshards, so many of either in a shard:
+ * docs/algorithms_quant.md, "Minishards and microshards", has the picture, and why it is so.
  *
  *   m > 0   R = ceil(rows of the longest shard / m) rows a tile, from 8 to 4096; where tiles are
  *           rotated, the next power of two.  m = 0: R is that of the configuration
  *   u > 0   ceil(elements of the longest shard / u) a message, rounded up to whole tiles and
  *           down to what a message buffer holds.  u = 0: as many tiles as segment_bytes allows
- *
- * At least one tile: a message brings the scales of its codes in front of them, so that whoever
- * receives it can decode every code as it comes.  Scales need a pass over their whole domain before
- * the first code is made.  Where a tile fits into a cache the second pass reads from there.  A hop
- * touches 640 bytes a row in int8 (received codes, own part, sums, codes): 64 rows are 40 KiB, for
- * the first level; 2048 rows 1.25 MiB, for the second.  Beyond, both are passes over memory.
  *
  * Source of it all are the configuration and the length, equal on all ranks: so is the cut.
  *
