@@ -9,19 +9,12 @@
  *   v_k = y_k + sums received
  *   r_k+1 = v_k - decode(encode(v_k))
  *
- * The errors of all ranks add up to that of the result, so that for calls 0 .. K - 1
- *
- *   sum of results = sum of exact results + sum over ranks of (r_0 - r_K)
- *
- * but for the rounding of floats: the error of the sum over many calls stays that of a single
- * one, where without feedback it grows, like sqrt(K) at best and like K for data that do not
- * change.  That of one call doubles: it has r_k, too.
+ * Why the error of many calls then stays that of one, what else it costs, and when to use it:
+ * docs/guarantees.md, "Error feedback".  Which residual belongs to a call, coll_quant_residual.c
+ * says.
  *
  *   cost   memory for one more vector, and for each encoding one more decoding; the hop in one
  *          pass over tiles (quant_payload_hop()) becomes two
- *   which  residual belongs to a call, coll_quant_residual.c says
- *   use    for sums of sums: gradients, whose sum is what a training walks along.  Not where each
- *          result stands for itself
  *
  * Source: Seide et al., "1-Bit Stochastic Gradient Descent" (2014), and Karimireddy et al.,
  * "Error Feedback Fixes SignSGD" (2019); here for every quantization of an allreduce, not only
