@@ -194,8 +194,7 @@ static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t 
 
     if (mca_half_is(module->uint16, op, type)) {
         arc_module_count_pass(base, reason, count, type, op);
-        return mca_half_allreduce(base, module->uint16, send, receive, count, base->comm,
-                                  arc_below_allreduce, &base->super);
+        return mca_half_allreduce(base, module->uint16, send, receive, count, arc_below_allreduce);
     }
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
@@ -247,8 +246,8 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
 
     if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->uint16, op, type))) {
         /* Between nodes as floats, or every exchange would round. */
-        return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
-                                  coll_lowlat_allreduce, &module->base.super);
+        return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
+                                  coll_lowlat_allreduce);
     }
 
     arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task.span_bytes);

@@ -258,8 +258,7 @@ static int serve_halves(quant_module_t *module, const quant_operation_t *operati
  * 16-bit floats: judged as floats.  A segment at a time they are floats where they are quantized;
  * all at once where they are passed down, or verified, which takes the vector again.
  */
-static int allreduce_halves(quant_module_t *module, const void *send, void *receive, int count,
-                            struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+static int allreduce_halves(quant_module_t *module, const void *send, void *receive, int count)
 {
     const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
     arc_reason_t verdict = ARC_REASONS;
@@ -275,8 +274,8 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
             return serve_halves(module, &operation);
         }
     }
-    return mca_half_allreduce(&module->base, module->uint16, send, receive, count, comm,
-                              coll_quant_allreduce, base);
+    return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
+                              coll_quant_allreduce);
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
@@ -294,7 +293,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     }
     coll_quant_agree(module);
     if (mca_half_is(module->uint16, op, type)) {
-        return allreduce_halves(module, send, receive, count, comm, &module->base.super);
+        return allreduce_halves(module, send, receive, count);
     }
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();

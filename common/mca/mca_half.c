@@ -7,16 +7,14 @@
 #include "half.h"
 #include "mca_half.h"
 
-int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, void *receive,
-                       int count, struct ompi_communicator_t *comm,
-                       mca_coll_base_module_allreduce_fn_t allreduce,
-                       mca_coll_base_module_t *module)
+int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
+                       int count, mca_coll_base_module_allreduce_fn_t allreduce)
 {
     const arc_half_t scalar = arc_half_select(half, ARC_ISA_SCALAR);
     float *floats = malloc((size_t) count * sizeof *floats + 1);
 
     if (NULL == floats) {
-        (void) arc_module_break(ours, ARC_ERR_NO_MEMORY, " to widen 16-bit floats");
+        (void) arc_module_break(module, ARC_ERR_NO_MEMORY, " to widen 16-bit floats");
         return MPI_ERR_NO_MEM;
     }
     /* Both use sums of floats, and the ranks must not round in different ways. */
@@ -24,7 +22,7 @@ int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, vo
     scalar.widen(MPI_IN_PLACE == send ? receive : send, floats, (size_t) count);
     arc_float_env_leave(of_program);
     int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op,
-                           comm, module);
+                           module->comm, &module->super);
     if (OMPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
         scalar.narrow(floats, receive, (size_t) count);

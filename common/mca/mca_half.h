@@ -17,14 +17,12 @@ static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
 }
 
 /*
- * The sum of `count` 16-bit floats over `comm`: widened, summed in place as
- * MPI_FLOAT by `allreduce` of `module`, and rounded once.  An MPI error code.  Without memory for
- * the floats nothing was sent; no other rank knows, so `ours`, who was called, is broken then: no
- * later call can be taken for this one.
+ * The sum of `count` 16-bit floats over the module's communicator: widened, summed in place as
+ * MPI_FLOAT by `allreduce`, which is called with the module, and rounded once.  An MPI error code.
+ * Without memory for the floats nothing was sent; no other rank knows, so the module is broken
+ * then: no later call can be taken for this one.
  */
-int mca_half_allreduce(arc_module_t *ours, arc_type_t half, const void *send, void *receive,
-                       int count, struct ompi_communicator_t *comm,
-                       mca_coll_base_module_allreduce_fn_t allreduce,
-                       mca_coll_base_module_t *module);
+int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
+                       int count, mca_coll_base_module_allreduce_fn_t allreduce);
 
 #endif
