@@ -39,6 +39,7 @@ const arc_param_t lowlat_params[] = {
 #include "param_rows.h"
 };
 const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
+static_assert(sizeof lowlat_params / sizeof lowlat_params[0] <= ARC_MAX_PARAMS, "room for all");
 #define ARC_PARAM_LIST "lowlat_params.def"
 #include "param_checks.h"
 #include "sizes.h"

@@ -62,11 +62,6 @@ enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS }
 
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
-enum {
-    LOWLAT_PARAMS = 0
-#define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_count.h"
-};
 
 /* A compiled selection: rules of increasing max_bytes. */
 enum { LOWLAT_MAP_ENTRIES = LOWLAT_PLAN_RULES };

@@ -63,7 +63,6 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
 };
 
 static_assert((int) QUANT_ALGOS <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
-static_assert((int) QUANT_PARAMS <= (int) ARC_MAX_PARAMS, "a place for each parameter");
 
 static unsigned quant_slots(void)
 {

@@ -40,6 +40,7 @@ const arc_param_t quant_params[] = {
 #include "param_rows.h"
 };
 const size_t quant_params_count = sizeof quant_params / sizeof quant_params[0];
+static_assert(sizeof quant_params / sizeof quant_params[0] <= ARC_MAX_PARAMS, "room for all");
 
 #define ARC_PARAM_LIST "quant_params.def"
 #include "param_checks.h"

@@ -62,11 +62,6 @@ enum { QUANT_CHOICE_AUTO = 0 };
 
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
-enum {
-    QUANT_PARAMS = 0
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_count.h"
-};
 
 /* May the algorithm depend on which ranks are on which machine? */
 bool quant_settings_want_levels(const quant_settings_t *settings);

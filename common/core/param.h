@@ -45,6 +45,9 @@ enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FRACTION + 1 };
 /* Room for the help of a parameter, less what is allowed: help that is longer would be cut off. */
 enum { ARC_PARAM_HELP_BYTES = 1024 };
 
+/* A component has no more of them. */
+enum { ARC_MAX_PARAMS = 32 };
+
 /* The number of names of `choices`, which end with NULL. */
 #define ARC_PARAM_CHOICES(_choices) (sizeof(_choices) / sizeof((_choices)[0]) - 1)
 

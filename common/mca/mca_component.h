@@ -17,8 +17,6 @@
 #include "param.h"
 #include "tally.h"
 
-enum { ARC_MAX_PARAMS = 32 };
-
 typedef struct arc_component {
     mca_coll_base_component_t super; /* first: Open MPI's view */
 
