@@ -114,9 +114,6 @@ static __attribute__((cold)) void complain(const quant_module_t *module, const c
     char allowed[TEXT_BYTES] = "off, on, or a format (coll_quant_format has the list)";
     const arc_param_t *param = param_of(key);
 
-    if (0 != ompi_comm_rank(module->base.comm)) {
-        return;
-    }
     if (NULL != param) {
         arc_param_describe(param, allowed, sizeof allowed);
     }

@@ -122,12 +122,10 @@ static __attribute__((cold)) void warn_of_room(quant_module_t *module)
 {
     if (!module->residual_room_warned) {
         module->residual_room_warned = true;
-        if (0 == ompi_comm_rank(module->base.comm)) {
-            arc_module_log(&module->base, ARC_LOG_WARN,
-                           "error feedback knows %d vectors of a communicator, by type, count and "
-                           "buffers; there are more, and what was lost of the others is forgotten",
-                           (int) QUANT_RESIDUALS);
-        }
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "error feedback knows %d vectors of a communicator, by type, count and "
+                       "buffers; there are more, and what was lost of the others is forgotten",
+                       (int) QUANT_RESIDUALS);
     }
 }
 
@@ -218,10 +216,8 @@ __attribute__((cold)) void coll_quant_residual_warn_of_half(quant_module_t *modu
 {
     if (!module->residual_half_warned) {
         module->residual_half_warned = true;
-        if (0 == ompi_comm_rank(module->base.comm)) {
-            arc_module_log(&module->base, ARC_LOG_WARN,
-                           "coll_quant_error_feedback is for MPI_Allreduce and has no effect on %s",
-                           arc_slot_call(coll_quant_slot(part)));
-        }
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "coll_quant_error_feedback is for MPI_Allreduce and has no effect on %s",
+                       arc_slot_call(coll_quant_slot(part)));
     }
 }

@@ -38,9 +38,6 @@ static void say_choice(const quant_module_t *module)
     const quant_transform_t transform = {.rounding = config->rounding,
                                          .rotation = config->rotation};
 
-    if (0 != ompi_comm_rank(base->comm)) {
-        return;
-    }
     if (QUANT_ROUNDING_NEAREST != config->rounding && !quant_transform_draws(&transform, format)) {
         arc_module_log(base, ARC_LOG_WARN,
                        "coll_quant_rounding %s is for int4 to int16 and has no effect on %s",
@@ -136,10 +133,7 @@ static void setup(quant_module_t *module)
     uint64_t values[VALUES] = {ok, known, ~known, proposal()};
     if (ARC_OK != arc_module_min(base, values, VALUES) || !values[OK]) {
         coll_quant_teardown(module);
-        if (0 == ompi_comm_rank(base->comm)) {
-            arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers",
-                           bytes);
-        }
+        arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers", bytes);
         return;
     }
     if (values[KNOWN] != ~values[NOT_KNOWN]) {
@@ -213,13 +207,11 @@ static void warn_of_levels(quant_module_t *module)
         return;
     }
     module->levels_warned = true;
-    if (0 == ompi_comm_rank(module->base.comm)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
-                       "ranks on a node %u to %u: %s is used instead",
-                       wanted->name, topology->nodes, topology->owners, topology->largest,
-                       module->choice.algo->name);
-    }
+    arc_module_log(&module->base, ARC_LOG_WARN,
+                   "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
+                   "ranks on a node %u to %u: %s is used instead",
+                   wanted->name, topology->nodes, topology->owners, topology->largest,
+                   module->choice.algo->name);
 }
 
 /*
@@ -281,7 +273,7 @@ static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
         module->uint16 = ARC_TYPE_UINT16;
     } else if (module->active && module->attainable) {
         warn_of_levels(module);
-    } else if (module->active && 0 == ompi_comm_rank(base->comm)) {
+    } else if (module->active) {
         arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
                        arc_reason_text(ARC_REASON_INACCURATE));
     }

@@ -206,9 +206,6 @@ static void log_trial(const quant_module_t *module, exchange_part_t part,
     const arc_module_t *base = &module->base;
     const char *call = arc_slot_call(coll_quant_slot(part));
 
-    if (0 != ompi_comm_rank(base->comm) || *base->component->verbose < ARC_LOG_CHOICE) {
-        return;
-    }
     if (0 == trial->rounds) {
         arc_module_log(
             base, ARC_LOG_CHOICE,

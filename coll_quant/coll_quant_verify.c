@@ -70,7 +70,7 @@ static int fail(quant_module_t *module, const quant_operation_t *operation, arc_
 
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes)
 {
-    if (!module->skip_warned && 0 == ompi_comm_rank(module->base.comm)) {
+    if (!module->skip_warned) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "a call is not verified: some rank has no memory for %zu bytes of "
                        "exact result. Nor will others be while that is so",
@@ -137,12 +137,10 @@ static void retire(quant_module_t *module, exchange_part_t part, double nmse)
     coll_quant_teardown(module);
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_ERROR_MEASURED;
-    if (0 == ompi_comm_rank(base->comm)) {
-        arc_module_log(base, ARC_LOG_WARN,
-                       "not used any more: a verified %s has a normalized mean square error of "
-                       "%.3e, and coll_quant_max_nmse allows %.3e",
-                       arc_slot_call(coll_quant_slot(part)), nmse, module->settings.max_nmse);
-    }
+    arc_module_log(base, ARC_LOG_WARN,
+                   "not used any more: a verified %s has a normalized mean square error of "
+                   "%.3e, and coll_quant_max_nmse allows %.3e",
+                   arc_slot_call(coll_quant_slot(part)), nmse, module->settings.max_nmse);
 }
 
 /* Of one block of the result. */
