@@ -6,11 +6,7 @@
  * candidate took for one of a few lengths.  For a length in between the next longer trial
  * counts; behind the longest one time is taken to be a straight line through the last two.
  *
- * Measured, not computed from alpha and beta: what decides between algorithms that send the
- * same bytes is what no such model has: how the messages of a length are carried, how many
- * processes share a core or a card, and what the component below does.
- *
- * Pure.
+ * Why times are measured and not computed: docs/algorithms.md, "Which when".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
