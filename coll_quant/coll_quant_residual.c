@@ -1,5 +1,5 @@
 /*
- * Error feedback: what calls left behind (quant_feedback.h), kept for each vector of a
+ * Error feedback: what calls left behind (quant_numbers.h), kept for each vector of a
  * communicator.
  *
  * By what a vector is known, and where nothing is carried although it is known: docs/guarantees.md,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "quant_bound.h"
+#include "sizes.h"
 
 static const uint32_t infinity_bits = UINT32_C(0x7f800000);
 
@@ -78,6 +79,13 @@ static double drawn_error(const quant_format_t *format, const quant_transform_t 
                : scale * (1 + codes * (0x1p-23 + 0x1p-24));
 }
 
+/* The rows of the largest tile of a segment. */
+static unsigned rows_max(const quant_codec_t *codec)
+{
+    const size_t rows = arc_divide_up(codec->elems, QUANT_LANES);
+    return rows < codec->block_rows ? (unsigned) rows : codec->block_rows;
+}
+
 /* What an error `coded` of rotated numbers up to `peak` is when they are rotated back. */
 static double rotated_error(double coded, unsigned rows, double peak)
 {
@@ -98,9 +106,10 @@ float quant_bound_encoded(float error, const quant_format_t *format, uint32_t pe
     return round_up(((double) error + encoding_error(format, magnitude(peak))) * slack);
 }
 
-float quant_bound_transformed(float error, const quant_format_t *format,
-                              const quant_transform_t *transform, unsigned rows, uint32_t peak)
+float quant_bound_coded(float error, const quant_codec_t *codec, uint32_t peak)
 {
+    const quant_format_t *format = codec->format;
+    const quant_transform_t *transform = &codec->transform;
     const double largest = magnitude(peak);
 
     if (!quant_transform_applies(transform, format)) {
@@ -110,7 +119,7 @@ float quant_bound_transformed(float error, const quant_format_t *format,
                        ? drawn_error(format, transform, largest)
                        : encoding_error(format, largest);
     if (quant_transform_rotates(transform, format)) {
-        coded = rotated_error(coded, rows, largest);
+        coded = rotated_error(coded, rows_max(codec), largest);
     }
     return round_up(((double) error + coded) * slack);
 }

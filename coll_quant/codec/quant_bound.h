@@ -40,7 +40,7 @@
 #ifndef QUANT_BOUND_H
 #define QUANT_BOUND_H
 
-#include "quant_transform.h"
+#include "quant_payload.h"
 
 /*
  * `error`, and what encoding numbers up to `peak` (bits of a magnitude) in `format`, which can
@@ -48,12 +48,8 @@
  */
 float quant_bound_encoded(float error, const quant_format_t *format, uint32_t peak);
 
-/*
- * The same where `transform` may apply, with tiles of up to `rows` rows; `peak` is that of the
- * numbers that were coded, the rotated ones.
- */
-float quant_bound_transformed(float error, const quant_format_t *format,
-                              const quant_transform_t *transform, unsigned rows, uint32_t peak);
+/* The same for a segment, which may be transformed; `peak` is that of what was coded. */
+float quant_bound_coded(float error, const quant_codec_t *codec, uint32_t peak);
 
 /* The errors of two terms, and what the rounding of their sums, up to `peak`, adds to them. */
 float quant_bound_added(float error, float other, uint32_t peak);

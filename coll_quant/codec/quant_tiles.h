@@ -1,52 +1,55 @@
 /*
- * Where the tiles of a segment are: for the walks over them, plain (quant_tiles.c)
- * and transformed (quant_transform.c).
+ * The tiles of a segment: where they are, and what those go through that are
+ * transformed (quant_transform.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_TILES_H
 #define QUANT_TILES_H
 
-#include "quant_format.h"
+#include "quant_payload.h"
 
 /* Where one tile begins, and how much there is of it. */
 typedef struct quant_tile {
+    const quant_codec_t *codec;   /* of the segment */
     const quant_format_t *format; /* of the codes: fp32 of a kept tile */
-    size_t first;                 /* element */
-    size_t rows;                  /* whole rows */
-    size_t tail;                  /* elements in one more row that is not whole; 0: there is none */
-    size_t scales;                /* offset in the payload, bytes */
-    size_t codes;                 /* offset in the payload, bytes */
-    size_t tail_codes;            /* offset in the payload, bytes */
-    size_t tail_bytes;            /* of the last row on the wire */
+    size_t index;
+    size_t first;      /* element */
+    size_t rows;       /* whole rows */
+    size_t tail;       /* elements in one more row that is not whole; 0: there is none */
+    size_t scales;     /* offset in the payload, bytes */
+    size_t codes;      /* offset in the payload, bytes */
+    size_t tail_codes; /* offset in the payload, bytes */
+    size_t tail_bytes; /* of the last row on the wire */
 } quant_tile_t;
 
 /* The tiles of a segment. */
 typedef struct quant_tiles {
-    size_t elems;      /* of the segment */
+    const quant_codec_t *codec;
     size_t tile_elems; /* of every tile but the last */
     size_t count;
+    size_t bytes; /* of the payload, no tile kept */
 } quant_tiles_t;
 
-quant_tiles_t quant_tiles_of(size_t elems, unsigned block_rows);
-
-/* Bytes of the payload of these tiles, none of them kept. */
-size_t quant_tiles_bytes(const quant_format_t *format, const quant_tiles_t *tiles);
+quant_tiles_t quant_tiles_of(const quant_codec_t *codec);
 
 /* As one that is coded. */
-quant_tile_t quant_tile_at(const quant_format_t *format, const quant_tiles_t *tiles, size_t index);
+quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index);
 
 /*
  * Where the codes of a tile are that may be kept, one tile after the other; *kept: offset of the
- * next kept tile, in front of tile 0 quant_tiles_bytes().
+ * next kept tile, in front of tile 0 the bytes of the tiles.
  */
 void quant_tile_find(quant_tile_t *tile, const uint8_t *payload, size_t *kept);
 
-/*
- * Keep a tile, whose numbers are `x`; its largest magnitudes become 0.  False: there is no room,
- * or no scale to tell it by.
- */
-bool quant_tile_keep(const quant_tile_t *tile, const float *x, uint32_t absmax[QUANT_LANES],
+/* Bits of the largest magnitudes of each lane. */
+typedef struct quant_peaks {
+    uint32_t here[QUANT_LANES];  /* of the tile under way; once it is coded or kept 0 */
+    uint32_t coded[QUANT_LANES]; /* of all that are coded */
+} quant_peaks_t;
+
+/* Keep a tile, whose numbers are `x`.  False: there is no room, or no scale to tell it by. */
+bool quant_tile_keep(const quant_tile_t *tile, const float *x, quant_peaks_t *peaks,
                      quant_coding_t *coding);
 
 static inline size_t quant_tile_length(const quant_tile_t *tile)
@@ -54,20 +57,20 @@ static inline size_t quant_tile_length(const quant_tile_t *tile)
     return tile->rows * QUANT_LANES + tile->tail;
 }
 
-/*
- * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
- * its tail, if it has one; absmax: theirs.
- */
-void quant_tile_add(const quant_kernels_t *kernels, const quant_tile_t *tile,
-                    const uint8_t *payload, const float *x, float *sum, float *last,
-                    uint32_t absmax[QUANT_LANES]);
-
-/* *peak = max(*peak, all of absmax). */
-static inline void quant_peak_raise(const quant_kernels_t *kernels, uint32_t *peak,
-                                    const uint32_t absmax[QUANT_LANES])
+/* Of scratch memory, where its last row is padded. */
+static inline size_t quant_tile_padded_rows(const quant_tile_t *tile)
 {
-    const uint32_t most = kernels->peak(absmax);
-    *peak = most > *peak ? most : *peak;
+    return tile->rows + (0 != tile->tail);
 }
+
+/* ---- for tiles to which the transform applies ---- */
+
+/* Encode the numbers in the codec's scratch tile, padded, which are lost, with their peaks, unless
+ * they are rotated.  False: they cannot be coded. */
+bool quant_tile_encode_transformed(const quant_tile_t *tile, quant_peaks_t *peaks,
+                                   uint8_t *payload);
+
+/* The numbers in `out`, the padding of the last row too; where there is something to undo. */
+void quant_tile_decode_transformed(const quant_tile_t *tile, const uint8_t *payload, float *out);
 
 #endif

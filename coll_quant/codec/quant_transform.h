@@ -61,23 +61,46 @@ typedef enum quant_rotation {
     QUANT_ROTATIONS,
 } quant_rotation_t;
 
-/* Of one message; all zero: none. */
+/* What the numbers of a communicator go through; all zero: nothing. */
 typedef struct quant_transform {
     quant_rounding_t rounding;
     quant_rotation_t rotation;
-    uint64_t key; /* of the numbers that are drawn for this message */
-    float *tile;  /* scratch of quant_tile_elems() floats; NULL is allowed if nothing is on */
 } quant_transform_t;
 
-/* Is there anything to do for numbers in this format? */
-bool quant_transform_applies(const quant_transform_t *transform, const quant_format_t *format);
+/* Rotated are the formats with scales. */
+static inline bool quant_transform_rotates(const quant_transform_t *transform,
+                                           const quant_format_t *format)
+{
+    return QUANT_ROTATION_NONE != transform->rotation && format->scaled;
+}
 
-/* Rotated are the formats with scales, drawn for the integers. */
-bool quant_transform_rotates(const quant_transform_t *transform, const quant_format_t *format);
-bool quant_transform_draws(const quant_transform_t *transform, const quant_format_t *format);
+/* Drawn for are the integers: formats whose codes are whole numbers one apart. */
+static inline bool quant_transform_draws(const quant_transform_t *transform,
+                                         const quant_format_t *format)
+{
+    return QUANT_ROUNDING_NEAREST != transform->rounding && format->scaled && !(format->step < 1);
+}
+
+/* Is there anything to do for numbers in this format? */
+static inline bool quant_transform_applies(const quant_transform_t *transform,
+                                           const quant_format_t *format)
+{
+    return quant_transform_rotates(transform, format) || quant_transform_draws(transform, format);
+}
+
+/* Does its receiver take off what was drawn? */
+static inline bool quant_transform_dithers(const quant_transform_t *transform,
+                                           const quant_format_t *format)
+{
+    return QUANT_ROUNDING_DITHER == transform->rounding && quant_transform_draws(transform, format);
+}
 
 /* Is there something that its receiver has to undo? */
-bool quant_transform_undone(const quant_transform_t *transform, const quant_format_t *format);
+static inline bool quant_transform_undone(const quant_transform_t *transform,
+                                          const quant_format_t *format)
+{
+    return quant_transform_rotates(transform, format) || quant_transform_dithers(transform, format);
+}
 
 /* The divisor of scales and the first magnitude that is refused. */
 quant_range_t quant_transform_range(const quant_transform_t *transform,
@@ -95,31 +118,5 @@ uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communic
  */
 uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, unsigned shard,
                              uint64_t segment);
-
-/*
- * As the functions of the same names in quant_format.h, for a format to which the transform
- * applies; of those that decode, for one in which there is something to undo.  What is coded are
- * the rotated numbers; a tile is kept as it was before.
- */
-bool quant_transform_encode(const quant_transform_t *transform, const quant_format_t *format,
-                            const quant_kernels_t *kernels, const float *in, size_t elems,
-                            unsigned block_rows, quant_coding_t *coding);
-
-void quant_transform_decode(const quant_transform_t *transform, const quant_format_t *format,
-                            const quant_kernels_t *kernels, const void *payload, size_t elems,
-                            unsigned block_rows, float *out);
-
-void quant_transform_decode_add(const quant_transform_t *transform, const quant_format_t *format,
-                                const quant_kernels_t *kernels, const void *payload, const float *x,
-                                size_t elems, unsigned block_rows, float *sum, uint32_t *peak);
-
-/*
- * A hop: `received` is the transform of the message in format `from`.  It and `transform`, whose
- * tile is used, need not apply to both formats; `format` is not exact.
- */
-bool quant_transform_hop(const quant_transform_t *received, const quant_format_t *from,
-                         const quant_transform_t *transform, const quant_format_t *format,
-                         const quant_kernels_t *kernels, const void *payload, const float *x,
-                         size_t elems, unsigned block_rows, quant_coding_t *coding);
 
 #endif

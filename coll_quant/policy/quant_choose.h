@@ -23,7 +23,7 @@
  *   NMSE = (c_reduce R(N) + c_gather N) / N          (quant_error.h)
  *
  * and with error feedback twice that: a call has its own error and what the one before it left, as
- * large if the numbers are (quant_feedback.h).
+ * large if the numbers are (quant_numbers.h).
  *
  * Formats without scales are taken only where they are asked for: what they make of small
  * numbers depends on v.  fp32, too: where nothing less will do, another component is faster.

@@ -83,7 +83,7 @@ typedef struct quant_operation {
     size_t count;                   /* elements of the vector, or of a block */
     exchange_part_t part;           /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
-    float *residual;   /* [count], what the call before left (quant_feedback.h); NULL: none */
+    float *residual;   /* [count], what the call before left (quant_numbers.h); NULL: none */
 } quant_operation_t;
 
 /* clang-format off */

@@ -40,25 +40,15 @@ static uint64_t key_of(const quant_coder_t *coder, const exchange_message_t *mes
 static quant_wire_segment_t segment_of(const quant_coder_t *coder,
                                        const exchange_message_t *message)
 {
+    quant_wire_segment_t segment = coder->segment;
     const quant_format_t *format = !message->partial ? coder->config.gather_format
-                                   : message->inside ? &quant_format_fp32
+                                   : message->inside ? segment.exact
                                                      : coder->config.reduce_format;
-    const quant_format_t *exact = coder->numbers->exact;
 
-    return (quant_wire_segment_t){
-        .format = quant_format_is_exact(format) ? exact : format,
-        .exact = exact,
-        .block_rows = coder->block_rows,
-        .sequence = coder->operation.sequence,
-        .elements = (uint32_t) message->span.elems,
-        .transform =
-            {
-                .rounding = coder->config.rounding,
-                .rotation = coder->config.rotation,
-                .key = key_of(coder, message),
-                .tile = coder->scratch.tile,
-            },
-    };
+    segment.codec.format = quant_format_is_exact(format) ? segment.exact : format;
+    segment.codec.elems = message->span.elems;
+    segment.codec.key = key_of(coder, message);
+    return segment;
 }
 
 /* ---- partial sums ---- */
@@ -71,16 +61,15 @@ static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span
     const void *x = sent_at(coder, span->begin);
 
     if (NULL != outer) {
-        outer->widen(x, coder->scratch.floats, span->elems);
-        x = coder->scratch.floats;
+        outer->widen(x, coder->segment.floats, span->elems);
+        x = coder->segment.floats;
     }
     if (NULL == residual) {
         return (exchange_sum_t){.numbers = (void *) x};
     }
     return (exchange_sum_t){
-        .error =
-            coder->numbers->feed(x, residual + span->begin, span->elems, coder->scratch.numbers),
-        .numbers = coder->scratch.numbers,
+        .error = coder->numbers->feed(x, residual + span->begin, span->elems, coder->sum),
+        .numbers = coder->sum,
     };
 }
 
@@ -95,8 +84,7 @@ static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t
                           const exchange_span_t *span, const void *value, const void *buffer)
 {
     if (NULL != coder->operation.residual) {
-        coder->numbers->keep(segment, coder->config.kernels, buffer, value, &coder->scratch,
-                             coder->operation.residual + span->begin);
+        coder->numbers->keep(segment, buffer, value, coder->operation.residual + span->begin);
     }
 }
 
@@ -112,16 +100,16 @@ static size_t capacity(const exchange_coder_t *base, const exchange_message_t *m
     const quant_coder_t *coder = (const quant_coder_t *) base;
     const quant_wire_segment_t segment = segment_of(coder, message);
 
-    return coder->numbers->bytes_max(segment.format, segment.elements, segment.block_rows);
+    return coder->numbers->bytes_max(segment.codec.format, segment.codec.elems,
+                                     segment.codec.block_rows);
 }
 
 static arc_status_t check(const exchange_coder_t *base, const exchange_message_t *message,
                           const void *buffer, size_t bytes)
 {
     const quant_wire_segment_t segment = segment_of((const quant_coder_t *) base, message);
-    const quant_format_t *format = NULL;
 
-    return quant_wire_check(&segment, buffer, bytes, &format);
+    return quant_wire_check(&segment, buffer, bytes);
 }
 
 static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
@@ -131,13 +119,11 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
     const quant_wire_segment_t segment = segment_of(coder, message);
 
     if (!message->partial) {
-        return coder->numbers->pack(&segment, coder->config.kernels,
-                                    sent_at(coder, message->span.begin - coder->own), 0,
-                                    &coder->scratch, buffer);
+        return coder->numbers->pack(&segment, sent_at(coder, message->span.begin - coder->own), 0,
+                                    buffer);
     }
     const exchange_sum_t part = part_of(coder, &message->span, x);
-    const size_t bytes = coder->numbers->pack(&segment, coder->config.kernels, part.numbers,
-                                              part.error, &coder->scratch, buffer);
+    const size_t bytes = coder->numbers->pack(&segment, part.numbers, part.error, buffer);
     keep_residual(coder, &segment, &message->span, part.numbers, buffer);
     return bytes;
 }
@@ -149,32 +135,24 @@ static void add(exchange_coder_t *base, const exchange_message_t *message, const
     const quant_wire_segment_t segment = segment_of(coder, message);
     const exchange_sum_t part = part_of(coder, &message->span, x);
 
-    sum->error =
-        coder->numbers->add(&segment, coder->config.kernels, quant_wire_format(buffer), buffer,
-                            part.numbers, part.error, &coder->scratch, sum->numbers);
+    sum->error = coder->numbers->add(&segment, buffer, part.numbers, part.error, sum->numbers);
 }
 
 static size_t hop(exchange_coder_t *base, const exchange_message_t *received, const void *buffer,
                   const exchange_sum_t *x, const exchange_message_t *sent, void *to)
 {
     quant_coder_t *coder = (quant_coder_t *) base;
-    const quant_kernels_t *kernels = coder->config.kernels;
-    const quant_scratch_t *scratch = &coder->scratch;
-    const quant_format_t *from = quant_wire_format(buffer);
+    const quant_numbers_t *numbers = coder->numbers;
     const exchange_sum_t part = part_of(coder, &received->span, x);
-    quant_wire_segment_t segment = segment_of(coder, sent);
+    const quant_wire_segment_t from = segment_of(coder, received);
+    const quant_wire_segment_t segment = segment_of(coder, sent);
 
-    segment.received_key = key_of(coder, received);
-    if (NULL == coder->operation.residual) {
-        return coder->numbers->hop(&segment, kernels, from, buffer, part.numbers, part.error,
-                                   scratch, to);
+    if (NULL == coder->operation.residual && NULL != numbers->hop) {
+        return numbers->hop(&from, &segment, buffer, part.numbers, part.error, to);
     }
-    const quant_wire_segment_t taken = quant_wire_received(&segment);
-    const float error = coder->numbers->add(&taken, kernels, from, buffer, part.numbers, part.error,
-                                            scratch, scratch->numbers);
-    const size_t bytes =
-        coder->numbers->pack(&segment, kernels, scratch->numbers, error, scratch, to);
-    keep_residual(coder, &segment, &sent->span, scratch->numbers, to);
+    const float error = numbers->add(&from, buffer, part.numbers, part.error, coder->sum);
+    const size_t bytes = numbers->pack(&segment, coder->sum, error, to);
+    keep_residual(coder, &segment, &sent->span, coder->sum, to);
     return bytes;
 }
 
@@ -198,12 +176,11 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
     void *into = result_at(coder, message->span.begin);
 
     raise_bound(coder, bound);
-    coder->numbers->unpack(&segment, coder->config.kernels, quant_wire_format(buffer), buffer,
-                           &coder->scratch, NULL == outer ? into : coder->scratch.floats);
+    coder->numbers->unpack(&segment, buffer, NULL == outer ? into : coder->segment.floats);
     if (NULL != outer) {
-        quant_outer_clamp(outer, coder->config.kernels, bound, coder->scratch.floats,
+        quant_outer_clamp(outer, coder->config.kernels, bound, coder->segment.floats,
                           message->span.elems);
-        outer->narrow(coder->scratch.floats, into, message->span.elems);
+        outer->narrow(coder->segment.floats, into, message->span.elems);
     }
 }
 
@@ -282,12 +259,17 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
         .config = *config,
         .rank = rank,
         .numbers = &quant_floats,
-        .scratch =
+        .segment =
             {
-                .tile = (float *) (base + begin[PART_TILE]),
+                .codec =
+                    {
+                        .kernels = config->kernels,
+                        .transform = {.rounding = config->rounding, .rotation = config->rotation},
+                        .tile = (float *) (base + begin[PART_TILE]),
+                    },
                 .floats = (float *) (base + begin[PART_FLOATS]),
-                .numbers = base + begin[PART_NUMBERS],
             },
+        .sum = base + begin[PART_NUMBERS],
     };
     return coder;
 }
@@ -307,7 +289,9 @@ exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operati
     layout.segment_elems = cut.segment_elems;
     coder->operation = *operation;
     coder->numbers = NULL == operation->numbers ? &quant_floats : operation->numbers;
-    coder->block_rows = cut.block_rows;
+    coder->segment.codec.block_rows = cut.block_rows;
+    coder->segment.exact = coder->numbers->exact;
+    coder->segment.sequence = operation->sequence;
     coder->own = is_half ? coder->rank * operation->count : 0;
     coder->bound = 0;
     if (1 == ranks && operation->send != operation->recv) {

@@ -1,7 +1,7 @@
 /*
  * Quantized numbers as the coder of an exchange (exchange_coder.h): messages in the wire
  * format (quant_wire.h), sums of floats or doubles (quant_numbers.h), and what goes beside them:
- * bounds of the error, residuals (quant_feedback.h), numbers of the program that are widened
+ * bounds of the error, residuals (quant_numbers.h), numbers of the program that are widened
  * (quant_outer.h).
  *
  * Partial sums inside a machine are exact: which messages these are follows from the round, and so
@@ -20,14 +20,14 @@ typedef struct quant_coder {
     quant_config_t config;
     unsigned rank;
 
+    quant_wire_segment_t segment; /* of any message, but for its format, its length and its key */
+    void *sum;                    /* scratch, numbers of a segment; NULL without need */
+
     /* Of the call: */
     quant_operation_t operation;
     const quant_numbers_t *numbers;
-    unsigned block_rows; /* of its tiles */
-    size_t own;          /* where the own block begins; 0: the vector has no blocks */
-    float bound;         /* of the totals that are complete */
-
-    quant_scratch_t scratch; /* numbers: a segment of what is to be encoded, NULL without need */
+    size_t own;  /* where the own block begins; 0: the vector has no blocks */
+    float bound; /* of the totals that are complete */
 } quant_coder_t;
 
 /* Bytes of the longest message, and of the longest partial sum, of any call. */

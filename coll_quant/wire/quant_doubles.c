@@ -52,15 +52,13 @@ static size_t bytes_max(const quant_format_t *format, size_t elems, unsigned blo
     return coded > exact ? coded : exact;
 }
 
-static size_t pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const void *in, float error, const quant_scratch_t *scratch, void *message)
+static size_t pack(const quant_wire_segment_t *segment, const void *in, float error, void *message)
 {
-    const size_t elems = segment->elements;
+    const size_t elems = segment->codec.elems;
 
-    if (!quant_format_is_exact(segment->format)) {
-        const float error_of_floats = narrow(in, elems, error, scratch->floats);
-        const size_t bytes =
-            quant_wire_pack(segment, kernels, scratch->floats, error_of_floats, message);
+    if (!quant_format_is_exact(segment->codec.format)) {
+        const float error_of_floats = narrow(in, elems, error, segment->floats);
+        const size_t bytes = quant_wire_pack(segment, segment->floats, error_of_floats, message);
         if (!quant_format_is_exact(quant_wire_format(message))) {
             return bytes;
         }
@@ -69,54 +67,40 @@ static size_t pack(const quant_wire_segment_t *segment, const quant_kernels_t *k
     return quant_wire_seal_doubles(segment, error, message);
 }
 
-static float add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const quant_format_t *from, const void *received, const void *x, float error,
-                 const quant_scratch_t *scratch, void *sum)
+static float add(const quant_wire_segment_t *segment, const void *received, const void *x,
+                 float error, void *sum)
 {
     const uint8_t *payload = quant_wire_payload(received);
     const double *own = x;
     double *out = sum;
     int64_t peak = 0;
 
-    if (&quant_format_fp64 == from) {
-        for (size_t i = 0; i < segment->elements; ++i) {
+    if (&quant_format_fp64 == quant_wire_format(received)) {
+        for (size_t i = 0; i < segment->codec.elems; ++i) {
             out[i] = load(payload, i) + own[i];
             peak = larger(peak, out[i]);
         }
     } else {
-        quant_wire_unpack(segment, kernels, from, received, scratch->floats);
-        for (size_t i = 0; i < segment->elements; ++i) {
-            out[i] = (double) scratch->floats[i] + own[i];
+        quant_wire_unpack(segment, received, segment->floats);
+        for (size_t i = 0; i < segment->codec.elems; ++i) {
+            out[i] = (double) segment->floats[i] + own[i];
             peak = larger(peak, out[i]);
         }
     }
     return quant_bound_added_doubles(quant_wire_bound(received), error, from_bits(peak));
 }
 
-static size_t hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                  const quant_format_t *from, const void *received, const void *x, float error,
-                  const quant_scratch_t *scratch, void *message)
-{
-    /* The transform of what was received has its own key. */
-    const quant_wire_segment_t taken = quant_wire_received(segment);
-
-    error = add(&taken, kernels, from, received, x, error, scratch, scratch->numbers);
-    return pack(segment, kernels, scratch->numbers, error, scratch, message);
-}
-
-static void unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const quant_format_t *from, const void *message, const quant_scratch_t *scratch,
-                   void *out)
+static void unpack(const quant_wire_segment_t *segment, const void *message, void *out)
 {
     double *numbers = out;
 
-    if (&quant_format_fp64 == from) {
-        memcpy(out, quant_wire_payload(message), segment->elements * sizeof(double));
+    if (&quant_format_fp64 == quant_wire_format(message)) {
+        memcpy(out, quant_wire_payload(message), segment->codec.elems * sizeof(double));
         return;
     }
-    quant_wire_unpack(segment, kernels, from, message, scratch->floats);
-    for (size_t i = 0; i < segment->elements; ++i) {
-        numbers[i] = (double) scratch->floats[i];
+    quant_wire_unpack(segment, message, segment->floats);
+    for (size_t i = 0; i < segment->codec.elems; ++i) {
+        numbers[i] = (double) segment->floats[i];
     }
 }
 
@@ -135,32 +119,20 @@ static float feed(const void *x, const float *residual, size_t elems, void *own)
     return quant_bound_added_doubles((float) from_bits(most), 0, from_bits(peak));
 }
 
-static void keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const void *message, const void *value, const quant_scratch_t *scratch,
+static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual)
 {
-    const quant_format_t *from = quant_wire_format(message);
     const double *in = value;
 
-    if (quant_format_is_exact(from)) {
-        memset(residual, 0, segment->elements * sizeof *residual);
+    if (quant_format_is_exact(quant_wire_format(message))) {
+        memset(residual, 0, segment->codec.elems * sizeof *residual);
         return;
     }
-    quant_wire_unpack(segment, kernels, from, message, scratch->floats);
-    for (size_t i = 0; i < segment->elements; ++i) {
-        residual[i] = (float) (in[i] - (double) scratch->floats[i]);
+    quant_wire_unpack(segment, message, segment->floats);
+    for (size_t i = 0; i < segment->codec.elems; ++i) {
+        residual[i] = (float) (in[i] - (double) segment->floats[i]);
     }
 }
 
 const quant_numbers_t quant_doubles = {
-    .name = "double",
-    .bytes = sizeof(double),
-    .exact = &quant_format_fp64,
-    .bytes_max = bytes_max,
-    .pack = pack,
-    .hop = hop,
-    .add = add,
-    .unpack = unpack,
-    .feed = feed,
-    .keep = keep,
-};
+    "double", sizeof(double), &quant_format_fp64, bytes_max, pack, NULL, add, unpack, feed, keep};

@@ -1,61 +1,82 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "quant_feedback.h"
+#include <string.h>
+
+#include "quant_bound.h"
 #include "quant_numbers.h"
 
-static size_t pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const void *in, float error, const quant_scratch_t *scratch, void *message)
+static size_t pack(const quant_wire_segment_t *segment, const void *in, float error, void *message)
 {
-    (void) scratch;
-    return quant_wire_pack(segment, kernels, in, error, message);
+    return quant_wire_pack(segment, in, error, message);
 }
 
-static size_t hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                  const quant_format_t *from, const void *received, const void *x, float error,
-                  const quant_scratch_t *scratch, void *message)
+static size_t hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
+                  const void *received, const void *x, float error, void *message)
 {
-    return quant_wire_hop(segment, kernels, from, received, x, error, scratch->tile, message);
+    return quant_wire_hop(from, segment, received, x, error, message);
 }
 
-static float add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const quant_format_t *from, const void *received, const void *x, float error,
-                 const quant_scratch_t *scratch, void *sum)
+static float add(const quant_wire_segment_t *segment, const void *received, const void *x,
+                 float error, void *sum)
 {
-    (void) scratch;
-    return quant_wire_add(segment, kernels, from, received, x, error, sum);
+    return quant_wire_add(segment, received, x, error, sum);
 }
 
-static void unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const quant_format_t *from, const void *message, const quant_scratch_t *scratch,
-                   void *out)
+static void unpack(const quant_wire_segment_t *segment, const void *message, void *out)
 {
-    (void) scratch;
-    quant_wire_unpack(segment, kernels, from, message, out);
+    quant_wire_unpack(segment, message, out);
+}
+
+static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
+
+static float from_bits(uint32_t bits)
+{
+    float value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
+static int32_t larger(int32_t peak, float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    const int32_t magnitude = (int32_t) (bits & magnitude_bits);
+    return magnitude > peak ? magnitude : peak;
 }
 
 static float feed(const void *x, const float *residual, size_t elems, void *own)
 {
-    return quant_feedback_add(x, residual, elems, own);
+    const float *in = x;
+    float *out = own;
+    int32_t most = 0;
+    int32_t peak = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        out[i] = in[i] + residual[i];
+        most = larger(most, residual[i]);
+        peak = larger(peak, out[i]);
+    }
+    return quant_bound_added(from_bits((uint32_t) most), 0, (uint32_t) peak);
 }
 
-static void keep(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const void *message, const void *value, const quant_scratch_t *scratch,
+static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual)
 {
-    (void) scratch;
-    quant_feedback_keep(segment, kernels, value, message, residual);
+    const float *in = value;
+
+    if (quant_format_is_exact(quant_wire_format(message))) {
+        memset(residual, 0, segment->codec.elems * sizeof *residual);
+        return;
+    }
+    quant_wire_unpack(segment, message, residual);
+    for (size_t i = 0; i < segment->codec.elems; ++i) {
+        const float lost = in[i] - residual[i];
+        residual[i] = lost == lost ? lost : 0; /* nothing of an infinity or a NaN that was kept */
+    }
 }
 
 const quant_numbers_t quant_floats = {
-    .name = "float",
-    .bytes = sizeof(float),
-    .exact = &quant_format_fp32,
-    .bytes_max = quant_wire_bytes_max,
-    .pack = pack,
-    .hop = hop,
-    .add = add,
-    .unpack = unpack,
-    .feed = feed,
-    .keep = keep,
-};
+    "float", sizeof(float), &quant_format_fp32, quant_wire_bytes_max, pack, hop, add, unpack,
+    feed,    keep};

@@ -15,6 +15,27 @@
  * NaN and infinity.  A rank that adds N doubles rounds N - 1 times by 2^-53: what is not quantized
  * (stages) is as exact as any sum of doubles.
  *
+ * Error feedback: what a call lost by quantizing is added to the next one.
+ *
+ * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
+ * that it sends to its parent, or the total of a shard that it owns (exchange_tree.h: each rank is
+ * each node once).  So one number per element of the vector holds what the rank lost:
+ *
+ *   y_k = x_k + r_k            the own part of call k
+ *   v_k = y_k + sums received
+ *   r_k+1 = v_k - decode(encode(v_k))
+ *
+ * Why the error of many calls then stays that of one, what else it costs, and when to use it:
+ * docs/guarantees.md, "Error feedback".  Which residual belongs to a call, coll_quant_residual.c
+ * says.
+ *
+ *   cost   memory for one more vector, and for each encoding one more decoding; the hop in one
+ *          pass over tiles (quant_payload_hop()) becomes two
+ *
+ * Source: Seide et al., "1-Bit Stochastic Gradient Descent" (2014), and Karimireddy et al.,
+ * "Error Feedback Fixes SignSGD" (2019); here for every quantization of an allreduce, not only
+ * for the contributions.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_NUMBERS_H
@@ -22,17 +43,9 @@
 
 #include "quant_wire.h"
 
-/* Memory that the functions below write to as they like. */
-typedef struct quant_scratch {
-    float *tile;   /* quant_tile_elems() floats, that of the segments' transforms */
-    float *floats; /* as many as a segment has; NULL will do for numbers that are floats */
-    void *numbers; /* as many as a segment has */
-} quant_scratch_t;
-
 /*
- * All numbers are arrays of the type, as aligned as it is; `elements` of the segment is how many.
- * `from` is what quant_wire_check() found a message to be in, `error` how far numbers are off
- * (quant_bound.h).
+ * All numbers are arrays of the type, as aligned as it is, as many as the segment has.  `error` is
+ * how far numbers are off (quant_bound.h).
  */
 typedef struct quant_numbers {
     const char *name;
@@ -43,30 +56,26 @@ typedef struct quant_numbers {
     size_t (*bytes_max)(const quant_format_t *format, size_t elems, unsigned block_rows);
 
     /* As quant_wire_pack(). */
-    size_t (*pack)(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const void *in, float error, const quant_scratch_t *scratch, void *message);
+    size_t (*pack)(const quant_wire_segment_t *segment, const void *in, float error, void *message);
 
-    /* As quant_wire_hop(). */
-    size_t (*hop)(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                  const quant_format_t *from, const void *received, const void *x, float error,
-                  const quant_scratch_t *scratch, void *message);
+    /* As quant_wire_hop(); NULL: add and pack do it. */
+    size_t (*hop)(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
+                  const void *received, const void *x, float error, void *message);
 
-    /* As quant_wire_add(); `sum` may be `x` or scratch->numbers. */
-    float (*add)(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const quant_format_t *from, const void *received, const void *x, float error,
-                 const quant_scratch_t *scratch, void *sum);
+    /* As quant_wire_add(); `sum` may be `x`. */
+    float (*add)(const quant_wire_segment_t *segment, const void *received, const void *x,
+                 float error, void *sum);
 
-    void (*unpack)(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                   const quant_format_t *from, const void *message, const quant_scratch_t *scratch,
-                   void *out);
+    void (*unpack)(const quant_wire_segment_t *segment, const void *message, void *out);
 
-    /* own = x + residual; the error of own (quant_feedback.h). */
+    /* own = x + residual, which do not overlap; how far numbers of own may be from those of x. */
     float (*feed)(const void *x, const float *residual, size_t elems, void *own);
 
-    /* residual = value - what the message, which was made of `value`, says; zeros if it is exact.
+    /*
+     * residual = value - what the message, which was made of `value`, decodes to; zeros if it is
+     * exact.
      */
-    void (*keep)(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                 const void *message, const void *value, const quant_scratch_t *scratch,
+    void (*keep)(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual);
 } quant_numbers_t;
 

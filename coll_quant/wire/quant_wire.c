@@ -30,14 +30,14 @@ static const quant_format_t *exact_of(const quant_wire_segment_t *segment)
  */
 static size_t room_of(const quant_wire_segment_t *segment)
 {
-    return &quant_format_fp32 == exact_of(segment) ? segment->elements * sizeof(float) : 0;
+    return &quant_format_fp32 == exact_of(segment) ? segment->codec.elems * sizeof(float) : 0;
 }
 
 static uint8_t version_of(const quant_wire_segment_t *segment)
 {
     return (uint8_t) (QUANT_WIRE_VERSION |
-                      segment->transform.rounding << QUANT_WIRE_ROUNDING_SHIFT |
-                      segment->transform.rotation << QUANT_WIRE_ROTATION_SHIFT);
+                      segment->codec.transform.rounding << QUANT_WIRE_ROUNDING_SHIFT |
+                      segment->codec.transform.rotation << QUANT_WIRE_ROTATION_SHIFT);
 }
 
 static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *format, float bound,
@@ -48,7 +48,7 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
         .version = version_of(segment),
         .format = format->wire_id,
         .sequence = segment->sequence,
-        .elements = segment->elements,
+        .elements = (uint32_t) segment->codec.elems,
         .bound = bound,
     };
     memcpy(message, &header, sizeof(header));
@@ -58,7 +58,8 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
 static size_t seal_exact(const quant_wire_segment_t *segment, const quant_format_t *format,
                          float error, void *message)
 {
-    const size_t bytes = quant_payload_bytes(format, segment->elements, segment->block_rows);
+    const quant_codec_t *codec = &segment->codec;
+    const size_t bytes = quant_payload_bytes(format, codec->elems, codec->block_rows);
     return seal(segment, format, error, bytes, message);
 }
 
@@ -67,19 +68,12 @@ size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error,
     return seal_exact(segment, &quant_format_fp64, error, message);
 }
 
-/* The rows of the largest tile of a segment. */
-static unsigned rows_max(const quant_wire_segment_t *segment)
-{
-    return (unsigned) arc_min(arc_divide_up(segment->elements, QUANT_LANES), segment->block_rows);
-}
-
 /* Numbers of error `error` were coded. */
 static size_t seal_coded(const quant_wire_segment_t *segment, float error,
                          const quant_coding_t *coding, void *message)
 {
-    const float bound = quant_bound_transformed(error, segment->format, &segment->transform,
-                                                rows_max(segment), coding->peak);
-    return seal(segment, segment->format, bound, coding->bytes, message);
+    const float bound = quant_bound_coded(error, &segment->codec, coding->peak);
+    return seal(segment, segment->codec.format, bound, coding->bytes, message);
 }
 
 static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *message)
@@ -90,83 +84,52 @@ static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *messa
     };
 }
 
-size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const float *in, float error, void *message)
+/* What a message is decoded with: it may be exact. */
+static quant_codec_t codec_of(const quant_wire_segment_t *segment, const void *message)
 {
-    const quant_format_t *format = segment->format;
+    quant_codec_t codec = segment->codec;
+    codec.format = quant_wire_format(message);
+    return codec;
+}
+
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, float error,
+                       void *message)
+{
     quant_coding_t coding = coding_of(segment, message);
 
-    const bool coded = quant_transform_applies(&segment->transform, format)
-                           ? quant_transform_encode(&segment->transform, format, kernels, in,
-                                                    segment->elements, segment->block_rows, &coding)
-                           : quant_payload_encode(format, kernels, in, segment->elements,
-                                                  segment->block_rows, &coding);
-    if (!coded) {
-        memcpy(coding.payload, in, segment->elements * sizeof(float));
+    if (!quant_payload_encode(&segment->codec, in, &coding)) {
+        memcpy(coding.payload, in, segment->codec.elems * sizeof(float));
         return seal_exact(segment, &quant_format_fp32, error, message);
     }
     return seal_coded(segment, error, &coding, message);
 }
 
-float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                     const quant_format_t *from, const void *received, const float *x, float error,
-                     float *sum)
+float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const float *x,
+                     float error, float *sum)
 {
-    const void *payload = quant_wire_payload(received);
+    const quant_codec_t codec = codec_of(segment, received);
     uint32_t peak = 0;
 
-    if (quant_transform_undone(&segment->transform, from)) {
-        quant_transform_decode_add(&segment->transform, from, kernels, payload, x,
-                                   segment->elements, segment->block_rows, sum, &peak);
-    } else {
-        quant_payload_decode_add(from, kernels, payload, x, segment->elements, segment->block_rows,
-                                 sum, &peak);
-    }
+    quant_payload_decode_add(&codec, quant_wire_payload(received), x, sum, &peak);
     return quant_bound_added(quant_wire_bound(received), error, peak);
 }
 
-void quant_wire_unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const quant_format_t *from, const void *message, float *out)
+void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, float *out)
 {
-    const void *payload = quant_wire_payload(message);
-
-    if (quant_transform_undone(&segment->transform, from)) {
-        quant_transform_decode(&segment->transform, from, kernels, payload, segment->elements,
-                               segment->block_rows, out);
-    } else {
-        quant_payload_decode(from, kernels, payload, segment->elements, segment->block_rows, out);
-    }
+    const quant_codec_t codec = codec_of(segment, message);
+    quant_payload_decode(&codec, quant_wire_payload(message), out);
 }
 
-/* The sums go straight into the payload.  False: they cannot be coded. */
-static bool hop(const quant_wire_segment_t *received_segment, const quant_wire_segment_t *segment,
-                const quant_kernels_t *kernels, const quant_format_t *from, const void *received,
-                const float *x, quant_coding_t *coding)
+size_t quant_wire_hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
+                      const void *received, const float *x, float error, void *message)
 {
-    if (quant_transform_applies(&segment->transform, segment->format) ||
-        quant_transform_undone(&segment->transform, from)) {
-        return quant_transform_hop(&received_segment->transform, from, &segment->transform,
-                                   segment->format, kernels, quant_wire_payload(received), x,
-                                   segment->elements, segment->block_rows, coding);
-    }
-    return quant_payload_hop(from, segment->format, kernels, quant_wire_payload(received), x,
-                             segment->elements, segment->block_rows, segment->transform.tile,
-                             coding);
-}
-
-size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                      const quant_format_t *from, const void *received, const float *x, float error,
-                      float *tile, void *message)
-{
+    const quant_codec_t codec = codec_of(from, received);
     quant_coding_t coding = coding_of(segment, message);
-    quant_wire_segment_t sent = *segment;
-    quant_wire_segment_t taken = quant_wire_received(segment);
 
-    sent.transform.tile = tile;
-    taken.transform.tile = tile;
-    if (quant_format_is_exact(segment->format) ||
-        !hop(&taken, &sent, kernels, from, received, x, &coding)) {
-        error = quant_wire_add(&taken, kernels, from, received, x, error, coding.payload);
+    /* The sums go straight into the payload where they are not coded. */
+    if (quant_format_is_exact(segment->codec.format) ||
+        !quant_payload_hop(&codec, &segment->codec, quant_wire_payload(received), x, &coding)) {
+        error = quant_wire_add(from, received, x, error, coding.payload);
         return seal_exact(segment, &quant_format_fp32, error, message);
     }
     error = quant_bound_added(quant_wire_bound(received), error, coding.sum_peak);
@@ -190,23 +153,21 @@ float quant_wire_bound(const void *message)
 }
 
 /* Scales are looked at once it is sure that they are there. */
-static bool has_length(const quant_wire_segment_t *segment, const quant_format_t *format,
-                       const void *message, size_t bytes)
+static bool has_length(const quant_wire_segment_t *segment, const void *message, size_t bytes)
 {
-    const size_t elems = segment->elements;
-    const unsigned rows = segment->block_rows;
-    const size_t coded = message_bytes(format, elems, rows);
+    const quant_codec_t codec = codec_of(segment, message);
+    const size_t coded = message_bytes(codec.format, codec.elems, codec.block_rows);
 
     if (bytes < coded ||
         (bytes > coded && bytes > sizeof(quant_wire_header_t) + room_of(segment))) {
         return false;
     }
     return bytes == sizeof(quant_wire_header_t) +
-                        quant_payload_bytes_of(format, quant_wire_payload(message), elems, rows);
+                        quant_payload_bytes_of(&codec, quant_wire_payload(message));
 }
 
 arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
-                              size_t bytes, const quant_format_t **format)
+                              size_t bytes)
 {
     quant_wire_header_t header;
     uint32_t bound = 0;
@@ -217,16 +178,12 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     memcpy(&header, message, sizeof(header));
     memcpy(&bound, &header.bound, sizeof(bound));
     if (QUANT_WIRE_MAGIC != header.magic || version_of(segment) != header.version ||
-        segment->sequence != header.sequence || segment->elements != header.elements ||
+        segment->sequence != header.sequence || segment->codec.elems != header.elements ||
         !quant_bound_is_valid(bound)) {
         return ARC_ERR_PROTOCOL;
     }
-
     const quant_format_t *found = quant_format_by_id(header.format);
-    if (NULL == found || (segment->format != found && exact_of(segment) != found) ||
-        !has_length(segment, found, message, bytes)) {
-        return ARC_ERR_PROTOCOL;
-    }
-    *format = found;
-    return ARC_OK;
+    const bool allowed =
+        NULL != found && (segment->codec.format == found || exact_of(segment) == found);
+    return allowed && has_length(segment, message, bytes) ? ARC_OK : ARC_ERR_PROTOCOL;
 }

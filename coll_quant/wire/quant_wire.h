@@ -12,8 +12,8 @@
  * `bound`, a float: how far any of the numbers may be from the exact sum that it stands for.
  *
  * All fields are little-endian.  The payload is what quant_payload_encode()
- * writes (quant_format.h), or quant_transform_encode(); its length follows from format, elements
- * and scales, and a receiver checks it.
+ * writes (quant_format.h); its length follows from format, elements and scales, and a receiver
+ * checks it.
  *
  * Tiles that the format cannot carry are kept as floats in the payload.  Where there is no room for
  * them the segment goes in fp32 instead, where the program adds doubles in fp64: any receiver
@@ -26,7 +26,7 @@
 
 #include <assert.h>
 
-#include "quant_transform.h"
+#include "quant_payload.h"
 #include "status.h"
 
 #define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
@@ -53,24 +53,14 @@ static_assert(8 == offsetof(quant_wire_header_t, elements), "QT2: elements");
 static_assert(12 == offsetof(quant_wire_header_t, bound), "QT2: bound");
 static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT2 is written in host order");
 
-/* What both ends of a message know before it exists. */
+/* What both ends of a message know before it exists, and the scratch memory that it takes. */
 typedef struct quant_wire_segment {
-    const quant_format_t *format; /* the one agreed on; `exact` is always allowed too */
-    const quant_format_t *exact;  /* fp64 for doubles; NULL: fp32 */
-    unsigned block_rows;
+    quant_codec_t codec;         /* with the format agreed on; `exact` is always allowed too */
+    const quant_format_t *exact; /* fp64 for doubles; NULL: fp32 */
     uint32_t sequence;
-    uint32_t elements;
-    quant_transform_t transform; /* of what is coded; other floats go as they are */
-    uint64_t received_key;       /* of a hop: the key of the transform of the message received */
+    float
+        *floats; /* scratch, as many as the segment has; NULL will do for numbers that are floats */
 } quant_wire_segment_t;
-
-/* Of the segment that a hop sends, the one that it received. */
-static inline quant_wire_segment_t quant_wire_received(const quant_wire_segment_t *segment)
-{
-    quant_wire_segment_t received = *segment;
-    received.transform.key = segment->received_key;
-    return received;
-}
 
 /* Upper bound of the bytes of a message of `elems` elements, coded or not. */
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
@@ -79,43 +69,39 @@ size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned
  * Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes.  `error`: how
  * far numbers of `in` may be from the exact ones.
  */
-size_t quant_wire_pack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const float *in, float error, void *message);
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, float error,
+                       void *message);
 
 /*
- * Add `x` to the values of a received message, which quant_wire_check() found to be in format
- * `from`, and write the message of `segment` with the sums to `message` (aligned to 4 bytes,
- * another one than `received`); returns its bytes.  `error`: of `x`.  `tile`: quant_tile_elems()
- * floats of scratch, instead of that of the transform.
+ * Is this a message of `segment`?  ARC_ERR_PROTOCOL if any field or the length is not what it has
+ * to be.  What the functions below receive has passed.
  */
-size_t quant_wire_hop(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                      const quant_format_t *from, const void *received, const float *x, float error,
-                      float *tile, void *message);
+arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
+                              size_t bytes) ARC_MUST_CHECK;
 
-/* Add `x`, of error `error`, to the values of such a message; the error of the sums. */
-float quant_wire_add(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                     const quant_format_t *from, const void *received, const float *x, float error,
-                     float *sum);
+/*
+ * Add `x` to the values of a message of the segment `from`, and write the message of `segment`
+ * with the sums to `message` (aligned to 4 bytes, another one than `received`); returns its bytes.
+ * `error`: of `x`.
+ */
+size_t quant_wire_hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
+                      const void *received, const float *x, float error, void *message);
+
+/* Add `x`, of error `error`, to the values of a message; the error of the sums. */
+float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const float *x,
+                     float error, float *sum);
+
+/* The values of a message. */
+void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, float *out);
 
 /* The header of an exact message of doubles, whose payload is in place; returns its bytes. */
 size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message);
 
-/* The format that a message which we made ourselves is in. */
+/* The format that a message is in. */
 const quant_format_t *quant_wire_format(const void *message);
-
-/* The values of such a message. */
-void quant_wire_unpack(const quant_wire_segment_t *segment, const quant_kernels_t *kernels,
-                       const quant_format_t *from, const void *message, float *out);
 
 /* The bound in a message. */
 float quant_wire_bound(const void *message);
-
-/*
- * Is this a message of `segment`?  On success *format is the one it is in;
- * ARC_ERR_PROTOCOL if any field or the length is not what it has to be.
- */
-arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
-                              size_t bytes, const quant_format_t **format) ARC_MUST_CHECK;
 
 static inline const void *quant_wire_payload(const void *message)
 {

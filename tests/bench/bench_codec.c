@@ -40,7 +40,6 @@ typedef struct work {
     quant_kernels_t kernels;
     float *in;
     float *out;
-    float *tile;
     void *message;
     void *next; /* message */
 } work_t;
@@ -49,26 +48,23 @@ typedef void (*step_fn_t)(const work_t *work);
 
 static void encode(const work_t *work)
 {
-    (void) quant_wire_pack(&work->segment, &work->kernels, work->in, 0, work->message);
+    (void) quant_wire_pack(&work->segment, work->in, 0, work->message);
 }
 
 static void decode(const work_t *work)
 {
-    quant_wire_unpack(&work->segment, &work->kernels, work->segment.format, work->message,
-                      work->out);
+    quant_wire_unpack(&work->segment, work->message, work->out);
 }
 
 static void decode_add(const work_t *work)
 {
-    (void) quant_wire_add(&work->segment, &work->kernels, work->segment.format, work->message,
-                          work->in, 0, work->out);
+    (void) quant_wire_add(&work->segment, work->message, work->in, 0, work->out);
 }
 
 /* What a rank of the ring does with a partial sum: decode, add the own part, encode again. */
 static void hop(const work_t *work)
 {
-    (void) quant_wire_hop(&work->segment, &work->kernels, work->segment.format, work->message,
-                          work->in, 0, work->tile, work->next);
+    (void) quant_wire_hop(&work->segment, &work->segment, work->message, work->in, 0, work->next);
 }
 
 static void copy(const work_t *work)
@@ -149,20 +145,23 @@ static void measure_row(const quant_format_t *format, const struct option *optio
     const size_t message_bytes = quant_wire_bytes_max(coded, elems, block_rows);
     test_random_t random = test_random_of(1, 1);
     work_t work = {
-        .segment = {.format = coded,
-                    .block_rows = block_rows,
-                    .elements = (uint32_t) elems,
-                    .transform = {.rounding = option->rounding, .rotation = option->rotation}},
+        .segment.codec =
+            {
+                .format = coded,
+                .transform = {.rounding = option->rounding, .rotation = option->rotation},
+                .block_rows = block_rows,
+                .elems = elems,
+                .tile = aligned(quant_tile_elems(block_rows) * sizeof(float)),
+            },
         .elems = elems,
         .kernels = quant_kernels_select(isa),
         .in = aligned(bytes),
         .out = aligned(bytes),
-        .tile = aligned(quant_tile_elems(block_rows) * sizeof(float)),
         .message = aligned(message_bytes),
         .next = aligned(message_bytes),
     };
 
-    work.segment.transform.tile = work.tile;
+    work.segment.codec.kernels = &work.kernels;
     for (size_t i = 0; i < elems; ++i) {
         work.in[i] = (float) test_random_normal(&random);
     }
@@ -178,7 +177,7 @@ static void measure_row(const quant_format_t *format, const struct option *optio
     (void) fflush(stdout);
     free(work.in);
     free(work.out);
-    free(work.tile);
+    free(work.segment.codec.tile);
     free(work.message);
     free(work.next);
 }

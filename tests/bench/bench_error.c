@@ -95,13 +95,14 @@ static void round_to(const work_t *work, const quant_format_t *format, float *va
     for (size_t first = 0; first < work->job.count; first += TILE_ELEMS) {
         const size_t left = work->job.count - first;
         const size_t elems = left < TILE_ELEMS ? left : TILE_ELEMS;
+        const quant_codec_t codec = {
+            .kernels = &work->kernels, .format = format, .block_rows = BLOCK_ROWS, .elems = elems};
         coding.room = quant_payload_bytes(format, elems, BLOCK_ROWS);
-        if (!quant_payload_encode(format, &work->kernels, values + first, elems, BLOCK_ROWS,
-                                  &coding)) {
+        if (!quant_payload_encode(&codec, values + first, &coding)) {
             fprintf(stderr, "bench_error: an input does not fit into %s\n", format->name);
             exit(EXIT_FAILURE);
         }
-        quant_payload_decode(format, &work->kernels, payload, elems, BLOCK_ROWS, values + first);
+        quant_payload_decode(&codec, payload, values + first);
     }
 }
 

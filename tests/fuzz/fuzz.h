@@ -34,17 +34,14 @@ typedef struct fuzz_head {
 } fuzz_head_t;
 
 typedef struct fuzz_input {
-    const quant_format_t *format;
-    const quant_format_t *next;
     quant_kernels_t kernels;
-    quant_transform_t transform; /* without a tile */
-    unsigned block_rows;
-    size_t elems;
+    quant_codec_t codec; /* with these */
+    const quant_format_t *next;
     const uint8_t *rest;
     size_t rest_bytes;
 } fuzz_input_t;
 
-/* False: too short to say anything. */
+/* False: too short to say anything.  Otherwise input->codec.tile is to be freed. */
 bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input);
 
 /* Exactly `bytes` bytes of memory, so that a sanitizer sees a byte too far; free() them. */

@@ -15,20 +15,25 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
     memcpy(&head, data, sizeof(head));
     const unsigned times = UINT8_MAX / QUANT_CODES == head.next / QUANT_CODES ? LONGER : 1;
     *input = (fuzz_input_t){
-        .format = quant_format_at(head.format % QUANT_CODES),
-        .next = quant_format_at(head.next % QUANT_CODES),
         .kernels = quant_kernels_select(arc_cpu_isa((arc_isa_t) (head.isa % ISAS))),
-        .transform =
+        .codec =
             {
-                .rounding = head.isa / ISAS % QUANT_ROUNDINGS,
-                .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
+                .kernels = &input->kernels,
+                .format = quant_format_at(head.format % QUANT_CODES),
+                .transform =
+                    {
+                        .rounding = head.isa / ISAS % QUANT_ROUNDINGS,
+                        .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
+                    },
                 .key = head.isa,
+                .block_rows = (head.block_rows + 1U) * times,
+                .elems = (1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX) * times,
             },
-        .block_rows = (head.block_rows + 1U) * times,
-        .elems = (1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX) * times,
+        .next = quant_format_at(head.next % QUANT_CODES),
         .rest = data + sizeof(head),
         .rest_bytes = bytes - sizeof(head),
     };
+    input->codec.tile = fuzz_alloc(quant_tile_elems(input->codec.block_rows) * sizeof(float));
     return true;
 }
 

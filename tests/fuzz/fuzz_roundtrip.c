@@ -33,7 +33,7 @@ static void require_bound_of_message(const fuzz_input_t *input, const void *mess
 {
     const double bound = (double) quant_wire_bound(message);
 
-    for (size_t i = 0; i < input->elems; ++i) {
+    for (size_t i = 0; i < input->codec.elems; ++i) {
         FUZZ_REQUIRE(!isfinite(x[i]) || fabs((double) decoded[i] - (double) x[i]) <= bound);
     }
 }
@@ -52,38 +52,31 @@ static bool is_finite(const float *x, size_t count)
 static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scalar, const float *x)
 {
     const quant_kernels_t *kernels[2] = {scalar, &in->kernels};
-    const size_t most = quant_wire_bytes_max(in->format, in->elems, in->block_rows);
-    quant_wire_segment_t segment = {
-        .format = in->format,
-        .block_rows = in->block_rows,
-        .elements = (uint32_t) in->elems,
-        .transform = in->transform,
-    };
-    const quant_format_t *found = NULL;
+    const size_t most =
+        quant_wire_bytes_max(in->codec.format, in->codec.elems, in->codec.block_rows);
+    const size_t floats_bytes = in->codec.elems * sizeof(float);
+    quant_wire_segment_t segment = {.codec = in->codec};
     uint8_t *message[2] = {fuzz_alloc(most), fuzz_alloc(most)};
     uint8_t *next[2] = {fuzz_alloc(most), fuzz_alloc(most)};
-    float *decoded[2];
-    float *sum[2];
+    float *decoded[2] = {fuzz_alloc(floats_bytes), fuzz_alloc(floats_bytes)};
+    float *sum[2] = {fuzz_alloc(floats_bytes), fuzz_alloc(floats_bytes)};
     float error[2];
     size_t bytes[2];
     size_t next_bytes[2];
 
-    segment.transform.tile = fuzz_alloc(quant_tile_elems(in->block_rows) * sizeof(float));
     for (unsigned i = 0; i < 2; ++i) {
-        decoded[i] = fuzz_alloc(in->elems * sizeof(float));
-        bytes[i] = quant_wire_pack(&segment, kernels[i], x, 0, message[i]);
-        FUZZ_REQUIRE(ARC_OK == quant_wire_check(&segment, message[i], bytes[i], &found));
-        quant_wire_unpack(&segment, kernels[i], found, message[i], decoded[i]);
-        sum[i] = fuzz_alloc(in->elems * sizeof(float));
-        error[i] = quant_wire_add(&segment, kernels[i], found, message[i], x, 0, sum[i]);
-        next_bytes[i] = quant_wire_hop(&segment, kernels[i], found, message[i], x, 0,
-                                       segment.transform.tile, next[i]);
+        segment.codec.kernels = kernels[i];
+        bytes[i] = quant_wire_pack(&segment, x, 0, message[i]);
+        FUZZ_REQUIRE(ARC_OK == quant_wire_check(&segment, message[i], bytes[i]));
+        quant_wire_unpack(&segment, message[i], decoded[i]);
+        error[i] = quant_wire_add(&segment, message[i], x, 0, sum[i]);
+        next_bytes[i] = quant_wire_hop(&segment, &segment, message[i], x, 0, next[i]);
     }
     FUZZ_REQUIRE(bytes[0] == bytes[1] && 0 == memcmp(message[0], message[1], bytes[0]));
-    FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], in->elems * sizeof(float)));
+    FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], floats_bytes));
     require_bound_of_message(in, message[0], x, decoded[0]);
-    FUZZ_REQUIRE(0 == memcmp(sum[0], sum[1], in->elems * sizeof(float)));
-    FUZZ_REQUIRE(error[0] == error[1] && (isinf(error[0]) || is_finite(sum[0], in->elems)));
+    FUZZ_REQUIRE(0 == memcmp(sum[0], sum[1], floats_bytes));
+    FUZZ_REQUIRE(error[0] == error[1] && (isinf(error[0]) || is_finite(sum[0], in->codec.elems)));
     FUZZ_REQUIRE(next_bytes[0] == next_bytes[1]);
     FUZZ_REQUIRE(0 == memcmp(next[0], next[1], next_bytes[0]));
     for (unsigned i = 0; i < 2; ++i) {
@@ -92,15 +85,15 @@ static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scal
         free(decoded[i]);
         free(message[i]);
     }
-    free(segment.transform.tile);
 }
 
 static void require_bound(const fuzz_input_t *input, const float *x, const float *decoded)
 {
-    const size_t tile_elems = quant_tile_elems(input->block_rows);
+    const size_t tile_elems = quant_tile_elems(input->codec.block_rows);
 
-    for (size_t first = 0; first < input->elems; first += tile_elems) {
-        const size_t end = first + tile_elems < input->elems ? first + tile_elems : input->elems;
+    for (size_t first = 0; first < input->codec.elems; first += tile_elems) {
+        const size_t end =
+            first + tile_elems < input->codec.elems ? first + tile_elems : input->codec.elems;
         for (size_t lane = first; lane < end && lane < first + QUANT_LANES; ++lane) {
             double most = 0;
             double worst = 0;
@@ -108,7 +101,7 @@ static void require_bound(const fuzz_input_t *input, const float *x, const float
                 most = fmax(most, fabs((double) x[i]));
                 worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
             }
-            FUZZ_REQUIRE(worst <= bound_of(input->format, most));
+            FUZZ_REQUIRE(worst <= bound_of(input->codec.format, most));
         }
     }
 }
@@ -121,29 +114,32 @@ int fuzz_roundtrip(const uint8_t *data, size_t bytes)
     if (!fuzz_input_parse(data, bytes, &in)) {
         return 0;
     }
-    const size_t payload_bytes = quant_payload_bytes(in.format, in.elems, in.block_rows);
-    const size_t floats_bytes = in.elems * sizeof(float);
+    quant_codec_t plain[2] = {in.codec, in.codec};
+    plain[0].kernels = &scalar;
+    plain[0].transform = plain[1].transform = (quant_transform_t){0};
+    const size_t payload_bytes =
+        quant_payload_bytes(in.codec.format, in.codec.elems, in.codec.block_rows);
+    const size_t floats_bytes = in.codec.elems * sizeof(float);
     float *x = fuzz_alloc_filled(&in, floats_bytes);
     float *decoded[2] = {fuzz_alloc(floats_bytes), fuzz_alloc(floats_bytes)};
     uint8_t *payload[2] = {fuzz_alloc(payload_bytes), fuzz_alloc(payload_bytes)};
 
     quant_coding_t coding[2] = {{.payload = payload[0], .room = payload_bytes},
                                 {.payload = payload[1], .room = payload_bytes}};
-    bool coded = quant_payload_encode(in.format, &scalar, x, in.elems, in.block_rows, &coding[0]);
-    FUZZ_REQUIRE(coded == quant_payload_encode(in.format, &in.kernels, x, in.elems, in.block_rows,
-                                               &coding[1]));
+    bool coded = quant_payload_encode(&plain[0], x, &coding[0]);
+    FUZZ_REQUIRE(coded == quant_payload_encode(&plain[1], x, &coding[1]));
     if (coded) {
         FUZZ_REQUIRE(coding[0].peak == coding[1].peak);
         FUZZ_REQUIRE(payload_bytes == coding[0].bytes && payload_bytes == coding[1].bytes);
         FUZZ_REQUIRE(0 == memcmp(payload[0], payload[1], payload_bytes));
-        quant_payload_decode(in.format, &scalar, payload[0], in.elems, in.block_rows, decoded[0]);
-        quant_payload_decode(in.format, &in.kernels, payload[0], in.elems, in.block_rows,
-                             decoded[1]);
+        for (unsigned i = 0; i < 2; ++i) {
+            quant_payload_decode(&plain[i], payload[i], decoded[i]);
+        }
         FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], floats_bytes));
-        if (is_finite(x, in.elems)) {
+        if (is_finite(x, in.codec.elems)) {
             require_bound(&in, x, decoded[0]);
         } else {
-            FUZZ_REQUIRE(quant_format_is_exact(in.format));
+            FUZZ_REQUIRE(quant_format_is_exact(in.codec.format));
         }
     }
     trip_of_messages(&in, &scalar, x);
@@ -152,5 +148,6 @@ int fuzz_roundtrip(const uint8_t *data, size_t bytes)
         free(decoded[i]);
     }
     free(x);
+    free(in.codec.tile);
     return 0;
 }

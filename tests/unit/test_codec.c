@@ -199,7 +199,9 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
         return;
     }
     float *decoded = test_alloc(whole * sizeof(float));
-    quant_payload_decode(format, &kernels, trip->payload.data, whole, block_rows, decoded);
+    const quant_codec_t codec = {
+        .kernels = &kernels, .format = format, .block_rows = block_rows, .elems = whole};
+    quant_payload_decode(&codec, trip->payload.data, decoded);
     for (size_t i = count; i < whole; ++i) {
         assert_memory_equal(&zero, &decoded[i], sizeof(zero));
     }
@@ -309,11 +311,16 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
                 test_buffer_t out =
                     test_buffer_new(quant_payload_bytes(format, count, rows), MISALIGNED);
                 quant_coding_t coding = {.payload = out.data, .room = out.bytes};
-                assert_true(quant_payload_hop(from, format, &kernels, in.payload.data, own, count,
-                                              rows, tile, &coding));
+                const quant_codec_t codec = {.kernels = &kernels,
+                                             .format = format,
+                                             .block_rows = rows,
+                                             .elems = count,
+                                             .tile = tile};
+                quant_codec_t received = codec;
+                received.format = from;
+                assert_true(quant_payload_hop(&received, &codec, in.payload.data, own, &coding));
                 assert_int_equal(out.bytes, coding.bytes);
-                quant_payload_decode_add(from, &kernels, in.payload.data, own, count, rows, sum,
-                                         &peak);
+                quant_payload_decode_add(&received, in.payload.data, own, sum, &peak);
                 assert_int_equal(peak_of(sum, count), peak);
                 assert_int_equal(peak, coding.peak);
                 assert_int_equal(peak, coding.sum_peak);
@@ -348,10 +355,13 @@ static void the_documented_example_has_the_documented_bytes(void **state)
     (void) state;
     for (size_t i = 0; i < TRIP_ISAS; ++i) {
         const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
-        const quant_wire_segment_t segment = {
-            .format = &quant_format_int8, .block_rows = 64, .sequence = 7, .elements = ELEMS};
+        const quant_wire_segment_t segment = {.codec = {.kernels = &kernels,
+                                                        .format = &quant_format_int8,
+                                                        .block_rows = 64,
+                                                        .elems = ELEMS},
+                                              .sequence = 7};
         unsigned char message[16 + ELEMS * sizeof(float)];
-        assert_int_equal(ROWS_AT + 2 * 64, quant_wire_pack(&segment, &kernels, x, 0, message));
+        assert_int_equal(ROWS_AT + 2 * 64, quant_wire_pack(&segment, x, 0, message));
         assert_memory_equal(header, message, sizeof(header));
         assert_memory_equal(scales, message + 16, sizeof(scales));
         for (size_t lane = 4; lane < QUANT_LANES; ++lane) {

@@ -107,6 +107,8 @@ static void the_largest_magnitude_keeps_the_largest_code(void **state)
     const quant_format_t *format = *state;
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     const double code_max = ldexp(1, (int) format->bits - 1) - 1;
+    const quant_codec_t codec = {
+        .kernels = &kernels, .format = format, .block_rows = BLOCK_ROWS, .elems = QUANT_LANES};
     float x[QUANT_LANES];
     float decoded[QUANT_LANES];
     uint16_t scales[QUANT_LANES];
@@ -119,8 +121,8 @@ static void the_largest_magnitude_keeps_the_largest_code(void **state)
         }
         quant_coding_t coding = {.payload = payload,
                                  .room = quant_payload_bytes(format, QUANT_LANES, BLOCK_ROWS)};
-        assert_true(quant_payload_encode(format, &kernels, x, QUANT_LANES, BLOCK_ROWS, &coding));
-        quant_payload_decode(format, &kernels, payload, QUANT_LANES, BLOCK_ROWS, decoded);
+        assert_true(quant_payload_encode(&codec, x, &coding));
+        quant_payload_decode(&codec, payload, decoded);
         memcpy(scales, payload, sizeof(scales));
         for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {
             uint32_t bits = (uint32_t) scales[lane] << 16;

@@ -32,14 +32,16 @@ static uint32_t bits_of(float value)
 static double worst_error(const quant_format_t *format, const float *x, uint32_t *peak)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    const quant_codec_t codec = {
+        .kernels = &kernels, .format = format, .block_rows = ROWS, .elems = ELEMS};
     quant_coding_t coding = {.room = quant_payload_bytes(format, ELEMS, ROWS)};
     float *decoded = test_alloc(ELEMS * sizeof *decoded);
     double worst = 0;
 
     coding.payload = test_alloc(coding.room);
-    assert_true(quant_payload_encode(format, &kernels, x, ELEMS, ROWS, &coding));
+    assert_true(quant_payload_encode(&codec, x, &coding));
     *peak = coding.peak;
-    quant_payload_decode(format, &kernels, coding.payload, ELEMS, ROWS, decoded);
+    quant_payload_decode(&codec, coding.payload, decoded);
     for (size_t i = 0; i < ELEMS; ++i) {
         worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
     }

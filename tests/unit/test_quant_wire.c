@@ -26,6 +26,7 @@ enum {
 typedef struct message {
     quant_kernels_t kernels;
     quant_wire_segment_t segment;
+    float tile[TILE];
     float values[ELEMS];
     unsigned char *bytes;
     size_t length;
@@ -38,17 +39,21 @@ static int setup(void **state)
 
     message->kernels = quant_kernels_select(ARC_ISA_SCALAR);
     message->segment = (quant_wire_segment_t){
-        .format = &quant_format_int8,
-        .block_rows = BLOCK_ROWS,
+        .codec =
+            {
+                .kernels = &message->kernels,
+                .format = &quant_format_int8,
+                .block_rows = BLOCK_ROWS,
+                .elems = ELEMS,
+                .tile = message->tile,
+            },
         .sequence = 0xfffefdfc,
-        .elements = ELEMS,
     };
     for (unsigned i = 0; i < ELEMS; ++i) {
         message->values[i] = (float) test_random_normal(&random);
     }
     message->bytes = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
-    message->length =
-        quant_wire_pack(&message->segment, &message->kernels, message->values, 0, message->bytes);
+    message->length = quant_wire_pack(&message->segment, message->values, 0, message->bytes);
     *state = message;
     return 0;
 }
@@ -64,8 +69,7 @@ static int teardown(void **state)
 
 static arc_status_t check(const message_t *message, const quant_wire_segment_t *segment)
 {
-    const quant_format_t *format = NULL;
-    return quant_wire_check(segment, message->bytes, message->length, &format);
+    return quant_wire_check(segment, message->bytes, message->length);
 }
 
 static void the_header_has_the_documented_bytes(void **state)
@@ -81,28 +85,22 @@ static void the_header_has_the_documented_bytes(void **state)
 static void a_message_of_the_expected_segment_is_accepted(void **state)
 {
     const message_t *message = *state;
-    const quant_format_t *format = NULL;
 
-    assert_int_equal(ARC_OK,
-                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
-    assert_ptr_equal(&quant_format_int8, format);
+    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_ptr_equal(&quant_format_int8, quant_wire_format(message->bytes));
 }
 
 static void pack(message_t *message)
 {
-    message->length =
-        quant_wire_pack(&message->segment, &message->kernels, message->values, 0, message->bytes);
+    message->length = quant_wire_pack(&message->segment, message->values, 0, message->bytes);
 }
 
 /* The format that a message is found to be in; its values. */
 static const quant_format_t *taken(const message_t *message, float values[ELEMS])
 {
-    const quant_format_t *format = NULL;
-
-    assert_int_equal(ARC_OK,
-                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
-    quant_wire_unpack(&message->segment, &message->kernels, format, message->bytes, values);
-    return format;
+    assert_int_equal(ARC_OK, check(message, &message->segment));
+    quant_wire_unpack(&message->segment, message->bytes, values);
+    return quant_wire_format(message->bytes);
 }
 
 static void a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded(void **state)
@@ -173,7 +171,7 @@ static void a_format_nobody_agreed_on_is_refused(void **state)
     const message_t *message = *state;
     quant_wire_segment_t segment = message->segment;
 
-    segment.format = &quant_format_fp32;
+    segment.codec.format = &quant_format_fp32;
     assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segment));
 }
 
@@ -183,8 +181,8 @@ static void another_segment_is_refused(void **state)
     quant_wire_segment_t segments[3] = {message->segment, message->segment, message->segment};
 
     segments[0].sequence += 1;
-    segments[1].elements -= 1; /* the same number of rows, so the length alone does not tell */
-    segments[2].block_rows *= 2;
+    segments[1].codec.elems -= 1; /* the same number of rows, so the length alone does not tell */
+    segments[2].codec.block_rows *= 2;
     for (size_t i = 0; i < 3; ++i) {
         assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segments[i]));
     }
@@ -196,8 +194,7 @@ static double worst_error(const message_t *message)
     float decoded[ELEMS];
     double worst = 0;
 
-    quant_payload_decode(&quant_format_int8, &message->kernels, quant_wire_payload(message->bytes),
-                         ELEMS, BLOCK_ROWS, decoded);
+    quant_payload_decode(&message->segment.codec, quant_wire_payload(message->bytes), decoded);
     for (unsigned i = 0; i < ELEMS; ++i) {
         worst = fmax(worst, fabs((double) decoded[i] - (double) message->values[i]));
     }
@@ -211,8 +208,7 @@ static void a_message_bounds_its_error_and_that_of_what_is_packed(void **state)
 
     assert_true((double) quant_wire_bound(message->bytes) >= worst);
     assert_true((double) quant_wire_bound(message->bytes) <= 2 * worst);
-    (void) quant_wire_pack(&message->segment, &message->kernels, message->values, 2.5f,
-                           message->bytes);
+    (void) quant_wire_pack(&message->segment, message->values, 2.5f, message->bytes);
     assert_true((double) quant_wire_bound(message->bytes) >= worst + 2.5);
     assert_true((double) quant_wire_bound(message->bytes) <= 2 * worst + 2.5);
 }
@@ -264,31 +260,24 @@ static void every_other_length_is_refused(void **state)
 /* What a hop makes of `message`, with the same values added, in the format of `next`. */
 static size_t hop(const message_t *message, const quant_wire_segment_t *next, unsigned char *sent)
 {
-    float tile[BLOCK_ROWS * QUANT_LANES];
-    const quant_format_t *format = NULL;
-
-    assert_int_equal(ARC_OK,
-                     quant_wire_check(&message->segment, message->bytes, message->length, &format));
-    return quant_wire_hop(next, &message->kernels, format, message->bytes, message->values, 0, tile,
-                          sent);
+    assert_int_equal(ARC_OK, check(message, &message->segment));
+    return quant_wire_hop(&message->segment, next, message->bytes, message->values, 0, sent);
 }
 
 static void a_hop_packs_the_sum(void **state)
 {
     const message_t *message = *state;
-    const quant_kernels_t *kernels = &message->kernels;
     float sum[ELEMS];
 
-    const float error = quant_wire_add(&message->segment, kernels, &quant_format_int8,
-                                       message->bytes, message->values, 0, sum);
+    const float error = quant_wire_add(&message->segment, message->bytes, message->values, 0, sum);
     assert_true(error > quant_wire_bound(message->bytes));
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         quant_wire_segment_t next = message->segment;
-        next.format = quant_format_at(f);
-        const size_t most = quant_wire_bytes_max(next.format, ELEMS, BLOCK_ROWS);
+        next.codec.format = quant_format_at(f);
+        const size_t most = quant_wire_bytes_max(next.codec.format, ELEMS, BLOCK_ROWS);
         unsigned char *sent = test_alloc(most);
         unsigned char *packed = test_alloc(most);
-        size_t bytes = quant_wire_pack(&next, kernels, sum, error, packed);
+        size_t bytes = quant_wire_pack(&next, sum, error, packed);
         assert_int_equal(bytes, hop(message, &next, sent));
         assert_memory_equal(packed, sent, bytes);
         free(packed);
@@ -307,8 +296,7 @@ static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
 
     sent.bytes = test_alloc(most);
     message->values[ELEMS - 1] = 0x1p127f;
-    (void) quant_wire_add(&message->segment, &message->kernels, &quant_format_int8, message->bytes,
-                          message->values, 0, sum);
+    (void) quant_wire_add(&message->segment, message->bytes, message->values, 0, sum);
     sent.length = hop(message, &message->segment, sent.bytes);
     assert_int_equal(KEPT_BYTES, sent.length);
     assert_ptr_equal(&quant_format_int8, taken(&sent, values));
@@ -319,13 +307,11 @@ static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
 
     unsigned char *expected = test_alloc(most);
     sent.values[ELEMS - 1] = -0x1p127f;
-    const float error = quant_wire_add(&sent.segment, &sent.kernels, &quant_format_int8, sent.bytes,
-                                       sent.values, 0, sum);
+    const float error = quant_wire_add(&sent.segment, sent.bytes, sent.values, 0, sum);
     assert_true(fabsf(sum[ELEMS - 1]) < 0x1p126f);
     message->length = hop(&sent, &sent.segment, message->bytes);
     assert_int_equal(CODED_BYTES, message->length);
-    assert_int_equal(message->length,
-                     quant_wire_pack(&sent.segment, &sent.kernels, sum, error, expected));
+    assert_int_equal(message->length, quant_wire_pack(&sent.segment, sum, error, expected));
     assert_memory_equal(expected, message->bytes, message->length);
     free(expected);
     free(sent.bytes);
@@ -336,16 +322,14 @@ static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
 {
     message_t *message = *state;
     unsigned char *sent = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
-    const quant_format_t *format = NULL;
     float sum[ELEMS];
 
     message->values[0] = NAN;
     message->values[ELEMS - 1] = INFINITY;
-    (void) quant_wire_add(&message->segment, &message->kernels, &quant_format_int8, message->bytes,
-                          message->values, 0, sum);
+    (void) quant_wire_add(&message->segment, message->bytes, message->values, 0, sum);
     size_t bytes = hop(message, &message->segment, sent);
-    assert_int_equal(ARC_OK, quant_wire_check(&message->segment, sent, bytes, &format));
-    assert_ptr_equal(&quant_format_fp32, format);
+    assert_int_equal(ARC_OK, quant_wire_check(&message->segment, sent, bytes));
+    assert_ptr_equal(&quant_format_fp32, quant_wire_format(sent));
     assert_true(isinf(sum[ELEMS - 1]));
     assert_memory_equal(sum, quant_wire_payload(sent), sizeof(sum));
     assert_true(isinf(quant_wire_bound(sent)));
@@ -357,22 +341,21 @@ static void the_bound_of_doubles_covers_that_they_become_floats(void **state)
 {
     enum { ONE = 1 };
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    const quant_wire_segment_t segment = {.format = &quant_format_bf16,
-                                          .exact = &quant_format_fp64,
-                                          .block_rows = BLOCK_ROWS,
-                                          .elements = ONE};
-    const double x = 1 + 0x1p-8 + 0x1p-30;
-    float tile[TILE];
     float floats[ONE];
-    double numbers[ONE];
-    const quant_scratch_t scratch = {.tile = tile, .floats = floats, .numbers = numbers};
-    unsigned char *bytes = test_alloc(quant_doubles.bytes_max(segment.format, ONE, BLOCK_ROWS));
+    const quant_wire_segment_t segment = {.codec = {.kernels = &kernels,
+                                                    .format = &quant_format_bf16,
+                                                    .block_rows = BLOCK_ROWS,
+                                                    .elems = ONE},
+                                          .exact = &quant_format_fp64,
+                                          .floats = floats};
+    const double x = 1 + 0x1p-8 + 0x1p-30;
+    unsigned char *bytes = test_alloc(quant_doubles.bytes_max(&quant_format_bf16, ONE, BLOCK_ROWS));
     double out = 0;
     (void) state;
 
-    quant_doubles.pack(&segment, &kernels, &x, 0, &scratch, bytes);
+    quant_doubles.pack(&segment, &x, 0, bytes);
     assert_true(&quant_format_bf16 == quant_wire_format(bytes));
-    quant_doubles.unpack(&segment, &kernels, &quant_format_bf16, bytes, &scratch, &out);
+    quant_doubles.unpack(&segment, bytes, &out);
     assert_true(1 == out);
     assert_true(x - out <= (double) quant_wire_bound(bytes));
     free(bytes);

@@ -40,12 +40,18 @@ static void trip(const quant_format_t *format, quant_rounding_t rounding, uint64
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
-    const quant_transform_t transform = {.rounding = rounding, .key = key, .tile = tile};
+    const quant_codec_t codec = {.kernels = &kernels,
+                                 .format = format,
+                                 .transform = {.rounding = rounding},
+                                 .key = key,
+                                 .block_rows = rows,
+                                 .elems = elems,
+                                 .tile = tile};
     quant_coding_t coding = {.room = quant_payload_bytes(format, elems, rows)};
 
     coding.payload = test_alloc(coding.room);
-    assert_true(quant_transform_encode(&transform, format, &kernels, x, elems, rows, &coding));
-    quant_transform_decode(&transform, format, &kernels, coding.payload, elems, rows, decoded);
+    assert_true(quant_payload_encode(&codec, x, &coding));
+    quant_payload_decode(&codec, coding.payload, decoded);
     free(coding.payload);
     free(tile);
 }
@@ -56,7 +62,12 @@ static void trip(const quant_format_t *format, quant_rounding_t rounding, uint64
 static void draw(uint64_t key, float *numbers, size_t tiles)
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
-    const quant_transform_t transform = {.rounding = QUANT_ROUNDING_DITHER, .key = key};
+    const quant_codec_t codec = {.kernels = &kernels,
+                                 .format = &quant_format_int8,
+                                 .transform = {.rounding = QUANT_ROUNDING_DITHER},
+                                 .key = key,
+                                 .block_rows = ROWS,
+                                 .elems = tiles * TILE};
     const uint16_t one = 0x3f80;
     uint8_t *payload = test_alloc(quant_payload_bytes(&quant_format_int8, tiles * TILE, ROWS));
 
@@ -64,8 +75,7 @@ static void draw(uint64_t key, float *numbers, size_t tiles)
     for (size_t i = 0; i < tiles * QUANT_LANES; ++i) {
         memcpy(payload + i * sizeof(one), &one, sizeof(one));
     }
-    quant_transform_decode(&transform, &quant_format_int8, &kernels, payload, tiles * TILE, ROWS,
-                           numbers);
+    quant_payload_decode(&codec, payload, numbers);
     for (size_t i = 0; i < tiles * TILE; ++i) {
         numbers[i] = -numbers[i];
     }
@@ -275,10 +285,12 @@ static void squares_of_errors_are_those_of_the_theory(void **state)
 
     fill_awkward(x);
     for (size_t f = 0; f < FORMATS; ++f) {
-        const quant_transform_t transform = {.rounding = rounding->rounding};
+        const quant_codec_t codec = {.format = formats[f],
+                                     .transform = {.rounding = rounding->rounding},
+                                     .block_rows = ROWS,
+                                     .elems = TILE};
         const uint32_t peak = UINT32_C(0x3f800000); /* 1 */
-        const double bound =
-            (double) quant_bound_transformed(0, formats[f], &transform, ROWS, peak);
+        const double bound = (double) quant_bound_coded(0, &codec, peak);
         double worst = 0;
         scales_of(formats[f], x, scale);
         averages_t *of = averages_new(formats[f], rounding->rounding, x, DRAWS);

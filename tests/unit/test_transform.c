@@ -44,41 +44,43 @@ static quant_wire_segment_t segment_of(const quant_format_t *format, const struc
                                        size_t count, unsigned block_rows, uint64_t key)
 {
     return (quant_wire_segment_t){
-        .format = format,
-        .block_rows = block_rows,
+        .codec =
+            {
+                .format = format,
+                .transform = {.rounding = option->rounding, .rotation = option->rotation},
+                .key = key,
+                .block_rows = block_rows,
+                .elems = count,
+            },
         .sequence = 7,
-        .elements = (uint32_t) count,
-        .transform = {.rounding = option->rounding, .rotation = option->rotation, .key = key},
     };
 }
 
 static trip_t trip_new(quant_wire_segment_t segment, arc_isa_t isa, const float *x)
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(isa));
-    const size_t bytes = segment.elements * sizeof(float);
-    const size_t most = quant_wire_bytes_max(segment.format, segment.elements, segment.block_rows);
+    const size_t bytes = segment.codec.elems * sizeof(float);
+    const size_t most =
+        quant_wire_bytes_max(segment.codec.format, segment.codec.elems, segment.codec.block_rows);
     trip_t trip = {
         .message = test_buffer_new(most, 4),
         .hop = test_buffer_new(most, 8),
         .decoded = test_buffer_new(bytes, 4),
         .sum = test_buffer_new(bytes, 12),
-        .tile = test_buffer_new(quant_tile_elems(segment.block_rows) * sizeof(float), 4),
+        .tile = test_buffer_new(quant_tile_elems(segment.codec.block_rows) * sizeof(float), 4),
     };
-    quant_wire_segment_t next = segment;
 
-    segment.transform.tile = (float *) trip.tile.data;
-    next.transform.key = segment.transform.key + 1;
-    next.received_key = segment.transform.key;
-    trip.bytes = quant_wire_pack(&segment, &kernels, x, 0, trip.message.data);
-    assert_int_equal(ARC_OK,
-                     quant_wire_check(&segment, trip.message.data, trip.bytes, &trip.found));
+    segment.codec.kernels = &kernels;
+    segment.codec.tile = (float *) trip.tile.data;
+    quant_wire_segment_t next = segment;
+    next.codec.key = segment.codec.key + 1;
+    trip.bytes = quant_wire_pack(&segment, x, 0, trip.message.data);
+    assert_int_equal(ARC_OK, quant_wire_check(&segment, trip.message.data, trip.bytes));
+    trip.found = quant_wire_format(trip.message.data);
     trip.bound = quant_wire_bound(trip.message.data);
-    quant_wire_unpack(&segment, &kernels, trip.found, trip.message.data,
-                      (float *) trip.decoded.data);
-    trip.sum_error = quant_wire_add(&segment, &kernels, trip.found, trip.message.data, x, 0,
-                                    (float *) trip.sum.data);
-    trip.hop_bytes = quant_wire_hop(&next, &kernels, trip.found, trip.message.data, x, 0,
-                                    (float *) trip.tile.data, trip.hop.data);
+    quant_wire_unpack(&segment, trip.message.data, (float *) trip.decoded.data);
+    trip.sum_error = quant_wire_add(&segment, trip.message.data, x, 0, (float *) trip.sum.data);
+    trip.hop_bytes = quant_wire_hop(&segment, &next, trip.message.data, x, 0, trip.hop.data);
     assert_true(test_buffer_intact(&trip.message) && test_buffer_intact(&trip.hop));
     assert_true(test_buffer_intact(&trip.decoded) && test_buffer_intact(&trip.sum));
     assert_true(test_buffer_intact(&trip.tile));
@@ -124,18 +126,18 @@ static void assert_hop_is_a_sum_and_a_packing(const quant_wire_segment_t *segmen
     test_buffer_t packed = test_buffer_new(trip->hop.bytes, 0);
     quant_wire_segment_t next = *segment;
 
-    next.transform.key += 1;
-    next.transform.tile = (float *) trip->tile.data;
-    assert_int_equal(trip->hop_bytes,
-                     quant_wire_pack(&next, &kernels, (const float *) trip->sum.data,
-                                     trip->sum_error, packed.data));
+    next.codec.kernels = &kernels;
+    next.codec.key += 1;
+    next.codec.tile = (float *) trip->tile.data;
+    assert_int_equal(trip->hop_bytes, quant_wire_pack(&next, (const float *) trip->sum.data,
+                                                      trip->sum_error, packed.data));
     assert_memory_equal(packed.data, trip->hop.data, trip->hop_bytes);
     test_buffer_free(&packed);
 }
 
 static void check_vector(const quant_wire_segment_t *segment, const float *x)
 {
-    const size_t count = segment->elements;
+    const size_t count = segment->codec.elems;
     trip_t scalar = trip_new(*segment, ARC_ISA_SCALAR, x);
 
     assert_true(worst_error(&scalar.decoded, 1, x, count) <= (double) scalar.bound);
@@ -257,15 +259,13 @@ static void a_hop_between_any_formats_is_a_sum_and_a_packing(void **state)
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         quant_wire_segment_t in = segment_of(quant_format_at(f), grid->option, COUNT, ROWS, f);
         quant_wire_segment_t out = segment_of(grid->format, grid->option, COUNT, ROWS, 99);
-        in.transform.tile = tile;
-        out.transform.tile = tile;
-        out.received_key = f;
+        in.codec.kernels = out.codec.kernels = &kernels;
+        in.codec.tile = out.codec.tile = tile;
         fill_normal(&random, x, COUNT);
-        (void) quant_wire_pack(&in, &kernels, x, 0, message[0]);
-        float error = quant_wire_add(&in, &kernels, in.format, message[0], x, 0, sum);
-        size_t bytes = quant_wire_pack(&out, &kernels, sum, error, message[1]);
-        assert_int_equal(
-            bytes, quant_wire_hop(&out, &kernels, in.format, message[0], x, 0, tile, message[2]));
+        (void) quant_wire_pack(&in, x, 0, message[0]);
+        float error = quant_wire_add(&in, message[0], x, 0, sum);
+        size_t bytes = quant_wire_pack(&out, sum, error, message[1]);
+        assert_int_equal(bytes, quant_wire_hop(&in, &out, message[0], x, 0, message[2]));
         assert_memory_equal(message[1], message[2], bytes);
     }
 }
@@ -332,11 +332,11 @@ static void another_rounding_or_rotation_is_refused(void **state)
                 segment_of(&quant_format_int8, &of_sent, QUANT_LANES, 8, 1);
             const quant_wire_segment_t expected =
                 segment_of(&quant_format_int8, &of_due, QUANT_LANES, 8, 1);
-            const quant_format_t *found = NULL;
-            segment.transform.tile = tile;
-            size_t bytes = quant_wire_pack(&segment, &kernels, x, 0, message);
+            segment.codec.kernels = &kernels;
+            segment.codec.tile = tile;
+            size_t bytes = quant_wire_pack(&segment, x, 0, message);
             assert_int_equal(sent == due ? ARC_OK : ARC_ERR_PROTOCOL,
-                             quant_wire_check(&expected, message, bytes, &found));
+                             quant_wire_check(&expected, message, bytes));
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "quant_payload.h"
 #include "trip.h"
 
 enum { MISALIGNED = 4 };
@@ -24,14 +25,15 @@ trip_t trip_new(const quant_format_t *format, arc_isa_t isa, const float *x, siz
         .sum = test_buffer_new(count * sizeof(float), 3 * MISALIGNED),
     };
 
+    const quant_codec_t codec = {
+        .kernels = &kernels, .format = format, .block_rows = block_rows, .elems = count};
     quant_coding_t coding = {.payload = trip.payload.data, .room = trip.payload.bytes};
-    trip.codable = quant_payload_encode(format, &kernels, x, count, block_rows, &coding);
+    trip.codable = quant_payload_encode(&codec, x, &coding);
     trip.peak = coding.peak;
     if (trip.codable) {
-        quant_payload_decode(format, &kernels, trip.payload.data, count, block_rows,
-                             (float *) trip.decoded.data);
-        quant_payload_decode_add(format, &kernels, trip.payload.data, x, count, block_rows,
-                                 (float *) trip.sum.data, &trip.sum_peak);
+        quant_payload_decode(&codec, trip.payload.data, (float *) trip.decoded.data);
+        quant_payload_decode_add(&codec, trip.payload.data, x, (float *) trip.sum.data,
+                                 &trip.sum_peak);
     }
     assert_true(test_buffer_intact(&trip.payload));
     assert_true(test_buffer_intact(&trip.decoded));

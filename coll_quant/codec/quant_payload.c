@@ -1,0 +1,279 @@
+/*
+ * The walks over the tiles of a segment: the same for all formats.
+ *
+ * The kernels know whole rows only.  The last row, if it is short, goes through
+ * rows of our own, so that nothing behind the caller's last element is touched.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "quant_tiles.h"
+
+static const quant_code_kernels_t *kernels_of(const quant_tile_t *tile)
+{
+    return &tile->codec->kernels->code[tile->format->code];
+}
+
+/* *peak = max(*peak, all of absmax). */
+static void raise_peak(const quant_codec_t *codec, uint32_t *peak,
+                       const uint32_t absmax[QUANT_LANES])
+{
+    const uint32_t most = codec->kernels->peak(absmax);
+    *peak = most > *peak ? most : *peak;
+}
+
+/* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
+static const float *next_tile(const quant_tile_t *tile, const float *x)
+{
+    const size_t next = tile->first + quant_tile_length(tile);
+    return x + (next < tile->codec->elems ? next : tile->first);
+}
+
+/*
+ * Scales and codes of the numbers `x` of a tile, `last` its padded tail, whose peaks are known.
+ * False: its format cannot carry it.
+ */
+static bool code_tile(const quant_tile_t *tile, const float *x, const float *last,
+                      const float *ahead, quant_peaks_t *peaks, uint8_t *payload)
+{
+    const quant_format_t *format = tile->format;
+    const quant_code_kernels_t *code = kernels_of(tile);
+    uint8_t unused[QUANT_SCALES_BYTES];
+    uint8_t *scale = format->scaled ? payload + tile->scales : unused;
+    float inverse[QUANT_LANES];
+
+    if (!tile->codec->kernels->scales(peaks->here, &format->range, scale, inverse, peaks->coded)) {
+        return false;
+    }
+    code->encode(x, tile->rows, inverse, payload + tile->codes, ahead);
+    if (0 != tile->tail) {
+        uint8_t row[QUANT_ROW_BYTES_MAX];
+        code->encode(last, 1, inverse, row, last);
+        memcpy(payload + tile->tail_codes, row, tile->tail_bytes);
+    }
+    return true;
+}
+
+/* By way of the scratch tile, whole rows. */
+static bool encode_transformed(const quant_tile_t *tile, const float *x, quant_peaks_t *peaks,
+                               quant_coding_t *coding)
+{
+    const quant_codec_t *codec = tile->codec;
+    const size_t elems = quant_tile_length(tile);
+    const size_t rows = quant_tile_padded_rows(tile);
+
+    memcpy(codec->tile, x, elems * sizeof(float));
+    memset(codec->tile + elems, 0, (rows * QUANT_LANES - elems) * sizeof(float));
+    if (!quant_transform_rotates(&codec->transform, tile->format)) {
+        codec->kernels->absmax(codec->tile, rows, peaks->here);
+    }
+    return quant_tile_encode_transformed(tile, peaks, coding->payload);
+}
+
+static bool encode_plain(const quant_tile_t *tile, const float *x, const float *ahead,
+                         quant_peaks_t *peaks, quant_coding_t *coding)
+{
+    const quant_kernels_t *kernels = tile->codec->kernels;
+    float padded[QUANT_LANES];
+
+    kernels->absmax(x, tile->rows, peaks->here);
+    if (0 != tile->tail) {
+        memset(padded, 0, sizeof(padded));
+        memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+        kernels->absmax(padded, 1, peaks->here);
+    }
+    return code_tile(tile, x, padded, ahead, peaks, coding->payload);
+}
+
+bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_coding_t *coding)
+{
+    const quant_tiles_t tiles = quant_tiles_of(codec);
+    const bool transformed = quant_transform_applies(&codec->transform, codec->format);
+    quant_peaks_t peaks = {0};
+
+    coding->bytes = tiles.bytes;
+    coding->peak = 0;
+    if (quant_format_is_exact(codec->format)) {
+        memcpy(coding->payload, in, codec->elems * sizeof(float));
+        return true;
+    }
+    for (size_t i = 0; i < tiles.count; ++i) {
+        const quant_tile_t tile = quant_tile_at(&tiles, i);
+        const float *x = in + tile.first;
+        const bool coded = transformed
+                               ? encode_transformed(&tile, x, &peaks, coding)
+                               : encode_plain(&tile, x, next_tile(&tile, in), &peaks, coding);
+        if (!coded && !quant_tile_keep(&tile, x, &peaks, coding)) {
+            return false;
+        }
+    }
+    raise_peak(codec, &coding->peak, peaks.coded);
+    return true;
+}
+
+static void decode_tile(const quant_tile_t *tile, const uint8_t *payload, float *out)
+{
+    const quant_code_kernels_t *code = kernels_of(tile);
+    const uint8_t *scale = payload + tile->scales;
+
+    code->decode(payload + tile->codes, tile->rows, scale, out);
+    if (0 != tile->tail) {
+        uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
+        float padded[QUANT_LANES];
+        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
+        code->decode(row, 1, scale, padded);
+        memcpy(out + tile->rows * QUANT_LANES, padded, tile->tail * sizeof(float));
+    }
+}
+
+/* What has to be undone is undone in scratch memory if its last row is padded. */
+static void decode_transformed(const quant_tile_t *tile, const uint8_t *payload, float *out)
+{
+    float *to = 0 == tile->tail ? out : tile->codec->tile;
+
+    quant_tile_decode_transformed(tile, payload, to);
+    if (0 != tile->tail) {
+        memcpy(out, to, quant_tile_length(tile) * sizeof(float));
+    }
+}
+
+void quant_payload_decode(const quant_codec_t *codec, const void *payload, float *out)
+{
+    const quant_tiles_t tiles = quant_tiles_of(codec);
+    size_t kept = tiles.bytes;
+
+    if (quant_format_is_exact(codec->format)) {
+        memcpy(out, payload, codec->elems * sizeof(float));
+        return;
+    }
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t tile = quant_tile_at(&tiles, i);
+        quant_tile_find(&tile, payload, &kept);
+        if (quant_transform_undone(&codec->transform, tile.format)) {
+            decode_transformed(&tile, payload, out + tile.first);
+        } else {
+            decode_tile(&tile, payload, out + tile.first);
+        }
+    }
+}
+
+/*
+ * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
+ * its tail, if it has one; absmax: theirs.
+ */
+static void add_plain(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                      float *last, uint32_t absmax[QUANT_LANES])
+{
+    const quant_code_kernels_t *code = kernels_of(tile);
+    const uint8_t *scale = payload + tile->scales;
+
+    code->decode_add(payload + tile->codes, tile->rows, scale, x + tile->first, sum, absmax);
+    if (0 != tile->tail) {
+        uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
+        float padded[QUANT_LANES] = {0};
+        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
+        memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+        code->decode_add(row, 1, scale, padded, last, absmax);
+    }
+}
+
+/* The same in a tile of scratch memory, `last` being its last row, of what has to be undone. */
+static void add_transformed(const quant_tile_t *tile, const uint8_t *payload, const float *x,
+                            float *sum, uint32_t absmax[QUANT_LANES])
+{
+    /* In fp32 the codes are the numbers. */
+    const quant_code_kernels_t *floats = &tile->codec->kernels->code[quant_format_fp32.code];
+    float *last = sum + tile->rows * QUANT_LANES;
+
+    quant_tile_decode_transformed(tile, payload, sum);
+    floats->decode_add((const uint8_t *) (x + tile->first), tile->rows, NULL, sum, sum, absmax);
+    if (0 != tile->tail) {
+        float padded[QUANT_LANES] = {0};
+        memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
+        memset(last + tile->tail, 0, (QUANT_LANES - tile->tail) * sizeof(float));
+        floats->decode_add((const uint8_t *) padded, 1, NULL, last, last, absmax);
+    }
+}
+
+void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, const float *x,
+                              float *sum, uint32_t *peak)
+{
+    const quant_tiles_t tiles = quant_tiles_of(codec);
+    size_t kept = tiles.bytes;
+    uint32_t most[QUANT_LANES] = {0};
+
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t tile = quant_tile_at(&tiles, i);
+        float *to = sum + tile.first;
+        float last[QUANT_LANES];
+
+        quant_tile_find(&tile, payload, &kept);
+        if (quant_transform_undone(&codec->transform, tile.format)) {
+            add_transformed(&tile, payload, x, codec->tile, most);
+            memcpy(to, codec->tile, quant_tile_length(&tile) * sizeof(float));
+        } else {
+            add_plain(&tile, payload, x, to, last, most);
+            memcpy(to + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
+        }
+    }
+    raise_peak(codec, peak, most);
+}
+
+/* In whole rows of scratch memory. */
+static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                     uint32_t absmax[QUANT_LANES])
+{
+    if (quant_transform_undone(&tile->codec->transform, tile->format)) {
+        add_transformed(tile, payload, x, sum, absmax);
+    } else {
+        add_plain(tile, payload, x, sum, sum + tile->rows * QUANT_LANES, absmax);
+    }
+}
+
+bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, const void *payload,
+                       const float *x, quant_coding_t *coding)
+{
+    const quant_tiles_t received = quant_tiles_of(from);
+    const quant_tiles_t tiles = quant_tiles_of(codec);
+    const bool transformed = quant_transform_applies(&codec->transform, codec->format);
+    const bool rotated = quant_transform_rotates(&codec->transform, codec->format);
+    size_t kept = received.bytes;
+    quant_peaks_t peaks = {0};
+    float *sum = codec->tile;
+
+    coding->bytes = tiles.bytes;
+    coding->peak = 0;
+    coding->sum_peak = 0;
+    for (size_t i = 0; i < tiles.count; ++i) {
+        quant_tile_t in = quant_tile_at(&received, i);
+        const quant_tile_t tile = quant_tile_at(&tiles, i);
+        const float *last = sum + tile.rows * QUANT_LANES;
+
+        quant_tile_find(&in, payload, &kept);
+        add_tile(&in, payload, x, sum, peaks.here);
+        if (rotated) {
+            raise_peak(codec, &coding->sum_peak, peaks.here);
+        }
+        if (transformed
+                ? quant_tile_encode_transformed(&tile, &peaks, coding->payload)
+                : code_tile(&tile, sum, last, next_tile(&tile, x), &peaks, coding->payload)) {
+            continue;
+        }
+        if (rotated) {
+            add_tile(&in, payload, x, sum, peaks.here); /* again: they are lost */
+        } else {
+            raise_peak(codec, &coding->sum_peak, peaks.here);
+        }
+        if (!quant_tile_keep(&tile, sum, &peaks, coding)) {
+            return false;
+        }
+    }
+    raise_peak(codec, &coding->peak, peaks.coded);
+    if (!rotated && coding->peak > coding->sum_peak) {
+        coding->sum_peak = coding->peak;
+    }
+    return true;
+}
