@@ -34,8 +34,13 @@
 
 enum { LINE_FLOATS = 16 /* of a cache line */ };
 
-typedef codes_t (*to_code_fn_t)(floats_t x);
-typedef floats_t (*from_code_fn_t)(codes_t code);
+/* What differs from format to format: constants, of which nothing is left in the loops. */
+typedef struct code {
+    unsigned bits;
+    bool scaled;
+    codes_t (*to)(floats_t x);
+    floats_t (*from)(codes_t code);
+} code_t;
 
 /* Integers, which miss no NaN: next to the loads, one instruction more costs nothing. */
 static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES])
@@ -149,26 +154,31 @@ static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
     return true;
 }
 
-ALWAYS_INLINE void load_factors(bool scaled, const uint8_t scale[QUANT_SCALES_BYTES],
+/* Of a format with scales. */
+ALWAYS_INLINE void load_factors(code_t of, const uint8_t scale[QUANT_SCALES_BYTES],
                                 floats_t factor[VECTORS])
 {
+    if (!of.scaled) {
+        return;
+    }
     QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS && scaled; ++v) {
+    for (unsigned v = 0; v < VECTORS; ++v) {
         factor[v] = from_bf16(load_shorts(scale + v * WIDTH * sizeof(uint16_t)));
     }
 }
 
-ALWAYS_INLINE void encode_rows(const float *x, size_t rows, const float inverse[QUANT_LANES],
-                               uint8_t *codes, const float *ahead, unsigned bits, bool scaled,
-                               to_code_fn_t to_code)
+ALWAYS_INLINE void encode_rows(code_t of, const float *x, size_t rows,
+                               const float inverse[QUANT_LANES], uint8_t *codes, const float *ahead)
 {
     floats_t factor[VECTORS];
 
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS && scaled; ++v) {
-        factor[v] = load_floats(inverse + v * WIDTH);
+    if (of.scaled) {
+        QUANT_UNROLL
+        for (unsigned v = 0; v < VECTORS; ++v) {
+            factor[v] = load_floats(inverse + v * WIDTH);
+        }
     }
-    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES, codes += quant_row_bytes(bits)) {
+    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES, codes += quant_row_bytes(of.bits)) {
         codes_t code[VECTORS];
         QUANT_UNROLL
         for (unsigned lane = 0; lane < QUANT_LANES; lane += LINE_FLOATS) {
@@ -177,70 +187,69 @@ ALWAYS_INLINE void encode_rows(const float *x, size_t rows, const float inverse[
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             floats_t value = load_floats(x + v * WIDTH);
-            code[v] = to_code(scaled ? value * factor[v] : value);
+            code[v] = of.to(of.scaled ? value * factor[v] : value);
         }
-        pack_row(code, bits, codes);
+        pack_row(code, of.bits, codes);
     }
 }
 
-ALWAYS_INLINE void decode_rows(const uint8_t *codes, size_t rows,
-                               const uint8_t scale[QUANT_SCALES_BYTES], float *out, unsigned bits,
-                               bool scaled, from_code_fn_t from_code)
+ALWAYS_INLINE void decode_rows(code_t of, const uint8_t *codes, size_t rows,
+                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)
 {
     floats_t factor[VECTORS];
 
-    load_factors(scaled, scale, factor);
-    for (size_t row = 0; row < rows; ++row, out += QUANT_LANES, codes += quant_row_bytes(bits)) {
+    load_factors(of, scale, factor);
+    for (size_t row = 0; row < rows; ++row, out += QUANT_LANES, codes += quant_row_bytes(of.bits)) {
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
-            floats_t value = from_code(unpack_codes(codes, bits, v));
-            store_floats(out + v * WIDTH, scaled ? value * factor[v] : value);
+            floats_t value = of.from(unpack_codes(codes, of.bits, v));
+            store_floats(out + v * WIDTH, of.scaled ? value * factor[v] : value);
         }
     }
 }
 
-ALWAYS_INLINE void decode_add_rows(const uint8_t *codes, size_t rows,
-                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,
-                                   float *sum, uint32_t absmax[QUANT_LANES], unsigned bits,
-                                   bool scaled, from_code_fn_t from_code)
+/* Of one row; the peaks are raised by the sums. */
+ALWAYS_INLINE void decode_add_row(code_t of, const uint8_t *codes, const floats_t factor[VECTORS],
+                                  const float *x, float *sum, peaks_t *peaks)
 {
-    const float *end = sum + rows * QUANT_LANES;
-    floats_t factor[VECTORS];
-    peaks_t peaks = load_peaks(absmax);
+    floats_t row[VECTORS];
 
-    load_factors(scaled, scale, factor);
-    for (float *at = sum; at < end; at += QUANT_LANES, x += QUANT_LANES) {
-        floats_t row[VECTORS];
-        QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            floats_t value = from_code(unpack_codes(codes, bits, v));
-            floats_t own = load_floats(x + v * WIDTH);
-            row[v] = scaled ? multiply_add(value, factor[v], own) : value + own;
-            store_floats(at + v * WIDTH, row[v]);
-        }
-        raise_peaks(&peaks, row);
-        codes += quant_row_bytes(bits);
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
+        floats_t value = of.from(unpack_codes(codes, of.bits, v));
+        floats_t own = load_floats(x + v * WIDTH);
+        row[v] = of.scaled ? multiply_add(value, factor[v], own) : value + own;
+        store_floats(sum + v * WIDTH, row[v]);
     }
-    store_peaks(&peaks, sum, rows, absmax);
+    raise_peaks(peaks, row);
 }
 
-/* The loops of one format: the arguments behind `codes` are constants. */
+/* The loops of one format. */
 #define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                   \
+    static const code_t code_##_name = {_bits, _scaled, to_##_kind, from_##_kind};            \
     static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES], \
                                uint8_t *codes, const float *ahead)                            \
     {                                                                                         \
-        encode_rows(x, rows, inverse, codes, ahead, _bits, _scaled, to_##_kind);              \
+        encode_rows(code_##_name, x, rows, inverse, codes, ahead);                            \
     }                                                                                         \
     static void decode_##_name(const uint8_t *codes, size_t rows,                             \
                                const uint8_t scale[QUANT_SCALES_BYTES], float *out)           \
     {                                                                                         \
-        decode_rows(codes, rows, scale, out, _bits, _scaled, from_##_kind);                   \
+        decode_rows(code_##_name, codes, rows, scale, out);                                   \
     }                                                                                         \
     static void decode_add_##_name(const uint8_t *codes, size_t rows,                         \
                                    const uint8_t scale[QUANT_SCALES_BYTES], const float *x,   \
                                    float *sum, uint32_t absmax[QUANT_LANES])                  \
     {                                                                                         \
-        decode_add_rows(codes, rows, scale, x, sum, absmax, _bits, _scaled, from_##_kind);    \
+        floats_t factor[VECTORS];                                                             \
+        peaks_t peaks = load_peaks(absmax);                                                   \
+        const size_t elems = rows * QUANT_LANES;                                              \
+        load_factors(code_##_name, scale, factor);                                            \
+        for (size_t at = 0; at < elems; at += QUANT_LANES) {                                  \
+            decode_add_row(code_##_name, codes, factor, x + at, sum + at, &peaks);            \
+            codes += quant_row_bytes(_bits);                                                  \
+        }                                                                                     \
+        store_peaks(&peaks, sum, rows, absmax);                                               \
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
