@@ -142,45 +142,43 @@ bool coll_quant_shares(exchange_part_t part);
 int coll_quant_below(quant_module_t *module, const quant_operation_t *operation, void *receive,
                      const char *details);
 
-/* ---- from a call to its operation ---- */
+/* ---- from a call to its operation; coll_quant_call.c ---- */
+
+/* What numbers of this type are here; NULL: the user wants them exact, or they are none. */
+const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
+                                          const struct ompi_datatype_t *type);
+
+/*
+ * Is a call of `numbers` served, and why not?  *verdict: what its type and operation say,
+ * ARC_REASONS if it can be, and the answer alike; `bytes`: of the whole vector; all the same on all
+ * ranks, which have agreed.  Sets the module up, and tries whether it pays, if need be.  An MPI
+ * error code, the module is broken then.
+ */
+int coll_quant_admit(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
+                     size_t bytes, arc_reason_t *verdict);
+
+/* Is the next call of the part to be verified? */
+bool coll_quant_is_verified_next(const quant_module_t *module, exchange_part_t part);
+
+/* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
+int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation, bool verified);
+
+/* ---- until the module is ready; coll_quant_setup.c ---- */
 
 /* First of all in a call that the module did not make itself: do the ranks agree? */
 void coll_quant_agree(quant_module_t *module);
 
 /*
- * Is a call served, and why not?  `verdict`: what its type and operation say, ARC_REASONS if it can
- * be; `bytes`: of the whole vector; all the same on all ranks.  Sets the module up if need be.
- * The module is not broken.
- */
-arc_reason_t coll_quant_admit(quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
-                              size_t bytes);
-
-/*
  * The module is not ready: set it up, if a call could be served but for that (`verdict`
- * ARC_REASONS).  ARC_REASONS when ready, otherwise why not; coll_quant_setup.c.
+ * ARC_REASONS).  ARC_REASONS when ready, otherwise why not.
  */
 arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict);
-
-/*
- * The call is admitted: does it pay to quantize its `bytes`, of the whole vector?  Tries it if that
- * is not known; all ranks take part and come to the same end.  *verdict becomes ARC_REASONS, or
- * ARC_REASON_SLOWER.  An MPI error code, the module is broken then; coll_quant_trial.c.
- */
-int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
-                     size_t bytes, arc_reason_t *verdict);
-
-/* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
-int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation);
 
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
 
 /* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
 void coll_quant_renew(quant_module_t *module);
-
-/* What numbers of this type are here; NULL: the user wants them exact, or they are none. */
-const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
-                                          const struct ompi_datatype_t *type);
 
 /* The place in `pays`, from 0 to QUANT_TRIED - 1. */
 static inline unsigned coll_quant_tried(exchange_part_t part, const quant_numbers_t *numbers)
@@ -205,7 +203,15 @@ void coll_quant_residuals_free(quant_module_t *module);
 /* Say once that error feedback, which is set, does nothing for this part. */
 void coll_quant_residual_warn_of_half(quant_module_t *module, exchange_part_t part);
 
-/* One operation; an MPI error code. */
+/*
+ * The call could be served: does it pay to quantize its `bytes`, of the whole vector?  Tries it if
+ * that is not known; all ranks take part and come to the same end.  *verdict becomes ARC_REASONS,
+ * or ARC_REASON_SLOWER.  An MPI error code, the module is broken then; coll_quant_trial.c.
+ */
+int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
+                     size_t bytes, arc_reason_t *verdict);
+
+/* One operation; an MPI error code; coll_quant_run.c. */
 int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);
 
 /* The same with a patience of its own, and nothing becomes known by it. */

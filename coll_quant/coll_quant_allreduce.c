@@ -1,161 +1,16 @@
 /*
- * MPI_Allreduce of coll_quant: admit the call or pass it down; run it.
+ * MPI_Allreduce of coll_quant, also of 16-bit floats.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "coll_quant.h"
-#include "quant_pipeline.h"
 #include "float_env.h"
 #include "mca_below.h"
 #include "mca_half.h"
-
-/*
- * The program may have changed the rounding mode, flush denormals, or trap on
- * floating-point exceptions.  None of that may change the bytes we make, so
- * each step of the algorithm runs in C's default environment; the exception flags
- * that it raises are not shown to the program.  The wait between steps does not:
- * there Open MPI may call functions of the program.
- */
-typedef struct sheltered_task {
-    arc_task_t task;
-    arc_task_t *inner;
-} sheltered_task_t;
-
-static arc_status_t sheltered_progress(arc_task_t *base)
-{
-    arc_task_t *inner = ((sheltered_task_t *) base)->inner;
-
-    const arc_float_env_t of_program = arc_float_env_enter();
-    arc_status_t status = inner->ops->progress(inner);
-    arc_float_env_leave(of_program);
-    base->steps = inner->steps;
-    return status;
-}
-
-static bool sheltered_waits_for(const arc_task_t *base, unsigned rank)
-{
-    const arc_task_t *inner = ((const sheltered_task_t *) base)->inner;
-    return inner->ops->waits_for(inner, rank);
-}
-
-static const arc_task_ops_t sheltered_ops = {
-    .progress = sheltered_progress,
-    .waits_for = sheltered_waits_for,
-};
-
-const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
-                                          const struct ompi_datatype_t *type)
-{
-    const quant_types_t *types = quant_settings_types(&module->settings);
-
-    if (mca_bridge_is_float(type) && types->floats) {
-        return &quant_floats;
-    }
-    return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
-}
-
-static arc_reason_t judge(const quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
-                          size_t bytes)
-{
-    if (!module->active) {
-        return ARC_REASON_OFF;
-    }
-    if (ARC_REASONS == verdict && !quant_settings_serve(&module->settings, part)) {
-        verdict = ARC_REASON_NOT_CHOSEN;
-    }
-    if (ARC_REASONS == verdict && bytes < module->settings.min_bytes) {
-        verdict = ARC_REASON_TOO_SMALL;
-    }
-    if (ARC_REASONS == verdict && !module->attainable) {
-        verdict = ARC_REASON_INACCURATE;
-    }
-    return verdict;
-}
-
-arc_reason_t coll_quant_admit(quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
-                              size_t bytes)
-{
-    verdict = judge(module, part, verdict, bytes);
-    if (ARC_PHASE_READY != module->base.phase) {
-        verdict = coll_quant_prepare(module, verdict);
-    }
-    return verdict;
-}
-
-static __attribute__((noinline, cold)) int fail(quant_module_t *module, exchange_part_t part,
-                                                arc_status_t status)
-{
-    enum { TEXT_BYTES = 128 };
-    char missing[TEXT_BYTES] = "";
-    size_t used = 0;
-
-    if (ARC_ERR_TIMEOUT == status) {
-        used = (size_t) snprintf(missing, sizeof missing, "; waiting for its neighbour, rank");
-        for (unsigned rank = 0; rank < module->stream.base.ranks && used < sizeof missing; ++rank) {
-            if (module->task->ops->waits_for(module->task, rank)) {
-                used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
-            }
-        }
-        quant_pipeline_abort(module->task);
-    }
-    return arc_module_break_call(&module->base, coll_quant_slot(part), status, missing);
-}
-
-int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
-                       const arc_wait_t *wait)
-{
-    sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
-
-    quant_pipeline_start(module->task, operation);
-    const arc_status_t status = arc_wait_run(wait, &task.task);
-    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->part, status);
-}
-
-int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
-{
-    const int status = coll_quant_operate(module, operation, &module->wait);
-
-    if (MPI_SUCCESS == status) {
-        module->bound = quant_pipeline_bound(module->task);
-        coll_quant_known_bound(module->bound);
-    }
-    return status;
-}
-
-static void count(quant_module_t *module, const quant_operation_t *operation)
-{
-    arc_tally_t *tally = &module->base.tally[coll_quant_slot(operation->part)];
-
-    arc_tally_count(&tally->served[module->algo], coll_quant_blocks(module, operation->part) *
-                                                      operation->count * operation->numbers->bytes);
-}
-
-/* Is the next call of the part to be verified? */
-static bool is_verified_next(const quant_module_t *module, exchange_part_t part)
-{
-    const unsigned every = (unsigned) module->settings.verify_every;
-    return 0 != every && 0 == (module->calls[part] + 1) % every;
-}
-
-static int run_next(quant_module_t *module, const quant_operation_t *operation, bool verified)
-{
-    quant_operation_t numbered = *operation;
-
-    numbered.sequence = ++module->sequence;
-    ++module->calls[operation->part];
-    count(module, &numbered);
-    return verified ? coll_quant_verify(module, &numbered) : coll_quant_run(module, &numbered);
-}
-
-int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation)
-{
-    return run_next(module, operation, is_verified_next(module, operation->part));
-}
 
 /* An allreduce that is admitted; of 16-bit floats with what these are, otherwise NULL. */
 static quant_operation_t operation_of(quant_module_t *module, const quant_numbers_t *numbers,
@@ -173,21 +28,6 @@ static quant_operation_t operation_of(quant_module_t *module, const quant_number
 
     operation.residual = coll_quant_residual(module, &operation);
     return operation;
-}
-
-/* May a sum of so many numbers be quantized, and does it pay?  An MPI error code. */
-static int decide(quant_module_t *module, const quant_numbers_t *numbers, size_t count,
-                  arc_reason_t *verdict)
-{
-    const size_t bytes = count * (NULL == numbers ? 0 : numbers->bytes);
-
-    if (ARC_REASONS == *verdict && NULL == numbers) {
-        *verdict = ARC_REASON_TYPE_OR_OP;
-    }
-    *verdict = coll_quant_admit(module, EXCHANGE_ALLREDUCE, *verdict, bytes);
-    return ARC_REASONS == *verdict
-               ? coll_quant_weigh(module, EXCHANGE_ALLREDUCE, numbers, bytes, verdict)
-               : MPI_SUCCESS;
 }
 
 /* Memory to widen a vector that is to be verified: on all ranks or on none, which is said once. */
@@ -223,7 +63,7 @@ static int verify_widened(quant_module_t *module, const quant_operation_t *opera
     arc_float_env_t of_program = arc_float_env_enter();
     outer->widen(operation->send, floats, operation->count);
     arc_float_env_leave(of_program);
-    const int status = run_next(module, &widened, true);
+    const int status = coll_quant_serve(module, &widened, true);
     if (MPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
         quant_outer_clamp(outer, module->config.kernels, module->bound, floats, operation->count);
@@ -238,14 +78,14 @@ static int serve_halves(quant_module_t *module, const quant_operation_t *operati
 {
     float *floats = NULL;
 
-    if (is_verified_next(module, operation->part)) {
+    if (coll_quant_is_verified_next(module, operation->part)) {
         const int status = agree_to_widen(module, operation->count, &floats);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
     if (NULL == floats) {
-        return run_next(module, operation, false);
+        return coll_quant_serve(module, operation, false);
     }
     const int status = verify_widened(module, operation, floats);
     if (ARC_PHASE_BROKEN != module->base.phase) {
@@ -262,17 +102,16 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
 {
     const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
     arc_reason_t verdict = ARC_REASONS;
+    const int status = coll_quant_admit(module, EXCHANGE_ALLREDUCE, floats,
+                                        (size_t) count * sizeof(float), &verdict);
 
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        const int status = decide(module, floats, (size_t) count, &verdict);
-        if (MPI_SUCCESS != status) {
-            return status;
-        }
-        if (ARC_REASONS == verdict) {
-            const quant_operation_t operation =
-                operation_of(module, floats, &module->outer, send, receive, (size_t) count);
-            return serve_halves(module, &operation);
-        }
+    if (MPI_SUCCESS != status) {
+        return status;
+    }
+    if (ARC_REASONS == verdict) {
+        const quant_operation_t operation =
+            operation_of(module, floats, &module->outer, send, receive, (size_t) count);
+        return serve_halves(module, &operation);
     }
     return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
                               coll_quant_allreduce);
@@ -295,20 +134,18 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (mca_half_is(module->uint16, op, type)) {
         return allreduce_halves(module, send, receive, count);
     }
-    if (ARC_PHASE_BROKEN == module->base.phase) {
-        return arc_module_broken_error();
-    }
     const quant_numbers_t *numbers = coll_quant_numbers(module, type);
+    const size_t bytes = (size_t) count * (NULL == numbers ? 0 : numbers->bytes);
     arc_reason_t verdict = mca_bridge_is_sum(op, type);
-    const int status = decide(module, numbers, (size_t) count, &verdict);
+    const int status = coll_quant_admit(module, EXCHANGE_ALLREDUCE, numbers, bytes, &verdict);
     if (MPI_SUCCESS != status) {
         return status;
     }
     if (ARC_REASONS != verdict) {
-        coll_quant_known_exact();
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
     const quant_operation_t operation =
         operation_of(module, numbers, NULL, send, receive, (size_t) count);
-    return coll_quant_serve(module, &operation);
+    return coll_quant_serve(module, &operation,
+                            coll_quant_is_verified_next(module, EXCHANGE_ALLREDUCE));
 }

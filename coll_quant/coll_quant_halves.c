@@ -43,26 +43,14 @@ static int serve(quant_module_t *module, exchange_part_t part, const float *send
     if (module->config.feedback) {
         coll_quant_residual_warn_of_half(module, part);
     }
-    return coll_quant_serve(module, &operation);
+    return coll_quant_serve(module, &operation, coll_quant_is_verified_next(module, part));
 }
 
-/* Is a call of `bytes` served, and why not?  As coll_quant_admit(), and trials are asked, too. */
-static int admit(quant_module_t *module, exchange_part_t part, size_t bytes, arc_reason_t *verdict)
+/* Halves take floats only; NULL: other types, or the user wants floats exact. */
+static const quant_numbers_t *floats_if(const quant_module_t *module, struct ompi_datatype_t *type)
 {
-    *verdict = coll_quant_admit(module, part, *verdict, bytes);
-    return ARC_REASONS == *verdict ? coll_quant_weigh(module, part, &quant_floats, bytes, verdict)
-                                   : MPI_SUCCESS;
-}
-
-/* The halves take floats only. */
-static arc_reason_t is_float_sum(const quant_module_t *module, struct ompi_op_t *op,
-                                 struct ompi_datatype_t *type)
-{
-    const arc_reason_t verdict = mca_bridge_is_sum(op, type);
-
-    return ARC_REASONS == verdict && &quant_floats != coll_quant_numbers(module, type)
-               ? ARC_REASON_TYPE_OR_OP
-               : verdict;
+    const quant_numbers_t *numbers = coll_quant_numbers(module, type);
+    return &quant_floats == numbers ? numbers : NULL;
 }
 
 int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
@@ -71,6 +59,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
 {
     quant_module_t *module =
         (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
+    const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
     arc_reason_t verdict = ARC_REASON_NESTED;
 
     if (NULL == module) {
@@ -78,20 +67,14 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
     }
     if (!module->base.nested) {
         coll_quant_agree(module);
-        if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_broken_error();
-        }
-        const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
-        verdict = is_float_sum(module, op, type);
-        const int status = admit(module, EXCHANGE_REDUCE_SCATTER, bytes, &verdict);
+        verdict = mca_bridge_is_sum(op, type);
+        const int status = coll_quant_admit(module, EXCHANGE_REDUCE_SCATTER,
+                                            floats_if(module, type), bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
     if (ARC_REASONS != verdict) {
-        if (ARC_REASON_NESTED != verdict) {
-            coll_quant_known_exact();
-        }
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
                                                     type, op);
     }
@@ -179,29 +162,22 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
     }
     if (!module->base.nested) {
         coll_quant_agree(module);
-        if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_broken_error();
-        }
-        verdict = mca_bridge_all_floats(receive_type);
-        if (!quant_settings_types(&module->settings)->floats) {
-            verdict = ARC_REASON_TYPE_OR_OP;
-        }
+        const quant_numbers_t *floats = floats_if(module, &ompi_mpi_float.dt);
+        verdict = NULL == floats ? ARC_REASON_TYPE_OR_OP : mca_bridge_all_floats(receive_type);
         if (ARC_REASONS == verdict && MPI_IN_PLACE == send) {
             verdict = ARC_REASON_IN_PLACE;
         }
         if (ARC_REASONS == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
-        const int status = admit(module, EXCHANGE_ALLGATHER,
-                                 (size_t) ompi_comm_size(comm) * bytes_of(&out), &verdict);
+        const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
+        const int status = coll_quant_admit(module, EXCHANGE_ALLGATHER,
+                                            floats_if(module, &ompi_mpi_float.dt), bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
     if (ARC_REASONS != verdict) {
-        if (ARC_REASON_NESTED != verdict) {
-            coll_quant_known_exact();
-        }
         return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
                                          receive, receive_count, receive_type);
     }

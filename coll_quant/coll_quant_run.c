@@ -1,0 +1,86 @@
+/*
+ * One operation, run: by the program's calls, by trials, by verifications.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "coll_quant.h"
+#include "float_env.h"
+#include "quant_pipeline.h"
+
+/*
+ * The program may have changed the rounding mode, flush denormals, or trap on
+ * floating-point exceptions.  None of that may change the bytes we make, so
+ * each step of the algorithm runs in C's default environment; the exception flags
+ * that it raises are not shown to the program.  The wait between steps does not:
+ * there Open MPI may call functions of the program.
+ */
+typedef struct sheltered_task {
+    arc_task_t task;
+    arc_task_t *inner;
+} sheltered_task_t;
+
+static arc_status_t sheltered_progress(arc_task_t *base)
+{
+    arc_task_t *inner = ((sheltered_task_t *) base)->inner;
+
+    const arc_float_env_t of_program = arc_float_env_enter();
+    arc_status_t status = inner->ops->progress(inner);
+    arc_float_env_leave(of_program);
+    base->steps = inner->steps;
+    return status;
+}
+
+static bool sheltered_waits_for(const arc_task_t *base, unsigned rank)
+{
+    const arc_task_t *inner = ((const sheltered_task_t *) base)->inner;
+    return inner->ops->waits_for(inner, rank);
+}
+
+static const arc_task_ops_t sheltered_ops = {
+    .progress = sheltered_progress,
+    .waits_for = sheltered_waits_for,
+};
+
+static __attribute__((noinline, cold)) int fail(quant_module_t *module, exchange_part_t part,
+                                                arc_status_t status)
+{
+    enum { TEXT_BYTES = 128 };
+    char missing[TEXT_BYTES] = "";
+    size_t used = 0;
+
+    if (ARC_ERR_TIMEOUT == status) {
+        used = (size_t) snprintf(missing, sizeof missing, "; waiting for its neighbour, rank");
+        for (unsigned rank = 0; rank < module->stream.base.ranks && used < sizeof missing; ++rank) {
+            if (module->task->ops->waits_for(module->task, rank)) {
+                used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
+            }
+        }
+        quant_pipeline_abort(module->task);
+    }
+    return arc_module_break_call(&module->base, coll_quant_slot(part), status, missing);
+}
+
+int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
+                       const arc_wait_t *wait)
+{
+    sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
+
+    quant_pipeline_start(module->task, operation);
+    const arc_status_t status = arc_wait_run(wait, &task.task);
+    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->part, status);
+}
+
+int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
+{
+    const int status = coll_quant_operate(module, operation, &module->wait);
+
+    if (MPI_SUCCESS == status) {
+        module->bound = quant_pipeline_bound(module->task);
+        coll_quant_known_bound(module->bound);
+    }
+    return status;
+}
