@@ -105,35 +105,18 @@ static inline float from_minifloat(int32_t code, unsigned bits, unsigned mantiss
     return float_of(sign | bits_of(value));
 }
 
-static inline int32_t to_e4m3(float x)
-{
-    return to_minifloat(x, 8, 3, -6);
-}
-
-static inline float from_e4m3(int32_t code)
-{
-    return from_minifloat(code, 8, 3, -6);
-}
-
-static inline int32_t to_e5m2(float x)
-{
-    return to_minifloat(x, 8, 2, -14);
-}
-
-static inline float from_e5m2(int32_t code)
-{
-    return from_minifloat(code, 8, 2, -14);
-}
-
-static inline int32_t to_fp16(float x)
-{
-    return to_minifloat(x, 16, 10, -14);
-}
-
-static inline float from_fp16(int32_t code)
-{
-    return from_minifloat(code, 16, 10, -14);
-}
+/* to_e4m3(), from_e4m3(), ... */
+#define X(_kind, ...)                              \
+    static inline int32_t to_##_kind(float x)      \
+    {                                              \
+        return to_minifloat(x, __VA_ARGS__);       \
+    }                                              \
+    static inline float from_##_kind(int32_t code) \
+    {                                              \
+        return from_minifloat(code, __VA_ARGS__);  \
+    }
+QUANT_MINIFLOAT_TABLE(X)
+#undef X
 
 static inline int32_t to_fp32(float x)
 {

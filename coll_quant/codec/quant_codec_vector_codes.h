@@ -69,35 +69,18 @@ ALWAYS_INLINE floats_t from_minifloat(codes_t code, unsigned bits, unsigned mant
     return (floats_t) (sign | (words_t) value);
 }
 
-ALWAYS_INLINE codes_t to_e4m3(floats_t x)
-{
-    return to_minifloat(x, 8, 3, -6);
-}
-
-ALWAYS_INLINE floats_t from_e4m3(codes_t code)
-{
-    return from_minifloat(code, 8, 3, -6);
-}
-
-ALWAYS_INLINE codes_t to_e5m2(floats_t x)
-{
-    return to_minifloat(x, 8, 2, -14);
-}
-
-ALWAYS_INLINE floats_t from_e5m2(codes_t code)
-{
-    return from_minifloat(code, 8, 2, -14);
-}
-
-ALWAYS_INLINE codes_t to_fp16(floats_t x)
-{
-    return to_minifloat(x, 16, 10, -14);
-}
-
-ALWAYS_INLINE floats_t from_fp16(codes_t code)
-{
-    return from_minifloat(code, 16, 10, -14);
-}
+/* to_e4m3(), from_e4m3(), ... */
+#define X(_kind, ...)                                 \
+    ALWAYS_INLINE codes_t to_##_kind(floats_t x)      \
+    {                                                 \
+        return to_minifloat(x, __VA_ARGS__);          \
+    }                                                 \
+    ALWAYS_INLINE floats_t from_##_kind(codes_t code) \
+    {                                                 \
+        return from_minifloat(code, __VA_ARGS__);     \
+    }
+QUANT_MINIFLOAT_TABLE(X)
+#undef X
 
 ALWAYS_INLINE codes_t to_fp32(floats_t x)
 {

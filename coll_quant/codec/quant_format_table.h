@@ -35,6 +35,9 @@
 #define QUANT_LIMIT_FP16 UINT32_C(0x477ff000) /* 65520 */
 #define QUANT_LIMIT_NONE UINT32_MAX
 
+/* Codes that are small floats: X(kind, bits, mantissa, exponent of the least normal number). */
+#define QUANT_MINIFLOAT_TABLE(X) X(e4m3, 8, 3, -6) X(e5m2, 8, 2, -14) X(fp16, 16, 10, -14)
+
 /* clang-format off */
 /*    name     id bits  kind  scaled divisor scale_min  limit           mantissa  step    exact */
 #define QUANT_FORMAT_TABLE(X) \
