@@ -79,7 +79,6 @@ typedef struct quant_module {
     arc_topology_t topology; /* if the algorithm may depend on it; 0 nodes: not known */
     bool levels_warned;      /* there are no levels for the algorithm that is set, which was said */
     bool attainable;         /* the settings leave something to choose */
-    quant_choice_t choice;
     quant_config_t config;
     size_t algo;                    /* its row in the list of algorithms */
     quant_pays_t pays[QUANT_TRIED]; /* what trials have decided so far */

@@ -34,30 +34,29 @@ static void say_choice(const quant_module_t *module)
 {
     const arc_module_t *base = &module->base;
     const quant_config_t *config = &module->config;
-    const quant_format_t *format = module->choice.format;
-    const quant_transform_t transform = {.rounding = config->rounding,
-                                         .rotation = config->rotation};
+    const quant_transform_t *transform = &config->transform;
+    const quant_format_t *format = quant_config_format(config);
 
-    if (QUANT_ROUNDING_NEAREST != config->rounding && !quant_transform_draws(&transform, format)) {
+    if (QUANT_ROUNDING_NEAREST != transform->rounding &&
+        !quant_transform_draws(transform, format)) {
         arc_module_log(base, ARC_LOG_WARN,
                        "coll_quant_rounding %s is for int4 to int16 and has no effect on %s",
-                       quant_rounding_choices[config->rounding], format->name);
+                       quant_rounding_choices[transform->rounding], format->name);
     }
-    if (QUANT_ROTATION_NONE != config->rotation && !quant_transform_rotates(&transform, format)) {
+    if (QUANT_ROTATION_NONE != transform->rotation && !quant_transform_rotates(transform, format)) {
         arc_module_log(base, ARC_LOG_WARN,
                        "coll_quant_rotation %s is for formats with scales and has no effect on %s",
-                       quant_rotation_choices[config->rotation], format->name);
+                       quant_rotation_choices[transform->rotation], format->name);
     }
-    const exchange_shape_t shape =
-        quant_algo_shape(module->choice.algo, config, module->stream.base.ranks);
+    const exchange_shape_t shape = quant_config_shape(config, module->stream.base.ranks);
     arc_module_log(
         base, ARC_LOG_CHOICE,
         "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %s%u, rounding %s, rotation %s, "
         "%s%zu numbers a message, minishards %u, microshards %u, %s kernels",
-        module->choice.algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
+        config->algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
         config->reduce_format->name, config->gather_format->name,
         0 != config->minishards ? "up to " : "", config->block_rows,
-        quant_rounding_choices[config->rounding], quant_rotation_choices[config->rotation],
+        quant_rounding_choices[transform->rounding], quant_rotation_choices[transform->rotation],
         0 != config->minishards || 0 != config->microshards ? "up to " : "", config->segment_elems,
         config->minishards, config->microshards, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
 }
@@ -68,8 +67,7 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
     const arc_float_env_t of_program = arc_float_env_enter();
     const bool valid = ARC_OK == quant_config_check(&module->config);
 
-    *bytes = quant_pipeline_memory_bytes(module->choice.algo, &module->config,
-                                         module->stream.base.ranks) +
+    *bytes = quant_pipeline_memory_bytes(&module->config, module->stream.base.ranks) +
              EXCHANGE_ALIGN_BYTES - 1;
     arc_float_env_leave(of_program);
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
@@ -82,8 +80,7 @@ static void make_ready(quant_module_t *module)
     const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
 
     const arc_float_env_t of_program = arc_float_env_enter();
-    module->task = quant_pipeline_init(module->choice.algo, &module->config, &module->stream.base,
-                                       (void *) aligned);
+    module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
     module->base.phase = ARC_PHASE_READY;
     say_choice(module);
     arc_float_env_leave(of_program);
@@ -203,7 +200,7 @@ static void warn_of_levels(quant_module_t *module)
     const quant_algo_t *wanted =
         quant_algo_by_name(quant_algorithm_choices[module->settings.algorithm]);
 
-    if (NULL == wanted || wanted == module->choice.algo || module->levels_warned) {
+    if (NULL == wanted || wanted == module->config.algo || module->levels_warned) {
         return;
     }
     module->levels_warned = true;
@@ -211,7 +208,7 @@ static void warn_of_levels(quant_module_t *module)
                    "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
                    "ranks on a node %u to %u: %s is used instead",
                    wanted->name, topology->nodes, topology->owners, topology->largest,
-                   module->choice.algo->name);
+                   module->config.algo->name);
 }
 
 /*
@@ -220,24 +217,23 @@ static void warn_of_levels(quant_module_t *module)
  */
 static uint64_t choose(quant_module_t *module)
 {
-    const unsigned per_node = ranks_per_node(&module->topology);
-
-    module->attainable = quant_settings_choose(
-        &module->settings, (unsigned) ompi_comm_size(module->base.comm), per_node, &module->choice);
+    module->config = (quant_config_t){
+        .kernels = &mca_coll_quant_component.kernels,
+        .per_machine = ranks_per_node(&module->topology),
+        .order = module->topology.order,
+    };
+    module->attainable = quant_settings_config(
+        &module->settings, (unsigned) ompi_comm_size(module->base.comm), &module->config);
     if (!module->attainable) {
         return 0;
     }
     module->algo = 0;
-    while (module->choice.algo != quant_algo_at(module->algo)) {
+    while (module->config.algo != quant_algo_at(module->algo)) {
         ++module->algo;
     }
-    module->config = quant_settings_config(&module->settings, module->choice.format,
-                                           &mca_coll_quant_component.kernels);
 #ifdef ARC_FOR_TESTS
     module->config.depth = EXCHANGE_DEPTH_MIN; /* waiting for room is the rule */
 #endif
-    module->config.per_machine = per_node;
-    module->config.order = module->topology.order;
     return quant_config_hash(&module->config) ^ module->algo;
 }
 

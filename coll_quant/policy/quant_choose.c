@@ -33,28 +33,45 @@ static const quant_algo_t *algo_of(const exchange_tree_t *tree)
 }
 
 /* Is the i-th one for so many ranks, on these machines? */
-static bool is_open(const quant_wanted_t *wanted, unsigned ranks, size_t i)
+static bool is_open(const quant_config_t *config, unsigned ranks, size_t i)
 {
     return ranks <= preferred[i].ranks_max &&
-           (!preferred[i].tree->levels || wanted->per_machine > 1);
+           (!preferred[i].tree->levels || config->per_machine > 1);
 }
 
 /* What is named, NULL if that is left open, or if there are no levels for it. */
-static const quant_algo_t *named(const quant_wanted_t *wanted)
+static const quant_algo_t *named(const quant_config_t *config)
 {
     const bool fits =
-        NULL != wanted->algo && (!wanted->algo->tree->levels || wanted->per_machine > 1);
-    return fits ? wanted->algo : NULL;
+        NULL != config->algo && (!config->algo->tree->levels || config->per_machine > 1);
+    return fits ? config->algo : NULL;
 }
 
-static const quant_algo_t *first_algo(const quant_wanted_t *wanted, unsigned ranks)
+static const quant_algo_t *first_algo(const quant_config_t *config, unsigned ranks)
 {
     size_t i = 0;
 
-    while (!is_open(wanted, ranks, i)) {
+    while (!is_open(config, ranks, i)) {
         ++i;
     }
     return algo_of(preferred[i].tree);
+}
+
+/* The same with this format and algorithm where they are open. */
+static quant_config_t with(const quant_config_t *open, const quant_format_t *format,
+                           const quant_algo_t *algo)
+{
+    quant_config_t config = *open;
+
+    config.algo = algo;
+    config.reduce_format = NULL != open->reduce_format ? open->reduce_format : format;
+    config.gather_format = NULL != open->gather_format ? open->gather_format : format;
+    return config;
+}
+
+static bool is_format_open(const quant_config_t *config)
+{
+    return NULL == config->reduce_format || NULL == config->gather_format;
 }
 
 /* On the wire, for each element: its code and its part of a scale. */
@@ -64,30 +81,31 @@ static double bits_of(const quant_format_t *format, unsigned block_rows)
 }
 
 /*
- * The first algorithm allowed that meets the target with a format of coefficient `c`; NULL if none
- * does.  The growth of the errors, which may be costly, is looked up where it was found before.
+ * The first algorithm allowed that meets the target with the formats of `config`, of which the one
+ * that is not exact has the coefficient `c`; NULL if none does.  The growth of the errors, which
+ * may be costly, is looked up where it was found before.
  */
-static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned ranks, double c,
-                                        double growth[PREFERRED], double *nmse)
+static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned ranks, double c,
+                                        double target_nmse, double growth[PREFERRED])
 {
-    const quant_algo_t *only = named(wanted);
-    const quant_config_t config = {.per_machine = wanted->per_machine};
+    const quant_algo_t *only = named(config);
+    const bool reduces = !quant_format_is_exact(config->reduce_format);
+    const bool gathers = !quant_format_is_exact(config->gather_format);
 
     for (size_t i = 0; i < PREFERRED; ++i) {
         const quant_algo_t *algo = NULL != only ? only : algo_of(preferred[i].tree);
 
-        if (NULL == only && !is_open(wanted, ranks, i)) {
+        if (NULL == only && !is_open(config, ranks, i)) {
             continue;
         }
-        if (wanted->reduce && growth[i] < 0) {
-            const exchange_shape_t shape = quant_algo_shape(algo, &config, ranks);
+        if (reduces && growth[i] < 0) {
+            const quant_config_t tried = with(config, NULL, algo);
+            const exchange_shape_t shape = quant_config_shape(&tried, ranks);
             growth[i] = exchange_tree_reduce_growth(algo->tree, &shape);
         }
-        const double error =
-            ((wanted->reduce ? c * growth[i] / ranks : 0) + (wanted->gather ? c : 0)) *
-            (wanted->feedback ? 2 : 1);
-        if (error * QUANT_CHOOSE_MARGIN < wanted->target_nmse) {
-            *nmse = error;
+        const double error = ((reduces ? c * growth[i] / ranks : 0) + (gathers ? c : 0)) *
+                             (config->feedback ? 2 : 1);
+        if (error * QUANT_CHOOSE_MARGIN < target_nmse) {
             return algo;
         }
         if (NULL != only) {
@@ -97,8 +115,9 @@ static const quant_algo_t *fitting_algo(const quant_wanted_t *wanted, unsigned r
     return NULL;
 }
 
-static bool choose_for_target(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice)
+static bool choose_for_target(quant_config_t *config, unsigned ranks, double target_nmse)
 {
+    const quant_config_t open = *config;
     double growth[PREFERRED];
     double best_bits = HUGE_VAL;
     const quant_format_t *format = NULL;
@@ -107,32 +126,30 @@ static bool choose_for_target(const quant_wanted_t *wanted, unsigned ranks, quan
         growth[i] = -1;
     }
     for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
-        const bool allowed = NULL != wanted->format ? wanted->format == format : format->scaled;
-        const double bits = bits_of(format, wanted->block_rows);
-        double nmse = 0;
+        const bool allowed =
+            is_format_open(&open) ? format->scaled : format == quant_config_format(&open);
+        const double bits = bits_of(format, open.block_rows);
 
         if (!allowed || bits >= best_bits) {
             continue;
         }
-        const double c = quant_error_of_rounding(format, wanted->rounding, wanted->block_rows);
-        const quant_algo_t *algo = fitting_algo(wanted, ranks, c, growth, &nmse);
+        const quant_config_t tried = with(&open, format, open.algo);
+        const double c = quant_error_of_rounding(format, open.transform.rounding, open.block_rows);
+        const quant_algo_t *algo = fitting_algo(&tried, ranks, c, target_nmse, growth);
         if (NULL != algo) {
             best_bits = bits;
-            *choice = (quant_choice_t){.format = format, .algo = algo, .nmse = nmse};
+            *config = with(&open, format, algo);
         }
     }
     return isfinite(best_bits);
 }
 
-bool quant_choose(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice)
+bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse)
 {
-    if (wanted->target_nmse > 0) {
-        return choose_for_target(wanted, ranks, choice);
+    if (target_nmse > 0) {
+        return choose_for_target(config, ranks, target_nmse);
     }
-    const quant_algo_t *only = named(wanted);
-    *choice = (quant_choice_t){
-        .format = NULL != wanted->format ? wanted->format : quant_format_at(0),
-        .algo = NULL != only ? only : first_algo(wanted, ranks),
-    };
+    const quant_algo_t *only = named(config);
+    *config = with(config, quant_format_at(0), NULL != only ? only : first_algo(config, ranks));
     return true;
 }

@@ -37,29 +37,14 @@
 
 #include "quant_error.h"
 
-typedef struct quant_wanted {
-    const quant_format_t *format; /* NULL: any */
-    const quant_algo_t *algo;     /* NULL: any; so is one with levels where there are none */
-    unsigned per_machine;         /* ranks of each machine; 0 or 1: there are no levels */
-    bool reduce;                  /* partial sums are quantized */
-    bool gather;                  /* totals are quantized */
-    unsigned block_rows;          /* the most that a call may have: its error is the largest */
-    quant_rounding_t rounding;
-    bool feedback;      /* a call has the error of the one before it, too */
-    double target_nmse; /* 0: none */
-} quant_wanted_t;
-
-typedef struct quant_choice {
-    const quant_format_t *format;
-    const quant_algo_t *algo;
-    double nmse; /* predicted, of a single call; 0 without a target */
-} quant_choice_t;
-
 /*
- * The choice for `ranks` (at least 2); a function of its arguments alone.  False: nothing that
- * `wanted` allows is accurate enough, and *choice is unchanged.
+ * Fill in what a configuration leaves open, which is NULL: formats and the algorithm, which is open
+ * also if it has levels and there are none.  A function of its arguments alone: `ranks`, at least
+ * 2, and of the configuration what is named, block_rows (the most that a call may have: its error
+ * is the largest), transform, feedback and per_machine; target_nmse 0: none.  False: nothing that
+ * is allowed is accurate enough, and the configuration is unchanged.
  */
-bool quant_choose(const quant_wanted_t *wanted, unsigned ranks, quant_choice_t *choice);
+bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse);
 
 /*
  * The NMSE of a choice is below a target if it is so with this factor: errors so large that they

@@ -97,13 +97,15 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
     return quant_error_of_rounding(format, QUANT_ROUNDING_NEAREST, block_rows);
 }
 
-double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,
-                       double variance)
+double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance)
 {
-    double reduce =
-        quant_error_of_rounding(config->reduce_format, config->rounding, config->block_rows);
-    double gather =
-        quant_error_of_rounding(config->gather_format, config->rounding, config->block_rows);
-    const exchange_shape_t shape = quant_algo_shape(algo, config, ranks);
-    return (reduce * exchange_tree_reduce_growth(algo->tree, &shape) + gather * ranks) * variance;
+    const quant_rounding_t rounding = config->transform.rounding;
+    const double reduce =
+        quant_error_of_rounding(config->reduce_format, rounding, config->block_rows);
+    const double gather =
+        quant_error_of_rounding(config->gather_format, rounding, config->block_rows);
+    const exchange_shape_t shape = quant_config_shape(config, ranks);
+
+    return (reduce * exchange_tree_reduce_growth(config->algo->tree, &shape) + gather * ranks) *
+           variance;
 }

@@ -52,7 +52,6 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
  * The mean squared error of one element of an allreduce of contributions of variance `variance`;
  * where calls have blocks of their own (quant_cut.h) at most this: config->block_rows is the most.
  */
-double quant_error_mse(const quant_algo_t *algo, const quant_config_t *config, unsigned ranks,
-                       double variance);
+double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance);
 
 #endif

@@ -68,12 +68,6 @@ static bool quantizes_gather(const quant_settings_t *settings)
     return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
 }
 
-/* The rows of the largest tile that a call may have. */
-static unsigned rows_max(const quant_settings_t *settings)
-{
-    return 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX : (unsigned) settings->block;
-}
-
 bool quant_settings_want_levels(const quant_settings_t *settings)
 {
     const quant_algo_t *algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
@@ -95,50 +89,41 @@ bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part
            (EXCHANGE_ALLGATHER != part || quantizes_gather(settings));
 }
 
-bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,
-                           quant_choice_t *choice)
+bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, quant_config_t *config)
 {
     /* There is no row of a table with the name "auto". */
-    const quant_wanted_t wanted = {
-        .format = quant_format_by_name(quant_format_choices[settings->format]),
-        .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
-        .per_machine = per_machine,
-        .reduce = quantizes_reduce(settings),
-        .gather = quantizes_gather(settings),
-        .block_rows = rows_max(settings),
-        .rounding = (quant_rounding_t) settings->rounding,
-        .feedback = settings->error_feedback,
-        .target_nmse = settings->target_nmse,
-    };
-    return quant_choose(&wanted, ranks, choice);
-}
-
-quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
-                                     const quant_kernels_t *kernels)
-{
-    const quant_format_t *reduce = quantizes_reduce(settings) ? format : &quant_format_fp32;
-    const quant_format_t *gather = quantizes_gather(settings) ? format : &quant_format_fp32;
-    /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
-    const bool exact = quant_format_is_exact(reduce) && quant_format_is_exact(gather);
+    const quant_format_t *format = quant_format_by_name(quant_format_choices[settings->format]);
     const quant_types_t *types = quant_settings_types(settings);
-    quant_config_t config = {
-        .kernels = kernels,
-        .reduce_format = reduce,
-        .gather_format = gather,
-        .block_rows = exact ? QUANT_BLOCK_ROWS_MIN : rows_max(settings),
+    quant_config_t chosen = {
+        .kernels = config->kernels,
+        .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
+        .reduce_format = quantizes_reduce(settings) ? format : &quant_format_fp32,
+        .gather_format = quantizes_gather(settings) ? format : &quant_format_fp32,
+        .block_rows = 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX : (unsigned) settings->block,
         .segment_bytes = settings->segment_bytes,
-        .minishards = exact ? 0 : (unsigned) settings->minishards,
+        .minishards = (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,
         .depth = QUANT_DEPTH,
+        .transform = {.rounding = (quant_rounding_t) settings->rounding,
+                      .rotation = (quant_rotation_t) settings->rotation},
         .feedback = settings->error_feedback,
         .doubles = types->doubles,
         .outer = ARC_TYPE_UINT16 != types->uint16,
-        .rounding = (quant_rounding_t) settings->rounding,
-        .rotation = (quant_rotation_t) settings->rotation,
+        .per_machine = config->per_machine,
+        .order = config->order,
     };
 
-    config.segment_elems = quant_cut_most_elems(&config);
-    return config;
+    if (!quant_choose(&chosen, ranks, settings->target_nmse)) {
+        return false;
+    }
+    if (quant_format_is_exact(quant_config_format(&chosen))) {
+        /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
+        chosen.block_rows = QUANT_BLOCK_ROWS_MIN;
+        chosen.minishards = 0;
+    }
+    chosen.segment_elems = quant_cut_most_elems(&chosen);
+    *config = chosen;
+    return true;
 }
 
 quant_wish_t quant_wish_parse(const char *text, int *format)

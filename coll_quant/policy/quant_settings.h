@@ -67,19 +67,13 @@ extern const size_t quant_params_count;
 bool quant_settings_want_levels(const quant_settings_t *settings);
 
 /*
- * Format and algorithm for settings whose values are in range; per_machine as in quant_wanted_t.
- * False: what they allow does not meet their target_nmse with so many ranks; *choice is then
+ * The configuration for settings whose values are in range, with what they leave open chosen for
+ * `ranks`; in *config kernels, per_machine and order are set before.  It passes
+ * quant_config_check().  False: what they allow does not meet their target_nmse, and *config is
  * unchanged.
  */
-bool quant_settings_choose(const quant_settings_t *settings, unsigned ranks, unsigned per_machine,
-                           quant_choice_t *choice);
-
-/*
- * The configuration for settings whose values are in range, with the format chosen; `kernels` must
- * outlive the configuration.  It passes quant_config_check().
- */
-quant_config_t quant_settings_config(const quant_settings_t *settings, const quant_format_t *format,
-                                     const quant_kernels_t *kernels);
+bool quant_settings_config(const quant_settings_t *settings, unsigned ranks,
+                           quant_config_t *config);
 
 /* What a communicator's info key says: */
 typedef enum quant_wish {

@@ -27,10 +27,9 @@ const quant_algo_t *quant_algo_by_name(const char *name)
     return NULL;
 }
 
-exchange_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
-                                  unsigned ranks)
+exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks)
 {
-    if (!algo->tree->levels || config->per_machine < 2) {
+    if (!config->algo->tree->levels || config->per_machine < 2) {
         return exchange_shape_flat(ranks);
     }
     return (exchange_shape_t){
@@ -42,7 +41,8 @@ exchange_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t
 
 arc_status_t quant_config_check(const quant_config_t *config)
 {
-    if (NULL == config->kernels || NULL == config->reduce_format || NULL == config->gather_format) {
+    if (NULL == config->kernels || NULL == config->algo || NULL == config->reduce_format ||
+        NULL == config->gather_format) {
         return ARC_ERR_INVALID;
     }
     if (config->block_rows < QUANT_BLOCK_ROWS_MIN || config->block_rows > QUANT_BLOCK_ROWS_MAX) {
@@ -59,7 +59,8 @@ arc_status_t quant_config_check(const quant_config_t *config)
     if (config->depth < EXCHANGE_DEPTH_MIN || config->depth > EXCHANGE_DEPTH_MAX) {
         return ARC_ERR_INVALID;
     }
-    if (config->rounding >= QUANT_ROUNDINGS || config->rotation >= QUANT_ROTATIONS) {
+    if (config->transform.rounding >= QUANT_ROUNDINGS ||
+        config->transform.rotation >= QUANT_ROTATIONS) {
         return ARC_ERR_INVALID;
     }
     return ARC_OK;
@@ -76,8 +77,8 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->minishards,
         config->microshards,
         config->depth,
-        config->rounding,
-        config->rotation,
+        config->transform.rounding,
+        config->transform.rotation,
         config->feedback,
         config->doubles,
         config->outer,

@@ -26,66 +26,6 @@ enum {
     QUANT_SEGMENT_ELEMS_MAX = 1 << 24,
 };
 
-/*
- * Constant for the life of a communicator, equal on all its ranks; only the
- * kernels may differ, since all kernels give the same bits.
- *
- * The two formats make the four variants: int8 and int8 quantizes both stages,
- * int8 and fp32 only the reduce-scatter, fp32 and int8 only the allgather, fp32
- * and fp32 none.
- */
-typedef struct quant_config {
-    const quant_kernels_t *kernels;
-    const quant_format_t *reduce_format; /* partial sums */
-    const quant_format_t *gather_format; /* results */
-
-    /*
-     * With minishards or microshards each call has its own cut (quant_cut.h), and the first two are
-     * the most that any has; with minishards block_rows is a power of two.
-     */
-    unsigned block_rows;  /* rows of a tile */
-    size_t segment_elems; /* of a full message; a multiple of 64 * block_rows */
-    size_t segment_bytes; /* with minishards alone: of a full message, unless one tile has more */
-    unsigned minishards;  /* tiles of the longest shard; 0: block_rows decides */
-    unsigned microshards; /* messages of the longest shard; 0: segment_elems or _bytes decides */
-
-    unsigned depth;            /* how many segments are under way, and so the message buffers */
-    quant_rounding_t rounding; /* nearest: the default */
-    quant_rotation_t rotation; /* none: the default */
-    uint64_t draws_base;       /* with noise: quant_transform_base() */
-    bool feedback;             /* operations may have a residual */
-    bool doubles;              /* operations may be of doubles */
-    bool outer;                /* operations may have a quant_outer_t */
-
-    /* For algorithms with levels (exchange_tree.h): each machine's ranks, and where they are. */
-    unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
-    const unsigned *order; /* outlives the configuration */
-} quant_config_t;
-
-/* ARC_ERR_INVALID if a value is outside the limits above. */
-arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
-
-/*
- * A number that is the same where all is the same that must be, for the ranks to compare; others
- * that give it are unlikely.  Of per_machine, but not of the order, which the ranks find together.
- */
-uint64_t quant_config_hash(const quant_config_t *config);
-
-/*
- * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not
- * overlap.
- */
-typedef struct quant_operation {
-    const void *send;
-    void *recv;
-    const quant_numbers_t *numbers; /* what these are; NULL: floats */
-    const quant_outer_t *outer;     /* of an allreduce of floats: what they are; NULL: floats */
-    size_t count;                   /* elements of the vector, or of a block */
-    exchange_part_t part;           /* the same on all ranks */
-    uint32_t sequence; /* the same on all ranks, another one than that of the call before */
-    float *residual;   /* [count], what the call before left (quant_numbers.h); NULL: none */
-} quant_operation_t;
-
 /* clang-format off */
 /* X(name, description): the only list of algorithms; quant_choose.h has which one auto takes. */
 #define QUANT_ALGO_TABLE(X) \
@@ -106,9 +46,75 @@ typedef struct quant_algo {
     const exchange_tree_t *tree;
 } quant_algo_t;
 
+/*
+ * Constant for the life of a communicator, equal on all its ranks; only the
+ * kernels may differ, since all kernels give the same bits.
+ *
+ * The two formats make the four variants: int8 and int8 quantizes both stages,
+ * int8 and fp32 only the reduce-scatter, fp32 and int8 only the allgather, fp32
+ * and fp32 none.
+ */
+typedef struct quant_config {
+    const quant_kernels_t *kernels;
+    const quant_algo_t *algo;
+    const quant_format_t *reduce_format; /* partial sums */
+    const quant_format_t *gather_format; /* results */
+
+    /*
+     * With minishards or microshards each call has its own cut (quant_cut.h), and the first two are
+     * the most that any has; with minishards block_rows is a power of two.
+     */
+    unsigned block_rows;  /* rows of a tile */
+    size_t segment_elems; /* of a full message; a multiple of 64 * block_rows */
+    size_t segment_bytes; /* with minishards alone: of a full message, unless one tile has more */
+    unsigned minishards;  /* tiles of the longest shard; 0: block_rows decides */
+    unsigned microshards; /* messages of the longest shard; 0: segment_elems or _bytes decides */
+
+    unsigned depth; /* how many segments are under way, and so the message buffers */
+    quant_transform_t transform;
+    uint64_t draws_base; /* with noise: quant_transform_base() */
+    bool feedback;       /* operations may have a residual */
+    bool doubles;        /* operations may be of doubles */
+    bool outer;          /* operations may have a quant_outer_t */
+
+    /* For algorithms with levels (exchange_tree.h): each machine's ranks, and where they are. */
+    unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
+    const unsigned *order; /* outlives the configuration */
+} quant_config_t;
+
+/* ARC_ERR_INVALID if a value is outside the limits above. */
+arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
+
+/*
+ * A number that is the same where all is the same that must be, for the ranks to compare; others
+ * that give it are unlikely.  Of per_machine, but not of the order, which the ranks find together.
+ */
+uint64_t quant_config_hash(const quant_config_t *config);
+
+/* The format of what is quantized; an exact one: nothing is. */
+static inline const quant_format_t *quant_config_format(const quant_config_t *config)
+{
+    return quant_format_is_exact(config->reduce_format) ? config->gather_format
+                                                        : config->reduce_format;
+}
+
 /* The shape that the algorithm has among `ranks`. */
-exchange_shape_t quant_algo_shape(const quant_algo_t *algo, const quant_config_t *config,
-                                  unsigned ranks);
+exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks);
+
+/*
+ * One call.  In place `send` is `recv`, in an allgather the own block in it; otherwise they do not
+ * overlap.
+ */
+typedef struct quant_operation {
+    const void *send;
+    void *recv;
+    const quant_numbers_t *numbers; /* what these are; NULL: floats */
+    const quant_outer_t *outer;     /* of an allreduce of floats: what they are; NULL: floats */
+    size_t count;                   /* elements of the vector, or of a block */
+    exchange_part_t part;           /* the same on all ranks */
+    uint32_t sequence; /* the same on all ranks, another one than that of the call before */
+    float *residual;   /* [count], what the call before left (quant_numbers.h); NULL: none */
+} quant_operation_t;
 
 /* NULL: there is no such algorithm. */
 const quant_algo_t *quant_algo_by_name(const char *name);

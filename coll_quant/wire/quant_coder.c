@@ -31,7 +31,7 @@ static void *result_at(const quant_coder_t *coder, size_t index)
 /* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
 static uint64_t key_of(const quant_coder_t *coder, const exchange_message_t *message)
 {
-    return QUANT_ROUNDING_NEAREST == coder->config.rounding
+    return QUANT_ROUNDING_NEAREST == coder->config.transform.rounding
                ? 0
                : quant_transform_key(coder->config.draws_base, coder->operation.sequence,
                                      message->round, message->shard, message->segment);
@@ -264,7 +264,7 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
                 .codec =
                     {
                         .kernels = config->kernels,
-                        .transform = {.rounding = config->rounding, .rotation = config->rotation},
+                        .transform = config->transform,
                         .tile = (float *) (base + begin[PART_TILE]),
                     },
                 .floats = (float *) (base + begin[PART_FLOATS]),

@@ -22,7 +22,7 @@ static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
     }
     const size_t rows = arc_divide_up(arc_divide_up(shard_elems, QUANT_LANES), config->minishards);
     unsigned block_rows = (unsigned) clipped(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
-    if (QUANT_ROTATION_NONE != config->rotation) {
+    if (QUANT_ROTATION_NONE != config->transform.rotation) {
         /* Pieces of a tile with different powers of two have different errors. */
         unsigned power = QUANT_BLOCK_ROWS_MIN;
         while (power < block_rows) {

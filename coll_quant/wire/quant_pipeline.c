@@ -5,29 +5,26 @@
 #include "quant_coder.h"
 #include "quant_pipeline.h"
 
-static exchange_config_t exchange_of(const quant_algo_t *algo, const quant_config_t *config,
-                                     unsigned ranks)
+static exchange_config_t exchange_of(const quant_config_t *config, unsigned ranks)
 {
     return (exchange_config_t){
-        .tree = algo->tree,
-        .shape = quant_algo_shape(algo, config, ranks),
+        .tree = config->algo->tree,
+        .shape = quant_config_shape(config, ranks),
         .depth = config->depth,
         .message_bytes = quant_coder_message_bytes(config),
         .sum_bytes = quant_coder_sum_bytes(config),
     };
 }
 
-size_t quant_pipeline_memory_bytes(const quant_algo_t *algo, const quant_config_t *config,
-                                   unsigned ranks)
+size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks)
 {
-    const exchange_config_t exchange = exchange_of(algo, config, ranks);
+    const exchange_config_t exchange = exchange_of(config, ranks);
     return quant_coder_memory_bytes(config) + exchange_pipeline_memory_bytes(&exchange);
 }
 
-arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *config,
-                                arc_stream_t *stream, void *memory)
+arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory)
 {
-    const exchange_config_t exchange = exchange_of(algo, config, stream->ranks);
+    const exchange_config_t exchange = exchange_of(config, stream->ranks);
     quant_coder_t *coder = quant_coder_init(config, stream->rank, memory);
 
     return exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,

@@ -12,16 +12,14 @@
 #include "task.h"
 
 /* The memory of one rank of `ranks`; the config is valid. */
-size_t quant_pipeline_memory_bytes(const quant_algo_t *algo, const quant_config_t *config,
-                                   unsigned ranks);
+size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks);
 
 /*
  * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above
- * says for the ranks of `stream`; algo, config's formats and kernels, the stream and the memory
- * outlive the task.  The task is part of the memory: nothing to free.
+ * says for the ranks of `stream`; what config points to, the stream and the memory outlive the
+ * task.  The task is part of the memory: nothing to free.
  */
-arc_task_t *quant_pipeline_init(const quant_algo_t *algo, const quant_config_t *config,
-                                arc_stream_t *stream, void *memory);
+arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
 
 /* Make the task ready for a call; its progress does the work.  The call before is complete. */
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation);

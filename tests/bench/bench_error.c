@@ -116,7 +116,7 @@ static void round_inputs(work_t *work, const quant_format_t *format)
 static void run(work_t *work, const quant_algo_t *algo, const quant_format_t *reduce,
                 const quant_format_t *gather)
 {
-    work->job.algo = algo;
+    work->job.config.algo = algo;
     quant_job_group(&work->job, 0 == work->job.ranks % PER_MACHINE ? PER_MACHINE : 1);
     work->job.config.reduce_format = reduce;
     work->job.config.gather_format = gather;
@@ -195,11 +195,12 @@ static void print_row(const work_t *work, const row_t *row)
     quant_config_t config = work->job.config;
     char theory[32] = "-";
 
+    config.algo = row->algo;
     config.reduce_format = row->stages->reduce ? row->format : &quant_format_fp32;
     config.gather_format = row->stages->gather ? row->format : &quant_format_fp32;
     const quant_cut_t cut = cut_of(work, &config);
     config.block_rows = cut.block_rows;
-    double expected = quant_error_mse(row->algo, &config, work->job.ranks, 1);
+    double expected = quant_error_mse(&config, work->job.ranks, 1);
     if (expected > 0) {
         (void) snprintf(theory, sizeof(theory), "%.6e", expected);
     }
@@ -294,10 +295,10 @@ static int take_options(quant_config_t *config, int argc, char **argv)
 
     for (; taken + 1 < argc && 0 == strncmp("--", argv[taken], 2); taken += 2) {
         if (0 == strcmp("--rounding", argv[taken])) {
-            config->rounding =
+            config->transform.rounding =
                 (quant_rounding_t) choice_of(quant_rounding_choices, argv[taken + 1]);
         } else if (0 == strcmp("--rotation", argv[taken])) {
-            config->rotation =
+            config->transform.rotation =
                 (quant_rotation_t) choice_of(quant_rotation_choices, argv[taken + 1]);
         } else if (0 == strcmp("--minishards", argv[taken]) &&
                    0 != whole_number(argv[taken + 1], MINISHARDS_MAX)) {
@@ -319,7 +320,7 @@ static void work_init(work_t *work, const quant_config_t *options, unsigned rank
     work->job = (quant_job_t){
         .ranks = ranks,
         .count = count,
-        .config = quant_job_config(),
+        .config = quant_job_config(NULL),
         .isa = ARC_ISA_AVX512,
         .network = {.seed = SEED},
         .inputs = work->inputs,
@@ -327,8 +328,7 @@ static void work_init(work_t *work, const quant_config_t *options, unsigned rank
     work->job.config.block_rows = BLOCK_ROWS;
     work->job.config.segment_elems = SEGMENT_ELEMS;
     work->job.config.depth = DEPTH;
-    work->job.config.rounding = options->rounding;
-    work->job.config.rotation = options->rotation;
+    work->job.config.transform = options->transform;
     work->job.config.minishards = options->minishards;
     work->job.config.segment_bytes = SEGMENT_BYTES;
     if (0 != options->minishards) {

@@ -32,9 +32,10 @@ typedef struct member {
     arc_task_t *task;
 } member_t;
 
-quant_config_t quant_job_config(void)
+quant_config_t quant_job_config(const quant_algo_t *algo)
 {
     return (quant_config_t){
+        .algo = algo,
         .reduce_format = &quant_format_int8,
         .gather_format = &quant_format_int8,
         .block_rows = 64,
@@ -47,10 +48,9 @@ quant_job_t quant_job_new(const quant_algo_t *algo, unsigned ranks, size_t count
                           float *const *inputs, uint64_t seed)
 {
     quant_job_t job = {
-        .algo = algo,
         .ranks = ranks,
         .count = count,
-        .config = quant_job_config(),
+        .config = quant_job_config(algo),
         .isa = ARC_ISA_AVX512,
         .network = {.seed = seed, .delay_max = 12, .eager_max = 2},
         .inputs = inputs,
@@ -78,7 +78,7 @@ void quant_job_group(quant_job_t *job, unsigned per_machine)
     /* Of each shape that a test has: configurations point there. */
     static unsigned orders[JOB_RANKS_MAX + 1][JOB_RANKS_MAX + 1][JOB_RANKS_MAX];
 
-    if (!job->algo->tree->levels) {
+    if (!job->config.algo->tree->levels) {
         return;
     }
     for (unsigned divisor = 2; 0 == per_machine; ++divisor) {
@@ -159,15 +159,14 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     if (NULL == member->config.kernels) {
         member->config.kernels = &member->kernels;
     }
-    member->memory =
-        test_buffer_new(quant_pipeline_memory_bytes(job->algo, &member->config, job->ranks), 0);
+    member->memory = test_buffer_new(quant_pipeline_memory_bytes(&member->config, job->ranks), 0);
     member->send = test_buffer_new(in * number_bytes(job), number_bytes(job) * (rank % 3));
     member->recv = test_buffer_new(recv * number_bytes(job), number_bytes(job) * (rank % 5));
     member->residual =
         test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
-    member->task = quant_pipeline_init(job->algo, &member->config,
-                                       sim_network_stream(network, rank), member->memory.data);
+    member->task = quant_pipeline_init(&member->config, sim_network_stream(network, rank),
+                                       member->memory.data);
 }
 
 static void member_start(member_t *member)

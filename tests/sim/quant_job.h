@@ -19,7 +19,6 @@ enum {
 };
 
 typedef struct quant_job {
-    const quant_algo_t *algo;
     unsigned ranks;
     size_t count; /* of the vector; of a block if `part` is a half */
     exchange_part_t part;
@@ -52,7 +51,7 @@ typedef struct quant_outcome {
 } quant_outcome_t;
 
 /* The config of most tests: int8 both ways, 64 rows, one tile per message, smallest depth. */
-quant_config_t quant_job_config(void);
+quant_config_t quant_job_config(const quant_algo_t *algo);
 
 /*
  * An allreduce with that config, the best instruction set and a network on which messages come late

@@ -31,7 +31,7 @@ typedef struct model {
 /* Ranks of a machine; 1 where there are no levels. */
 static unsigned per_machine(const quant_job_t *job)
 {
-    const bool levels = 0 == strcmp("hierarchical", job->algo->name);
+    const bool levels = 0 == strcmp("hierarchical", job->config.algo->name);
     return levels && job->config.per_machine > 1 ? job->config.per_machine : 1;
 }
 
@@ -95,11 +95,11 @@ static const model_t *model_of(const quant_job_t *job)
     };
 
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
-        if (0 == strcmp(models[i].name, job->algo->name)) {
+        if (0 == strcmp(models[i].name, job->config.algo->name)) {
             return &models[i];
         }
     }
-    fprintf(stderr, "quant_oracle: no model of %s\n", job->algo->name);
+    fprintf(stderr, "quant_oracle: no model of %s\n", job->config.algo->name);
     abort();
 }
 

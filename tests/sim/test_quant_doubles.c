@@ -93,14 +93,14 @@ static void error_is_that_of_floats(void **state)
     const doubles_case_t *wanted = *state;
     double **inputs = doubles_new();
     quant_job_t job = job_of(wanted, inputs);
-    const double predicted = quant_error_mse(wanted->algo, &job.config, RANKS, 1);
+    const double predicted = quant_error_mse(&job.config, RANKS, 1);
 
     for (unsigned in_place = 0; in_place < 2; ++in_place) {
         job.in_place = 0 != in_place;
         assert_true(fabs(checked_mse(&job, inputs, 2) / predicted - 1) < 0.08);
     }
-    job.config.rounding = QUANT_ROUNDING_DITHER;
-    job.config.rotation = QUANT_ROTATION_HADAMARD;
+    job.config.transform.rounding = QUANT_ROUNDING_DITHER;
+    job.config.transform.rotation = QUANT_ROTATION_HADAMARD;
     assert_true(checked_mse(&job, inputs, 1) < 2 * predicted);
     job.config.feedback = true;
     assert_true(checked_mse(&job, inputs, 3) < 3 * predicted);
@@ -126,7 +126,7 @@ static void each_call_has_the_error_of_its_own_blocks(void **state)
         quant_config_t of_call = job.config;
         of_call.block_rows =
             quant_cut(&job.config, exchange_layout_shard(&layout, 0).elems).block_rows;
-        const double predicted = quant_error_mse(wanted->algo, &of_call, RANKS, 1);
+        const double predicted = quant_error_mse(&of_call, RANKS, 1);
         /* The last block of a shard may be short. */
         const double measured = checked_mse(&job, inputs, 2);
         assert_true(measured < 1.08 * predicted && measured > 0.8 * predicted);

@@ -85,8 +85,8 @@ static void finite_sums_stay_finite_and_others_become_infinite(void **state)
             job.config.block_rows = QUANT_BLOCK_ROWS_MIN;
             job.config.reduce_format = format;
             job.config.gather_format = format;
-            job.config.rounding = option->rounding;
-            job.config.rotation = option->rotation;
+            job.config.transform.rounding = option->rounding;
+            job.config.transform.rotation = option->rotation;
             check(&job, option->name);
         }
     }

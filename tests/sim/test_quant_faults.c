@@ -34,10 +34,9 @@ static int setup(void **state)
         .result = test_alloc(COUNT * sizeof(float)),
     };
     fixture->job = (quant_job_t){
-        .algo = *state,
         .ranks = RANKS,
         .count = COUNT,
-        .config = quant_job_config(),
+        .config = quant_job_config(*state),
         .isa = ARC_ISA_AVX512,
         .network = {.seed = SEED, .delay_max = 5, .eager_max = 1},
         .inputs = fixture->inputs,
@@ -202,10 +201,10 @@ static void a_late_rank_is_named(void **state)
 static void a_config_outside_the_limits_is_refused(void **state)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    quant_config_t good = quant_job_config();
+    quant_config_t good = quant_job_config(quant_algo_at(0));
     good.kernels = &kernels;
     const size_t tile = (size_t) good.block_rows * QUANT_LANES;
-    quant_config_t bad[12];
+    quant_config_t bad[13];
 
     (void) state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
@@ -221,6 +220,7 @@ static void a_config_outside_the_limits_is_refused(void **state)
     bad[7].segment_elems = QUANT_SEGMENT_ELEMS_MAX + tile;
     bad[8].depth = EXCHANGE_DEPTH_MIN - 1;
     bad[9].depth = EXCHANGE_DEPTH_MAX + 1;
+    bad[12].algo = NULL;
     good.minishards = 3;
     good.segment_bytes = sizeof(quant_wire_header_t);
     bad[10] = bad[11] = good;

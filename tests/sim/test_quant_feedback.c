@@ -110,9 +110,9 @@ static void what_is_drawn_and_rotated_is_carried_too(void **state)
     quant_job_t job = job_of(*state, inputs);
     double bound = 0;
 
-    job.config.rotation = QUANT_ROTATION_HADAMARD;
+    job.config.transform.rotation = QUANT_ROTATION_HADAMARD;
     for (unsigned rounding = 0; rounding < QUANT_ROUNDINGS; ++rounding) {
-        job.config.rounding = (quant_rounding_t) rounding;
+        job.config.transform.rounding = (quant_rounding_t) rounding;
         const double once = squared_error(&job, 1, false, &bound);
         const double many = squared_error(&job, CALLS, true, &bound);
         assert_true(many < 1.5 * once);

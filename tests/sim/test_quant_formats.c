@@ -80,7 +80,7 @@ static void the_mean_error_is_as_predicted(void **state)
     for (size_t i = 0; i < COUNT; ++i) {
         squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
     }
-    double predicted = quant_error_mse(row->algo, &job.config, RANKS, 1);
+    double predicted = quant_error_mse(&job.config, RANKS, 1);
     printf("# %s: measured %.4e, predicted %.4e\n", row->name, squares / COUNT, predicted);
     /* The error of a sum adds to the next one, which a coarse format shows. */
     assert_true(fabs(squares / COUNT / predicted - 1) < 0.08);

@@ -244,7 +244,7 @@ static void the_mean_error_is_that_of_the_stage(void **state)
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
         squares += ((double) result[i] - exact[i]) * ((double) result[i] - exact[i]);
     }
-    const exchange_shape_t shape = quant_algo_shape(half->algo, &job.config, RANKS);
+    const exchange_shape_t shape = quant_config_shape(&job.config, RANKS);
     const double growth = EXCHANGE_REDUCE_SCATTER == half->part
                               ? exchange_tree_reduce_growth(half->algo->tree, &shape)
                               : 1;

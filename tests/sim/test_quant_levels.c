@@ -144,7 +144,7 @@ static void mean_error_is_as_predicted(void **state)
             squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
         }
         const double measured = squares / (double) count;
-        const double predicted = quant_error_mse(job.algo, &job.config, ranks, 1);
+        const double predicted = quant_error_mse(&job.config, ranks, 1);
         printf("# %s, %s: mse %.4e, predicted %.4e\n", shape->name, stages[s].name, measured,
                predicted);
         /* One machine: nothing is rounded while it adds, but by the additions. */

@@ -87,7 +87,7 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
         const size_t wanted = (rows + minishards[i] - 1) / minishards[i];
         of_call.block_rows = wanted < of_call.block_rows ? (unsigned) wanted : of_call.block_rows;
         const double measured = squares / COUNT;
-        const double predicted = quant_error_mse(algo, &of_call, RANKS, 1);
+        const double predicted = quant_error_mse(&of_call, RANKS, 1);
         printf("# %s, minishards %u, blocks of %u: mse %.4e, predicted %.4e, ratio %.4f\n",
                algo->name, minishards[i], of_call.block_rows, measured, predicted,
                measured / predicted);
@@ -127,8 +127,8 @@ static void transformed_calls_of_any_length_keep_the_bound(void **state)
             quant_job_t job = job_of(*state, RANKS, count, inputs);
             job.config.minishards = cuts[i % CUTS][0];
             job.config.microshards = cuts[i % CUTS][1];
-            job.config.rounding = options[o].rounding;
-            job.config.rotation = options[o].rotation;
+            job.config.transform.rounding = options[o].rounding;
+            job.config.transform.rotation = options[o].rotation;
             quant_outcome_t outcome = quant_job_run(&job, 1, result);
             assert_true(quant_outcome_is_clean(&outcome));
             assert_true(isfinite(outcome.bound));
@@ -165,7 +165,7 @@ static void rotated_numbers_that_are_huge_stay_what_they_are(void **state)
             inputs[0][i] = inputs[1][i] = i < filled ? value : 0;
         }
         job.config.minishards = 1;
-        job.config.rotation = QUANT_ROTATION_HADAMARD;
+        job.config.transform.rotation = QUANT_ROTATION_HADAMARD;
         quant_outcome_t outcome = quant_job_run(&job, 1, result);
         assert_true(quant_outcome_is_clean(&outcome));
         for (size_t i = 0; i < COUNT; ++i) {

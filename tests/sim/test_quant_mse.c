@@ -102,10 +102,10 @@ static void mean_error_is_as_predicted(void **state)
         quant_job_t job = quant_job_new(stages->algo, ranks[i], count, inputs, SEED);
         job.config.reduce_format = of->reduce;
         job.config.gather_format = of->gather;
-        job.config.rounding = of->rounding;
-        job.config.rotation = of->rotation;
+        job.config.transform.rounding = of->rounding;
+        job.config.transform.rotation = of->rotation;
         double measured = measured_mse(&job);
-        double predicted = quant_error_mse(stages->algo, &job.config, ranks[i], 1);
+        double predicted = quant_error_mse(&job.config, ranks[i], 1);
         printf("# %s, %2u ranks: mse %.4e, predicted %.4e, G measured %.3f\n", stages->name,
                ranks[i], measured, predicted,
                measured / quant_error_of_rounding(&quant_format_int8, of->rounding, 64));

@@ -39,8 +39,8 @@ static quant_job_t job_of(const transform_case_t *row, unsigned ranks, size_t co
 
     job.config.reduce_format = row->format;
     job.config.gather_format = row->format;
-    job.config.rounding = row->option->rounding;
-    job.config.rotation = row->option->rotation;
+    job.config.transform.rounding = row->option->rounding;
+    job.config.transform.rotation = row->option->rotation;
     return job;
 }
 
@@ -208,7 +208,7 @@ static void errors_of_different_messages_are_independent(void **state)
     }
     job.config.gather_format = &quant_format_fp32;
     for (unsigned r = 0; r < 2; ++r) {
-        job.config.rounding = 0 == r ? row->option->rounding : QUANT_ROUNDING_NEAREST;
+        job.config.transform.rounding = 0 == r ? row->option->rounding : QUANT_ROUNDING_NEAREST;
         quant_outcome_t outcome = quant_job_run(&job, 1, result);
         assert_true(quant_outcome_is_clean(&outcome));
         for (size_t i = 0; i < COUNT; ++i) {

@@ -26,17 +26,56 @@ enum {
     TARGETS = sizeof targets / sizeof targets[0],
 };
 
-static quant_wanted_t anything(double target)
+/* What is named; NULL is left open. */
+typedef struct wanted {
+    const quant_format_t *format;
+    const quant_algo_t *algo;
+    unsigned per_machine;
+    bool exact_reduce; /* partial sums are not quantized */
+    bool feedback;
+    double target_nmse;
+} wanted_t;
+
+typedef struct choice {
+    const quant_format_t *format;
+    const quant_algo_t *algo;
+    double nmse; /* predicted */
+} choice_t;
+
+static wanted_t anything(double target)
 {
-    return (quant_wanted_t){
-        .reduce = true, .gather = true, .block_rows = BLOCK, .target_nmse = target};
+    return (wanted_t){.target_nmse = target};
 }
 
 static double nmse_of(const quant_format_t *format, const quant_algo_t *algo, unsigned ranks)
 {
     const quant_config_t config = {
-        .reduce_format = format, .gather_format = format, .block_rows = BLOCK};
-    return quant_error_mse(algo, &config, ranks, 1) / ranks;
+        .algo = algo, .reduce_format = format, .gather_format = format, .block_rows = BLOCK};
+    return quant_error_mse(&config, ranks, 1) / ranks;
+}
+
+static bool choose(const wanted_t *wanted, unsigned ranks, choice_t *choice)
+{
+    quant_config_t config = {
+        .algo = wanted->algo,
+        .reduce_format = wanted->exact_reduce ? &quant_format_fp32 : wanted->format,
+        .gather_format = wanted->format,
+        .block_rows = BLOCK,
+        .feedback = wanted->feedback,
+        .per_machine = wanted->per_machine,
+    };
+
+    if (!quant_choose(&config, ranks, wanted->target_nmse)) {
+        assert_ptr_equal(wanted->algo, config.algo);
+        assert_ptr_equal(wanted->format, config.gather_format);
+        return false;
+    }
+    *choice = (choice_t){
+        .format = quant_config_format(&config),
+        .algo = config.algo,
+        .nmse = quant_error_mse(&config, ranks, 1) / ranks * (wanted->feedback ? 2 : 1),
+    };
+    return true;
 }
 
 /* Bytes of a million elements. */
@@ -60,12 +99,12 @@ static const char *usual_algo(unsigned ranks)
 
 static void without_a_target_it_is_int8_on_a_loop(void **state)
 {
-    const quant_wanted_t wanted = anything(0);
+    const wanted_t wanted = anything(0);
     (void) state;
 
     for (size_t i = 0; i < RANKS; ++i) {
-        quant_choice_t choice = {0};
-        assert_true(quant_choose(&wanted, ranks_of[i], &choice));
+        choice_t choice = {0};
+        assert_true(choose(&wanted, ranks_of[i], &choice));
         assert_ptr_equal(&quant_format_int8, choice.format);
         assert_string_equal(usual_algo(ranks_of[i]), choice.algo->name);
     }
@@ -76,13 +115,13 @@ static void what_is_named_is_taken_where_there_is_no_target(void **state)
     (void) state;
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
-            quant_wanted_t wanted = anything(0);
-            quant_choice_t choice = {0};
+            wanted_t wanted = anything(0);
+            choice_t choice = {0};
 
             wanted.format = quant_format_at(f);
             wanted.algo = quant_algo_at(a);
             wanted.per_machine = 2;
-            assert_true(quant_choose(&wanted, 6, &choice));
+            assert_true(choose(&wanted, 6, &choice));
             assert_ptr_equal(wanted.format, choice.format);
             assert_ptr_equal(wanted.algo, choice.algo);
         }
@@ -94,8 +133,8 @@ static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
     (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const quant_wanted_t wanted = anything(targets[t]);
-            quant_choice_t choice = {0};
+            const wanted_t wanted = anything(targets[t]);
+            choice_t choice = {0};
             size_t cheapest = SIZE_MAX;
 
             for (size_t f = 0; NULL != quant_format_at(f); ++f) {
@@ -109,7 +148,7 @@ static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
                     }
                 }
             }
-            assert_int_equal(SIZE_MAX != cheapest, quant_choose(&wanted, ranks_of[i], &choice));
+            assert_int_equal(SIZE_MAX != cheapest, choose(&wanted, ranks_of[i], &choice));
             if (SIZE_MAX == cheapest) {
                 assert_null(choice.format);
                 continue;
@@ -129,10 +168,10 @@ static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void *
 
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const quant_wanted_t wanted = anything(targets[t]);
+            const wanted_t wanted = anything(targets[t]);
             const quant_algo_t *usual = quant_algo_by_name(usual_algo(ranks_of[i]));
-            quant_choice_t choice = {0};
-            if (quant_choose(&wanted, ranks_of[i], &choice)) {
+            choice_t choice = {0};
+            if (choose(&wanted, ranks_of[i], &choice)) {
                 const bool met =
                     nmse_of(choice.format, usual, ranks_of[i]) * QUANT_CHOOSE_MARGIN < targets[t];
                 assert_int_equal(met, usual == choice.algo);
@@ -145,58 +184,58 @@ static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void *
 
 static void what_is_named_restricts_the_choice(void **state)
 {
-    quant_wanted_t wanted = anything(1e-4);
-    quant_choice_t choice = {0};
+    wanted_t wanted = anything(1e-4);
+    choice_t choice = {0};
     (void) state;
 
     wanted.format = &quant_format_int16;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int16, choice.format);
     assert_string_equal("semi_loop", choice.algo->name);
 
     /* 4.5 c = 1.6e-4 with the full loop, 1.9 c = 6.6e-5 with direct. */
     wanted.format = &quant_format_int8;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("direct", choice.algo->name);
     wanted.algo = quant_algo_by_name("full_loop");
-    assert_false(quant_choose(&wanted, 8, &choice));
+    assert_false(choose(&wanted, 8, &choice));
     wanted.format = NULL;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int10, choice.format);
     assert_string_equal("full_loop", choice.algo->name);
 
     /* Formats without scales and the exact one serve who names them. */
     wanted.format = &quant_format_fp16;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_fp16, choice.format);
     wanted.format = &quant_format_fp32;
     wanted.target_nmse = 1e-30;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_fp32, choice.format);
 }
 
 static void with_levels_the_hierarchical_one_is_taken(void **state)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    quant_wanted_t wanted = anything(0);
-    quant_choice_t choice = {0};
+    wanted_t wanted = anything(0);
+    choice_t choice = {0};
     (void) state;
 
     wanted.per_machine = 2;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
 
     /* 4 machines: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
     wanted.target_nmse = 2.7 * c;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
     assert_ptr_equal(&quant_format_int8, choice.format);
     assert_true(fabs(choice.nmse / (2.5 * c) - 1) < 1e-12);
     wanted.target_nmse = 2.4 * c;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("direct", choice.algo->name);
     wanted.algo = quant_algo_by_name("hierarchical");
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
     assert_ptr_equal(&quant_format_int10, choice.format);
 }
@@ -207,15 +246,15 @@ static void where_there_are_no_levels_it_is_left_open(void **state)
     for (unsigned per_machine = 0; per_machine <= 1; ++per_machine) {
         for (size_t t = 0; t <= TARGETS; ++t) {
             for (size_t i = 0; i < RANKS; ++i) {
-                const quant_wanted_t open = anything(t < TARGETS ? targets[t] : 0);
-                quant_wanted_t wanted = open;
-                quant_choice_t choice = {0};
-                quant_choice_t expected = {0};
+                const wanted_t open = anything(t < TARGETS ? targets[t] : 0);
+                wanted_t wanted = open;
+                choice_t choice = {0};
+                choice_t expected = {0};
 
                 wanted.algo = quant_algo_by_name("hierarchical");
                 wanted.per_machine = per_machine;
-                assert_int_equal(quant_choose(&open, ranks_of[i], &expected),
-                                 quant_choose(&wanted, ranks_of[i], &choice));
+                assert_int_equal(choose(&open, ranks_of[i], &expected),
+                                 choose(&wanted, ranks_of[i], &choice));
                 assert_ptr_equal(expected.algo, choice.algo);
                 assert_ptr_equal(expected.format, choice.format);
             }
@@ -226,14 +265,14 @@ static void where_there_are_no_levels_it_is_left_open(void **state)
 static void stages_that_are_exact_leave_room(void **state)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    quant_wanted_t wanted = anything(1.5 * c);
-    quant_choice_t choice = {0};
+    wanted_t wanted = anything(1.5 * c);
+    choice_t choice = {0};
     (void) state;
 
-    assert_true(quant_choose(&wanted, 8, &choice));
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int10, choice.format);
-    wanted.reduce = false;
-    assert_true(quant_choose(&wanted, 8, &choice));
+    wanted.exact_reduce = true;
+    assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int8, choice.format);
     assert_true(fabs(choice.nmse / c - 1) < 1e-12);
 }
@@ -244,14 +283,14 @@ static void with_feedback_a_call_has_the_error_of_two(void **state)
     (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const quant_wanted_t half = anything(targets[t] / 2);
-            quant_wanted_t wanted = anything(targets[t]);
-            quant_choice_t choice = {0};
-            quant_choice_t expected = {0};
+            const wanted_t half = anything(targets[t] / 2);
+            wanted_t wanted = anything(targets[t]);
+            choice_t choice = {0};
+            choice_t expected = {0};
 
             wanted.feedback = true;
-            assert_int_equal(quant_choose(&half, ranks_of[i], &expected),
-                             quant_choose(&wanted, ranks_of[i], &choice));
+            assert_int_equal(choose(&half, ranks_of[i], &expected),
+                             choose(&wanted, ranks_of[i], &choice));
             assert_ptr_equal(expected.algo, choice.algo);
             assert_ptr_equal(expected.format, choice.format);
             assert_true(fabs(choice.nmse - 2 * expected.nmse) <= 1e-12 * choice.nmse);

@@ -68,7 +68,9 @@ static quant_config_t config_of(int minishards, int microshards, size_t segment_
     settings.microshards = microshards;
     settings.segment_bytes = segment_bytes;
     kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    const quant_config_t config = quant_settings_config(&settings, format, &kernels);
+    quant_config_t config = {.kernels = &kernels};
+    settings.format = QUANT_CHOICE_AUTO + 1 + (int) format->code;
+    assert_true(quant_settings_config(&settings, 2, &config));
     assert_int_equal(ARC_OK, quant_config_check(&config));
     return config;
 }
@@ -119,7 +121,7 @@ static void rotated_tiles_have_a_power_of_two_rows(void **state)
         for (size_t m = 1; m < NUMBERS; ++m) {
             quant_config_t config = config_of(numbers[m], 0, 61440, &quant_format_int8);
             const unsigned plain = quant_cut(&config, lengths[l]).block_rows;
-            config.rotation = QUANT_ROTATION_HADAMARD;
+            config.transform.rotation = QUANT_ROTATION_HADAMARD;
             const unsigned rotated = quant_cut(&config, lengths[l]).block_rows;
             assert_int_equal(0, rotated & (rotated - 1));
             assert_in_range(rotated, plain, 2 * plain - 1);
@@ -205,21 +207,22 @@ static void no_message_is_longer_than_its_buffer_nor_than_segment_bytes(void **s
 static void a_target_is_met_with_the_longest_blocks(void **state)
 {
     quant_settings_t settings = defaults();
-    quant_choice_t choice = {0};
+    quant_config_t config = {0};
 
     (void) state;
     settings.algorithm = 1 + 1; /* auto, full_loop, semi_loop */
     settings.target_nmse = 1.5e-4;
-    assert_true(quant_settings_choose(&settings, 8, 1, &choice));
-    assert_string_equal("semi_loop", choice.algo->name);
-    assert_string_equal("int8", choice.format->name);
+    assert_true(quant_settings_config(&settings, 8, &config));
+    assert_string_equal("semi_loop", config.algo->name);
+    assert_string_equal("int8", config.gather_format->name);
     settings.minishards = 1000000;
-    assert_true(quant_settings_choose(&settings, 8, 1, &choice));
-    assert_string_equal("int10", choice.format->name);
+    assert_true(quant_settings_config(&settings, 8, &config));
+    assert_string_equal("int10", config.gather_format->name);
     settings.target_nmse = 2.5e-4;
-    assert_true(quant_settings_choose(&settings, 8, 1, &choice));
-    assert_string_equal("int8", choice.format->name);
-    assert_true(choice.nmse > 2.25e-4 && choice.nmse < 2.26e-4);
+    assert_true(quant_settings_config(&settings, 8, &config));
+    assert_string_equal("int8", config.gather_format->name);
+    const double nmse = quant_error_mse(&config, 8, 1) / 8;
+    assert_true(nmse > 2.25e-4 && nmse < 2.26e-4);
 }
 
 int main(void)

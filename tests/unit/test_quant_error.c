@@ -171,38 +171,44 @@ static void with_levels_only_machines_count_each_with_all_its_ranks(void **state
     for (unsigned machines = 1; machines <= 33; ++machines) {
         for (unsigned p = 1; p <= 9; ++p) {
             const exchange_shape_t shape = {.machines = machines, .per_machine = p};
-            const quant_config_t config = {.reduce_format = &quant_format_int8,
+            const quant_config_t config = {.algo = algo,
+                                           .reduce_format = &quant_format_int8,
                                            .gather_format = &quant_format_int8,
                                            .block_rows = 64,
                                            .per_machine = p};
             const double growth = p * growth_of_machines(machines);
 
             assert_true(growth == exchange_tree_reduce_growth(algo->tree, &shape));
-            assert_close((growth + machines * p) * c,
-                         quant_error_mse(algo, &config, machines * p, 1), 1e-12);
+            assert_close((growth + machines * p) * c, quant_error_mse(&config, machines * p, 1),
+                         1e-12);
         }
     }
     /* Other algorithms do not care. */
-    const quant_config_t config = {.reduce_format = &quant_format_int8,
+    const quant_config_t config = {.algo = quant_algo_by_name("full_loop"),
+                                   .reduce_format = &quant_format_int8,
                                    .gather_format = &quant_format_fp32,
                                    .block_rows = 64,
                                    .per_machine = 2};
-    assert_close(28 * c, quant_error_mse(quant_algo_by_name("full_loop"), &config, 8, 1), 1e-12);
+    assert_close(28 * c, quant_error_mse(&config, 8, 1), 1e-12);
 }
 
 static void the_stages_add_up(void **state)
 {
-    const quant_config_t reduce = {
-        .reduce_format = &quant_format_int8, .gather_format = &quant_format_fp32, .block_rows = 64};
-    const quant_config_t gather = {
-        .reduce_format = &quant_format_fp32, .gather_format = &quant_format_int8, .block_rows = 64};
     const quant_algo_t *ring = quant_algo_by_name("full_loop");
+    const quant_config_t reduce = {.algo = ring,
+                                   .reduce_format = &quant_format_int8,
+                                   .gather_format = &quant_format_fp32,
+                                   .block_rows = 64};
+    const quant_config_t gather = {.algo = ring,
+                                   .reduce_format = &quant_format_fp32,
+                                   .gather_format = &quant_format_int8,
+                                   .block_rows = 64};
     const double c = quant_error_coefficient(&quant_format_int8, 64);
 
     (void) state;
-    assert_close(28 * c, quant_error_mse(ring, &reduce, 8, 1), 1e-12);
-    assert_close(8 * c, quant_error_mse(ring, &gather, 8, 1), 1e-12);
-    assert_close(8 * c * 4, quant_error_mse(ring, &gather, 8, 4), 1e-12);
+    assert_close(28 * c, quant_error_mse(&reduce, 8, 1), 1e-12);
+    assert_close(8 * c, quant_error_mse(&gather, 8, 1), 1e-12);
+    assert_close(8 * c * 4, quant_error_mse(&gather, 8, 4), 1e-12);
 }
 
 static void algorithms_are_found_by_name(void **state)

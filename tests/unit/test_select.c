@@ -276,6 +276,18 @@ static quant_settings_t quant_defaults(void)
     return settings;
 }
 
+/* For two ranks, in this format. */
+static quant_config_t config_of(const quant_settings_t *settings, const quant_format_t *format,
+                                const quant_kernels_t *kernels)
+{
+    quant_settings_t named = *settings;
+    quant_config_t config = {.kernels = kernels};
+
+    named.format = QUANT_CHOICE_AUTO + 1 + (int) format->code;
+    assert_true(quant_settings_config(&named, 2, &config));
+    return config;
+}
+
 static void settings_give_valid_configurations(void **state)
 {
     static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, 100, QUANT_BLOCK_ROWS_MAX};
@@ -288,8 +300,7 @@ static void settings_give_valid_configurations(void **state)
         for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
             settings.block = blocks[i];
             settings.segment_bytes = segments[j];
-            const quant_config_t config =
-                quant_settings_config(&settings, &quant_format_int8, &kernels);
+            const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
             assert_int_equal(ARC_OK, quant_config_check(&config));
             assert_int_equal(blocks[i], config.block_rows);
             assert_int_equal(QUANT_DEPTH, config.depth);
@@ -311,7 +322,7 @@ static void messages_fill_the_segment(void **state)
         for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] * 3; ++i) {
             settings.block = blocks[i / 3];
             settings.segment_bytes = segments[i % 3];
-            const quant_config_t config = quant_settings_config(&settings, format, &kernels);
+            const quant_config_t config = config_of(&settings, format, &kernels);
             const unsigned rows = config.block_rows;
             const size_t tile = quant_tile_elems(rows);
             const size_t bytes = sizeof(quant_wire_header_t) +
@@ -341,8 +352,7 @@ static void stages_choose_what_is_quantized(void **state)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         settings.stages = rows[i].stages;
-        const quant_config_t config =
-            quant_settings_config(&settings, &quant_format_int8, &kernels);
+        const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
         assert_ptr_equal(rows[i].reduce, config.reduce_format);
         assert_ptr_equal(rows[i].gather, config.gather_format);
         assert_int_equal(QUANT_STAGES_NONE == settings.stages ? QUANT_BLOCK_ROWS_MIN
@@ -365,8 +375,7 @@ static void exact_messages_are_as_long_as_they_may_be(void **state)
         for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
             settings.minishards = minishards[i];
             settings.segment_bytes = segments[j];
-            const quant_config_t config =
-                quant_settings_config(&settings, &quant_format_int8, &kernels);
+            const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
             const quant_cut_t cut = quant_cut(&config, 1 << 24);
             const size_t bytes = sizeof(quant_wire_header_t) + cut.segment_elems * sizeof(float);
             assert_int_equal(ARC_OK, quant_config_check(&config));
@@ -396,7 +405,7 @@ static void all_that_is_derived_is_compared(void **state)
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     const quant_kernels_t others = kernels;
     const quant_settings_t settings = quant_defaults();
-    const quant_config_t config = quant_settings_config(&settings, &quant_format_int8, &kernels);
+    const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
     (void) state;
 
     quant_config_t same = config;
@@ -416,8 +425,8 @@ static void all_that_is_derived_is_compared(void **state)
     ASSERT_COMPARED(minishards, 3);
     ASSERT_COMPARED(microshards, 3);
     ASSERT_COMPARED(depth, config.depth + 1);
-    ASSERT_COMPARED(rounding, QUANT_ROUNDING_DITHER);
-    ASSERT_COMPARED(rotation, QUANT_ROTATION_HADAMARD);
+    ASSERT_COMPARED(transform.rounding, QUANT_ROUNDING_DITHER);
+    ASSERT_COMPARED(transform.rotation, QUANT_ROTATION_HADAMARD);
     ASSERT_COMPARED(feedback, !config.feedback);
     ASSERT_COMPARED(doubles, !config.doubles);
     ASSERT_COMPARED(outer, !config.outer);
