@@ -13,8 +13,10 @@
 
 #include "quant_transform.h"
 
-/* How a segment is coded, and with what; both ends of a message have the same but for the first
- * and the last. */
+/*
+ * How a segment is coded, and with what.  Both ends of a message have the same codec, but each its
+ * own kernels and scratch memory.
+ */
 typedef struct quant_codec {
     const quant_kernels_t *kernels;
     const quant_format_t *format;

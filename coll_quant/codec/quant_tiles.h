@@ -65,8 +65,10 @@ static inline size_t quant_tile_padded_rows(const quant_tile_t *tile)
 
 /* ---- for tiles to which the transform applies ---- */
 
-/* Encode the numbers in the codec's scratch tile, padded, which are lost, with their peaks, unless
- * they are rotated.  False: they cannot be coded. */
+/*
+ * Encode the numbers in the codec's scratch tile, padded, which are lost.  peaks->here is theirs;
+ * of numbers that are to be rotated it does not matter.  False: they cannot be coded.
+ */
 bool quant_tile_encode_transformed(const quant_tile_t *tile, quant_peaks_t *peaks,
                                    uint8_t *payload);
 
