@@ -39,8 +39,7 @@ typedef struct lowlat_component {
 
 typedef struct lowlat_module {
     arc_module_t base;
-    const arc_reduce_table_t *kernels;
-    arc_type_t uint16; /* what sums of MPI_UINT16_T are */
+    mca_bridge_t bridge;
     arc_topology_t topology;
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */

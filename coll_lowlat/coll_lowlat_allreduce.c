@@ -79,7 +79,7 @@ static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *modu
                                               &mca_coll_lowlat_component.config));
         if (ARC_PHASE_DECLINED == base->phase) {
             /* Perhaps not all ranks take them for floats: then nobody must. */
-            module->uint16 = ARC_TYPE_UINT16;
+            mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
         }
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
@@ -148,6 +148,8 @@ static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_
 static inline int run(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
 {
     lowlat_algorithms[algorithm].start(task);
+    /* While what was published is on its way. */
+    arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task->span_bytes);
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {
@@ -192,9 +194,10 @@ static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t 
 {
     arc_module_t *base = &module->base;
 
-    if (mca_half_is(module->uint16, op, type)) {
+    if (mca_half_is(module->bridge.uint16, op, type)) {
         arc_module_count_pass(base, reason, count, type, op);
-        return mca_half_allreduce(base, module->uint16, send, receive, count, arc_below_allreduce);
+        return mca_half_allreduce(base, module->bridge.uint16, send, receive, count,
+                                  arc_below_allreduce);
     }
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
@@ -214,7 +217,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         return OMPI_ERR_NOT_FOUND;
     }
     if (OPAL_LIKELY(count > 0)) {
-        verdict = mca_bridge_reduction(module->kernels, module->uint16, op, type, &reduction);
+        verdict = mca_bridge_reduction(&module->bridge, op, type, &reduction);
     }
     if (OPAL_LIKELY(ARC_REASONS == verdict)) {
         /* First the element: its product with an int is then no overflow. */
@@ -244,13 +247,12 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         return pass(module, verdict, send, receive, count, type, op);
     }
 
-    if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->uint16, op, type))) {
+    if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->bridge.uint16, op, type))) {
         /* Between nodes as floats, or every exchange would round. */
-        return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
+        return mca_half_allreduce(&module->base, module->bridge.uint16, send, receive, count,
                                   coll_lowlat_allreduce);
     }
 
-    arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task.span_bytes);
     task.group = &module->group;
     task.reducer = &reduction.reducer;
     task.in = MPI_IN_PLACE == send ? receive : send;

@@ -147,8 +147,8 @@ static void lowlat_enabled(arc_module_t *base)
     lowlat_module_t *module = (lowlat_module_t *) base;
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
 
-    module->kernels = arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST));
-    module->uint16 = arc_uint16_type(config->uint16_as);
+    mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
+                    arc_uint16_type(config->uint16_as));
     /* As if all were on one node; the set-up looks. */
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);

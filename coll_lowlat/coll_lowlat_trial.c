@@ -326,10 +326,9 @@ static bool bench_make(bench_t *bench, lowlat_module_t *module)
                        .wait = module->wait,
                        .seconds = seconds,
                        .end = now() + seconds};
-    uint64_t ok =
-        NULL != bench->in && NULL != bench->out &&
-        ARC_REASONS == mca_bridge_reduction(module->kernels, module->uint16, &ompi_mpi_op_sum.op,
-                                            &ompi_mpi_float.dt, &bench->reduction);
+    uint64_t ok = NULL != bench->in && NULL != bench->out &&
+                  ARC_REASONS == mca_bridge_reduction(&module->bridge, &ompi_mpi_op_sum.op,
+                                                      &ompi_mpi_float.dt, &bench->reduction);
     bench->wait.timeout_ns = 0;
     for (size_t i = 0; NULL != bench->in && i < lengths[LONGEST] / sizeof(float); ++i) {
         bench->in[i] = number_at(i);

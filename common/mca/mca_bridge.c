@@ -206,25 +206,28 @@ static int our_type(arc_type_t uint16, const struct ompi_op_t *op,
     return type_of_format[type->super.id] - 1;
 }
 
-arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t uint16,
-                                  struct ompi_op_t *op, struct ompi_datatype_t *type,
-                                  arc_reduction_t *reduction)
+void mca_bridge_init(mca_bridge_t *bridge, const arc_reduce_table_t *kernels, arc_type_t uint16)
 {
-    reduction->packed = false;
-    reduction->error = MPI_SUCCESS;
-    reduction->op = op;
-    reduction->type = type;
+    *bridge = (mca_bridge_t){.kernels = kernels, .uint16 = uint16};
+}
+
+arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
+                             struct ompi_datatype_t *type, arc_reduction_t *reduction)
+{
     if (!ompi_op_is_intrinsic(op)) {
         return reduction_by_user(type, reduction);
     }
     if (!ompi_datatype_is_predefined(type)) {
         return ARC_REASON_DERIVED_TYPE;
     }
-    const int kernel_type = our_type(uint16, op, type);
+    const int kernel_type = our_type(bridge->uint16, op, type);
     const int kernel_op = op_of_op[op->op_type] - 1;
     if (kernel_type >= 0 && kernel_op >= 0 &&
-        arc_reduce_make(kernels, (arc_op_t) kernel_op, (arc_type_t) kernel_type,
+        arc_reduce_make(bridge->kernels, (arc_op_t) kernel_op, (arc_type_t) kernel_type,
                         &reduction->reducer)) {
+        bridge->last_op = op;
+        bridge->last_type = type;
+        bridge->last_reducer = reduction->reducer;
         return ARC_REASONS;
     }
     return reduction_by_ompi(op, type, reduction);

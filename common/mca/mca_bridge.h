@@ -33,15 +33,44 @@ typedef struct arc_reduction {
 } arc_reduction_t;
 
 /*
- * How to reduce `type` with `op`: with a kernel of `kernels` where there is
- * one, else with the operation's own function.  `uint16` is ARC_TYPE_UINT16, or what the
- * user said that sums of MPI_UINT16_T are.  Returns ARC_REASONS when that is
- * settled, else the reason for passing the call down.  Depends only on the
+ * What a communicator's reductions are made from, and the kernel that was found last: programs
+ * repeat themselves.  Predefined types and operations, which alone have kernels, live as long as
+ * Open MPI does: an address stands for one of them, always for the same.
+ */
+typedef struct mca_bridge {
+    const arc_reduce_table_t *kernels;
+    arc_type_t uint16; /* ARC_TYPE_UINT16, or what the user said that sums of MPI_UINT16_T are */
+    const struct ompi_op_t *last_op; /* NULL: none was found */
+    const struct ompi_datatype_t *last_type;
+    arc_reducer_t last_reducer;
+} mca_bridge_t;
+
+void mca_bridge_init(mca_bridge_t *bridge, const arc_reduce_table_t *kernels, arc_type_t uint16);
+
+/* mca_bridge_reduction() of another type or operation than the last one. */
+arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
+                             struct ompi_datatype_t *type, arc_reduction_t *reduction);
+
+/*
+ * How to reduce `type` with `op`: with a kernel where there is one, else with the
+ * operation's own function.  Returns ARC_REASONS when that is settled, else the
+ * reason for passing the call down.  Depends only on the
  * datatype's signature and the operation, which MPI requires to be the same on all ranks.
  */
-arc_reason_t mca_bridge_reduction(const arc_reduce_table_t *kernels, arc_type_t uint16,
-                                  struct ompi_op_t *op, struct ompi_datatype_t *type,
-                                  arc_reduction_t *reduction);
+static inline arc_reason_t mca_bridge_reduction(mca_bridge_t *bridge, struct ompi_op_t *op,
+                                                struct ompi_datatype_t *type,
+                                                arc_reduction_t *reduction)
+{
+    reduction->packed = false;
+    reduction->error = MPI_SUCCESS;
+    reduction->op = op;
+    reduction->type = type;
+    if (OPAL_LIKELY(op == bridge->last_op && type == bridge->last_type)) {
+        reduction->reducer = bridge->last_reducer;
+        return ARC_REASONS;
+    }
+    return mca_bridge_find(bridge, op, type, reduction);
+}
 
 /*
  * For a packed reduction: allocate, and pack `count` elements from `in` to `vector`, of at most
