@@ -5,17 +5,20 @@
  * Every rank owns one segment.  It alone writes there, everybody else maps it
  * and reads:
  *
- *   | flags | identity | probe, told | line[0][..] | line[1][..] | arena[0]    | arena[1]    |
- *                                      half 0        half 1        arena_bytes   arena_bytes
+ *   | flags | identity | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
+ *                                      half 0      half 1      half 0        half 1
+ *   | arena[0]    | arena[1]    |
+ *     arena_bytes   arena_bytes
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
  *   identity    a random number, for the mapping to be checked at set-up
  *   probe       a counter to measure with how far apart cores are; told: what was found
+ *   packet[h]   the sequence number of an operation, then up to 632 bytes of data
  *   line[h][s]  one cache line: up to 56 bytes of data, then the sequence number
  *   arena[h]    staged data
  *
  * THE TWO HALVES.  Operation number k of the group uses half k mod 2 of the
- * lines and of the arenas, whatever its algorithm.  That is enough, with no
+ * packets, lines and arenas, whatever its algorithm.  That is enough, with no
  * barrier or credit at the end of an operation:
  *
  *   1  The result of an allreduce depends on every rank's part.  So whoever has
@@ -57,8 +60,11 @@ typedef struct lowlat_config {
 enum {
     LOWLAT_CACHE_LINE_BYTES = 64,
     LOWLAT_FLAG_SPACING_BYTES = 2 * LOWLAT_CACHE_LINE_BYTES,
-    LOWLAT_LINE_DATA_BYTES = 56, /* a cache line less the sequence number */
-    LOWLAT_LINES = 20,           /* of a half: one for each step of a butterfly, and one */
+    LOWLAT_SEQUENCE_BYTES = sizeof(uint64_t),
+    LOWLAT_LINE_DATA_BYTES = LOWLAT_CACHE_LINE_BYTES - LOWLAT_SEQUENCE_BYTES,
+    /* Room for 512 bytes; staging 1024 takes as long between near cores, and less between far. */
+    LOWLAT_PACKET_DATA_BYTES = 5 * LOWLAT_FLAG_SPACING_BYTES - LOWLAT_SEQUENCE_BYTES,
+    LOWLAT_LINES = 20, /* of a half: one for each step of a butterfly, and one */
     LOWLAT_MAX_STEPS = LOWLAT_LINES - 1,
     LOWLAT_PAGE_BYTES = 4096, /* arenas start on a page */
     LOWLAT_HALVES = 2,
@@ -78,6 +84,11 @@ typedef enum lowlat_flag {
     LOWLAT_FLAGS
 } lowlat_flag_t;
 
+typedef struct lowlat_packet {
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t sequence;
+    unsigned char data[LOWLAT_PACKET_DATA_BYTES];
+} lowlat_packet_t;
+
 typedef struct lowlat_line {
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) unsigned char data[LOWLAT_LINE_DATA_BYTES];
     uint64_t sequence;
@@ -96,6 +107,7 @@ typedef struct lowlat_segment {
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_told_t told;
+    lowlat_packet_t packet[LOWLAT_HALVES];
     lowlat_line_t line[LOWLAT_HALVES][LOWLAT_LINES];
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;

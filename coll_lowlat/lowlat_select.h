@@ -19,7 +19,7 @@
  */
 #define LOWLAT_NODE_TABLE(X)                                                                    \
     X(ONESHOT, lowlat_oneshot, "oneshot", true,                                                 \
-      "every rank reads and sums everything; up to 56 bytes data and flag share a cache line")  \
+      "every rank reads and sums everything; up to 632 bytes the data are behind the flag")      \
     X(TWOSHOT, lowlat_twoshot, "twoshot", true,                                                 \
       "direct reduce-scatter and allgather in pipelined chunks")                                \
     X(HALF_BUTTERFLY, lowlat_half_butterfly, "half_butterfly", false,                           \

@@ -131,6 +131,37 @@ static inline bool lowlat_line_arrived(const lowlat_task_t *task, unsigned rank,
            task->sequence;
 }
 
+static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned rank)
+{
+    return &task->group->segment[rank]->packet[task->half];
+}
+
+/* First the data, then the number.  Release: whoever sees the number sees the data. */
+static inline void lowlat_packet_post(const lowlat_task_t *task, const void *data)
+{
+    lowlat_packet_t *packet = lowlat_packet(task, task->group->rank);
+    assert(task->span_bytes <= LOWLAT_PACKET_DATA_BYTES);
+    memcpy(packet->data, data, task->span_bytes);
+    __atomic_store_n(&packet->sequence, task->sequence, __ATOMIC_RELEASE);
+}
+
+/* Equal, as for lines. */
+static inline bool lowlat_packet_arrived(const lowlat_task_t *task, unsigned rank)
+{
+    return __atomic_load_n(&lowlat_packet(task, rank)->sequence, __ATOMIC_ACQUIRE) ==
+           task->sequence;
+}
+
+/* The same as lowlat_prefetch_other_half(), for a packet of one line. */
+static inline void lowlat_prefetch_other_packet(const lowlat_task_t *task)
+{
+    const lowlat_segment_t *own = task->group->segment[task->group->rank];
+
+    if (task->span_bytes <= LOWLAT_LINE_DATA_BYTES) {
+        arc_cpu_prefetch_for_write(&own->packet[LOWLAT_HALVES - 1 - task->half]);
+    }
+}
+
 static inline const unsigned char *lowlat_in(const lowlat_task_t *task, size_t offset_bytes)
 {
     return (const unsigned char *) task->in + offset_bytes;

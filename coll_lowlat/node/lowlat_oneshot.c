@@ -5,11 +5,12 @@
  *             the time for a cache line to reach another core
  *   good for  small n: everybody adds everything, so the work grows with P
  *
- * inline   n <= 56 bytes.  Data and sequence number share a cache line:
+ * packets  n <= 632 bytes.  The data are right behind the sequence number:
  *
- *            rank p:  line[h][0] = { data, sequence }       readers poll sequence
+ *            rank p:  packet[h] = { sequence, data }     readers poll sequence
  *
- *          so that one line moves per pair of ranks.
+ *          Up to 56 bytes one line moves per pair of ranks, above that their lines move
+ *          all at once: processors go on reading where they expect the number to be right.
  *
  * staged   any n.  The vector is copied into the arena in blocks, one block
  *          ahead of the reduction, so that peers read block b while we write
@@ -34,10 +35,12 @@
  * The sum runs in rank order, never in arrival order: all ranks add the same
  * numbers in the same order and return the same bits.
  *
- * With the way of staging that prefetches (lowlat_staging.h) a rank fetches the lines that it
- * will write in the next operation, if that is like this one, for writing: the peers have these
- * lines, and to get them back while storing costs as much as the reading.  Not before the peers
- * have been seen: one that still is in the last operation would lose lines that it is reading.
+ * With a packet of one line, and with the way of staging that prefetches (lowlat_staging.h), a rank
+ * fetches the lines that it will write in the next operation, if that is like this one, for
+ * writing: the peers have these lines, and to get them back while storing costs as much as the
+ * reading.  Not before the peers have been seen: one that still is in the last operation would
+ * lose lines that it is reading.  Longer packets do without: between near cores, where their peers
+ * are soon back to poll, that takes a third longer.
  *
  * Source: one-shot is algorithm 1 of "Latency-optimal allreduce and cuda graph
  * optimization"; there it needs a synchronisation before and after, which the
@@ -60,36 +63,37 @@ static void sum_parts(const lowlat_task_t *task, size_t offset_bytes, size_t cou
                           count, task->reducer->context);
 }
 
-/* ---- inline ---- */
+/* ---- packets ---- */
 
-static arc_status_t inline_progress(arc_task_t *base)
+static arc_status_t packet_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
     const lowlat_group_t *group = task->group;
 
     for (; task->peer < group->ranks; ++task->peer) {
-        if (task->peer != group->rank && !lowlat_line_arrived(task, task->peer, 0)) {
+        if (task->peer != group->rank && !lowlat_packet_arrived(task, task->peer)) {
             return ARC_IN_PROGRESS;
         }
-        group->parts[task->peer] = lowlat_line(task, task->peer, 0)->data;
+        group->parts[task->peer] = lowlat_packet(task, task->peer)->data;
     }
+    lowlat_prefetch_other_packet(task);
     group->parts[group->rank] = task->in;
     sum_parts(task, 0, task->count);
     return ARC_OK;
 }
 
-static bool inline_waits_for(const arc_task_t *base, unsigned rank)
+static bool packet_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    return rank != task->group->rank && !lowlat_line_arrived(task, rank, 0);
+    return rank != task->group->rank && !lowlat_packet_arrived(task, rank);
 }
 
-static void inline_start(lowlat_task_t *task)
+static void packet_start(lowlat_task_t *task)
 {
-    static const arc_task_ops_t ops = {.progress = inline_progress, .waits_for = inline_waits_for};
+    static const arc_task_ops_t ops = {.progress = packet_progress, .waits_for = packet_waits_for};
 
     lowlat_task_begin(task, &ops, 0);
-    lowlat_line_post(task, 0, task->in);
+    lowlat_packet_post(task, task->in);
 }
 
 /* ---- staged ---- */
@@ -201,8 +205,8 @@ size_t lowlat_oneshot_max_bytes(const lowlat_group_t *group)
 
 void lowlat_oneshot_start(lowlat_task_t *task)
 {
-    if (task->span_bytes <= LOWLAT_LINE_DATA_BYTES) {
-        inline_start(task);
+    if (task->span_bytes <= LOWLAT_PACKET_DATA_BYTES) {
+        packet_start(task);
     } else {
         staged_start(task);
     }

@@ -18,7 +18,7 @@ enum {
     BATCH_CALLS = 4,      /* behind one that leaves the lines as this way does */
 };
 
-const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {256, 1024, 4096, LONGEST_BYTES};
+const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {1024, 2048, 4096, LONGEST_BYTES};
 
 void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way)
 {

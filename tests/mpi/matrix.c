@@ -34,8 +34,9 @@ enum {
 
 static const size_t small_counts[] = {0, 1, 2, 3, 5, 7, 8, 13, 14, 15, 1023, 1024, 1025};
 
-/* Sizes at which an implementation may change its way: an inline message, a page, a segment. */
-static const size_t boundary_bytes[] = {56, 4096, 8192, 65536};
+/* Sizes at which an implementation may change its way: a packet of a line, a packet, a page, a
+ * segment. */
+static const size_t boundary_bytes[] = {56, 632, 4096, 8192, 65536};
 
 /* The same for the smallest values of block_bytes, chunk_bytes, and slots times that. */
 static const size_t thin_bytes[] = {56, 256, 4096, 12288};

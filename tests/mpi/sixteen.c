@@ -31,9 +31,9 @@ enum {
     EXTREME_EVERY = 101,
 };
 
-/* 28 are 56 bytes; 128 and 2048 fill the smallest block and chunk. */
-static const int counts[] = {0,    1,    2,    7,    27,    28,    29,    127,   128,    129,
-                             1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
+/* 28 fill a cache line, 316 a packet; 128 and 2048 the smallest block and chunk. */
+static const int counts[] = {0,   1,    2,    7,    27,   28,    29,    127,   128,   129,    316,
+                             317, 1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
 
 static int world_rank;
 static int world_ranks;

@@ -97,7 +97,7 @@ operation_t operation_draw(test_random_t *random, unsigned algorithm, unsigned r
 {
     /* clang-format off */
     static const size_t spans[] = {
-        1, 3, 4, 8, 24, 40, 55, 56, 57, 64, 100, 504, 511, 512, 513, 997, 1000, 1023, 1024, 1025,
+        1, 3, 4, 8, 24, 40, 55, 56, 57, 64, 100, 504, 511, 512, 513, 632, 633, 997, 1000, 1023, 1024, 1025,
         1600, 2047, 2048, 2049, 4091, 8000, 8192, 8193, 9000, 9999, 16384, 24576};
     /* clang-format on */
     operation_t operation = {.algorithm = algorithm, .seed = test_random_bits(random)};

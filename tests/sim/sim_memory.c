@@ -22,12 +22,26 @@ static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowl
     memcpy(to->arena + begin, from->arena + begin, wanted < rest ? wanted : rest);
 }
 
-/* The inline lines travel one by one; a line is a unit. */
+/* A line, which is a unit. */
 static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
     const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
     const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
     to->line[half][line] = from->line[half][line];
+}
+
+/* A packet: a piece of its data without the number, or all of it. */
+static void deliver_packet(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
+{
+    const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
+    const size_t end = test_random_below(&memory->random, LOWLAT_PACKET_DATA_BYTES + 1);
+    const size_t begin = test_random_below(&memory->random, end + 1);
+
+    if (0 == test_random_below(&memory->random, 2)) {
+        memcpy(to->packet[half].data + begin, from->packet[half].data + begin, end - begin);
+    } else {
+        to->packet[half] = from->packet[half];
+    }
 }
 
 /* A flag, and with it all that it publishes. */
@@ -51,7 +65,7 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
 /* Something of the owner's to the viewer. */
 static void deliver(sim_memory_t *memory, unsigned owner, unsigned viewer)
 {
-    enum { PIECE, LINE, FLAG, KINDS };
+    enum { PIECE, LINE, PACKET, FLAG, KINDS };
     const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
     lowlat_segment_t *to = memory->view[viewer * memory->ranks + owner];
 
@@ -64,6 +78,9 @@ static void deliver(sim_memory_t *memory, unsigned owner, unsigned viewer)
         break;
     case LINE:
         deliver_line(memory, to, from);
+        break;
+    case PACKET:
+        deliver_packet(memory, to, from);
         break;
     default:
         deliver_flag(memory, to, from, &memory->streamed[owner]);

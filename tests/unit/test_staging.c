@@ -81,7 +81,7 @@ static void whatever_streams_has_a_fence(void **state)
 
 typedef struct choice {
     const char *name;
-    lowlat_staging_times_t times; /* of 256 bytes, 1, 4, 8 KiB: ordinary, prefetching, streaming */
+    lowlat_staging_times_t times; /* of 1, 2, 4, 8 KiB: ordinary, prefetching, streaming */
     size_t prefetch_bytes;
     size_t stream_bytes;
 } choice_t;
@@ -316,17 +316,17 @@ int main(void)
         {"near: nothing is clearly faster",
          {{{170, 165, 600}, {220, 210, 700}, {260, 430, 900}, {430, 450, 1700}}}, 0, SIZE_MAX},
         {"far: prefetching for short ones",
-         {{{430, 370, 590}, {920, 640, 750}, {1010, 1000, 1100}, {1450, 1620, 1800}}}, 2048, SIZE_MAX},
+         {{{430, 370, 590}, {920, 640, 750}, {1010, 1000, 1100}, {1450, 1620, 1800}}}, 4095, SIZE_MAX},
         {"far: streaming for long ones",
-         {{{700, 440, 800}, {1000, 990, 1050}, {2000, 1900, 1250}, {4500, 4400, 1820}}}, 512, 4096},
+         {{{700, 440, 800}, {1000, 990, 1050}, {2000, 1900, 1250}, {4500, 4400, 1820}}}, 2047, 4096},
         {"prefetching stops below what was slower",
          {{{430, 370, 590}, {920, 640, 750}, {1010, 955, 1100}, {1450, 1620, 1800}}}, 8191, SIZE_MAX},
         {"prefetching stops where streaming begins",
          {{{430, 370, 590}, {920, 640, 750}, {1010, 900, 1100}, {1450, 1620, 1000}}}, 8191, 8192},
-        {"streaming for all", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 5}}}, 0, 256},
+        {"streaming for all", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 5}}}, 0, 1024},
         {"prefetching for all", {{{9, 5, 9}, {9, 5, 9}, {9, 5, 9}, {9, 5, 9}}}, 16384, SIZE_MAX},
         {"streaming must be faster from there on", {{{9, 9, 5}, {9, 9, 5}, {9, 9, 5}, {9, 9, 9}}}, 0, SIZE_MAX},
-        {"prefetching: the longest counts", {{{9, 9, 9}, {9, 5, 9}, {9, 9, 9}, {9, 9, 9}}}, 2048, SIZE_MAX},
+        {"prefetching: the longest counts", {{{9, 9, 9}, {9, 5, 9}, {9, 9, 9}, {9, 9, 9}}}, 4095, SIZE_MAX},
         {"a little is not clear enough", {{{100, 96, 99}, {100, 100, 91}, {100, 100, 91}, {100, 100, 91}}}, 0, SIZE_MAX},
     };
     /* clang-format on */
