@@ -1,5 +1,5 @@
 /*
- * MPI_Allreduce of coll_lowlat: admit the call or pass it down; run it.
+ * MPI_Allreduce of coll_lowlat: check the call; run it or pass it down.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -37,23 +37,23 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
     }
     if (NULL == net) {
         return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
-                                                                        : LOWLAT_ALGORITHMS;
+                                                                        : LOWLAT_PASS_DOWN;
     }
     const size_t one_owner_bytes = 1 == net->owners ? SIZE_MAX : net->leader_bytes;
     const size_t limit = arc_min(arena_limit, arc_min(one_owner_bytes, net->chunk_bytes));
     const bool may_reorder = ompi_op_is_commute(reduction->op);
     return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
-                                                                        : LOWLAT_ALGORITHMS;
+                                                                        : LOWLAT_PASS_DOWN;
 }
 
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down. */
-static inline unsigned choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
-                              size_t bytes)
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN. */
+static inline unsigned choose_algorithm(const lowlat_module_t *module,
+                                        const arc_reduction_t *reduction, size_t bytes)
 {
     const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
     const bool special = reduction->packed || reduction->reducer.rounds_once;
 
-    return OPAL_LIKELY(!special || LOWLAT_ALGORITHMS == algorithm)
+    return OPAL_LIKELY(!special || LOWLAT_PASS_DOWN == algorithm)
                ? algorithm
                : choose_special(module, reduction, bytes, algorithm);
 }
@@ -64,10 +64,10 @@ static inline unsigned choose(const lowlat_module_t *module, const arc_reduction
  * long.  All ranks make the same calls, so all are here together.  Returns the
  * verdict, and the algorithm that now counts.
  */
-static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *module,
-                                                           arc_reason_t verdict,
-                                                           const arc_reduction_t *reduction,
-                                                           size_t bytes, unsigned *algorithm)
+static __attribute__((noinline, cold)) arc_reason_t prepare_call(lowlat_module_t *module,
+                                                                 arc_reason_t verdict,
+                                                                 const arc_reduction_t *reduction,
+                                                                 size_t bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
 
@@ -82,21 +82,21 @@ static __attribute__((noinline, cold)) arc_reason_t settle(lowlat_module_t *modu
             mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
         }
     }
-    if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
+    if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
         coll_lowlat_setup(module, *algorithm, bytes);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
     }
-    if (ARC_REASONS != verdict) {
+    if (ARC_REASON_NONE != verdict) {
         return verdict;
     }
-    *algorithm = choose(module, reduction, bytes);
-    if (LOWLAT_ALGORITHMS != *algorithm && bytes > module->enough_bytes[*algorithm]) {
+    *algorithm = choose_algorithm(module, reduction, bytes);
+    if (LOWLAT_PASS_DOWN != *algorithm && bytes > module->enough_bytes[*algorithm]) {
         coll_lowlat_grow(module, *algorithm, bytes);
-        *algorithm = choose(module, reduction, bytes);
+        *algorithm = choose_algorithm(module, reduction, bytes);
     }
-    return LOWLAT_ALGORITHMS == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASONS;
+    return LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
 }
 
 /*
@@ -145,7 +145,7 @@ static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_
     return arc_module_break(&module->base, status, missing);
 }
 
-static inline int run(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
+static inline int run_task(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
 {
     lowlat_algorithms[algorithm].start(task);
     /* While what was published is on its way. */
@@ -179,7 +179,7 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
     }
     task->in = reduction->vector;
     task->out = reduction->vector;
-    int result = run(module, algorithm, task);
+    int result = run_task(module, algorithm, task);
     if (MPI_SUCCESS == result) {
         return mca_bridge_unpack(reduction, receive, task->count);
     }
@@ -188,9 +188,9 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
 }
 
 /* Down to the next component, which takes 16-bit floats for integers. */
-static __attribute__((noinline)) int pass(lowlat_module_t *module, arc_reason_t reason,
-                                          const void *send, void *receive, int count,
-                                          struct ompi_datatype_t *type, struct ompi_op_t *op)
+static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reason_t reason,
+                                               const void *send, void *receive, int count,
+                                               struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
     arc_module_t *base = &module->base;
 
@@ -210,7 +210,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         (lowlat_module_t *) arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
     arc_reduction_t reduction;
     lowlat_task_t task;
-    unsigned algorithm = LOWLAT_ALGORITHMS;
+    unsigned algorithm = LOWLAT_PASS_DOWN;
     arc_reason_t verdict = ARC_REASON_EMPTY;
 
     if (OPAL_UNLIKELY(NULL == module)) {
@@ -219,32 +219,32 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     if (OPAL_LIKELY(count > 0)) {
         verdict = mca_bridge_reduction(&module->bridge, op, type, &reduction);
     }
-    if (OPAL_LIKELY(ARC_REASONS == verdict)) {
+    if (OPAL_LIKELY(ARC_REASON_NONE == verdict)) {
         /* First the element: its product with an int is then no overflow. */
         if (OPAL_LIKELY(reduction.reducer.stride_bytes <= LOWLAT_MAX_ELEMENT_BYTES)) {
             task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) count);
-            algorithm = choose(module, &reduction, task.span_bytes);
+            algorithm = choose_algorithm(module, &reduction, task.span_bytes);
         }
-        if (LOWLAT_ALGORITHMS == algorithm) {
+        if (LOWLAT_PASS_DOWN == algorithm) {
             verdict = ARC_REASON_TOO_LARGE;
         }
     }
     if (OPAL_UNLIKELY(
             ARC_PHASE_READY != module->base.phase ||
-            (ARC_REASONS == verdict && task.span_bytes > module->enough_bytes[algorithm]))) {
+            (ARC_REASON_NONE == verdict && task.span_bytes > module->enough_bytes[algorithm]))) {
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
         /* What all ranks decide alike must not follow how each one's program rounds, or traps. */
         const arc_float_env_t of_program = arc_float_env_enter();
-        verdict = settle(module, verdict, &reduction, task.span_bytes, &algorithm);
+        verdict = prepare_call(module, verdict, &reduction, task.span_bytes, &algorithm);
         arc_float_env_leave(of_program);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
     }
-    if (OPAL_UNLIKELY(ARC_REASONS != verdict)) {
-        return pass(module, verdict, send, receive, count, type, op);
+    if (OPAL_UNLIKELY(ARC_REASON_NONE != verdict)) {
+        return pass_down(module, verdict, send, receive, count, type, op);
     }
 
     if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->bridge.uint16, op, type))) {
@@ -261,6 +261,6 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     if (OPAL_UNLIKELY(reduction.packed)) {
         return run_packed(module, algorithm, &task, &reduction);
     }
-    const int result = run(module, algorithm, &task);
+    const int result = run_task(module, algorithm, &task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? reduction.error : result;
 }

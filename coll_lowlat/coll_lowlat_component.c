@@ -106,7 +106,7 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
     const bool chosen =
         LOWLAT_ALGORITHM_AUTO != choice && !(several_nodes && LOWLAT_NODES_NONE == choice);
 
-    if (chosen && LOWLAT_ALGORITHMS == lowlat_forced(config, several_nodes)) {
+    if (chosen && LOWLAT_NOT_FORCED == lowlat_forced(config, several_nodes)) {
         opal_output(0,
                     "coll_lowlat: coll_lowlat_%s %s is ignored: its sums depend on the length of "
                     "the message, and coll_lowlat_reproducible is set",
@@ -116,7 +116,7 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
 }
 
 /* What keeps the component from being used; settings that contradict each other. */
-static void complain(const lowlat_component_t *component)
+static void warn_of_settings(const lowlat_component_t *component)
 {
     if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
         if (component->config.priority >= 0 && !component->ucx_open) {
@@ -132,7 +132,7 @@ static int lowlat_init_query(bool progress_threads, bool mpi_threads)
     (void) progress_threads;
     (void) mpi_threads;
     int status = arc_component_init_query(&mca_coll_lowlat_component.base);
-    complain(&mca_coll_lowlat_component);
+    warn_of_settings(&mca_coll_lowlat_component);
     return status;
 }
 

@@ -66,7 +66,7 @@ static void port_free(lowlat_port_t *port)
 }
 
 /* Free the ports that all peers have left; under the lock. */
-static void reap(lowlat_puts_t *puts)
+static void free_left_ports(lowlat_puts_t *puts)
 {
     lowlat_port_t **at = &puts->leaving;
 
@@ -82,14 +82,14 @@ static void reap(lowlat_puts_t *puts)
 }
 
 /* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
-static int drive(void)
+static int drive_puts(void)
 {
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
     int events = ucx_worker_drive(&puts->worker);
 
     if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
         0 == pthread_mutex_trylock(&puts->lock)) {
-        reap(puts);
+        free_left_ports(puts);
         (void) pthread_mutex_unlock(&puts->lock);
     }
     return events;
@@ -115,7 +115,7 @@ static ucx_worker_t *worker_get(lowlat_puts_t *puts)
         if (puts->open) {
             (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
                             puts->worker.transports);
-            (void) opal_progress_register(drive);
+            (void) opal_progress_register(drive_puts);
         }
     }
     ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
@@ -134,8 +134,9 @@ void lowlat_puts_close(lowlat_puts_t *puts)
     const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
 
     if (puts->open) {
-        (void) opal_progress_unregister(drive);
-        for (reap(puts); NULL != puts->leaving && arc_now_ns() < end_ns; reap(puts)) {
+        (void) opal_progress_unregister(drive_puts);
+        for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
+             free_left_ports(puts)) {
             (void) sched_yield();
         }
         while (NULL != puts->leaving) {
@@ -158,7 +159,7 @@ static void port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
     (void) pthread_mutex_lock(&puts->lock);
     port->next = puts->leaving;
     puts->leaving = port;
-    reap(puts);
+    free_left_ports(puts);
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
@@ -289,7 +290,7 @@ static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *p
                                (unsigned) ompi_comm_size(module->base.comm));
 }
 
-static outcome_t attach(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
 {
     if (ARC_OK != exchange_cards(&module->stream[0].base, wiring)) {
         return NO_CONNECTION;
@@ -305,7 +306,7 @@ static outcome_t attach(lowlat_module_t *module, lowlat_port_t *port, wiring_t *
 
 /* ---- step 3: hello ---- */
 
-static outcome_t greet(lowlat_port_t *port)
+static outcome_t greet_partners(lowlat_port_t *port)
 {
     const int64_t end_ns = arc_now_ns() + GREETING_SECONDS * ARC_NS_PER_SECOND;
 
@@ -326,7 +327,7 @@ static outcome_t greet(lowlat_port_t *port)
 /* ---- all together ---- */
 
 /* The least outcome of all ranks. */
-static outcome_t agree(lowlat_module_t *module, outcome_t own)
+static outcome_t agree_on_outcome(lowlat_module_t *module, outcome_t own)
 {
     uint64_t least = own;
     return ARC_OK == arc_module_min(&module->base, &least, 1) ? (outcome_t) least : NO_CONNECTION;
@@ -348,7 +349,7 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
 {
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
 
-    outcome_t outcome = agree(module, make_port(module, port, wiring));
+    outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
     if (CONNECTED != outcome) {
         if (NULL != port) {
             port_free(port);
@@ -356,11 +357,11 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
         return outcome;
     }
     ucx_worker_hold(&puts->worker);
-    outcome = agree(module, attach(module, port, wiring));
+    outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
     if (CONNECTED != outcome) {
         port_free(port); /* nobody has put anything */
     } else {
-        outcome = agree(module, greet(port));
+        outcome = agree_on_outcome(module, greet_partners(port));
         if (CONNECTED == outcome) {
             use_port(module, port);
         } else {
@@ -375,7 +376,7 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
     return outcome;
 }
 
-static void complain(const lowlat_module_t *module, outcome_t outcome)
+static void warn_of_outcome(const lowlat_module_t *module, outcome_t outcome)
 {
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
 
@@ -404,7 +405,7 @@ void lowlat_net_connect(lowlat_module_t *module)
     free(wiring.sent);
     free(wiring.received);
     if (CONNECTED != outcome && LOWLAT_TRANSPORT_PUTS == wanted) {
-        complain(module, outcome);
+        warn_of_outcome(module, outcome);
     }
 }
 

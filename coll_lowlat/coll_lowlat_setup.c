@@ -163,7 +163,7 @@ static arc_reason_t make_ready(lowlat_module_t *module)
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
     return NULL != group->parts && (1 == topology->nodes || lowlat_net_make(module))
-               ? ARC_REASONS
+               ? ARC_REASON_NONE
                : ARC_REASON_NO_SETUP;
 }
 
@@ -194,7 +194,7 @@ static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_
 }
 
 /* Nobody uses the component on this communicator.  That is said aloud where it breaks a promise. */
-static void decline(lowlat_module_t *module, arc_reason_t reason)
+static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
 {
     const bool promised = mca_coll_lowlat_component.config.reproducible;
     const bool is_news = promised || ARC_REASON_WRONG == reason;
@@ -244,8 +244,8 @@ static arc_reason_t plan_nodes(lowlat_module_t *module)
         return ARC_REASON_WRONG;
     }
     const bool passes_all =
-        1 == module->map.entries && LOWLAT_ALGORITHMS == module->map.entry[0].algorithm;
-    return ARC_OK == status && passes_all ? ARC_REASON_SLOWER : ARC_REASONS;
+        1 == module->map.entries && LOWLAT_PASS_DOWN == module->map.entry[0].algorithm;
+    return ARC_OK == status && passes_all ? ARC_REASON_SLOWER : ARC_REASON_NONE;
 }
 
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
@@ -259,16 +259,16 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     if (ARC_OK == mca_nodes_find(base, declared, &module->topology)) {
         reason = make_ready(module);
     }
-    uint64_t ok = ARC_REASONS == reason;
+    uint64_t ok = ARC_REASON_NONE == reason;
     if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
-        decline(module, ARC_REASONS == reason ? ARC_REASON_NO_SETUP : reason);
+        decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
     if (ARC_OK !=
         get_memory(module, arena_for(module, measure, bytes), LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
-        decline(module, ARC_REASON_NO_SETUP);
+        decline_communicator(module, ARC_REASON_NO_SETUP);
         return;
     }
     if (NULL != module->group.net) {
@@ -277,7 +277,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     use_share(module);
     bool all_remember = false;
     if (ARC_OK != look_at_cores(module, &cores, &all_remember)) {
-        decline(module, ARC_REASON_NO_SETUP);
+        decline_communicator(module, ARC_REASON_NO_SETUP);
         return;
     }
     choose_wait(module);
@@ -286,9 +286,9 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         return;
     }
     compile_map(module);
-    reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASONS;
-    if (ARC_REASONS != reason) {
-        decline(module, reason);
+    reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASON_NONE;
+    if (ARC_REASON_NONE != reason) {
+        decline_communicator(module, reason);
     } else if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
         log_ready(module);

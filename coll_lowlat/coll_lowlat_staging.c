@@ -21,7 +21,7 @@ static opal_process_name_t *names_of(const lowlat_module_t *module, size_t *byte
     return names;
 }
 
-static void remember(const lowlat_module_t *module)
+static void remember_staging(const lowlat_module_t *module)
 {
     const lowlat_group_t *group = &module->group;
     const lowlat_staged_t staged = {.prefetch_bytes = group->prefetch_bytes,
@@ -56,7 +56,7 @@ bool coll_lowlat_staging_recall(lowlat_module_t *module)
     return found;
 }
 
-static arc_status_t run(void *context, lowlat_task_t *task)
+static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
     return arc_wait_run((const arc_wait_t *) context, &task->task);
 }
@@ -64,12 +64,12 @@ static arc_status_t run(void *context, lowlat_task_t *task)
 /* Find out what is fastest here, now.  All ranks together, between two operations. */
 static void try_ways(lowlat_module_t *module, arc_wait_t wait)
 {
-    arc_status_t status = lowlat_staging_try(&module->group, run, &wait);
+    arc_status_t status = lowlat_staging_try(&module->group, run_task, &wait);
 
     arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
                    module->group.apart_ns);
     if (ARC_OK == status) {
-        remember(module);
+        remember_staging(module);
     } else {
         (void) arc_module_break(&module->base, status, " in the trial of staging");
     }

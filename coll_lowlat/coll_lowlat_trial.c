@@ -48,7 +48,7 @@ typedef struct bench {
     bool wrong;      /* one of our sums was */
 } bench_t;
 
-static double now(void)
+static double seconds_now(void)
 {
     return (double) arc_now_ns() / (double) ARC_NS_PER_SECOND;
 }
@@ -123,17 +123,17 @@ static arc_status_t take_turn(bench_t *bench, lowlat_candidate_t candidate, size
                               unsigned calls, double *seconds)
 {
     const size_t elems = bytes / sizeof(float);
-    const bool is_below = LOWLAT_ALGORITHMS == candidate.algorithm;
+    const bool is_below = LOWLAT_PASS_DOWN == candidate.algorithm;
     double begin = 0;
     arc_status_t status = ARC_OK;
 
     const unsigned first = calls > 1 ? 1 : 0;
     memset(bench->out, 0, bytes);
     for (unsigned call = 0; ARC_OK == status && call < first + calls; ++call) {
-        begin = first == call ? now() : begin;
+        begin = first == call ? seconds_now() : begin;
         status = is_below ? call_below(bench, elems) : call_ours(bench, candidate, elems);
     }
-    *seconds = (now() - begin) / calls;
+    *seconds = (seconds_now() - begin) / calls;
     bench->wrong = bench->wrong || (!is_below && ARC_OK == status && !sums_are_right(bench, elems));
     return status;
 }
@@ -146,7 +146,7 @@ static arc_status_t take_turn(bench_t *bench, lowlat_candidate_t candidate, size
 static arc_status_t agree_to_go_on(const bench_t *bench, double share_end, bool *in_time,
                                    bool *enough)
 {
-    const double time = now();
+    const double time = seconds_now();
     uint64_t values[] = {time < bench->end, time >= share_end, !bench->wrong};
 
     arc_status_t status = arc_module_min(&bench->module->base, values, 3);
@@ -191,7 +191,7 @@ static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, si
     arc_status_t status = ARC_OK;
 
     const unsigned calls = calls_of(trials);
-    const double share_end = now() + length_share * bench->seconds;
+    const double share_end = seconds_now() + length_share * bench->seconds;
     unsigned round = 0;
     bool enough = false;
     *complete = true;
@@ -216,7 +216,7 @@ static arc_status_t try_length(bench_t *bench, const lowlat_trials_t *trials, si
 }
 
 /* The slowest rank's times of a length, on all ranks. */
-static arc_status_t agree(lowlat_module_t *module, unsigned candidates, double *seconds)
+static arc_status_t agree_on_seconds(lowlat_module_t *module, unsigned candidates, double *seconds)
 {
     static const double unit = 1e-12;
     uint64_t values[LOWLAT_PLAN_CANDIDATES];
@@ -247,7 +247,7 @@ static arc_status_t try_all(bench_t *bench, lowlat_trials_t *trials)
 
         status = try_length(bench, trials, bytes, seconds, &complete);
         if (ARC_OK == status && complete) {
-            status = agree(module, trials->candidates, seconds);
+            status = agree_on_seconds(module, trials->candidates, seconds);
             trials->bytes[trials->lengths] = bytes;
             trials->lengths += 1;
         }
@@ -265,7 +265,7 @@ static void log_trials(const lowlat_module_t *module, const lowlat_trials_t *tri
         int used = snprintf(text, sizeof text, "tried %zu bytes:", trials->bytes[length]);
         for (unsigned i = 0; i < trials->candidates && used < TEXT_BYTES; ++i) {
             const lowlat_candidate_t *candidate = &trials->candidate[i];
-            const bool below = LOWLAT_ALGORITHMS == candidate->algorithm;
+            const bool below = LOWLAT_PASS_DOWN == candidate->algorithm;
             if (0 == trials->seconds[length][i]) {
                 continue;
             }
@@ -299,12 +299,12 @@ arc_status_t coll_lowlat_recall_trials(lowlat_module_t *module, lowlat_trials_t 
     (void) lowlat_memo_recall(&mca_coll_lowlat_component.tried, &shape, sizeof shape, trials);
 
     /* Ranks may have made theirs on different communicators. */
-    uint64_t known[] = {trials->made, trials->lengths};
-    arc_status_t status = arc_module_min(&module->base, known, 2);
-    trials->made = known[0];
-    trials->lengths = (unsigned) known[1];
+    uint64_t tried[] = {trials->made, trials->lengths};
+    arc_status_t status = arc_module_min(&module->base, tried, 2);
+    trials->made = tried[0];
+    trials->lengths = (unsigned) tried[1];
     for (unsigned i = 0; ARC_OK == status && i < trials->lengths; ++i) {
-        status = agree(module, trials->candidates, trials->seconds[i]);
+        status = agree_on_seconds(module, trials->candidates, trials->seconds[i]);
     }
     return status;
 }
@@ -325,10 +325,10 @@ static bool bench_make(bench_t *bench, lowlat_module_t *module)
                        .out = malloc(lengths[LONGEST]),
                        .wait = module->wait,
                        .seconds = seconds,
-                       .end = now() + seconds};
+                       .end = seconds_now() + seconds};
     uint64_t ok = NULL != bench->in && NULL != bench->out &&
-                  ARC_REASONS == mca_bridge_reduction(&module->bridge, &ompi_mpi_op_sum.op,
-                                                      &ompi_mpi_float.dt, &bench->reduction);
+                  ARC_REASON_NONE == mca_bridge_reduction(&module->bridge, &ompi_mpi_op_sum.op,
+                                                          &ompi_mpi_float.dt, &bench->reduction);
     bench->wait.timeout_ns = 0;
     for (size_t i = 0; NULL != bench->in && i < lengths[LONGEST] / sizeof(float); ++i) {
         bench->in[i] = number_at(i);

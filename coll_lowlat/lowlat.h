@@ -6,26 +6,28 @@
  * and reads:
  *
  *   | flags | identity | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
- *                                      half 0      half 1      half 0        half 1
+ *                                      set 0       set 1       set 0         set 1
  *   | arena[0]    | arena[1]    |
  *     arena_bytes   arena_bytes
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
  *   identity    a random number, for the mapping to be checked at set-up
  *   probe       a counter to measure with how far apart cores are; told: what was found
- *   packet[h]   the sequence number of an operation, then up to 632 bytes of data
- *   line[h][s]  one cache line: up to 56 bytes of data, then the sequence number
- *   arena[h]    staged data
+ *   packet[b]   the sequence number of an operation, then up to 632 bytes of data
+ *   line[b][s]  one cache line: up to 56 bytes of data, then the sequence number
+ *   arena[b]    staged data
  *
- * THE TWO HALVES.  Operation number k of the group uses half k mod 2 of the
+ * where b is the buffer set and s a step.
+ *
+ * THE TWO BUFFER SETS.  Operation number k of the group uses set k mod 2 of the
  * packets, lines and arenas, whatever its algorithm.  That is enough, with no
  * barrier or credit at the end of an operation:
  *
  *   1  The result of an allreduce depends on every rank's part.  So whoever has
  *      completed k+1 has, directly or through others, waited for something that
  *      every rank did in k+1; every rank had then returned from k.
- *   2  A rank that writes half h for k+2 has completed k+1.  By 1 nobody is in
- *      operation k any more, the last one that read half h.
+ *   2  A rank that writes set h for k+2 has completed k+1.  By 1 nobody is in
+ *      operation k any more, the last one that read set h.
  *
  * What 1 asks of an algorithm: flags are set and awaited for empty parts, too.
  * The waits are acquire loads of what was stored with release, so that the
@@ -64,10 +66,10 @@ enum {
     LOWLAT_LINE_DATA_BYTES = LOWLAT_CACHE_LINE_BYTES - LOWLAT_SEQUENCE_BYTES,
     /* Room for 512 bytes; staging 1024 takes as long between near cores, and less between far. */
     LOWLAT_PACKET_DATA_BYTES = 5 * LOWLAT_FLAG_SPACING_BYTES - LOWLAT_SEQUENCE_BYTES,
-    LOWLAT_LINES = 20, /* of a half: one for each step of a butterfly, and one */
+    LOWLAT_LINES = 20, /* of a set: one for each step of a butterfly, and one */
     LOWLAT_MAX_STEPS = LOWLAT_LINES - 1,
     LOWLAT_PAGE_BYTES = 4096, /* arenas start on a page */
-    LOWLAT_HALVES = 2,
+    LOWLAT_BUFFER_SETS = 2,
     LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
     LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
     LOWLAT_MAX_ELEMENT_BYTES = 4096,
@@ -107,8 +109,8 @@ typedef struct lowlat_segment {
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_told_t told;
-    lowlat_packet_t packet[LOWLAT_HALVES];
-    lowlat_line_t line[LOWLAT_HALVES][LOWLAT_LINES];
+    lowlat_packet_t packet[LOWLAT_BUFFER_SETS];
+    lowlat_line_t line[LOWLAT_BUFFER_SETS][LOWLAT_LINES];
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
 
@@ -117,7 +119,7 @@ typedef struct lowlat_group {
     unsigned rank;
     unsigned ranks;
     bool cores_shared;     /* some ranks have no core of their own; the same on all ranks */
-    size_t arena_bytes;    /* of each half */
+    size_t arena_bytes;    /* of each buffer set */
     size_t block_bytes;    /* staging unit of one-shot */
     size_t chunk_bytes;    /* of two-shot: this much of the vector at a time */
     size_t prefetch_bytes; /* messages up to here prefetch for the next one */
@@ -137,7 +139,7 @@ typedef struct lowlat_group {
 /* Bytes of a segment with two arenas of `arena_bytes` each. */
 static inline size_t lowlat_segment_bytes(size_t arena_bytes)
 {
-    return sizeof(lowlat_segment_t) + LOWLAT_HALVES * arena_bytes;
+    return sizeof(lowlat_segment_t) + LOWLAT_BUFFER_SETS * arena_bytes;
 }
 
 /* Elements [first, end) of a vector. */
@@ -163,7 +165,7 @@ typedef struct lowlat_task {
     /* From here on set by lowlat_task_begin(), */
     uint64_t sequence;
     uint64_t base;
-    unsigned half;
+    unsigned buffer_set;
     unsigned peer; /* all ranks below have been seen in the present wait */
     bool unfenced; /* what was staged since the last flag must be fenced before the next */
     /* and by the algorithm: */

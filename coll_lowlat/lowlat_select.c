@@ -107,11 +107,11 @@ unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes)
     const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
 
     if (LOWLAT_ALGORITHM_AUTO == choice || (several_nodes && LOWLAT_NODES_NONE == choice)) {
-        return LOWLAT_ALGORITHMS;
+        return LOWLAT_NOT_FORCED;
     }
     const unsigned algorithm =
         (unsigned) choice - 1 + (several_nodes ? (unsigned) LOWLAT_NODES_FIRST : 0);
-    return config->reproducible && !lowlat_algorithms[algorithm].reproducible ? LOWLAT_ALGORITHMS
+    return config->reproducible && !lowlat_algorithms[algorithm].reproducible ? LOWLAT_NOT_FORCED
                                                                               : algorithm;
 }
 
@@ -122,7 +122,7 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
     const size_t before = map->entries > 0 ? map->entry[map->entries - 1].max_bytes : 0;
 
     if (map->entries < LOWLAT_MAP_ENTRIES && max_bytes > before &&
-        (!config->reproducible || LOWLAT_ALGORITHMS == algorithm ||
+        (!config->reproducible || LOWLAT_PASS_DOWN == algorithm ||
          lowlat_algorithms[algorithm].reproducible)) {
         map->entry[map->entries] = (lowlat_rule_t){arc_min(limit_bytes, max_bytes), algorithm};
         map->entries += 1;
@@ -169,7 +169,7 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
         return;
     }
     const unsigned forced = lowlat_forced(config, several_nodes);
-    if (LOWLAT_ALGORITHMS != forced) {
+    if (LOWLAT_NOT_FORCED != forced) {
         (void) map_add(map, config, forced, lowlat_algorithms[forced].max_bytes(group),
                        limit_bytes);
     } else if (several_nodes) {
@@ -190,7 +190,7 @@ void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes)
     text[0] = '\0';
     for (unsigned i = 0; i < map->entries && used < text_bytes; ++i) {
         const lowlat_rule_t *entry = &map->entry[i];
-        const bool passed = LOWLAT_ALGORITHMS == entry->algorithm;
+        const bool passed = LOWLAT_PASS_DOWN == entry->algorithm;
         const char *name =
             passed ? "the component below" : lowlat_algorithms[entry->algorithm].name;
         used += SIZE_MAX == entry->max_bytes

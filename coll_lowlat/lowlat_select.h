@@ -41,7 +41,10 @@ enum {
 #define X(_id, ...) LOWLAT_ALGORITHM_##_id,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
-        LOWLAT_ALGORITHMS
+        LOWLAT_ALGORITHMS,
+    /* Words for none of them. */
+    LOWLAT_PASS_DOWN = LOWLAT_ALGORITHMS, /* the message, to the component below */
+    LOWLAT_NOT_FORCED = LOWLAT_ALGORITHMS /* by the user, who leaves it open */
 };
 extern const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS];
 
@@ -71,7 +74,7 @@ typedef struct lowlat_map {
 } lowlat_map_t;
 
 /*
- * The algorithm that the user chose for this kind of group; LOWLAT_ALGORITHMS if that is
+ * The algorithm that the user chose for this kind of group; LOWLAT_NOT_FORCED if that is
  * auto or none, or contradicts `reproducible`.
  */
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
@@ -79,7 +82,7 @@ unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
 /* Compile the selection for a group. */
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group);
 
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_ALGORITHMS: pass it down. */
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN. */
 static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
 {
     for (unsigned i = 0; i < map->entries; ++i) {
@@ -87,7 +90,7 @@ static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
             return map->entry[i].algorithm;
         }
     }
-    return LOWLAT_ALGORITHMS;
+    return LOWLAT_PASS_DOWN;
 }
 
 /* Write the selection as text: "oneshot to 65536, twoshot to any length". */

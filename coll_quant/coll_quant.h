@@ -12,7 +12,7 @@
 #include "mca_component.h"
 #include "mca_stream.h"
 #include "quant_measure.h"
-#include "quant_pays.h"
+#include "quant_gain.h"
 #include "quant_settings.h"
 #include "topology.h"
 #include "wait.h"
@@ -21,24 +21,24 @@
  * What is known about errors, the same on all ranks of a communicator, but for bounds of
  * MPI_Reduce_scatter_block: those are of the own block.
  */
-typedef struct quant_known {
+typedef struct quant_stats {
     unsigned long long verified; /* calls that were measured */
     quant_measure_t last;
     quant_measure_t worst; /* each number by itself */
     double last_bound;     /* of any call: no element is farther off; 0: it was exact */
     double worst_bound;
-} quant_known_t;
+} quant_stats_t;
 
-/* What is tried by itself: each type of numbers of each part; coll_quant_tried(). */
+/* What is tried by itself: each type of element of each collective; coll_quant_tried(). */
 enum {
-    QUANT_NUMBER_TYPES = 2,
-    QUANT_TRIED = EXCHANGE_PARTS * QUANT_NUMBER_TYPES,
+    QUANT_ELEMENT_TYPES = 2,
+    QUANT_TRIED = EXCHANGE_COLLECTIVES * QUANT_ELEMENT_TYPES,
 };
 
 /* What trials have decided on a communicator. */
 typedef struct quant_remembered {
     uint64_t key; /* of its processes and settings; 0: none */
-    quant_pays_t pays[QUANT_TRIED];
+    quant_gain_t gain[QUANT_TRIED];
 } quant_remembered_t;
 
 enum { QUANT_REMEMBERED = 16 }; /* communicators, the latest ones */
@@ -48,9 +48,9 @@ typedef struct quant_component {
     quant_settings_t settings;
     quant_kernels_t kernels;
     /* On all communicators; under base.lock. */
-    quant_known_t known;
+    quant_stats_t stats;
     bool
-        bound_told; /* known.last_bound is not 0; atomic: exact calls look at it without the lock */
+        bound_told; /* stats.last_bound is not 0; atomic: exact calls look at it without the lock */
     quant_remembered_t remembered[QUANT_REMEMBERED];
     uint64_t communicators;   /* set up so far, or the most of any rank of one of them */
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
@@ -67,7 +67,7 @@ typedef struct quant_residuals quant_residuals_t;
 typedef struct quant_module {
     arc_module_t base;
     arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
-    quant_outer_t outer;       /* if these are floats */
+    quant_storage_t storage;   /* if these are floats */
     bool active;               /* the user wants it on this communicator */
     bool subscribed;           /* it was wanted before: all keys are heard of */
     quant_settings_t settings; /* the component's, but for what info keys say */
@@ -81,21 +81,22 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_config_t config;
     size_t algo;                    /* its row in the list of algorithms */
-    quant_pays_t pays[QUANT_TRIED]; /* what trials have decided so far */
-    uint64_t pays_key;              /* for those that are remembered */
+    quant_gain_t gain[QUANT_TRIED]; /* what trials have decided so far */
+    uint64_t gain_key;              /* for those that are remembered */
 
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;                   /* for the algorithm; NULL before the set-up */
-    arc_task_t *task;               /* in `memory` */
-    uint32_t sequence;              /* operations started, those of trials too */
-    unsigned calls[EXCHANGE_PARTS]; /* of the program that were quantized, if some are verified */
-    float bound;                    /* of the result of the last call; 0: it was exact */
+    void *memory;      /* for the algorithm; NULL before the set-up */
+    arc_task_t *task;  /* in `memory` */
+    uint32_t sequence; /* operations started, those of trials too */
+    unsigned
+        calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
+    float bound;                     /* of the result of the last call; 0: it was exact */
 
     quant_residuals_t *residuals; /* with error feedback; NULL: none yet */
     bool residual_memory_warned;  /* what was said about them: there was no memory, */
     bool residual_room_warned;    /* there are too many, */
-    bool residual_half_warned;    /* a half has none */
+    bool residual_stage_warned;   /* a stage has none */
 
     bool skip_warned; /* a call could not be verified, which was said */
 } quant_module_t;
@@ -115,10 +116,10 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
                          void *receive, int receive_count, struct ompi_datatype_t *receive_type,
                          struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
 
-/* ---- what differs between the collectives; coll_quant_parts.c ---- */
+/* ---- what differs between the collectives; coll_quant_collectives.c ---- */
 
-/* The slot of the collective that does a part. */
-arc_slot_t coll_quant_slot(exchange_part_t part);
+/* The slot of a collective. */
+arc_slot_t coll_quant_slot(exchange_collective_t collective);
 
 /*
  * The slots that a module with these settings takes.  The ranks agree in a call of MPI_Allreduce,
@@ -127,12 +128,12 @@ arc_slot_t coll_quant_slot(exchange_part_t part);
 unsigned coll_quant_slots(const quant_settings_t *settings);
 
 /* How many times `count` elements a rank sends, and gets; the larger of both: the whole vector. */
-size_t coll_quant_blocks_sent(const quant_module_t *module, exchange_part_t part);
-size_t coll_quant_blocks_received(const quant_module_t *module, exchange_part_t part);
-size_t coll_quant_blocks(const quant_module_t *module, exchange_part_t part);
+size_t coll_quant_blocks_sent(const quant_module_t *module, exchange_collective_t collective);
+size_t coll_quant_blocks_received(const quant_module_t *module, exchange_collective_t collective);
+size_t coll_quant_blocks(const quant_module_t *module, exchange_collective_t collective);
 
 /* Has each rank another share of the result? */
-bool coll_quant_shares(exchange_part_t part);
+bool coll_quant_shares(exchange_collective_t collective);
 
 /*
  * The operation by the component below, exactly, with its result in `receive` instead; `details`
@@ -144,34 +145,34 @@ int coll_quant_below(quant_module_t *module, const quant_operation_t *operation,
 /* ---- from a call to its operation; coll_quant_call.c ---- */
 
 /* What numbers of this type are here; NULL: the user wants them exact, or they are none. */
-const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
+const quant_element_t *coll_quant_element(const quant_module_t *module,
                                           const struct ompi_datatype_t *type);
 
 /*
- * Is a call of `numbers` served, and why not?  *verdict: what its type and operation say,
- * ARC_REASONS if it can be, and the answer alike; `bytes`: of the whole vector; all the same on all
- * ranks, which have agreed.  Sets the module up, and tries whether it pays, if need be.  An MPI
+ * Is a call of `element` served, and why not?  *verdict: what its type and operation say,
+ * ARC_REASON_NONE if it can be, and the answer alike; `bytes`: of the whole vector; all the same on
+ * all ranks, which have agreed.  Sets the module up, and tries whether it pays, if need be.  An MPI
  * error code, the module is broken then.
  */
-int coll_quant_admit(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
-                     size_t bytes, arc_reason_t *verdict);
+int coll_quant_check_call(quant_module_t *module, exchange_collective_t collective,
+                          const quant_element_t *element, size_t bytes, arc_reason_t *verdict);
 
-/* Is the next call of the part to be verified? */
-bool coll_quant_is_verified_next(const quant_module_t *module, exchange_part_t part);
+/* Is the next call of the collective to be verified? */
+bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collective_t collective);
 
 /* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
-int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation, bool verified);
+int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified);
 
 /* ---- until the module is ready; coll_quant_setup.c ---- */
 
 /* First of all in a call that the module did not make itself: do the ranks agree? */
-void coll_quant_agree(quant_module_t *module);
+void coll_quant_agree_if_fresh(quant_module_t *module);
 
 /*
  * The module is not ready: set it up, if a call could be served but for that (`verdict`
- * ARC_REASONS).  ARC_REASONS when ready, otherwise why not.
+ * ARC_REASON_NONE).  ARC_REASON_NONE when ready, otherwise why not.
  */
-arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict);
+arc_reason_t coll_quant_set_up_if_needed(quant_module_t *module, arc_reason_t verdict);
 
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
@@ -179,15 +180,16 @@ void coll_quant_teardown(quant_module_t *module);
 /* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
 void coll_quant_renew(quant_module_t *module);
 
-/* The place in `pays`, from 0 to QUANT_TRIED - 1. */
-static inline unsigned coll_quant_tried(exchange_part_t part, const quant_numbers_t *numbers)
+/* The place in `gain`, from 0 to QUANT_TRIED - 1. */
+static inline unsigned coll_quant_tried(exchange_collective_t collective,
+                                        const quant_element_t *element)
 {
-    return (unsigned) part * QUANT_NUMBER_TYPES + (&quant_doubles == numbers);
+    return (unsigned) collective * QUANT_ELEMENT_TYPES + (&quant_doubles == element);
 }
 
-static inline struct ompi_datatype_t *coll_quant_datatype(const quant_numbers_t *numbers)
+static inline struct ompi_datatype_t *coll_quant_datatype(const quant_element_t *element)
 {
-    return &quant_doubles == numbers ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
+    return &quant_doubles == element ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
 }
 
 /*
@@ -199,23 +201,24 @@ float *coll_quant_residual(quant_module_t *module, const quant_operation_t *oper
 
 void coll_quant_residuals_free(quant_module_t *module);
 
-/* Say once that error feedback, which is set, does nothing for this part. */
-void coll_quant_residual_warn_of_half(quant_module_t *module, exchange_part_t part);
+/* Say once that error feedback, which is set, does nothing for this collective. */
+void coll_quant_residual_warn_of_stage(quant_module_t *module, exchange_collective_t collective);
 
 /*
  * The call could be served: does it pay to quantize its `bytes`, of the whole vector?  Tries it if
- * that is not known; all ranks take part and come to the same end.  *verdict becomes ARC_REASONS,
- * or ARC_REASON_SLOWER.  An MPI error code, the module is broken then; coll_quant_trial.c.
+ * that is not known; all ranks take part and come to the same end.  *verdict becomes
+ * ARC_REASON_NONE, or ARC_REASON_SLOWER.  An MPI error code, the module is broken then;
+ * coll_quant_trial.c.
  */
-int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
-                     size_t bytes, arc_reason_t *verdict);
+int coll_quant_check_gain(quant_module_t *module, exchange_collective_t collective,
+                          const quant_element_t *element, size_t bytes, arc_reason_t *verdict);
 
 /* One operation; an MPI error code; coll_quant_run.c. */
-int coll_quant_run(quant_module_t *module, const quant_operation_t *operation);
+int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation);
 
 /* The same with a patience of its own, and nothing becomes known by it. */
-int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
-                       const arc_wait_t *wait);
+int coll_quant_run_task(quant_module_t *module, const quant_operation_t *operation,
+                        const arc_wait_t *wait);
 
 /*
  * What is remembered of a communicator of the same processes, in the same order, with the same
@@ -228,22 +231,22 @@ uint64_t coll_quant_recall(quant_module_t *module);
 void coll_quant_remember(const quant_module_t *module);
 
 /*
- * coll_quant_run(), and an exact one to compare with; coll_quant_verify.c.  The result is the exact
- * one if the error is above the limit.
+ * coll_quant_run_and_note(), and an exact one to compare with; coll_quant_verify.c.  The result is
+ * the exact one if the error is above the limit.
  */
 int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation);
 
 /* Say once that some rank has no memory of so many bytes for a verification. */
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes);
 
-/* What has become known with a call; coll_quant_known.c. */
-void coll_quant_known_bound(float bound);
-void coll_quant_known_exact(void);
-void coll_quant_known_measure(const quant_measure_t *measure);
+/* What has become known with a call; coll_quant_stats.c. */
+void coll_quant_stats_note_bound(float bound);
+void coll_quant_stats_note_exact(void);
+void coll_quant_stats_note_measure(const quant_measure_t *measure);
 
 /* Make it readable through MPI_T; lines about it for the report. */
-void coll_quant_known_register(quant_component_t *component);
-void coll_quant_known_print(FILE *stream, const quant_component_t *component);
+void coll_quant_stats_register(quant_component_t *component);
+void coll_quant_stats_print(FILE *stream, const quant_component_t *component);
 
 /* Do the parameters want it where no info key says anything? */
 bool coll_quant_keys_wanted(void);

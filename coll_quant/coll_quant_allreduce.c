@@ -12,18 +12,18 @@
 #include "mca_below.h"
 #include "mca_half.h"
 
-/* An allreduce that is admitted; of 16-bit floats with what these are, otherwise NULL. */
-static quant_operation_t operation_of(quant_module_t *module, const quant_numbers_t *numbers,
-                                      const quant_outer_t *outer, const void *send, void *receive,
-                                      size_t elems)
+/* An allreduce that is served; of 16-bit floats with what these are, otherwise NULL. */
+static quant_operation_t operation_of(quant_module_t *module, const quant_element_t *element,
+                                      const quant_storage_t *storage, const void *send,
+                                      void *receive, size_t elems)
 {
     quant_operation_t operation = {
         .send = MPI_IN_PLACE == send ? receive : send,
         .recv = receive,
-        .numbers = numbers,
-        .outer = outer,
+        .element = element,
+        .storage = storage,
         .count = elems,
-        .part = EXCHANGE_ALLREDUCE,
+        .collective = EXCHANGE_ALLREDUCE,
     };
 
     operation.residual = coll_quant_residual(module, &operation);
@@ -54,38 +54,39 @@ static int agree_to_widen(quant_module_t *module, size_t count, float **floats)
 /* Of 16-bit floats what `operation` is with all of it as floats, which are its vector. */
 static int verify_widened(quant_module_t *module, const quant_operation_t *operation, float *floats)
 {
-    const quant_outer_t *outer = operation->outer;
+    const quant_storage_t *storage = operation->storage;
     quant_operation_t widened = *operation;
 
-    widened.outer = NULL;
+    widened.storage = NULL;
     widened.send = floats;
     widened.recv = floats;
     arc_float_env_t of_program = arc_float_env_enter();
-    outer->widen(operation->send, floats, operation->count);
+    storage->widen(operation->send, floats, operation->count);
     arc_float_env_leave(of_program);
-    const int status = coll_quant_serve(module, &widened, true);
+    const int status = coll_quant_run_call(module, &widened, true);
     if (MPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
-        quant_outer_clamp(outer, module->config.kernels, module->bound, floats, operation->count);
-        outer->narrow(floats, operation->recv, operation->count);
+        quant_storage_clamp(storage, module->config.kernels, module->bound, floats,
+                            operation->count);
+        storage->narrow(floats, operation->recv, operation->count);
         arc_float_env_leave(of_program);
     }
     return status;
 }
 
 /* Serve a sum of 16-bit floats; one that is to be verified if there is memory for all of it. */
-static int serve_halves(quant_module_t *module, const quant_operation_t *operation)
+static int run_call_of_halves(quant_module_t *module, const quant_operation_t *operation)
 {
     float *floats = NULL;
 
-    if (coll_quant_is_verified_next(module, operation->part)) {
+    if (coll_quant_is_verified_next(module, operation->collective)) {
         const int status = agree_to_widen(module, operation->count, &floats);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
     if (NULL == floats) {
-        return coll_quant_serve(module, operation, false);
+        return coll_quant_run_call(module, operation, false);
     }
     const int status = verify_widened(module, operation, floats);
     if (ARC_PHASE_BROKEN != module->base.phase) {
@@ -95,23 +96,23 @@ static int serve_halves(quant_module_t *module, const quant_operation_t *operati
 }
 
 /*
- * 16-bit floats: judged as floats.  A segment at a time they are floats where they are quantized;
+ * 16-bit floats: checked as floats.  A segment at a time they are floats where they are quantized;
  * all at once where they are passed down, or verified, which takes the vector again.
  */
 static int allreduce_halves(quant_module_t *module, const void *send, void *receive, int count)
 {
-    const quant_numbers_t *floats = coll_quant_numbers(module, &ompi_mpi_float.dt);
-    arc_reason_t verdict = ARC_REASONS;
-    const int status = coll_quant_admit(module, EXCHANGE_ALLREDUCE, floats,
-                                        (size_t) count * sizeof(float), &verdict);
+    const quant_element_t *floats = coll_quant_element(module, &ompi_mpi_float.dt);
+    arc_reason_t verdict = ARC_REASON_NONE;
+    const int status = coll_quant_check_call(module, EXCHANGE_ALLREDUCE, floats,
+                                             (size_t) count * sizeof(float), &verdict);
 
     if (MPI_SUCCESS != status) {
         return status;
     }
-    if (ARC_REASONS == verdict) {
+    if (ARC_REASON_NONE == verdict) {
         const quant_operation_t operation =
-            operation_of(module, floats, &module->outer, send, receive, (size_t) count);
-        return serve_halves(module, &operation);
+            operation_of(module, floats, &module->storage, send, receive, (size_t) count);
+        return run_call_of_halves(module, &operation);
     }
     return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
                               coll_quant_allreduce);
@@ -130,22 +131,22 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (module->base.nested) {
         return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
     }
-    coll_quant_agree(module);
+    coll_quant_agree_if_fresh(module);
     if (mca_half_is(module->uint16, op, type)) {
         return allreduce_halves(module, send, receive, count);
     }
-    const quant_numbers_t *numbers = coll_quant_numbers(module, type);
-    const size_t bytes = (size_t) count * (NULL == numbers ? 0 : numbers->bytes);
+    const quant_element_t *element = coll_quant_element(module, type);
+    const size_t bytes = (size_t) count * (NULL == element ? 0 : element->bytes);
     arc_reason_t verdict = mca_bridge_is_sum(op, type);
-    const int status = coll_quant_admit(module, EXCHANGE_ALLREDUCE, numbers, bytes, &verdict);
+    const int status = coll_quant_check_call(module, EXCHANGE_ALLREDUCE, element, bytes, &verdict);
     if (MPI_SUCCESS != status) {
         return status;
     }
-    if (ARC_REASONS != verdict) {
+    if (ARC_REASON_NONE != verdict) {
         return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
     }
     const quant_operation_t operation =
-        operation_of(module, numbers, NULL, send, receive, (size_t) count);
-    return coll_quant_serve(module, &operation,
-                            coll_quant_is_verified_next(module, EXCHANGE_ALLREDUCE));
+        operation_of(module, element, NULL, send, receive, (size_t) count);
+    return coll_quant_run_call(module, &operation,
+                               coll_quant_is_verified_next(module, EXCHANGE_ALLREDUCE));
 }

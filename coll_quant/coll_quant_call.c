@@ -1,7 +1,7 @@
 /*
- * What all collectives do with a call: admit it or have it passed down, and serve it.
+ * What all collectives do with a call: check whether it is served or passed down, and serve it.
  *
- *   coll_quant_allreduce.c, coll_quant_halves.c      what a call of the program says
+ *   coll_quant_allreduce.c, coll_quant_stages.c      what a call of the program says
  *       coll_quant_call.c
  *           coll_quant_setup.c                       until the module is ready
  *           coll_quant_trial.c                       does it pay?
@@ -16,7 +16,7 @@
 
 #include "coll_quant.h"
 
-const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
+const quant_element_t *coll_quant_element(const quant_module_t *module,
                                           const struct ompi_datatype_t *type)
 {
     const quant_types_t *types = quant_settings_types(&module->settings);
@@ -27,68 +27,70 @@ const quant_numbers_t *coll_quant_numbers(const quant_module_t *module,
     return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
 }
 
-static arc_reason_t judge(const quant_module_t *module, exchange_part_t part, arc_reason_t verdict,
-                          size_t bytes)
+static arc_reason_t reason_to_pass(const quant_module_t *module, exchange_collective_t collective,
+                                   arc_reason_t verdict, size_t bytes)
 {
     if (!module->active) {
         return ARC_REASON_OFF;
     }
-    if (ARC_REASONS == verdict && !quant_settings_serve(&module->settings, part)) {
+    if (ARC_REASON_NONE == verdict &&
+        !quant_settings_want_collective(&module->settings, collective)) {
         verdict = ARC_REASON_NOT_CHOSEN;
     }
-    if (ARC_REASONS == verdict && bytes < module->settings.min_bytes) {
+    if (ARC_REASON_NONE == verdict && bytes < module->settings.min_bytes) {
         verdict = ARC_REASON_TOO_SMALL;
     }
-    if (ARC_REASONS == verdict && !module->attainable) {
+    if (ARC_REASON_NONE == verdict && !module->attainable) {
         verdict = ARC_REASON_INACCURATE;
     }
     return verdict;
 }
 
-int coll_quant_admit(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
-                     size_t bytes, arc_reason_t *verdict)
+int coll_quant_check_call(quant_module_t *module, exchange_collective_t collective,
+                          const quant_element_t *element, size_t bytes, arc_reason_t *verdict)
 {
     int status = MPI_SUCCESS;
 
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
-    if (ARC_REASONS == *verdict && NULL == numbers) {
+    if (ARC_REASON_NONE == *verdict && NULL == element) {
         *verdict = ARC_REASON_TYPE_OR_OP;
     }
-    *verdict = judge(module, part, *verdict, bytes);
+    *verdict = reason_to_pass(module, collective, *verdict, bytes);
     if (ARC_PHASE_READY != module->base.phase) {
-        *verdict = coll_quant_prepare(module, *verdict);
+        *verdict = coll_quant_set_up_if_needed(module, *verdict);
     }
-    if (ARC_REASONS == *verdict) {
-        status = coll_quant_weigh(module, part, numbers, bytes, verdict);
+    if (ARC_REASON_NONE == *verdict) {
+        status = coll_quant_check_gain(module, collective, element, bytes, verdict);
     }
-    if (MPI_SUCCESS == status && ARC_REASONS != *verdict) {
-        coll_quant_known_exact();
+    if (MPI_SUCCESS == status && ARC_REASON_NONE != *verdict) {
+        coll_quant_stats_note_exact();
     }
     return status;
 }
 
-static void count(quant_module_t *module, const quant_operation_t *operation)
+static void count_call(quant_module_t *module, const quant_operation_t *operation)
 {
-    arc_tally_t *tally = &module->base.tally[coll_quant_slot(operation->part)];
+    arc_tally_t *tally = &module->base.tally[coll_quant_slot(operation->collective)];
 
-    arc_tally_count(&tally->served[module->algo], coll_quant_blocks(module, operation->part) *
-                                                      operation->count * operation->numbers->bytes);
+    arc_tally_count(&tally->served[module->algo], coll_quant_blocks(module, operation->collective) *
+                                                      operation->count * operation->element->bytes);
 }
 
-bool coll_quant_is_verified_next(const quant_module_t *module, exchange_part_t part)
+bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collective_t collective)
 {
     const unsigned every = (unsigned) module->settings.verify_every;
-    return 0 != every && 0 == (module->calls[part] + 1) % every;
+    return 0 != every && 0 == (module->calls[collective] + 1) % every;
 }
 
-int coll_quant_serve(quant_module_t *module, const quant_operation_t *operation, bool verified)
+int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified)
 {
     quant_operation_t numbered = *operation;
 
     numbered.sequence = ++module->sequence;
-    ++module->calls[operation->part];
-    count(module, &numbered);
-    return verified ? coll_quant_verify(module, &numbered) : coll_quant_run(module, &numbered);
+    ++module->calls[operation->collective];
+    count_call(module, &numbered);
+    return verified ? coll_quant_verify(module, &numbered)
+                    : coll_quant_run_and_note(module, &numbered);
 }

@@ -1,5 +1,5 @@
 /*
- * coll_quant: quantized allreduce, and its halves.  The component's descriptor and Open MPI's
+ * coll_quant: quantized allreduce, and its stages.  The component's descriptor and Open MPI's
  * callbacks.
  *
  * The component changes results, so it serves a communicator only if the user
@@ -76,7 +76,7 @@ static int quant_register(void)
     base->params_count = quant_params_count;
     base->algorithm_names = algorithm_names;
     base->algorithms = QUANT_ALGOS;
-    coll_quant_known_register(&mca_coll_quant_component);
+    coll_quant_stats_register(&mca_coll_quant_component);
     return arc_component_register(base);
 }
 
@@ -84,7 +84,7 @@ static int quant_open(void)
 {
     quant_component_t *component = &mca_coll_quant_component;
 
-    component->known = (quant_known_t){0};
+    component->stats = (quant_stats_t){0};
     component->bound_told = false;
     component->communicators = 0;
     memset(component->remembered, 0, sizeof component->remembered);
@@ -98,7 +98,7 @@ static int quant_close(void)
     const int status = arc_component_close(&mca_coll_quant_component.base);
 
     if (component->settings.report && component->base.first_process) {
-        coll_quant_known_print(stderr, component);
+        coll_quant_stats_print(stderr, component);
     }
     return status;
 }
@@ -141,10 +141,10 @@ static void module_construct(quant_module_t *module)
     module->residuals = NULL;
     module->residual_memory_warned = false;
     module->residual_room_warned = false;
-    module->residual_half_warned = false;
+    module->residual_stage_warned = false;
     memset(module->calls, 0, sizeof module->calls);
-    memset(module->pays, 0, sizeof module->pays);
-    module->pays_key = 0;
+    memset(module->gain, 0, sizeof module->gain);
+    module->gain_key = 0;
     module->skip_warned = false;
     module->bound = 0;
 }

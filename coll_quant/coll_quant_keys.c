@@ -107,8 +107,8 @@ static bool take_param(quant_module_t *module, const arc_param_t *param, const c
     return true;
 }
 
-static __attribute__((cold)) void complain(const quant_module_t *module, const char *key,
-                                           const char *value)
+static __attribute__((cold)) void warn_of_value(const quant_module_t *module, const char *key,
+                                                const char *value)
 {
     enum { TEXT_BYTES = 256 };
     char allowed[TEXT_BYTES] = "off, on, or a format (coll_quant_format has the list)";
@@ -123,12 +123,12 @@ static __attribute__((cold)) void complain(const quant_module_t *module, const c
 }
 
 /* Take what a key says.  False if that is not understood: nothing is changed then. */
-static bool take(quant_module_t *module, const char *key, const char *value)
+static bool take_value(quant_module_t *module, const char *key, const char *value)
 {
     const arc_param_t *param = param_of(key);
 
     if (!(NULL == param ? take_wish(module, value) : take_param(module, param, value))) {
-        complain(module, key, value);
+        warn_of_value(module, key, value);
         return false;
     }
     /* A format of the first key is what a program says that knows no other key. */
@@ -172,7 +172,7 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
         /* Open MPI asks while the communicator is being made; what it is was taken before. */
         return 0 == strcmp(value, info_initial) ? NULL : value;
     }
-    if (!take(module, key, value)) {
+    if (!take_value(module, key, value)) {
         return value_in_force(module, key);
     }
     subscribe_to_rest(module);
@@ -196,7 +196,7 @@ static void subscribe_to_rest(quant_module_t *module)
     module->subscribed = true;
     for (size_t i = 1; i < KEYS; ++i) {
         if (!mca_compat_info_said(comm, keys[i], value, sizeof value) ||
-            !take(module, keys[i], value)) {
+            !take_value(module, keys[i], value)) {
             (void) strcpy(value, info_initial);
         }
         (void) mca_compat_info_subscribe(comm, keys[i], value, key_changed);
@@ -215,7 +215,7 @@ void coll_quant_keys_enable(quant_module_t *module)
     module->subscribed = false;
     coll_quant_renew(module);
     if (mca_compat_info_get(comm, keys[0], value, sizeof value)) {
-        (void) take(module, keys[0], value);
+        (void) take_value(module, keys[0], value);
     }
     (void) mca_compat_info_subscribe(comm, keys[0], info_initial, key_changed);
     subscribe_to_rest(module);

@@ -16,18 +16,18 @@ void coll_quant_remember(const quant_module_t *module)
 
     (void) pthread_mutex_lock(&component->base.lock);
     unsigned place = 0;
-    while (place < QUANT_REMEMBERED && component->remembered[place].key != module->pays_key) {
+    while (place < QUANT_REMEMBERED && component->remembered[place].key != module->gain_key) {
         ++place;
     }
     if (QUANT_REMEMBERED == place) {
         place = component->remembered_next++ % QUANT_REMEMBERED;
     }
     quant_remembered_t *one = &component->remembered[place];
-    if (one->key != module->pays_key) {
-        *one = (quant_remembered_t){.key = module->pays_key};
+    if (one->key != module->gain_key) {
+        *one = (quant_remembered_t){.key = module->gain_key};
     }
     for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        quant_pays_merge(&one->pays[tried], &module->pays[tried]);
+        quant_gain_merge(&one->gain[tried], &module->gain[tried]);
     }
     (void) pthread_mutex_unlock(&component->base.lock);
 }
@@ -67,20 +67,20 @@ uint64_t coll_quant_recall(quant_module_t *module)
     quant_component_t *component = &mca_coll_quant_component;
 
     for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        module->pays[tried] =
-            0 == module->settings.trial_ms ? quant_pays_always() : (quant_pays_t){0};
+        module->gain[tried] =
+            0 == module->settings.trial_ms ? quant_gain_always() : (quant_gain_t){0};
     }
-    module->pays_key = key_of(module);
+    module->gain_key = key_of(module);
     (void) pthread_mutex_lock(&component->base.lock);
     for (unsigned i = 0; i < QUANT_REMEMBERED; ++i) {
-        if (component->remembered[i].key == module->pays_key) {
-            memcpy(module->pays, component->remembered[i].pays, sizeof module->pays);
+        if (component->remembered[i].key == module->gain_key) {
+            memcpy(module->gain, component->remembered[i].gain, sizeof module->gain);
         }
     }
     (void) pthread_mutex_unlock(&component->base.lock);
     for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        const quant_pays_t *pays = &module->pays[tried];
-        number = (number * factor) ^ ((uint64_t) pays->known << HALF | pays->pays);
+        const quant_gain_t *gain = &module->gain[tried];
+        number = (number * factor) ^ ((uint64_t) gain->decided << HALF | gain->gains);
     }
     return number;
 }

@@ -1,5 +1,5 @@
 /*
- * Error feedback: what calls left behind (quant_numbers.h), kept for each vector of a
+ * Error feedback: what calls left behind (quant_element.h), kept for each vector of a
  * communicator.
  *
  * By what a vector is known, and where nothing is carried although it is known: docs/guarantees.md,
@@ -36,8 +36,8 @@ enum {
 static const double shrunk = 1.0 / 16;
 
 typedef struct vector {
-    const quant_numbers_t *numbers;
-    const quant_outer_t *outer;
+    const quant_element_t *element;
+    const quant_storage_t *storage;
     size_t count;
     const void *send;
     const void *receive;
@@ -58,24 +58,24 @@ struct quant_residuals {
 
 static bool is_same(const vector_t *a, const vector_t *b)
 {
-    return a->numbers == b->numbers && a->outer == b->outer && a->count == b->count &&
+    return a->element == b->element && a->storage == b->storage && a->count == b->count &&
            a->send == b->send && a->receive == b->receive;
 }
 
 /* Magnitudes of a run of numbers, those that are finite, added up. */
-static double magnitudes(const vector_t *of, size_t first, size_t count)
+static double add_magnitudes(const vector_t *of, size_t first, size_t count)
 {
     const uint8_t *at = of->send;
     float floats[RUN];
     double sum = 0;
 
-    if (NULL != of->outer) {
-        of->outer->widen(at + first * of->outer->bytes, floats, count);
+    if (NULL != of->storage) {
+        of->storage->widen(at + first * of->storage->bytes, floats, count);
         at = (const uint8_t *) floats;
         first = 0;
     }
     for (size_t i = first; i < first + count; ++i) {
-        const double value = &quant_doubles == of->numbers ? ((const double *) at)[i]
+        const double value = &quant_doubles == of->element ? ((const double *) at)[i]
                                                            : (double) ((const float *) at)[i];
         sum += isfinite(value) ? fabs(value) : 0;
     }
@@ -93,7 +93,7 @@ static double size_of(const vector_t *of)
     for (size_t place = 0; place < places; ++place) {
         const size_t begin = place * (of->count / places);
         for (size_t done = 0; done < run; done += RUN) {
-            sum += magnitudes(of, begin + done, run - done < RUN ? run - done : RUN);
+            sum += add_magnitudes(of, begin + done, run - done < RUN ? run - done : RUN);
         }
     }
     sum /= (double) (places * run);
@@ -147,7 +147,7 @@ static residual_t *place_of(quant_residuals_t *all, const vector_t *of)
 }
 
 /* The place gets zeros for `of`.  False: there is no memory, and the place is free. */
-static bool begin(residual_t *one, const vector_t *of)
+static bool begin_residual(residual_t *one, const vector_t *of)
 {
     if (one->room < of->count) {
         free(one->lost);
@@ -163,8 +163,8 @@ static bool begin(residual_t *one, const vector_t *of)
 float *coll_quant_residual(quant_module_t *module, const quant_operation_t *operation)
 {
     const vector_t of = {
-        .numbers = operation->numbers,
-        .outer = operation->outer,
+        .element = operation->element,
+        .storage = operation->storage,
         .count = operation->count,
         .send = operation->send,
         .receive = operation->recv,
@@ -187,7 +187,7 @@ float *coll_quant_residual(quant_module_t *module, const quant_operation_t *oper
         if (NULL != one->lost) {
             warn_of_room(module);
         }
-        if (!begin(one, &of)) {
+        if (!begin_residual(one, &of)) {
             warn_of_memory(module, operation->count);
             return NULL;
         }
@@ -211,13 +211,13 @@ void coll_quant_residuals_free(quant_module_t *module)
     module->residuals = NULL;
 }
 
-__attribute__((cold)) void coll_quant_residual_warn_of_half(quant_module_t *module,
-                                                            exchange_part_t part)
+__attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *module,
+                                                             exchange_collective_t collective)
 {
-    if (!module->residual_half_warned) {
-        module->residual_half_warned = true;
+    if (!module->residual_stage_warned) {
+        module->residual_stage_warned = true;
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "coll_quant_error_feedback is for MPI_Allreduce and has no effect on %s",
-                       arc_slot_call(coll_quant_slot(part)));
+                       arc_slot_call(coll_quant_slot(collective)));
     }
 }

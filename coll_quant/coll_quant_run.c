@@ -45,8 +45,8 @@ static const arc_task_ops_t sheltered_ops = {
     .waits_for = sheltered_waits_for,
 };
 
-static __attribute__((noinline, cold)) int fail(quant_module_t *module, exchange_part_t part,
-                                                arc_status_t status)
+static __attribute__((noinline, cold)) int
+fail(quant_module_t *module, exchange_collective_t collective, arc_status_t status)
 {
     enum { TEXT_BYTES = 128 };
     char missing[TEXT_BYTES] = "";
@@ -61,26 +61,26 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, exchange
         }
         quant_pipeline_abort(module->task);
     }
-    return arc_module_break_call(&module->base, coll_quant_slot(part), status, missing);
+    return arc_module_break_call(&module->base, coll_quant_slot(collective), status, missing);
 }
 
-int coll_quant_operate(quant_module_t *module, const quant_operation_t *operation,
-                       const arc_wait_t *wait)
+int coll_quant_run_task(quant_module_t *module, const quant_operation_t *operation,
+                        const arc_wait_t *wait)
 {
     sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
 
     quant_pipeline_start(module->task, operation);
     const arc_status_t status = arc_wait_run(wait, &task.task);
-    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->part, status);
+    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->collective, status);
 }
 
-int coll_quant_run(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation)
 {
-    const int status = coll_quant_operate(module, operation, &module->wait);
+    const int status = coll_quant_run_task(module, operation, &module->wait);
 
     if (MPI_SUCCESS == status) {
         module->bound = quant_pipeline_bound(module->task);
-        coll_quant_known_bound(module->bound);
+        coll_quant_stats_note_bound(module->bound);
     }
     return status;
 }

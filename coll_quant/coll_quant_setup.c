@@ -53,7 +53,7 @@ static void say_choice(const quant_module_t *module)
         base, ARC_LOG_CHOICE,
         "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %s%u, rounding %s, rotation %s, "
         "%s%zu numbers a message, minishards %u, microshards %u, %s kernels",
-        config->algo->name, shape.machines, shape.per_machine, module->settings.min_bytes,
+        config->algo->name, shape.nodes, shape.per_node, module->settings.min_bytes,
         config->reduce_format->name, config->gather_format->name,
         0 != config->minishards ? "up to " : "", config->block_rows,
         quant_rounding_choices[transform->rounding], quant_rotation_choices[transform->rotation],
@@ -91,7 +91,7 @@ static void make_ready(quant_module_t *module)
  * that none of them has it twice.  It follows from the order of set-ups alone, and so is the same
  * in each run of a program.
  */
-static uint64_t proposal(void)
+static uint64_t propose_number(void)
 {
     quant_component_t *component = &mca_coll_quant_component;
 
@@ -117,7 +117,7 @@ static void take_number(quant_module_t *module, uint64_t number)
 }
 
 /* The memory of the algorithm, on all ranks or on none. */
-static void setup(quant_module_t *module)
+static void set_up(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
     size_t bytes = 0;
@@ -125,17 +125,17 @@ static void setup(quant_module_t *module)
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
     const bool ok = get_memory(module, &bytes);
-    const uint64_t known = coll_quant_recall(module);
-    enum { OK, KNOWN, NOT_KNOWN, NUMBER, VALUES };
-    uint64_t values[VALUES] = {ok, known, ~known, proposal()};
+    const uint64_t recalled = coll_quant_recall(module);
+    enum { OK, RECALLED, NOT_RECALLED, NUMBER, VALUES };
+    uint64_t values[VALUES] = {ok, recalled, ~recalled, propose_number()};
     if (ARC_OK != arc_module_min(base, values, VALUES) || !values[OK]) {
         coll_quant_teardown(module);
         arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers", bytes);
         return;
     }
-    if (values[KNOWN] != ~values[NOT_KNOWN]) {
+    if (values[RECALLED] != ~values[NOT_RECALLED]) {
         /* Some have been in other communicators since. */
-        memset(module->pays, 0, sizeof module->pays);
+        memset(module->gain, 0, sizeof module->gain);
     }
     take_number(module, ~values[NUMBER]);
     make_ready(module);
@@ -149,7 +149,7 @@ void coll_quant_renew(quant_module_t *module)
         const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(ARC_ISA_BEST));
         const bool is_bf16 = ARC_TYPE_BF16 == module->uint16;
         /* The largest number, and what is half a step above it. */
-        module->outer = (quant_outer_t){
+        module->storage = (quant_storage_t){
             .bytes = sizeof(uint16_t),
             .widen = half.widen,
             .narrow = half.narrow,
@@ -215,11 +215,11 @@ static void warn_of_levels(quant_module_t *module)
  * Format, algorithm and configuration for the settings.  A number that tells which, for the ranks
  * to compare.  In the default floating-point environment.
  */
-static uint64_t choose(quant_module_t *module)
+static uint64_t choose_config(quant_module_t *module)
 {
     module->config = (quant_config_t){
         .kernels = &mca_coll_quant_component.kernels,
-        .per_machine = ranks_per_node(&module->topology),
+        .per_node = ranks_per_node(&module->topology),
         .order = module->topology.order,
     };
     module->attainable = quant_settings_config(
@@ -238,10 +238,10 @@ static uint64_t choose(quant_module_t *module)
 }
 
 /* All that is chosen, in the same environment on all ranks. */
-static uint64_t choose_sheltered(quant_module_t *module)
+static uint64_t choose_in_default_environment(quant_module_t *module)
 {
     const arc_float_env_t of_program = arc_float_env_enter();
-    const uint64_t number = choose(module);
+    const uint64_t number = choose_config(module);
     arc_float_env_leave(of_program);
     return number;
 }
@@ -250,7 +250,7 @@ static uint64_t choose_sheltered(quant_module_t *module)
  * The first call: the ranks compare their settings and then what they choose, which comes from
  * the C library's functions, too; these may differ in the last bit between hosts.
  */
-static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
+static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
 
@@ -261,7 +261,7 @@ static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
             base->phase = ARC_PHASE_DECLINED;
             base->declined = ARC_REASON_NO_SETUP;
         } else {
-            arc_module_agree(base, choose_sheltered(module));
+            arc_module_agree(base, choose_in_default_environment(module));
         }
     }
     if (ARC_PHASE_DECLINED == base->phase) {
@@ -275,7 +275,8 @@ static __attribute__((noinline, cold)) void agree_first(quant_module_t *module)
     }
 }
 
-__attribute__((cold)) arc_reason_t coll_quant_prepare(quant_module_t *module, arc_reason_t verdict)
+__attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *module,
+                                                               arc_reason_t verdict)
 {
     arc_module_t *base = &module->base;
 
@@ -283,8 +284,8 @@ __attribute__((cold)) arc_reason_t coll_quant_prepare(quant_module_t *module, ar
         /* Nobody wants it here.  Until the key is set, calls go below directly. */
         arc_module_uninstall(base);
     }
-    if (ARC_PHASE_AGREED == base->phase && ARC_REASONS == verdict) {
-        setup(module);
+    if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
+        set_up(module);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
@@ -292,9 +293,9 @@ __attribute__((cold)) arc_reason_t coll_quant_prepare(quant_module_t *module, ar
     return verdict;
 }
 
-void coll_quant_agree(quant_module_t *module)
+void coll_quant_agree_if_fresh(quant_module_t *module)
 {
     if (ARC_PHASE_FRESH == module->base.phase) {
-        agree_first(module);
+        agree_on_settings(module);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * Trials: does quantizing a collective pay on this communicator, for vectors of about this
- * length?  quant_pays.h draws the conclusions.  What a trial calls depends on the collective
- * (coll_quant_parts.c), how it does not.
+ * Trials: does quantizing a collective gain time on this communicator, for vectors of about this
+ * length?  quant_gain.h draws the conclusions.  What a trial calls depends on the collective
+ * (coll_quant_collectives.c), how it does not.
  *
  *     round    0 (warm-up)       1                  2                  ...
  *     turns    below, quantized  quantized, below   below, quantized   interleaved
@@ -68,13 +68,13 @@ static int call_quant(const bench_t *bench)
     quant_operation_t operation = bench->operation;
 
     operation.sequence = ++bench->module->sequence;
-    return coll_quant_operate(bench->module, &operation, &bench->wait);
+    return coll_quant_run_task(bench->module, &operation, &bench->wait);
 }
 
 /* The ranks could not agree on something. */
 static int fail(const bench_t *bench, const char *details)
 {
-    return arc_module_break_call(&bench->module->base, coll_quant_slot(bench->operation.part),
+    return arc_module_break_call(&bench->module->base, coll_quant_slot(bench->operation.collective),
                                  ARC_ERR_TRANSPORT, details);
 }
 
@@ -130,13 +130,13 @@ static int make_round(bench_t *bench, quant_trial_t *trial, bool *more)
     return status;
 }
 
-static void fill(const bench_t *bench, size_t elems)
+static void fill_vector(const bench_t *bench, size_t elems)
 {
     float *floats = bench->in;
     double *doubles = bench->in;
 
     for (size_t i = 0; i < elems; ++i) {
-        if (&quant_doubles == bench->operation.numbers) {
+        if (&quant_doubles == bench->operation.element) {
             doubles[i] = (double) number_at(i);
         } else {
             floats[i] = number_at(i);
@@ -156,18 +156,19 @@ static bool bench_allocate(bench_t *bench)
 {
     const quant_module_t *module = bench->module;
     quant_operation_t *operation = &bench->operation;
-    const size_t sent = operation->count * coll_quant_blocks_sent(module, operation->part);
-    const size_t received = operation->count * coll_quant_blocks_received(module, operation->part);
-    const bool feeds = module->config.feedback && EXCHANGE_ALLREDUCE == operation->part;
+    const size_t sent = operation->count * coll_quant_blocks_sent(module, operation->collective);
+    const size_t received =
+        operation->count * coll_quant_blocks_received(module, operation->collective);
+    const bool feeds = module->config.feedback && EXCHANGE_ALLREDUCE == operation->collective;
 
-    operation->send = bench->in = malloc(sent * operation->numbers->bytes);
-    operation->recv = bench->out = malloc(received * operation->numbers->bytes);
+    operation->send = bench->in = malloc(sent * operation->element->bytes);
+    operation->recv = bench->out = malloc(received * operation->element->bytes);
     operation->residual = feeds ? calloc(operation->count, sizeof *operation->residual) : NULL;
     if (NULL == bench->in || NULL == bench->out || (feeds && NULL == operation->residual)) {
         return false;
     }
-    fill(bench, sent);
-    memset(bench->out, 0, received * operation->numbers->bytes); /* for the pages */
+    fill_vector(bench, sent);
+    memset(bench->out, 0, received * operation->element->bytes); /* for the pages */
     return true;
 }
 
@@ -175,16 +176,17 @@ static bool bench_allocate(bench_t *bench)
  * For vectors of about `bytes`, but of one element in a block at least.  Memory on all ranks;
  * false: on none.  An MPI error code in *status.
  */
-static bool bench_make(bench_t *bench, quant_module_t *module, exchange_part_t part,
-                       const quant_numbers_t *numbers, size_t bytes, int *status)
+static bool bench_make(bench_t *bench, quant_module_t *module, exchange_collective_t collective,
+                       const quant_element_t *element, size_t bytes, int *status)
 {
     static const uint64_t ns_of_ms = 1000000;
-    const size_t count = bytes / numbers->bytes / coll_quant_blocks(module, part);
+    const size_t count = bytes / element->bytes / coll_quant_blocks(module, collective);
 
-    *bench =
-        (bench_t){.module = module,
-                  .operation = {.numbers = numbers, .count = 0 == count ? 1 : count, .part = part},
-                  .wait = module->wait};
+    *bench = (bench_t){.module = module,
+                       .operation = {.element = element,
+                                     .count = 0 == count ? 1 : count,
+                                     .collective = collective},
+                       .wait = module->wait};
     bench->wait.timeout_ns = 0;
     uint64_t ok = bench_allocate(bench);
     *status = MPI_SUCCESS;
@@ -198,39 +200,40 @@ static bool bench_make(bench_t *bench, quant_module_t *module, exchange_part_t p
     return false;
 }
 
-static void log_trial(const quant_module_t *module, exchange_part_t part,
-                      const quant_numbers_t *numbers, unsigned class, const quant_trial_t *trial,
+static void log_trial(const quant_module_t *module, exchange_collective_t collective,
+                      const quant_element_t *element, unsigned class, const quant_trial_t *trial,
                       uint64_t took_ns)
 {
     enum { US = 1000 };
     const arc_module_t *base = &module->base;
-    const char *call = arc_slot_call(coll_quant_slot(part));
+    const char *call = arc_slot_call(coll_quant_slot(collective));
 
     if (0 == trial->rounds) {
         arc_module_log(
             base, ARC_LOG_CHOICE,
             "%s of %zu bytes of %ss not tried: some rank has no memory for it; quantized", call,
-            quant_pays_class_bytes(class), numbers->name);
+            quant_gain_class_bytes(class), element->name);
         return;
     }
     arc_module_log(
         base, ARC_LOG_CHOICE,
         "tried %s of %zu bytes of %ss: the component below %llu us, quantized %llu us, %u rounds "
         "in %llu us: %s",
-        call, quant_pays_class_bytes(class), numbers->name,
+        call, quant_gain_class_bytes(class), element->name,
         (unsigned long long) trial->least.below_ns / US,
         (unsigned long long) trial->least.quant_ns / US, trial->rounds,
         (unsigned long long) took_ns / US,
-        quant_pays_at(&module->pays[coll_quant_tried(part, numbers)], class) ? "quantized"
-                                                                             : "passed down");
+        quant_gain_at(&module->gain[coll_quant_tried(collective, element)], class) ? "quantized"
+                                                                                   : "passed down");
 }
 
 /*
- * Does quantizing `numbers` pay in vectors of `class`?  All ranks take part and come to the same
- * end.  An MPI error code.
+ * Does quantizing `element` gain time in vectors of `class`?  All ranks take part and come to the
+ * same end.  An MPI error code.
  */
-static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_part_t part,
-                                               const quant_numbers_t *numbers, unsigned class)
+static __attribute__((noinline)) int try_class(quant_module_t *module,
+                                               exchange_collective_t collective,
+                                               const quant_element_t *element, unsigned class)
 {
     /*
      * More than a trial has calls.  Sequence numbers go on behind them however many it made, so
@@ -243,7 +246,7 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     bench_t bench;
 
     const uint64_t begin_ns = (uint64_t) arc_now_ns();
-    if (bench_make(&bench, module, part, numbers, quant_pays_class_bytes(class), &status)) {
+    if (bench_make(&bench, module, collective, element, quant_gain_class_bytes(class), &status)) {
         bool more = true;
         while (MPI_SUCCESS == status && more && !quant_trial_is_enough(&trial, MARGIN_PERCENT)) {
             status = make_round(&bench, &trial, &more);
@@ -254,26 +257,26 @@ static __attribute__((noinline)) int try_class(quant_module_t *module, exchange_
     }
     module->sequence = sequence + CALLS_MAX;
     if (MPI_SUCCESS == status) {
-        quant_pays_decide(&module->pays[coll_quant_tried(part, numbers)], class,
-                          0 == trial.rounds || quant_trial_pays(&trial, MARGIN_PERCENT));
-        log_trial(module, part, numbers, class, &trial, (uint64_t) arc_now_ns() - begin_ns);
+        quant_gain_decide(&module->gain[coll_quant_tried(collective, element)], class,
+                          0 == trial.rounds || quant_trial_gains(&trial, MARGIN_PERCENT));
+        log_trial(module, collective, element, class, &trial, (uint64_t) arc_now_ns() - begin_ns);
         coll_quant_remember(module);
     }
     return status;
 }
 
-int coll_quant_weigh(quant_module_t *module, exchange_part_t part, const quant_numbers_t *numbers,
-                     size_t bytes, arc_reason_t *verdict)
+int coll_quant_check_gain(quant_module_t *module, exchange_collective_t collective,
+                          const quant_element_t *element, size_t bytes, arc_reason_t *verdict)
 {
-    const quant_pays_t *pays = &module->pays[coll_quant_tried(part, numbers)];
-    const unsigned class = quant_pays_class(bytes);
+    const quant_gain_t *gain = &module->gain[coll_quant_tried(collective, element)];
+    const unsigned class = quant_gain_class(bytes);
 
-    if (!quant_pays_is_known(pays, class)) {
-        const int status = try_class(module, part, numbers, class);
+    if (!quant_gain_is_decided(gain, class)) {
+        const int status = try_class(module, collective, element, class);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
-    *verdict = quant_pays_at(pays, class) ? ARC_REASONS : ARC_REASON_SLOWER;
+    *verdict = quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
     return MPI_SUCCESS;
 }

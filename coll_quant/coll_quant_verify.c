@@ -51,9 +51,9 @@ typedef struct check {
 static check_t check_make(const quant_module_t *module, const quant_operation_t *operation)
 {
     const size_t ranks = (size_t) ompi_comm_size(module->base.comm);
-    const size_t words = coll_quant_shares(operation->part) ? ERRORS_WORDS * ranks : 0;
-    const size_t bytes = operation->count * operation->numbers->bytes *
-                         coll_quant_blocks_received(module, operation->part);
+    const size_t words = coll_quant_shares(operation->collective) ? ERRORS_WORDS * ranks : 0;
+    const size_t bytes = operation->count * operation->element->bytes *
+                         coll_quant_blocks_received(module, operation->collective);
     uint64_t *memory = malloc(words * sizeof *memory + bytes);
 
     return (check_t){.memory = memory,
@@ -65,7 +65,8 @@ static check_t check_make(const quant_module_t *module, const quant_operation_t 
 static int fail(quant_module_t *module, const quant_operation_t *operation, arc_status_t status,
                 const char *details)
 {
-    return arc_module_break_call(&module->base, coll_quant_slot(operation->part), status, details);
+    return arc_module_break_call(&module->base, coll_quant_slot(operation->collective), status,
+                                 details);
 }
 
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes)
@@ -130,7 +131,7 @@ static ARC_MUST_CHECK arc_status_t gather_words(quant_module_t *module, const qu
 }
 
 /* No call of this communicator is quantized any more. */
-static void retire(quant_module_t *module, exchange_part_t part, double nmse)
+static void stop_quantizing(quant_module_t *module, exchange_collective_t collective, double nmse)
 {
     arc_module_t *base = &module->base;
 
@@ -140,7 +141,7 @@ static void retire(quant_module_t *module, exchange_part_t part, double nmse)
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
                    "%.3e, and coll_quant_max_nmse allows %.3e",
-                   arc_slot_call(coll_quant_slot(part)), nmse, module->settings.max_nmse);
+                   arc_slot_call(coll_quant_slot(collective)), nmse, module->settings.max_nmse);
 }
 
 /* Of one block of the result. */
@@ -148,7 +149,7 @@ static quant_errors_t errors_of(const quant_operation_t *operation, const void *
 {
     const size_t first = block * operation->count;
 
-    if (&quant_doubles == operation->numbers) {
+    if (&quant_doubles == operation->element) {
         return quant_errors_doubles((const double *) operation->recv + first,
                                     (const double *) exact + first, operation->count);
     }
@@ -160,7 +161,7 @@ static ARC_MUST_CHECK arc_status_t measure_result(quant_module_t *module,
                                                   const quant_operation_t *operation,
                                                   const check_t *check, quant_measure_t *found)
 {
-    const size_t blocks = coll_quant_blocks_received(module, operation->part);
+    const size_t blocks = coll_quant_blocks_received(module, operation->collective);
 
     const arc_float_env_t of_program = arc_float_env_enter();
     *found = (quant_measure_t){0};
@@ -199,7 +200,7 @@ static ARC_MUST_CHECK arc_status_t measure_shares(quant_module_t *module,
 }
 
 /* A comparison that does not depend on what the program does to denormals. */
-static bool exceeds(double nmse, double max_nmse)
+static bool is_above_limit(double nmse, double max_nmse)
 {
     const arc_float_env_t of_program = arc_float_env_enter();
     const bool result = max_nmse > 0 && nmse > max_nmse;
@@ -207,22 +208,23 @@ static bool exceeds(double nmse, double max_nmse)
     return result;
 }
 
-static int judge(quant_module_t *module, const quant_operation_t *operation, const check_t *check)
+static int act_on_error(quant_module_t *module, const quant_operation_t *operation,
+                        const check_t *check)
 {
     quant_measure_t found;
-    const arc_status_t status = coll_quant_shares(operation->part)
+    const arc_status_t status = coll_quant_shares(operation->collective)
                                     ? measure_shares(module, operation, check, &found)
                                     : measure_result(module, operation, check, &found);
 
     if (ARC_OK != status) {
         return fail(module, operation, status, " in the agreement on its error");
     }
-    coll_quant_known_measure(&found);
-    if (exceeds(found.nmse, module->settings.max_nmse)) {
+    coll_quant_stats_note_measure(&found);
+    if (is_above_limit(found.nmse, module->settings.max_nmse)) {
         memcpy(operation->recv, check->exact, check->bytes);
         module->bound = 0;
-        coll_quant_known_exact();
-        retire(module, operation->part, found.nmse);
+        coll_quant_stats_note_exact();
+        stop_quantizing(module, operation->collective, found.nmse);
     }
     return MPI_SUCCESS;
 }
@@ -237,10 +239,10 @@ int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation
                                   " in the exact call that is to verify it");
     }
     if (MPI_SUCCESS == status) {
-        status = coll_quant_run(module, operation);
+        status = coll_quant_run_and_note(module, operation);
     }
     if (MPI_SUCCESS == status && NULL != check.exact) {
-        status = judge(module, operation, &check);
+        status = act_on_error(module, operation, &check);
     }
     if (ARC_PHASE_BROKEN != module->base.phase) {
         free(check.memory); /* otherwise a message may still be under way */

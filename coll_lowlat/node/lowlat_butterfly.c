@@ -74,7 +74,7 @@ static size_t offset_of(const lowlat_task_t *task, size_t elem)
 }
 
 /* Stage a range of `from` and announce it as piece n. */
-static void post(lowlat_task_t *task, const void *from, lowlat_range_t range, unsigned n)
+static void post_range(lowlat_task_t *task, const void *from, lowlat_range_t range, unsigned n)
 {
     lowlat_stage(task, from, range.first, range.end, offset_of(task, range.first));
     lowlat_flag_post(task, LOWLAT_STAGED, n);
@@ -82,7 +82,7 @@ static void post(lowlat_task_t *task, const void *from, lowlat_range_t range, un
 }
 
 /* out = left op right over `range`; one of them is `partial`, the other a peer's arena. */
-static void add(lowlat_task_t *task, unsigned peer, lowlat_range_t range, bool peer_is_left)
+static void add_range(lowlat_task_t *task, unsigned peer, lowlat_range_t range, bool peer_is_left)
 {
     const arc_reducer_t *reducer = task->reducer;
     const size_t offset = offset_of(task, range.first);
@@ -115,19 +115,20 @@ static void post_step(lowlat_task_t *task, const lowlat_place_t *place)
     const unsigned k = place->steps;
 
     if (task->step < k) {
-        post(task, task->partial,
-             range_of(task, place->position ^ (1u << task->step), task->step + 1), task->step + 1);
+        post_range(task, task->partial,
+                   range_of(task, place->position ^ (1u << task->step), task->step + 1),
+                   task->step + 1);
     } else if (task->step == k) {
-        post(task, task->out, range_of(task, place->position, k), k + 1);
+        post_range(task, task->out, range_of(task, place->position, k), k + 1);
     } else {
         const unsigned last = 2 * k - task->step; /* the exchange that we got it in */
-        post(task, task->out, range_of(task, place->position ^ (1u << last), last + 1),
-             task->step + 1);
+        post_range(task, task->out, range_of(task, place->position ^ (1u << last), last + 1),
+                   task->step + 1);
     }
 }
 
 /* Whom we wait for next, and for which number of its flag. */
-static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *n)
+static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *n)
 {
     if (place->is_extra) {
         *n = 2 * place->steps + 1;
@@ -139,18 +140,18 @@ static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, 
 }
 
 /* What the peer staged has arrived: use it. */
-static void take(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer)
+static void take_range(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer)
 {
     const unsigned exchange = lowlat_exchange_of(place, task->step);
 
     if (!task->folded) {
-        add(task, peer, (lowlat_range_t){0, task->count}, false);
+        add_range(task, peer, (lowlat_range_t){0, task->count}, false);
         task->folded = true;
         return;
     }
     if (task->step < place->steps) {
-        add(task, peer, range_of(task, place->position, exchange + 1),
-            lowlat_is_upper(place, exchange));
+        add_range(task, peer, range_of(task, place->position, exchange + 1),
+                  lowlat_is_upper(place, exchange));
     } else {
         copy_out(task, peer, range_of(task, place->position ^ (1u << exchange), exchange + 1));
     }
@@ -167,7 +168,7 @@ static arc_status_t butterfly_progress(arc_task_t *base)
         if (!place.is_extra && task->folded && task->posted <= task->step) {
             post_step(task, &place);
         }
-        const unsigned peer = awaited(task, &place, &n);
+        const unsigned peer = awaited_peer(task, &place, &n);
         if (!lowlat_flag_reached(task, peer, LOWLAT_STAGED, n)) {
             return ARC_IN_PROGRESS;
         }
@@ -175,7 +176,7 @@ static arc_status_t butterfly_progress(arc_task_t *base)
             copy_out(task, peer, (lowlat_range_t){0, task->count});
             return ARC_OK;
         }
-        take(task, &place, peer);
+        take_range(task, &place, peer);
     }
     if (place.is_proxy) {
         post_step(task, &place);
@@ -188,7 +189,7 @@ static bool butterfly_waits_for(const arc_task_t *base, unsigned rank)
     const lowlat_task_t *task = (const lowlat_task_t *) base;
     const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned n = 0;
-    const unsigned peer = awaited(task, &place, &n);
+    const unsigned peer = awaited_peer(task, &place, &n);
 
     return peer == rank && !lowlat_flag_reached(task, peer, LOWLAT_STAGED, n);
 }
@@ -211,7 +212,7 @@ void lowlat_butterfly_start(lowlat_task_t *task)
     task->folded = !place.is_proxy;
     lowlat_task_begin(task, &ops, 2 * place.steps + 1);
     if (place.is_extra) {
-        post(task, task->in, (lowlat_range_t){0, task->count}, 1);
+        post_range(task, task->in, (lowlat_range_t){0, task->count}, 1);
     } else if (task->folded) {
         post_step(task, &place);
     }

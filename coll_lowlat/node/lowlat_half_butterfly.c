@@ -14,7 +14,7 @@
  * A slot is a cache line with the sequence number in it for up to 56 bytes, as
  * in one-shot; above, a piece of the arena, announced by the flag STAGED.
  * Every slot is written once in an operation, so that only operations must be
- * kept apart; that is done by the two halves (lowlat.h).  An extra waits for
+ * kept apart; that is done by the two buffer sets (lowlat.h).  An extra waits for
  * the result, which depends on all ranks.
  *
  * Source: "Latency-optimal allreduce and cuda graph optimization", where it is
@@ -43,7 +43,7 @@ static size_t slot_bytes(const lowlat_group_t *group)
 }
 
 /* Make `partial` readable in `slot`. */
-static void post(lowlat_task_t *task, unsigned slot)
+static void post_partial(lowlat_task_t *task, unsigned slot)
 {
     if (is_inline(task)) {
         lowlat_line_post(task, slot, task->partial);
@@ -67,7 +67,7 @@ static const void *data_of(const lowlat_task_t *task, unsigned rank, unsigned sl
 }
 
 /* Whom we wait for next, and for which of its slots. */
-static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *slot)
+static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *slot)
 {
     *slot = place->is_extra ? place->steps : task->step;
     if (place->is_extra) {
@@ -77,7 +77,7 @@ static unsigned awaited(const lowlat_task_t *task, const lowlat_place_t *place, 
 }
 
 /* out = left op right, of which one is `partial` and the other the slot of a peer. */
-static void add(lowlat_task_t *task, const void *peers, bool peer_is_left)
+static void add_slot(lowlat_task_t *task, const void *peers, bool peer_is_left)
 {
     const arc_reducer_t *reducer = task->reducer;
     const void *parts[] = {peer_is_left ? peers : task->partial,
@@ -96,9 +96,9 @@ static arc_status_t half_butterfly_progress(arc_task_t *base)
 
     while (place.is_extra || task->step < place.steps) {
         if (task->folded && task->posted <= task->step) {
-            post(task, task->step);
+            post_partial(task, task->step);
         }
-        const unsigned peer = awaited(task, &place, &slot);
+        const unsigned peer = awaited_peer(task, &place, &slot);
         if (!has_arrived(task, peer, slot)) {
             return ARC_IN_PROGRESS;
         }
@@ -106,12 +106,13 @@ static arc_status_t half_butterfly_progress(arc_task_t *base)
             lowlat_copy_out(task, data_of(task, peer, slot), 0, task->count);
             return ARC_OK;
         }
-        add(task, data_of(task, peer, slot), task->folded && lowlat_is_upper(&place, task->step));
+        add_slot(task, data_of(task, peer, slot),
+                 task->folded && lowlat_is_upper(&place, task->step));
         task->step += task->folded;
         task->folded = true;
     }
     if (place.is_proxy) {
-        post(task, place.steps);
+        post_partial(task, place.steps);
     }
     return ARC_OK;
 }
@@ -121,7 +122,7 @@ static bool half_butterfly_waits_for(const arc_task_t *base, unsigned rank)
     const lowlat_task_t *task = (const lowlat_task_t *) base;
     const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
     unsigned slot = 0;
-    const unsigned peer = awaited(task, &place, &slot);
+    const unsigned peer = awaited_peer(task, &place, &slot);
 
     return peer == rank && !has_arrived(task, peer, slot);
 }
@@ -144,6 +145,6 @@ void lowlat_half_butterfly_start(lowlat_task_t *task)
     task->folded = !place.is_proxy;
     lowlat_task_begin(task, &ops, place.steps + 1);
     if (task->folded) {
-        post(task, 0);
+        post_partial(task, 0);
     }
 }

@@ -31,7 +31,7 @@ static inline void lowlat_task_begin(lowlat_task_t *task, const arc_task_ops_t *
     task->sequence = ++group->sequence;
     task->base = group->pieces;
     group->pieces += pieces;
-    task->half = (unsigned) (task->sequence % LOWLAT_HALVES);
+    task->buffer_set = (unsigned) (task->sequence % LOWLAT_BUFFER_SETS);
     task->peer = 0;
     task->unfenced = false;
     /* Only for messages about missing ranks: it need not be seen before anything else. */
@@ -82,18 +82,18 @@ static inline bool lowlat_all_reached(lowlat_task_t *task, lowlat_flag_t flag, s
     return true;
 }
 
-/* Our half of the arena of `rank`. */
+/* The arena of `rank` in our buffer set. */
 static inline unsigned char *lowlat_arena(const lowlat_task_t *task, unsigned rank)
 {
-    return task->group->segment[rank]->arena + task->half * task->group->arena_bytes;
+    return task->group->segment[rank]->arena + task->buffer_set * task->group->arena_bytes;
 }
 
 /* Fetch, for writing, what the next operation will write if it is like this one. */
-static inline void lowlat_prefetch_other_half(const lowlat_task_t *task, size_t bytes)
+static inline void lowlat_prefetch_other_set(const lowlat_task_t *task, size_t bytes)
 {
     const lowlat_group_t *group = task->group;
-    const unsigned char *arena =
-        group->segment[group->rank]->arena + (LOWLAT_HALVES - 1 - task->half) * group->arena_bytes;
+    const unsigned char *arena = group->segment[group->rank]->arena +
+                                 (LOWLAT_BUFFER_SETS - 1 - task->buffer_set) * group->arena_bytes;
 
     bytes = arc_min(bytes, group->arena_bytes);
     for (size_t offset = 0; offset < bytes; offset += LOWLAT_CACHE_LINE_BYTES) {
@@ -109,7 +109,7 @@ static inline void lowlat_prefetch_flag(const lowlat_task_t *task, lowlat_flag_t
 
 static inline lowlat_line_t *lowlat_line(const lowlat_task_t *task, unsigned rank, unsigned slot)
 {
-    return &task->group->segment[rank]->line[task->half][slot];
+    return &task->group->segment[rank]->line[task->buffer_set][slot];
 }
 
 /* Data and sequence number in one cache line: whoever sees the number sees the data. */
@@ -122,7 +122,7 @@ static inline void lowlat_line_post(const lowlat_task_t *task, unsigned slot, co
 }
 
 /*
- * Equal, not "not before": by the two halves (lowlat.h) the line cannot have
+ * Equal, not "not before": by the two buffer sets (lowlat.h) the line cannot have
  * been written for a later operation.
  */
 static inline bool lowlat_line_arrived(const lowlat_task_t *task, unsigned rank, unsigned slot)
@@ -133,7 +133,7 @@ static inline bool lowlat_line_arrived(const lowlat_task_t *task, unsigned rank,
 
 static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned rank)
 {
-    return &task->group->segment[rank]->packet[task->half];
+    return &task->group->segment[rank]->packet[task->buffer_set];
 }
 
 /* First the data, then the number.  Release: whoever sees the number sees the data. */
@@ -152,13 +152,13 @@ static inline bool lowlat_packet_arrived(const lowlat_task_t *task, unsigned ran
            task->sequence;
 }
 
-/* The same as lowlat_prefetch_other_half(), for a packet of one line. */
+/* The same as lowlat_prefetch_other_set(), for a packet of one line. */
 static inline void lowlat_prefetch_other_packet(const lowlat_task_t *task)
 {
     const lowlat_segment_t *own = task->group->segment[task->group->rank];
 
     if (task->span_bytes <= LOWLAT_LINE_DATA_BYTES) {
-        arc_cpu_prefetch_for_write(&own->packet[LOWLAT_HALVES - 1 - task->half]);
+        arc_cpu_prefetch_for_write(&own->packet[LOWLAT_BUFFER_SETS - 1 - task->buffer_set]);
     }
 }
 

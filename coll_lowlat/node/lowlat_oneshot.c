@@ -7,7 +7,7 @@
  *
  * packets  n <= 632 bytes.  The data are right behind the sequence number:
  *
- *            rank p:  packet[h] = { sequence, data }     readers poll sequence
+ *            rank p:  packet[b] = { sequence, data }     readers poll sequence
  *
  *          Up to 56 bytes one line moves per pair of ranks, above that their lines move
  *          all at once: processors go on reading where they expect the number to be right.
@@ -44,7 +44,7 @@
  *
  * Source: one-shot is algorithm 1 of "Latency-optimal allreduce and cuda graph
  * optimization"; there it needs a synchronisation before and after, which the
- * two halves of lowlat.h replace.
+ * two buffer sets of lowlat.h replace.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -164,7 +164,7 @@ static arc_status_t staged_progress(arc_task_t *base)
             return ARC_IN_PROGRESS;
         }
         if (0 == task->reduced && prefetches) {
-            lowlat_prefetch_other_half(task, task->span_bytes);
+            lowlat_prefetch_other_set(task, task->span_bytes);
         }
         reduce_block(task);
     }

@@ -13,7 +13,7 @@ typedef struct effort {
     unsigned max_polls; /* for an answer */
 } effort_t;
 
-static bool await(const uint64_t *flag, uint64_t value, unsigned max_polls)
+static bool await_flag(const uint64_t *flag, uint64_t value, unsigned max_polls)
 {
     for (unsigned poll = 0; poll < max_polls; ++poll) {
         if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) >= value) {
@@ -33,7 +33,7 @@ static uint64_t first_trip(lowlat_group_t *group)
     return group->probes << TRIPS_BITS;
 }
 
-static int probe(lowlat_group_t *group, effort_t effort)
+static int probe_peer(lowlat_group_t *group, effort_t effort)
 {
     const unsigned peer = group->rank ^ 1;
     int64_t best_ns = INT64_MAX;
@@ -52,7 +52,7 @@ static int probe(lowlat_group_t *group, effort_t effort)
             if (0 == group->rank % 2) {
                 __atomic_store_n(own, trip, __ATOMIC_RELEASE);
             }
-            if (!await(peers, trip, effort.max_polls)) {
+            if (!await_flag(peers, trip, effort.max_polls)) {
                 return INT_MAX;
             }
             if (0 != group->rank % 2) {
@@ -68,11 +68,11 @@ static int probe(lowlat_group_t *group, effort_t effort)
 int lowlat_probe_ns(lowlat_group_t *group)
 {
     /* 200 trips take about 50 us; so many polls about 1 ms. */
-    return probe(group, (effort_t){.batches = 5, .batch_trips = 40, .max_polls = 20000});
+    return probe_peer(group, (effort_t){.batches = 5, .batch_trips = 40, .max_polls = 20000});
 }
 
 int lowlat_probe_again_ns(lowlat_group_t *group)
 {
     /* 30 trips take 3 to 16 us, of which the first ones begin with a wait; so many polls 20 us. */
-    return probe(group, (effort_t){.batches = 3, .batch_trips = 10, .max_polls = 400});
+    return probe_peer(group, (effort_t){.batches = 3, .batch_trips = 10, .max_polls = 400});
 }

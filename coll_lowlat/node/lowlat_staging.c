@@ -87,7 +87,7 @@ typedef struct trial {
 } trial_t;
 
 /* `calls` one-shot calls of `count` numbers each. */
-static arc_status_t call(const trial_t *trial, size_t count, unsigned calls)
+static arc_status_t make_calls(const trial_t *trial, size_t count, unsigned calls)
 {
     arc_status_t status = ARC_OK;
     arc_reducer_t reducer;
@@ -113,10 +113,10 @@ static arc_status_t time_way(const trial_t *trial, size_t bytes, lowlat_way_t wa
 
     lowlat_staging_force(trial->group, way);
     for (unsigned batch = 0; batch < BATCHES; ++batch) {
-        arc_status_t status = call(trial, count, 1);
+        arc_status_t status = make_calls(trial, count, 1);
         const int64_t start_ns = arc_now_ns();
         if (ARC_OK == status) {
-            status = call(trial, count, BATCH_CALLS);
+            status = make_calls(trial, count, BATCH_CALLS);
         }
         if (ARC_OK != status) {
             return status;
@@ -169,7 +169,7 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_ru
 
     __atomic_store_n(&told_by(group, group->rank)->streams, streams, __ATOMIC_RELEASE);
     /* Whoever has completed it has seen that all have told. */
-    arc_status_t status = call(&trial, 1, 1);
+    arc_status_t status = make_calls(&trial, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
         streaming += 0 != __atomic_load_n(&told_by(group, rank)->streams, __ATOMIC_ACQUIRE);
     }
@@ -178,7 +178,7 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_ru
 }
 
 /* Twice as far, or half as far. */
-static bool differs(int now_ns, int then_ns)
+static bool has_moved(int now_ns, int then_ns)
 {
     return INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2;
 }
@@ -188,7 +188,7 @@ void lowlat_staging_note(lowlat_group_t *group, int now_ns)
     enum { IN_A_ROW = 2 }; /* one may be an accident */
 
     if (INT_MAX != now_ns) { /* else the neighbour did not answer, which tells nothing */
-        group->looks_changed = differs(now_ns, group->apart_ns) ? group->looks_changed + 1 : 0;
+        group->looks_changed = has_moved(now_ns, group->apart_ns) ? group->looks_changed + 1 : 0;
     }
     __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
                      __ATOMIC_RELEASE);

@@ -17,9 +17,9 @@
  * free: those of c-1 and before are over), and the exchanges of c have all partners
  * started; a schedule has no circular wait when all its nodes run it.
  *
- * The theorem of the two halves (lowlat.h) holds across nodes: a rank completes only
+ * The theorem of the two buffer sets (lowlat.h) holds across nodes: a rank completes only
  * after the owners of its node had messages that depend on all ranks of the others.
- * What is left of an operation is in a scratch of our own or in our half of the
+ * What is left of an operation is in a scratch of our own or in our set of the
  * arena; messages of one exchange are in order, those of others have other streams.
  *
  * All ranks have the same bits: an owner's sum is copied within the node, and the
@@ -155,7 +155,7 @@ static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t sc
     return all;
 }
 
-static size_t completed(const lowlat_task_t *task)
+static size_t completed_chunks(const lowlat_task_t *task)
 {
     size_t chunk = task->exchanged;
 
@@ -165,7 +165,7 @@ static size_t completed(const lowlat_task_t *task)
     return chunk;
 }
 
-static void start(lowlat_task_t *task, const arc_task_ops_t *ops)
+static void start_phases(lowlat_task_t *task, const arc_task_ops_t *ops)
 {
     const lowlat_net_t *net = task->group->net;
 
@@ -198,28 +198,28 @@ void lowlat_hierarchical_abort(lowlat_task_t *task)
 
 /* ---- the algorithms: one for each schedule ---- */
 
-#define ALGORITHM(_schedule)                                                   \
-    static arc_status_t _schedule##_drive(lowlat_task_t *task)                 \
-    {                                                                          \
-        return drive_exchanges(task, lowlat_schedule_##_schedule);             \
-    }                                                                          \
-    static arc_status_t _schedule##_progress(arc_task_t *base)                 \
-    {                                                                          \
-        static const lowlat_between_t between = {.has_room = has_room,         \
-                                                 .begin = begin_exchange,      \
-                                                 .drive = _schedule##_drive,   \
-                                                 .completed = completed};      \
-        return lowlat_hierarchical_progress((lowlat_task_t *) base, &between); \
-    }                                                                          \
-    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)         \
-    {                                                                          \
-        return NULL != group->net ? SIZE_MAX : 0;                              \
-    }                                                                          \
-    void lowlat_##_schedule##_start(lowlat_task_t *task)                       \
-    {                                                                          \
-        static const arc_task_ops_t ops = {.progress = _schedule##_progress,   \
-                                           .waits_for = waits_for};            \
-        start(task, &ops);                                                     \
+#define ALGORITHM(_schedule)                                                     \
+    static arc_status_t _schedule##_drive(lowlat_task_t *task)                   \
+    {                                                                            \
+        return drive_exchanges(task, lowlat_schedule_##_schedule);               \
+    }                                                                            \
+    static arc_status_t _schedule##_progress(arc_task_t *base)                   \
+    {                                                                            \
+        static const lowlat_between_t between = {.has_room = has_room,           \
+                                                 .begin = begin_exchange,        \
+                                                 .drive = _schedule##_drive,     \
+                                                 .completed = completed_chunks}; \
+        return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);   \
+    }                                                                            \
+    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)           \
+    {                                                                            \
+        return NULL != group->net ? SIZE_MAX : 0;                                \
+    }                                                                            \
+    void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
+    {                                                                            \
+        static const arc_task_ops_t ops = {.progress = _schedule##_progress,     \
+                                           .waits_for = waits_for};              \
+        start_phases(task, &ops);                                                \
     }
 
 ALGORITHM(doubling)

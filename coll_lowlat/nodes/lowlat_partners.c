@@ -8,7 +8,7 @@
 #include "lowlat_select.h"
 
 /* Insert, unless it is there. */
-static unsigned insert(unsigned *partner, unsigned count, unsigned node)
+static unsigned insert_partner(unsigned *partner, unsigned count, unsigned node)
 {
     unsigned at = 0;
 
@@ -37,17 +37,17 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     unsigned count = 0;
 
     if (nodes > 1) {
-        count = insert(partner, count, (node + 1) % nodes);
-        count = insert(partner, count, (node + nodes - 1) % nodes);
+        count = insert_partner(partner, count, (node + 1) % nodes);
+        count = insert_partner(partner, count, (node + nodes - 1) % nodes);
     }
     for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
         /* As many elements as nodes: no piece is empty. */
         for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {
             if (lowlat_range_elems(move.sent) > 0) {
-                count = insert(partner, count, move.to);
+                count = insert_partner(partner, count, move.to);
             }
             if (lowlat_range_elems(move.received) > 0) {
-                count = insert(partner, count, move.from);
+                count = insert_partner(partner, count, move.from);
             }
         }
     }

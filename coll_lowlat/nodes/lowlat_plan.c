@@ -16,7 +16,7 @@ unsigned lowlat_plan_candidates(lowlat_candidate_t candidates[LOWLAT_PLAN_CANDID
 {
     unsigned count = 0;
 
-    candidates[count++] = (lowlat_candidate_t){LOWLAT_ALGORITHMS, false};
+    candidates[count++] = (lowlat_candidate_t){LOWLAT_PASS_DOWN, false};
     for (unsigned leaders = 0; leaders < (owners > 1 ? 2 : 1); ++leaders) {
         for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
             candidates[count++] = (lowlat_candidate_t){algorithm, leaders};
@@ -29,7 +29,7 @@ _Static_assert(1 + 2 * ((int) LOWLAT_ALGORITHMS - (int) LOWLAT_NODES_FIRST) <=
                "room for all candidates");
 
 /* The fastest of ours at a length, with or without leaders; BELOW if none was tried. */
-static unsigned fastest(const lowlat_trials_t *trials, unsigned length, bool leaders)
+static unsigned find_fastest(const lowlat_trials_t *trials, unsigned length, bool leaders)
 {
     const double *seconds = trials->seconds[length];
     unsigned best = BELOW;
@@ -44,7 +44,7 @@ static unsigned fastest(const lowlat_trials_t *trials, unsigned length, bool lea
 }
 
 /* The least time of all at a length. */
-static double least(const lowlat_trials_t *trials, unsigned length)
+static double least_seconds_of(const lowlat_trials_t *trials, unsigned length)
 {
     const double *seconds = trials->seconds[length];
     double least_seconds = seconds[BELOW];
@@ -65,15 +65,15 @@ bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i)
     if (BELOW == i || 0 == trials->lengths) {
         return BELOW == i || has_fewest_steps;
     }
-    const bool is_first_of_kind = i == fastest(trials, last, trials->candidate[i].leaders);
+    const bool is_first_of_kind = i == find_fastest(trials, last, trials->candidate[i].leaders);
     for (unsigned length = 0; length < trials->lengths; ++length) {
         const bool is_short = trials->bytes[length] < LONG_BYTES;
         const double limit = is_short || is_first_of_kind ? TWICE : close;
-        if (trials->seconds[length][i] > limit * least(trials, length)) {
+        if (trials->seconds[length][i] > limit * least_seconds_of(trials, length)) {
             return false;
         }
     }
-    return has_fewest_steps || least(trials, last) > TWICE * least(trials, 0);
+    return has_fewest_steps || least_seconds_of(trials, last) > TWICE * least_seconds_of(trials, 0);
 }
 
 /*
@@ -87,8 +87,8 @@ static unsigned count_for_leaders(const lowlat_trials_t *trials)
     double best_gain = 0;
 
     for (unsigned length = 0; length < trials->lengths; ++length) {
-        const unsigned leader = fastest(trials, length, true);
-        const unsigned all = fastest(trials, length, false);
+        const unsigned leader = find_fastest(trials, length, true);
+        const unsigned all = find_fastest(trials, length, false);
         const double *seconds = trials->seconds[length];
         /* What is not tried any more was far behind. */
         gain += BELOW == all      ? (BELOW != leader)
@@ -111,13 +111,13 @@ static void add_rule(lowlat_plan_t *plan, unsigned algorithm, size_t max_bytes)
         return;
     }
     if (last->algorithm != algorithm) {
-        last->algorithm = LOWLAT_ALGORITHMS; /* no room for the difference */
+        last->algorithm = LOWLAT_PASS_DOWN; /* no room for the difference */
     }
     last->max_bytes = max_bytes;
 }
 
 /* What `candidate` should take for a length behind the last trial. */
-static double beyond(const lowlat_trials_t *trials, unsigned candidate, size_t bytes)
+static double seconds_beyond(const lowlat_trials_t *trials, unsigned candidate, size_t bytes)
 {
     const unsigned last = trials->lengths - 1;
     const double first = trials->seconds[last][candidate];
@@ -139,7 +139,8 @@ static bool only_bytes_count(const lowlat_trials_t *trials, unsigned i)
     const unsigned last = trials->lengths - 1;
 
     return trials->lengths > 1 && trials->seconds[last][i] > 0 &&
-           trials->seconds[last - 1][i] > 0 && least(trials, last) > MANY * least(trials, 0);
+           trials->seconds[last - 1][i] > 0 &&
+           least_seconds_of(trials, last) > MANY * least_seconds_of(trials, 0);
 }
 
 /* `trials` and one length more, which stands for all that are longer. */
@@ -153,7 +154,7 @@ static lowlat_trials_t with_long_messages(const lowlat_trials_t *trials)
     for (unsigned i = 0; i < trials->candidates; ++i) {
         more.seconds[more.lengths][i] = 0;
         if (BELOW == i || only_bytes_count(trials, i)) {
-            more.seconds[more.lengths][i] = beyond(trials, i, more.bytes[more.lengths]);
+            more.seconds[more.lengths][i] = seconds_beyond(trials, i, more.bytes[more.lengths]);
         }
     }
     more.lengths += 1;
@@ -171,13 +172,13 @@ void lowlat_plan_make(lowlat_plan_t *plan, const lowlat_trials_t *trials, double
                                                     : all.bytes[for_leaders - 1];
     for (unsigned length = 0; length < all.lengths; ++length) {
         const bool leaders = all.bytes[length] <= plan->leader_bytes;
-        const unsigned best = fastest(&all, length, leaders);
+        const unsigned best = find_fastest(&all, length, leaders);
         /* A guess must promise more. */
         const double margin = length < trials->lengths ? margin_percent : 2 * margin_percent;
         const double limit = all.seconds[length][BELOW] * (1 - margin / 100);
         const bool take = BELOW != best && all.seconds[length][best] <= limit;
 
-        add_rule(plan, take ? all.candidate[best].algorithm : LOWLAT_ALGORITHMS, all.bytes[length]);
+        add_rule(plan, take ? all.candidate[best].algorithm : LOWLAT_PASS_DOWN, all.bytes[length]);
     }
     plan->rule[plan->rules - 1].max_bytes = SIZE_MAX;
 }

@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct lowlat_candidate {
-    unsigned algorithm; /* LOWLAT_ALGORITHMS: the component below */
+    unsigned algorithm; /* or LOWLAT_PASS_DOWN */
     bool leaders;
 } lowlat_candidate_t;
 
@@ -52,7 +52,7 @@ bool lowlat_plan_wants(const lowlat_trials_t *trials, unsigned i);
 /* Messages up to max_bytes, as far as no rule before takes them. */
 typedef struct lowlat_rule {
     size_t max_bytes;
-    unsigned algorithm; /* LOWLAT_ALGORITHMS: pass down */
+    unsigned algorithm; /* or LOWLAT_PASS_DOWN */
 } lowlat_rule_t;
 
 typedef struct lowlat_plan {

@@ -209,8 +209,8 @@ static size_t own_elems(const lowlat_task_t *task, size_t part_elems)
 }
 
 /* Begin the exchange of our `elems` elements of all chunks, of which `at_once` fit. */
-static void begin(lowlat_task_t *task, size_t elems, size_t chunks, size_t chunk_elems,
-                  unsigned at_once)
+static void begin_exchange(lowlat_task_t *task, size_t elems, size_t chunks, size_t chunk_elems,
+                           unsigned at_once)
 {
     lowlat_ring_t *ring = task->group->net->ring;
     const exchange_operation_t operation = {
@@ -222,7 +222,7 @@ static void begin(lowlat_task_t *task, size_t elems, size_t chunks, size_t chunk
                 .chunks = chunks,
                 .chunk_elems = chunk_elems,
             },
-        .part = EXCHANGE_ALLREDUCE,
+        .collective = EXCHANGE_ALLREDUCE,
         .at_once = at_once,
     };
 
@@ -237,7 +237,7 @@ static lowlat_ring_t *ring_of(const lowlat_task_t *task)
     return task->group->rank < task->owners ? task->group->net->ring : NULL;
 }
 
-static arc_status_t drive(lowlat_task_t *task)
+static arc_status_t drive_exchange(lowlat_task_t *task)
 {
     lowlat_ring_t *ring = ring_of(task);
 
@@ -258,7 +258,7 @@ static bool has_room(const lowlat_task_t *task)
     return true;
 }
 
-static void allow(lowlat_task_t *task, size_t chunk)
+static void allow_chunk(lowlat_task_t *task, size_t chunk)
 {
     lowlat_ring_t *ring = ring_of(task);
 
@@ -267,7 +267,7 @@ static void allow(lowlat_task_t *task, size_t chunk)
     }
 }
 
-static size_t completed(const lowlat_task_t *task)
+static size_t completed_chunks(const lowlat_task_t *task)
 {
     const lowlat_ring_t *ring = ring_of(task);
 
@@ -279,8 +279,10 @@ static size_t completed(const lowlat_task_t *task)
 
 static arc_status_t staged_progress(arc_task_t *base)
 {
-    static const lowlat_between_t between = {
-        .has_room = has_room, .begin = allow, .drive = drive, .completed = completed};
+    static const lowlat_between_t between = {.has_room = has_room,
+                                             .begin = allow_chunk,
+                                             .drive = drive_exchange,
+                                             .completed = completed_chunks};
 
     return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);
 }
@@ -288,7 +290,7 @@ static arc_status_t staged_progress(arc_task_t *base)
 static arc_status_t direct_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const arc_status_t status = drive(task);
+    const arc_status_t status = drive_exchange(task);
 
     task->gathered = ARC_OK == status;
     return status;
@@ -343,7 +345,7 @@ void lowlat_ring_start(lowlat_task_t *task)
         task->owners = 1;
         net->ring->direct = true;
         const size_t elems = chunk_elems(task, 1);
-        begin(task, task->count, arc_divide_up(task->count, elems), elems, 0);
+        begin_exchange(task, task->count, arc_divide_up(task->count, elems), elems, 0);
         return;
     }
     const unsigned owners = task->span_bytes <= net->leader_bytes ? 1 : net->owners;
@@ -353,8 +355,8 @@ void lowlat_ring_start(lowlat_task_t *task)
         const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
         net->ring->direct = false;
         net->ring->part_elems = part.end - part.first;
-        begin(task, own_elems(task, net->ring->part_elems), task->pieces, net->ring->part_elems,
-              (unsigned) (task->slots + 1) / 2);
+        begin_exchange(task, own_elems(task, net->ring->part_elems), task->pieces,
+                       net->ring->part_elems, (unsigned) (task->slots + 1) / 2);
     }
 }
 

@@ -52,10 +52,10 @@ static lowlat_move_t halving_exchange(const lowlat_place_t *place, unsigned step
  * `steps` exchanges of the positions, between the fold and its end: an extra gives its
  * vector to its proxy, and gets the sum.
  */
-static bool folded(const lowlat_place_t *place, unsigned node, unsigned steps,
-                   lowlat_move_t (*exchange_of)(const lowlat_place_t *place, unsigned step,
-                                                size_t elems, size_t line_elems),
-                   unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
+static bool move_with_fold(const lowlat_place_t *place, unsigned node, unsigned steps,
+                           lowlat_move_t (*exchange_of)(const lowlat_place_t *place, unsigned step,
+                                                        size_t elems, size_t line_elems),
+                           unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
 {
     *move = move_nothing();
     if (place->is_extra) {
@@ -88,12 +88,14 @@ bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size
                               size_t line_elems, lowlat_move_t *move)
 {
     const lowlat_place_t place = lowlat_place(node, nodes);
-    return folded(&place, node, place.steps, doubling_exchange, step, elems, line_elems, move);
+    return move_with_fold(&place, node, place.steps, doubling_exchange, step, elems, line_elems,
+                          move);
 }
 
 bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move)
 {
     const lowlat_place_t place = lowlat_place(node, nodes);
-    return folded(&place, node, 2 * place.steps, halving_exchange, step, elems, line_elems, move);
+    return move_with_fold(&place, node, 2 * place.steps, halving_exchange, step, elems, line_elems,
+                          move);
 }

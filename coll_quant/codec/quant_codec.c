@@ -10,7 +10,7 @@
         }                                          \
     } while (0)
 
-static inline void overwrite(quant_kernels_t *to, const quant_kernels_t *from)
+static inline void overwrite_kernels(quant_kernels_t *to, const quant_kernels_t *from)
 {
     OVERWRITE(to, from, absmax);
     OVERWRITE(to, from, peak);
@@ -30,12 +30,12 @@ quant_kernels_t quant_kernels_select(arc_isa_t isa)
 
 #if HAVE_ISA_AVX2
     if (isa >= ARC_ISA_AVX2) {
-        overwrite(&kernels, &quant_kernels_avx2);
+        overwrite_kernels(&kernels, &quant_kernels_avx2);
     }
 #endif
 #if HAVE_ISA_AVX512
     if (isa >= ARC_ISA_AVX512) {
-        overwrite(&kernels, &quant_kernels_avx512);
+        overwrite_kernels(&kernels, &quant_kernels_avx512);
     }
 #endif
     (void) isa; /* a build without vector kernels has no use for it */

@@ -306,7 +306,7 @@ QUANT_FORMAT_TABLE(DEFINE_CODE)
  * constants, and the places of the shifts, are those of lowbias32, which C. Wellons found by search
  * (Hash Prospector, 2018, public domain); half of the key is added between its rounds.
  */
-static inline uint32_t mixed(uint32_t place, uint64_t key)
+static inline uint32_t mix_place(uint32_t place, uint64_t key)
 {
     uint32_t word = place + (uint32_t) key;
     word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
@@ -321,7 +321,7 @@ static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uin
 
     for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
         for (size_t lane = 0; lane < HALF; ++lane) {
-            uint32_t word = mixed((uint32_t) (row * HALF + lane), key);
+            uint32_t word = mix_place((uint32_t) (row * HALF + lane), key);
             float low = (float) ((int32_t) (word << 16) >> 16) + 0.5f;
             float high = (float) ((int32_t) word >> 16) + 0.5f;
             x[lane] += low * amplitude[lane];
@@ -331,7 +331,7 @@ static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uin
 }
 
 /* Sums and differences of numbers `apart` elements apart. */
-static void butterflies(float *x, size_t elems, size_t apart)
+static void add_and_subtract(float *x, size_t elems, size_t apart)
 {
     for (size_t first = 0; first < elems; first += 2 * apart) {
         for (size_t i = first; i < first + apart; ++i) {
@@ -348,7 +348,7 @@ static void rotate(float *x, size_t rows, float factor)
     const size_t elems = rows * QUANT_LANES;
 
     for (size_t apart = QUANT_LANES; apart < elems; apart *= 2) {
-        butterflies(x, elems, apart);
+        add_and_subtract(x, elems, apart);
     }
     for (size_t i = 0; i < elems; ++i) {
         x[i] *= factor;

@@ -258,7 +258,7 @@ static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6
                                                        11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                                        22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
-ALWAYS_INLINE words_t mixed(words_t place, uint64_t key)
+ALWAYS_INLINE words_t mix_place(words_t place, uint64_t key)
 {
     words_t word = place + (uint32_t) key;
     word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
@@ -281,7 +281,7 @@ static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uin
         QUANT_UNROLL
         for (unsigned at = 0; at < HALF; at += WIDTH) {
             words_t place = load_words(lane_numbers + at) + (uint32_t) (row * HALF);
-            words_t word = mixed(place, key);
+            words_t word = mix_place(place, key);
             shake_vector(x + at, (codes_t) (word << 16) >> 16, amplitude + at);
             shake_vector(x + at + HALF, (codes_t) word >> 16, amplitude + at + HALF);
         }

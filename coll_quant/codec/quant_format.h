@@ -53,7 +53,7 @@ typedef struct quant_format {
 QUANT_FORMAT_TABLE(X)
 #undef X
 
-/* Doubles themselves: what exact means where the program adds doubles (quant_numbers.h).  Nobody
+/* Doubles themselves: what exact means where the program adds doubles (quant_element.h).  Nobody
  * names it. */
 extern const quant_format_t quant_format_fp64;
 

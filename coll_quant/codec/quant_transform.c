@@ -36,7 +36,7 @@ quant_range_t quant_transform_range(const quant_transform_t *transform,
 }
 
 /* The finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by D. Stafford): a bijection. */
-static uint64_t mix(uint64_t word)
+static uint64_t mix_word(uint64_t word)
 {
     word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -46,7 +46,7 @@ static uint64_t mix(uint64_t word)
 /* Another key for each `number`: splitmix64 from `key` on. */
 static uint64_t child_key(uint64_t key, uint64_t number)
 {
-    return mix(key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return mix_word(key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communicator)
@@ -76,8 +76,8 @@ static void rotate_pieces(const quant_kernels_t *kernels, float *x, size_t rows,
 }
 
 /* x += u s, or x -= u s, for the padded rows of a tile. */
-static void shake(const quant_tile_t *tile, const uint8_t scale[QUANT_SCALES_BYTES], float sign,
-                  float *x)
+static void add_dither(const quant_tile_t *tile, const uint8_t scale[QUANT_SCALES_BYTES],
+                       float sign, float *x)
 {
     const quant_codec_t *codec = tile->codec;
     float amplitude[QUANT_LANES];
@@ -113,7 +113,7 @@ bool quant_tile_encode_transformed(const quant_tile_t *tile, quant_peaks_t *peak
         return false;
     }
     if (quant_transform_draws(&codec->transform, tile->format)) {
-        shake(tile, scale, 1, x);
+        add_dither(tile, scale, 1, x);
     }
     kernels->code[tile->format->code].encode(x, rows, inverse, payload + tile->codes, x);
     return true;
@@ -127,7 +127,7 @@ void quant_tile_decode_transformed(const quant_tile_t *tile, const uint8_t *payl
 
     codec->kernels->code[tile->format->code].decode(payload + tile->codes, rows, scale, out);
     if (quant_transform_dithers(&codec->transform, tile->format)) {
-        shake(tile, scale, -1, out);
+        add_dither(tile, scale, -1, out);
     }
     if (quant_transform_rotates(&codec->transform, tile->format)) {
         rotate_pieces(codec->kernels, out, rows, true);

@@ -32,18 +32,16 @@ static const quant_algo_t *algo_of(const exchange_tree_t *tree)
     return quant_algo_at(i);
 }
 
-/* Is the i-th one for so many ranks, on these machines? */
+/* Is the i-th one for so many ranks, on these nodes? */
 static bool is_open(const quant_config_t *config, unsigned ranks, size_t i)
 {
-    return ranks <= preferred[i].ranks_max &&
-           (!preferred[i].tree->levels || config->per_machine > 1);
+    return ranks <= preferred[i].ranks_max && (!preferred[i].tree->levels || config->per_node > 1);
 }
 
 /* What is named, NULL if that is left open, or if there are no levels for it. */
-static const quant_algo_t *named(const quant_config_t *config)
+static const quant_algo_t *named_algo(const quant_config_t *config)
 {
-    const bool fits =
-        NULL != config->algo && (!config->algo->tree->levels || config->per_machine > 1);
+    const bool fits = NULL != config->algo && (!config->algo->tree->levels || config->per_node > 1);
     return fits ? config->algo : NULL;
 }
 
@@ -88,7 +86,7 @@ static double bits_of(const quant_format_t *format, unsigned block_rows)
 static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned ranks, double c,
                                         double target_nmse, double growth[PREFERRED])
 {
-    const quant_algo_t *only = named(config);
+    const quant_algo_t *only = named_algo(config);
     const bool reduces = !quant_format_is_exact(config->reduce_format);
     const bool gathers = !quant_format_is_exact(config->gather_format);
 
@@ -149,7 +147,7 @@ bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse)
     if (target_nmse > 0) {
         return choose_for_target(config, ranks, target_nmse);
     }
-    const quant_algo_t *only = named(config);
+    const quant_algo_t *only = named_algo(config);
     *config = with(config, quant_format_at(0), NULL != only ? only : first_algo(config, ranks));
     return true;
 }

@@ -5,7 +5,7 @@
  * depend on the format, and the error on both.  Without a target the choice is made by speed:
  *
  *   format      int8
- *   algorithm   hierarchical where several machines have several ranks each;
+ *   algorithm   hierarchical where several nodes have several ranks each;
  *               full_loop up to 4 ranks; above semi_loop, which fills the wire as
  *               full_loop does, with half of the latencies and less error
  *               (docs/benchmarks_quant.md)
@@ -23,7 +23,7 @@
  *   NMSE = (c_reduce R(N) + c_gather N) / N          (quant_error.h)
  *
  * and with error feedback twice that: a call has its own error and what the one before it left, as
- * large if the numbers are (quant_numbers.h).
+ * large if the numbers are (quant_element.h).
  *
  * Formats without scales are taken only where they are asked for: what they make of small
  * numbers depends on v.  fp32, too: where nothing less will do, another component is faster.
@@ -41,7 +41,7 @@
  * Fill in what a configuration leaves open, which is NULL: formats and the algorithm, which is open
  * also if it has levels and there are none.  A function of its arguments alone: `ranks`, at least
  * 2, and of the configuration what is named, block_rows (the most that a call may have: its error
- * is the largest), transform, feedback and per_machine; target_nmse 0: none.  False: nothing that
+ * is the largest), transform, feedback and per_node; target_nmse 0: none.  False: nothing that
  * is allowed is accurate enough, and the configuration is unchanged.
  */
 bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse);

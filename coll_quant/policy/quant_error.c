@@ -12,7 +12,7 @@ static const double end = 12.0;
 static const double scale_variance = 0x1p-14 / (32 * M_LN2);
 
 /* Probability that a standard normal is within [-m, m]. */
-static double within(double m)
+static double probability_within(double m)
 {
     return erf(m * M_SQRT1_2);
 }
@@ -21,7 +21,7 @@ static double within(double m)
  * The mean square error of normals known to be within [-m, m], in codes of that scale: in each
  * power of two a twelfth of the square of a step, weighted with what falls there.
  */
-static double noise(const quant_format_t *format, double scale, double m)
+static double noise_within(const quant_format_t *format, double scale, double m)
 {
     int exponent = 0;
     double squares = 0;
@@ -34,10 +34,10 @@ static double noise(const quant_format_t *format, double scale, double m)
         const bool even = step <= (double) format->step;
         double lower = even ? 0 : ldexp(scale, exponent);
         step = scale * (even ? (double) format->step : step);
-        squares += step * step / 12 * (within(upper) - within(lower));
+        squares += step * step / 12 * (probability_within(upper) - probability_within(lower));
         upper = lower;
     }
-    return squares / within(m);
+    return squares / probability_within(m);
 }
 
 /* Of the values of a block, and of the squares of the largest one. */
@@ -46,8 +46,8 @@ typedef struct share {
     double largest; /* what else there is */
 } share_t;
 
-static share_t share(const quant_format_t *format, quant_rounding_t rounding, double divisor,
-                     unsigned block_rows)
+static share_t share_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
+                                 double divisor, unsigned block_rows)
 {
     const double largest = ldexp(2, (int) format->mantissa) - 1;
     const double others = (block_rows - 1.0) / block_rows;
@@ -75,19 +75,19 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
         return 0;
     }
     if (!format->scaled) {
-        return noise(format, 1, end);
+        return noise_within(format, 1, end);
     }
     if (!quant_transform_draws(&transform, format)) {
         transform.rounding = QUANT_ROUNDING_NEAREST;
     }
     const double divisor = (double) quant_transform_range(&transform, format).divisor;
-    const share_t part = share(format, transform.rounding, divisor, block_rows);
+    const share_t part = share_of_rounding(format, transform.rounding, divisor, block_rows);
     for (unsigned i = 0; i < steps; ++i) {
         double m = (i + 0.5) * width;
-        double probability =
-            pow(within((i + 1) * width), block_rows) - pow(within(i * width), block_rows);
-        integral +=
-            probability * (part.noise * noise(format, m / divisor, m) + part.largest * m * m);
+        double probability = pow(probability_within((i + 1) * width), block_rows) -
+                             pow(probability_within(i * width), block_rows);
+        integral += probability *
+                    (part.noise * noise_within(format, m / divisor, m) + part.largest * m * m);
     }
     return integral;
 }

@@ -32,7 +32,7 @@
  *
  * An allreduce of N ranks adds up the errors of its edges (docs/algorithms_quant.md, "Error"):
  *
- *   MSE = (c_reduce R(N) + c_gather N) v,   R(N) the sum of the depths of all nodes of the tree
+ *   MSE = (c_reduce R(N) + c_gather N) v,   R(N) the sum of the depths of all vertices of the tree
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

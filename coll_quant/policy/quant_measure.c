@@ -14,7 +14,7 @@ static double error_of(double result, double exact)
     return result == exact || (isnan(result) && isnan(exact)) ? 0 : HUGE_VAL;
 }
 
-static void add(quant_errors_t *sums, double result, double exact)
+static void add_error(quant_errors_t *sums, double result, double exact)
 {
     const double error = error_of(result, exact);
 
@@ -28,7 +28,7 @@ quant_errors_t quant_errors(const float *result, const float *exact, size_t coun
     quant_errors_t sums = {.unit = 1};
 
     for (size_t i = 0; i < count; ++i) {
-        add(&sums, (double) result[i], (double) exact[i]);
+        add_error(&sums, (double) result[i], (double) exact[i]);
     }
     return sums;
 }
@@ -56,7 +56,7 @@ quant_errors_t quant_errors_doubles(const double *result, const double *exact, s
     quant_errors_t sums = {.unit = unit};
 
     for (size_t i = 0; i < count; ++i) {
-        add(&sums, result[i] * inverse, exact[i] * inverse);
+        add_error(&sums, result[i] * inverse, exact[i] * inverse);
     }
     sums.largest *= unit;
     return sums;

@@ -74,19 +74,20 @@ bool quant_settings_want_levels(const quant_settings_t *settings)
     return NULL == algo || algo->tree->levels;
 }
 
-bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part)
+bool quant_settings_want_collective(const quant_settings_t *settings,
+                                    exchange_collective_t collective)
 {
     static const int names[] = {
         [EXCHANGE_ALLREDUCE] = QUANT_COLLECTIVES_ALLREDUCE,
         [EXCHANGE_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
         [EXCHANGE_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
     };
-    static_assert(sizeof names / sizeof names[0] == EXCHANGE_PARTS, "a name for each part");
-    const bool named =
-        QUANT_COLLECTIVES_ALL == settings->collectives || names[part] == settings->collectives;
+    static_assert(sizeof names / sizeof names[0] == EXCHANGE_COLLECTIVES, "a name for each");
+    const bool named = QUANT_COLLECTIVES_ALL == settings->collectives ||
+                       names[collective] == settings->collectives;
 
-    return named && (EXCHANGE_REDUCE_SCATTER != part || quantizes_reduce(settings)) &&
-           (EXCHANGE_ALLGATHER != part || quantizes_gather(settings));
+    return named && (EXCHANGE_REDUCE_SCATTER != collective || quantizes_reduce(settings)) &&
+           (EXCHANGE_ALLGATHER != collective || quantizes_gather(settings));
 }
 
 bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, quant_config_t *config)
@@ -108,8 +109,8 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
                       .rotation = (quant_rotation_t) settings->rotation},
         .feedback = settings->error_feedback,
         .doubles = types->doubles,
-        .outer = ARC_TYPE_UINT16 != types->uint16,
-        .per_machine = config->per_machine,
+        .storage = ARC_TYPE_UINT16 != types->uint16,
+        .per_node = config->per_node,
         .order = config->order,
     };
 

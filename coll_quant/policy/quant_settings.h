@@ -50,8 +50,9 @@ enum {
 
 const quant_types_t *quant_settings_types(const quant_settings_t *settings);
 
-/* Do settings whose values are in range name the collective, and its stages if it is a half? */
-bool quant_settings_serve(const quant_settings_t *settings, exchange_part_t part);
+/* Do settings whose values are in range name the collective and, if it is a stage, quantize it? */
+bool quant_settings_want_collective(const quant_settings_t *settings,
+                                    exchange_collective_t collective);
 
 /* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];
@@ -63,12 +64,12 @@ enum { QUANT_CHOICE_AUTO = 0 };
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
 
-/* May the algorithm depend on which ranks are on which machine? */
+/* May the algorithm depend on which ranks are on which node? */
 bool quant_settings_want_levels(const quant_settings_t *settings);
 
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for
- * `ranks`; in *config kernels, per_machine and order are set before.  It passes
+ * `ranks`; in *config kernels, per_node and order are set before.  It passes
  * quant_config_check().  False: what they allow does not meet their target_nmse, and *config is
  * unchanged.
  */

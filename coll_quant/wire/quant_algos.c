@@ -29,12 +29,12 @@ const quant_algo_t *quant_algo_by_name(const char *name)
 
 exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks)
 {
-    if (!config->algo->tree->levels || config->per_machine < 2) {
+    if (!config->algo->tree->levels || config->per_node < 2) {
         return exchange_shape_flat(ranks);
     }
     return (exchange_shape_t){
-        .machines = ranks / config->per_machine,
-        .per_machine = config->per_machine,
+        .nodes = ranks / config->per_node,
+        .per_node = config->per_node,
         .order = config->order,
     };
 }
@@ -81,8 +81,8 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->transform.rotation,
         config->feedback,
         config->doubles,
-        config->outer,
-        config->per_machine,
+        config->storage,
+        config->per_node,
     };
     /* FNV-1a, 64 bits (Fowler, Noll, Vo), a value at a time: each step loses nothing. */
     uint64_t hash = 0xcbf29ce484222325u;

@@ -10,8 +10,8 @@
 #define QUANT_ALGOS_H
 
 #include "exchange_pipeline.h"
-#include "quant_numbers.h"
-#include "quant_outer.h"
+#include "quant_element.h"
+#include "quant_storage.h"
 
 enum {
     /*
@@ -75,10 +75,10 @@ typedef struct quant_config {
     uint64_t draws_base; /* with noise: quant_transform_base() */
     bool feedback;       /* operations may have a residual */
     bool doubles;        /* operations may be of doubles */
-    bool outer;          /* operations may have a quant_outer_t */
+    bool storage;        /* operations may have a quant_storage_t */
 
-    /* For algorithms with levels (exchange_tree.h): each machine's ranks, and where they are. */
-    unsigned per_machine;  /* a divisor of the ranks; 0 or 1: there are no levels */
+    /* For algorithms with levels (exchange_tree.h): each node's ranks, and where they are. */
+    unsigned per_node;     /* a divisor of the ranks; 0 or 1: there are no levels */
     const unsigned *order; /* outlives the configuration */
 } quant_config_t;
 
@@ -87,7 +87,7 @@ arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
 
 /*
  * A number that is the same where all is the same that must be, for the ranks to compare; others
- * that give it are unlikely.  Of per_machine, but not of the order, which the ranks find together.
+ * that give it are unlikely.  Of per_node, but not of the order, which the ranks find together.
  */
 uint64_t quant_config_hash(const quant_config_t *config);
 
@@ -108,12 +108,12 @@ exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks
 typedef struct quant_operation {
     const void *send;
     void *recv;
-    const quant_numbers_t *numbers; /* what these are; NULL: floats */
-    const quant_outer_t *outer;     /* of an allreduce of floats: what they are; NULL: floats */
-    size_t count;                   /* elements of the vector, or of a block */
-    exchange_part_t part;           /* the same on all ranks */
+    const quant_element_t *element;   /* what these are; NULL: floats */
+    const quant_storage_t *storage;   /* of an allreduce of floats: what they are; NULL: floats */
+    size_t count;                     /* elements of the vector, or of a block */
+    exchange_collective_t collective; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
-    float *residual;   /* [count], what the call before left (quant_numbers.h); NULL: none */
+    float *residual;   /* [count], what the call before left (quant_element.h); NULL: none */
 } quant_operation_t;
 
 /* NULL: there is no such algorithm. */

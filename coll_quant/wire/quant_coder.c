@@ -11,19 +11,20 @@
 
 /* ---- where numbers of the program are ---- */
 
-static size_t outer_bytes(const quant_coder_t *coder)
+static size_t storage_bytes(const quant_coder_t *coder)
 {
-    return NULL == coder->operation.outer ? coder->numbers->bytes : coder->operation.outer->bytes;
+    return NULL == coder->operation.storage ? coder->element->bytes
+                                            : coder->operation.storage->bytes;
 }
 
 static const void *sent_at(const quant_coder_t *coder, size_t index)
 {
-    return (const uint8_t *) coder->operation.send + index * outer_bytes(coder);
+    return (const uint8_t *) coder->operation.send + index * storage_bytes(coder);
 }
 
 static void *result_at(const quant_coder_t *coder, size_t index)
 {
-    return (uint8_t *) coder->operation.recv + index * outer_bytes(coder);
+    return (uint8_t *) coder->operation.recv + index * storage_bytes(coder);
 }
 
 /* ---- what both ends know of a message ---- */
@@ -56,19 +57,19 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 /* The own part, with what it lacked in the call before; error: how far it is off. */
 static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span)
 {
-    const quant_outer_t *outer = coder->operation.outer;
+    const quant_storage_t *storage = coder->operation.storage;
     const float *residual = coder->operation.residual;
     const void *x = sent_at(coder, span->begin);
 
-    if (NULL != outer) {
-        outer->widen(x, coder->segment.floats, span->elems);
+    if (NULL != storage) {
+        storage->widen(x, coder->segment.floats, span->elems);
         x = coder->segment.floats;
     }
     if (NULL == residual) {
         return (exchange_sum_t){.numbers = (void *) x};
     }
     return (exchange_sum_t){
-        .error = coder->numbers->feed(x, residual + span->begin, span->elems, coder->sum),
+        .error = coder->element->feed(x, residual + span->begin, span->elems, coder->sum),
         .numbers = coder->sum,
     };
 }
@@ -84,7 +85,7 @@ static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t
                           const exchange_span_t *span, const void *value, const void *buffer)
 {
     if (NULL != coder->operation.residual) {
-        coder->numbers->keep(segment, buffer, value, coder->operation.residual + span->begin);
+        coder->element->keep(segment, buffer, value, coder->operation.residual + span->begin);
     }
 }
 
@@ -100,7 +101,7 @@ static size_t capacity(const exchange_coder_t *base, const exchange_message_t *m
     const quant_coder_t *coder = (const quant_coder_t *) base;
     const quant_wire_segment_t segment = segment_of(coder, message);
 
-    return coder->numbers->bytes_max(segment.codec.format, segment.codec.elems,
+    return coder->element->bytes_max(segment.codec.format, segment.codec.elems,
                                      segment.codec.block_rows);
 }
 
@@ -119,11 +120,11 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
     const quant_wire_segment_t segment = segment_of(coder, message);
 
     if (!message->partial) {
-        return coder->numbers->pack(&segment, sent_at(coder, message->span.begin - coder->own), 0,
+        return coder->element->pack(&segment, sent_at(coder, message->span.begin - coder->own), 0,
                                     buffer);
     }
     const exchange_sum_t part = part_of(coder, &message->span, x);
-    const size_t bytes = coder->numbers->pack(&segment, part.numbers, part.error, buffer);
+    const size_t bytes = coder->element->pack(&segment, part.numbers, part.error, buffer);
     keep_residual(coder, &segment, &message->span, part.numbers, buffer);
     return bytes;
 }
@@ -135,23 +136,23 @@ static void add(exchange_coder_t *base, const exchange_message_t *message, const
     const quant_wire_segment_t segment = segment_of(coder, message);
     const exchange_sum_t part = part_of(coder, &message->span, x);
 
-    sum->error = coder->numbers->add(&segment, buffer, part.numbers, part.error, sum->numbers);
+    sum->error = coder->element->add(&segment, buffer, part.numbers, part.error, sum->numbers);
 }
 
 static size_t hop(exchange_coder_t *base, const exchange_message_t *received, const void *buffer,
                   const exchange_sum_t *x, const exchange_message_t *sent, void *to)
 {
     quant_coder_t *coder = (quant_coder_t *) base;
-    const quant_numbers_t *numbers = coder->numbers;
+    const quant_element_t *element = coder->element;
     const exchange_sum_t part = part_of(coder, &received->span, x);
     const quant_wire_segment_t from = segment_of(coder, received);
     const quant_wire_segment_t segment = segment_of(coder, sent);
 
-    if (NULL == coder->operation.residual && NULL != numbers->hop) {
-        return numbers->hop(&from, &segment, buffer, part.numbers, part.error, to);
+    if (NULL == coder->operation.residual && NULL != element->hop) {
+        return element->hop(&from, &segment, buffer, part.numbers, part.error, to);
     }
-    const float error = numbers->add(&from, buffer, part.numbers, part.error, coder->sum);
-    const size_t bytes = numbers->pack(&segment, coder->sum, error, to);
+    const float error = element->add(&from, buffer, part.numbers, part.error, coder->sum);
+    const size_t bytes = element->pack(&segment, coder->sum, error, to);
     keep_residual(coder, &segment, &sent->span, coder->sum, to);
     return bytes;
 }
@@ -170,17 +171,17 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
                         const void *buffer)
 {
     quant_coder_t *coder = (quant_coder_t *) base;
-    const quant_outer_t *outer = coder->operation.outer;
+    const quant_storage_t *storage = coder->operation.storage;
     const quant_wire_segment_t segment = segment_of(coder, message);
     const float bound = quant_wire_bound(buffer);
     void *into = result_at(coder, message->span.begin);
 
     raise_bound(coder, bound);
-    coder->numbers->unpack(&segment, buffer, NULL == outer ? into : coder->segment.floats);
-    if (NULL != outer) {
-        quant_outer_clamp(outer, coder->config.kernels, bound, coder->segment.floats,
-                          message->span.elems);
-        outer->narrow(coder->segment.floats, into, message->span.elems);
+    coder->element->unpack(&segment, buffer, NULL == storage ? into : coder->segment.floats);
+    if (NULL != storage) {
+        quant_storage_clamp(storage, coder->config.kernels, bound, coder->segment.floats,
+                            message->span.elems);
+        storage->narrow(coder->segment.floats, into, message->span.elems);
     }
 }
 
@@ -200,7 +201,7 @@ static const exchange_coder_ops_t ops = {
 typedef enum part { PART_STATE, PART_NUMBERS, PART_FLOATS, PART_TILE, PARTS } part_t;
 
 /* The largest numbers that operations may have. */
-static const quant_numbers_t *largest_numbers(const quant_config_t *config)
+static const quant_element_t *largest_element(const quant_config_t *config)
 {
     return config->doubles ? &quant_doubles : &quant_floats;
 }
@@ -208,18 +209,18 @@ static const quant_numbers_t *largest_numbers(const quant_config_t *config)
 size_t quant_coder_message_bytes(const quant_config_t *config)
 {
     /* Whatever the rows of its tiles, a message that is exact is longer than coded. */
-    const quant_numbers_t *numbers = largest_numbers(config);
+    const quant_element_t *element = largest_element(config);
     const size_t reduce =
-        numbers->bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
+        element->bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
     const size_t gather =
-        numbers->bytes_max(config->gather_format, config->segment_elems, config->block_rows);
+        element->bytes_max(config->gather_format, config->segment_elems, config->block_rows);
 
     return reduce > gather ? reduce : gather;
 }
 
 size_t quant_coder_sum_bytes(const quant_config_t *config)
 {
-    return config->segment_elems * largest_numbers(config)->bytes;
+    return config->segment_elems * largest_element(config)->bytes;
 }
 
 /* Where each part begins, and behind the last one the end. */
@@ -229,7 +230,7 @@ static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
         [PART_STATE] = sizeof(quant_coder_t),
         [PART_NUMBERS] = config->feedback || config->doubles ? quant_coder_sum_bytes(config) : 0,
         [PART_FLOATS] =
-            config->doubles || config->outer ? config->segment_elems * sizeof(float) : 0,
+            config->doubles || config->storage ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
     };
 
@@ -258,7 +259,7 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
         .base.ops = &ops,
         .config = *config,
         .rank = rank,
-        .numbers = &quant_floats,
+        .element = &quant_floats,
         .segment =
             {
                 .codec =
@@ -277,29 +278,29 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
 exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
                                        unsigned ranks)
 {
-    const bool is_half = EXCHANGE_ALLREDUCE != operation->part;
+    const bool is_stage = EXCHANGE_ALLREDUCE != operation->collective;
     exchange_layout_t layout = {
         .count = operation->count,
         .shards = ranks,
         .row_elems = QUANT_LANES,
-        .blocks = is_half,
+        .blocks = is_stage,
     };
     const quant_cut_t cut = quant_cut(&coder->config, exchange_layout_shard(&layout, 0).elems);
 
     layout.segment_elems = cut.segment_elems;
     coder->operation = *operation;
-    coder->numbers = NULL == operation->numbers ? &quant_floats : operation->numbers;
+    coder->element = NULL == operation->element ? &quant_floats : operation->element;
     coder->segment.codec.block_rows = cut.block_rows;
-    coder->segment.exact = coder->numbers->exact;
+    coder->segment.exact = coder->element->exact;
     coder->segment.sequence = operation->sequence;
-    coder->own = is_half ? coder->rank * operation->count : 0;
+    coder->own = is_stage ? coder->rank * operation->count : 0;
     coder->bound = 0;
     if (1 == ranks && operation->send != operation->recv) {
-        memcpy(operation->recv, operation->send, operation->count * outer_bytes(coder));
+        memcpy(operation->recv, operation->send, operation->count * storage_bytes(coder));
     }
     return (exchange_operation_t){
         .layout = layout,
-        .part = operation->part,
+        .collective = operation->collective,
         .in_place = operation->send == operation->recv,
     };
 }

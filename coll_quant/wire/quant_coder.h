@@ -1,10 +1,10 @@
 /*
  * Quantized numbers as the coder of an exchange (exchange_coder.h): messages in the wire
- * format (quant_wire.h), sums of floats or doubles (quant_numbers.h), and what goes beside them:
- * bounds of the error, residuals (quant_numbers.h), numbers of the program that are widened
- * (quant_outer.h).
+ * format (quant_wire.h), sums of floats or doubles (quant_element.h), and what goes beside them:
+ * bounds of the error, residuals (quant_element.h), numbers of the program that are widened
+ * (quant_storage.h).
  *
- * Partial sums inside a machine are exact: which messages these are follows from the round, and so
+ * Partial sums inside a node are exact: which messages these are follows from the round, and so
  * both ends know.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -25,7 +25,7 @@ typedef struct quant_coder {
 
     /* Of the call: */
     quant_operation_t operation;
-    const quant_numbers_t *numbers;
+    const quant_element_t *element;
     size_t own;  /* where the own block begins; 0: the vector has no blocks */
     float bound; /* of the totals that are complete */
 } quant_coder_t;

@@ -7,7 +7,7 @@
 #include "quant_wire.h"
 #include "sizes.h"
 
-static size_t clipped(size_t value, size_t least, size_t most)
+static size_t clip(size_t value, size_t least, size_t most)
 {
     if (value < least) {
         return least;
@@ -21,7 +21,7 @@ static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
         return config->block_rows;
     }
     const size_t rows = arc_divide_up(arc_divide_up(shard_elems, QUANT_LANES), config->minishards);
-    unsigned block_rows = (unsigned) clipped(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
+    unsigned block_rows = (unsigned) clip(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
     if (QUANT_ROTATION_NONE != config->transform.rotation) {
         /* Pieces of a tile with different powers of two have different errors. */
         unsigned power = QUANT_BLOCK_ROWS_MIN;
@@ -40,14 +40,14 @@ static const quant_format_t *wider_format(const quant_config_t *config)
 }
 
 /* For the payload of a message, bytes. */
-static size_t room(const quant_config_t *config)
+static size_t payload_room(const quant_config_t *config)
 {
     return config->segment_bytes - sizeof(quant_wire_header_t);
 }
 
 static size_t tiles_in_segment(const quant_config_t *config, unsigned block_rows)
 {
-    return room(config) /
+    return payload_room(config) /
            quant_payload_bytes(wider_format(config), quant_tile_elems(block_rows), block_rows);
 }
 
@@ -56,7 +56,8 @@ size_t quant_cut_most_elems(const quant_config_t *config)
     const unsigned rows = config->block_rows;
     const size_t tiles =
         0 != config->minishards
-            ? arc_divide_up(room(config) / quant_row_bytes(wider_format(config)->bits), rows)
+            ? arc_divide_up(payload_room(config) / quant_row_bytes(wider_format(config)->bits),
+                            rows)
             : tiles_in_segment(config, rows);
 
     return (tiles > 0 ? tiles : 1) * quant_tile_elems(rows);
@@ -78,6 +79,6 @@ quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)
     }
     return (quant_cut_t){
         .block_rows = block_rows,
-        .segment_elems = clipped(tiles, 1, most) * tile_elems,
+        .segment_elems = clip(tiles, 1, most) * tile_elems,
     };
 }

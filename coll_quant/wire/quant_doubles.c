@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "quant_bound.h"
-#include "quant_numbers.h"
+#include "quant_element.h"
 
 static const uint64_t magnitude_bits = UINT64_C(0x7fffffffffffffff);
 
@@ -24,7 +24,7 @@ static double from_bits(int64_t bits)
     return value;
 }
 
-static double load(const uint8_t *payload, size_t index)
+static double load_double(const uint8_t *payload, size_t index)
 {
     double value = 0;
     memcpy(&value, payload + index * sizeof value, sizeof value);
@@ -32,7 +32,7 @@ static double load(const uint8_t *payload, size_t index)
 }
 
 /* To floats; the error of these. */
-static float narrow(const double *x, size_t elems, float error, float *out)
+static float narrow_doubles(const double *x, size_t elems, float error, float *out)
 {
     int64_t peak = 0;
     int inexact = 0;
@@ -57,7 +57,7 @@ static size_t pack(const quant_wire_segment_t *segment, const void *in, float er
     const size_t elems = segment->codec.elems;
 
     if (!quant_format_is_exact(segment->codec.format)) {
-        const float error_of_floats = narrow(in, elems, error, segment->floats);
+        const float error_of_floats = narrow_doubles(in, elems, error, segment->floats);
         const size_t bytes = quant_wire_pack(segment, segment->floats, error_of_floats, message);
         if (!quant_format_is_exact(quant_wire_format(message))) {
             return bytes;
@@ -77,7 +77,7 @@ static float add(const quant_wire_segment_t *segment, const void *received, cons
 
     if (&quant_format_fp64 == quant_wire_format(received)) {
         for (size_t i = 0; i < segment->codec.elems; ++i) {
-            out[i] = load(payload, i) + own[i];
+            out[i] = load_double(payload, i) + own[i];
             peak = larger(peak, out[i]);
         }
     } else {
@@ -134,5 +134,5 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
     }
 }
 
-const quant_numbers_t quant_doubles = {
+const quant_element_t quant_doubles = {
     "double", sizeof(double), &quant_format_fp64, bytes_max, pack, NULL, add, unpack, feed, keep};

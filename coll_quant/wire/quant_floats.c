@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "quant_bound.h"
-#include "quant_numbers.h"
+#include "quant_element.h"
 
 static size_t pack(const quant_wire_segment_t *segment, const void *in, float error, void *message)
 {
@@ -77,6 +77,6 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
     }
 }
 
-const quant_numbers_t quant_floats = {
+const quant_element_t quant_floats = {
     "float", sizeof(float), &quant_format_fp32, quant_wire_bytes_max, pack, hop, add, unpack,
     feed,    keep};

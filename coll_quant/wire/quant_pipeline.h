@@ -1,5 +1,5 @@
 /*
- * An allreduce of quantized numbers, or a half of one: the exchange of
+ * An allreduce of quantized numbers, or a stage of one: the exchange of
  * common/exchange/exchange_pipeline.h with the coder of quant_coder.h.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

@@ -40,8 +40,8 @@ static uint8_t version_of(const quant_wire_segment_t *segment)
                       segment->codec.transform.rotation << QUANT_WIRE_ROTATION_SHIFT);
 }
 
-static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *format, float bound,
-                   size_t payload_bytes, void *message)
+static size_t write_header(const quant_wire_segment_t *segment, const quant_format_t *format,
+                           float bound, size_t payload_bytes, void *message)
 {
     const quant_wire_header_t header = {
         .magic = QUANT_WIRE_MAGIC,
@@ -55,17 +55,17 @@ static size_t seal(const quant_wire_segment_t *segment, const quant_format_t *fo
     return sizeof(header) + payload_bytes;
 }
 
-static size_t seal_exact(const quant_wire_segment_t *segment, const quant_format_t *format,
-                         float error, void *message)
+static size_t write_exact_header(const quant_wire_segment_t *segment, const quant_format_t *format,
+                                 float error, void *message)
 {
     const quant_codec_t *codec = &segment->codec;
     const size_t bytes = quant_payload_bytes(format, codec->elems, codec->block_rows);
-    return seal(segment, format, error, bytes, message);
+    return write_header(segment, format, error, bytes, message);
 }
 
 size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message)
 {
-    return seal_exact(segment, &quant_format_fp64, error, message);
+    return write_exact_header(segment, &quant_format_fp64, error, message);
 }
 
 /* Numbers of error `error` were coded. */
@@ -73,7 +73,7 @@ static size_t seal_coded(const quant_wire_segment_t *segment, float error,
                          const quant_coding_t *coding, void *message)
 {
     const float bound = quant_bound_coded(error, &segment->codec, coding->peak);
-    return seal(segment, segment->codec.format, bound, coding->bytes, message);
+    return write_header(segment, segment->codec.format, bound, coding->bytes, message);
 }
 
 static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *message)
@@ -99,7 +99,7 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, flo
 
     if (!quant_payload_encode(&segment->codec, in, &coding)) {
         memcpy(coding.payload, in, segment->codec.elems * sizeof(float));
-        return seal_exact(segment, &quant_format_fp32, error, message);
+        return write_exact_header(segment, &quant_format_fp32, error, message);
     }
     return seal_coded(segment, error, &coding, message);
 }
@@ -130,7 +130,7 @@ size_t quant_wire_hop(const quant_wire_segment_t *from, const quant_wire_segment
     if (quant_format_is_exact(segment->codec.format) ||
         !quant_payload_hop(&codec, &segment->codec, quant_wire_payload(received), x, &coding)) {
         error = quant_wire_add(from, received, x, error, coding.payload);
-        return seal_exact(segment, &quant_format_fp32, error, message);
+        return write_exact_header(segment, &quant_format_fp32, error, message);
     }
     error = quant_bound_added(quant_wire_bound(received), error, coding.sum_peak);
     return seal_coded(segment, error, &coding, message);

@@ -62,7 +62,7 @@ static uint64_t last_sequence(const arc_put_config_t *config)
 }
 
 /* The place of the next fragment. */
-static arc_put_place_t after(const arc_put_config_t *config, arc_put_place_t place)
+static arc_put_place_t place_after(const arc_put_config_t *config, arc_put_place_t place)
 {
     place.slot += 1;
     if (place.slot == config->slots) {
@@ -190,7 +190,7 @@ static size_t cells_take(const uint64_t *cells, uint64_t sequence, size_t done, 
  * A count of which the peer told the lower half.  More than we have sent it cannot be: then it is
  * an old one, that lay unread while the counts went on.
  */
-static void learn(arc_put_ring_t *ring, uint32_t told)
+static void learn_credit(arc_put_ring_t *ring, uint32_t told)
 {
     const uint32_t more = told - (uint32_t) ring->credit;
 
@@ -213,9 +213,9 @@ static void look_for_credit(arc_put_ring_t *ring)
         const uint64_t *cells = (const uint64_t *) (ring->ours + cells_at(ring, place.slot));
         uint32_t told = 0;
         if (cell_read(&cells[1], place.sequence, &told)) {
-            learn(ring, told);
+            learn_credit(ring, told);
         }
-        place = after(ring->config, place);
+        place = place_after(ring->config, place);
     }
 }
 
@@ -314,7 +314,7 @@ arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t by
     }
     ring->told = ring->received;
     ring->sent += 1;
-    ring->out = after(ring->config, ring->out);
+    ring->out = place_after(ring->config, ring->out);
     return status;
 }
 
@@ -331,7 +331,7 @@ arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragmen
     if (!cell_read(&cells[0], sequence, &kind) || !cell_read(&cells[1], sequence, &told)) {
         return ARC_IN_PROGRESS;
     }
-    learn(ring, told);
+    learn_credit(ring, told);
     *fragment = (arc_put_fragment_t){
         .bytes = kind & ~(kind_fenced | kind_last),
         .fenced = 0 != (kind & kind_fenced),
@@ -361,6 +361,6 @@ arc_status_t arc_put_ring_read(arc_put_ring_t *ring, const arc_put_fragment_t *f
     ring->cells_read = 0;
     assert(ring->received - ring->told < ring->config->slots);
     ring->received += 1;
-    ring->in = after(ring->config, ring->in);
+    ring->in = place_after(ring->config, ring->in);
     return ARC_OK;
 }

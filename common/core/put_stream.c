@@ -133,7 +133,7 @@ static bool is_next(const operation_t *operation)
  * Whatever can be done is done, whoever is asked for: a caller may wait for a receive while the
  * message that the peer answers with it is not out yet.
  */
-static arc_status_t progress(put_stream_t *stream)
+static arc_status_t progress_all(put_stream_t *stream)
 {
     arc_window_t *window = stream->all->window;
     bool puts_pending = false;
@@ -169,8 +169,8 @@ static link_t *find_link(put_stream_t *stream, unsigned rank)
 }
 
 /* Start an operation like `values`, and do what can be done of it. */
-static arc_status_t start(put_stream_t *stream, unsigned peer, const operation_t *values,
-                          arc_stream_request_t *request)
+static arc_status_t start_operation(put_stream_t *stream, unsigned peer, const operation_t *values,
+                                    arc_stream_request_t *request)
 {
     operation_t *operation = stream->idle;
     link_t *link = find_link(stream, peer);
@@ -205,9 +205,9 @@ static arc_status_t stream_send(arc_stream_t *base, unsigned peer, const void *b
     put_stream_t *stream = (put_stream_t *) base;
     const operation_t values = {.is_send = true, .from = buffer, .bytes = bytes};
 
-    arc_status_t status = start(stream, peer, &values, request);
+    arc_status_t status = start_operation(stream, peer, &values, request);
     /* The message leaves now, not at the first test. */
-    return ARC_OK == status ? progress(stream) : status;
+    return ARC_OK == status ? progress_all(stream) : status;
 }
 
 static arc_status_t stream_receive(arc_stream_t *base, unsigned peer, void *buffer,
@@ -215,10 +215,10 @@ static arc_status_t stream_receive(arc_stream_t *base, unsigned peer, void *buff
 {
     const operation_t values = {.to = buffer, .bytes = capacity_bytes};
 
-    return start((put_stream_t *) base, peer, &values, request);
+    return start_operation((put_stream_t *) base, peer, &values, request);
 }
 
-static void retire(put_stream_t *stream, arc_stream_request_t *request)
+static void retire_operation(put_stream_t *stream, arc_stream_request_t *request)
 {
     operation_t *operation = request->handle;
     operation_t **at = &stream->active;
@@ -241,7 +241,7 @@ static arc_status_t stream_test(arc_stream_t *base, arc_stream_request_t *reques
     const operation_t *operation = request->handle;
 
     if (!operation->over && ARC_OK == stream->failed) {
-        arc_status_t status = progress(stream);
+        arc_status_t status = progress_all(stream);
         if (ARC_OK != status) {
             return status;
         }
@@ -253,7 +253,7 @@ static arc_status_t stream_test(arc_stream_t *base, arc_stream_request_t *reques
         return ARC_IN_PROGRESS;
     }
     request->bytes = operation->done_bytes;
-    retire(stream, request);
+    retire_operation(stream, request);
     return ARC_OK;
 }
 
@@ -264,7 +264,7 @@ static void stream_abort(arc_stream_t *base, arc_stream_request_t *request)
 
     if (NULL != request->handle) {
         stream->failed = ARC_OK == stream->failed ? ARC_ERR_TRANSPORT : stream->failed;
-        retire(stream, request);
+        retire_operation(stream, request);
     }
 }
 
@@ -275,7 +275,7 @@ size_t arc_put_window_bytes(const arc_put_config_t *config, unsigned peers)
     return (size_t) peers * config->streams * arc_put_ring_bytes(config);
 }
 
-static ARC_MUST_CHECK arc_status_t reserve(put_stream_t *stream)
+static ARC_MUST_CHECK arc_status_t reserve_operations(put_stream_t *stream)
 {
     for (unsigned i = 0; i < OPERATIONS; ++i) {
         operation_t *operation = malloc(sizeof *operation);
@@ -309,7 +309,7 @@ static ARC_MUST_CHECK arc_status_t init_stream(arc_put_streams_t *streams, unsig
                           streams->staging + i * staging_bytes,
                           streams->requests + i * 2 * config->slots);
     }
-    return reserve(stream);
+    return reserve_operations(stream);
 }
 
 arc_status_t arc_put_streams_new(arc_put_streams_t **result, arc_window_t *window,
@@ -360,7 +360,7 @@ static void free_list(operation_t *list)
     }
 }
 
-static void drop(arc_window_t *window, arc_window_request_t *request)
+static void drop_request(arc_window_t *window, arc_window_request_t *request)
 {
     if (NULL != request->handle) {
         window->ops->drop(window, request);
@@ -372,9 +372,9 @@ void arc_put_streams_free(arc_put_streams_t *streams)
     for (size_t i = 0; NULL != streams->links && NULL != streams->requests &&
                        i < (size_t) streams->config.streams * streams->peers;
          ++i) {
-        drop(streams->window, &streams->links[i].ring.credit_put);
+        drop_request(streams->window, &streams->links[i].ring.credit_put);
         for (unsigned put = 0; put < 2 * streams->config.slots; ++put) {
-            drop(streams->window, &streams->requests[i * 2 * streams->config.slots + put]);
+            drop_request(streams->window, &streams->requests[i * 2 * streams->config.slots + put]);
         }
     }
     for (unsigned i = 0; NULL != streams->streams && i < streams->config.streams; ++i) {

@@ -40,7 +40,8 @@ typedef enum arc_reason {
 #define X(_id, _text) ARC_REASON_##_id,
     ARC_REASON_TABLE(X)
 #undef X
-        ARC_REASONS
+        ARC_REASONS,
+    ARC_REASON_NONE = ARC_REASONS /* to pass the call down: it is served */
 } arc_reason_t;
 
 const char *arc_reason_text(arc_reason_t reason);

@@ -25,8 +25,8 @@ static unsigned number_nodes(unsigned *index, const uint32_t *node_of, unsigned 
 }
 
 /* How many ranks each node has, and whether they follow each other. */
-static void count(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
-                  unsigned ranks)
+static void count_ranks(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
+                        unsigned ranks)
 {
     topology->in_order = true;
     for (unsigned r = 0; r < ranks; ++r) {
@@ -42,8 +42,8 @@ static void count(arc_topology_t *topology, const unsigned *index, unsigned *ran
 }
 
 /* Put the ranks in their order.  ranks_of[node] becomes the end of the node in it. */
-static void place(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
-                  unsigned ranks, unsigned rank)
+static void place_ranks(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
+                        unsigned ranks, unsigned rank)
 {
     unsigned begin = 0;
 
@@ -96,8 +96,8 @@ arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of
         arc_topology_free(topology);
         return ARC_ERR_PROTOCOL;
     }
-    count(topology, index, index + ranks, ranks);
-    place(topology, index, index + ranks, ranks, rank);
+    count_ranks(topology, index, index + ranks, ranks);
+    place_ranks(topology, index, index + ranks, ranks, rank);
     find_peers(topology, index + ranks);
     free(index);
     return ARC_OK;

@@ -21,7 +21,7 @@
 /* Which message it is. */
 typedef struct exchange_message {
     bool partial;   /* of a partial sum; else of a total */
-    bool inside;    /* of a partial sum: it stays on its machine (exchange_tree.h) */
+    bool inside;    /* of a partial sum: it stays on its node (exchange_tree.h) */
     unsigned round; /* of a partial sum: in which it travels; of a total: the number of rounds */
     unsigned shard;
     size_t segment;

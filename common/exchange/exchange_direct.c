@@ -18,7 +18,7 @@
  *   cost      2 latencies, the same bytes per rank as a ring, N - 1 peers
  *   error     G = (N - 1) + N: each part is coded once, and the total.  Relative
  *             to the result it does not grow with N
- *   deadlock  none, see exchange_pipeline.h; only the root has children: one node is open
+ *   deadlock  none, see exchange_pipeline.h; only the root has children: one vertex is open
  *   use       networks in which every rank reaches every other one at full speed;
  *             as long as N - 1 messages of a shard each are not too short
  *
@@ -30,22 +30,22 @@
 
 #include "exchange_tree.h"
 
-static unsigned parent(unsigned ranks, unsigned node)
+static unsigned parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
-    (void) node;
+    (void) vertex;
     return 0;
 }
 
-static unsigned children(unsigned ranks, unsigned node)
+static unsigned children(unsigned ranks, unsigned vertex)
 {
-    return 0 == node ? ranks - 1 : 0;
+    return 0 == vertex ? ranks - 1 : 0;
 }
 
-static unsigned child(unsigned ranks, unsigned node, unsigned index)
+static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
 {
     (void) ranks;
-    return node + 1 + index;
+    return vertex + 1 + index;
 }
 
 const exchange_tree_t exchange_direct = {

@@ -13,8 +13,8 @@
  *   cost      2 (N - 1) latencies, all traffic between neighbours
  *   error     G = N (N - 1)/2 + N: the partial sum of k ranks is coded for
  *             every k from 1 to N - 1, and then the total
- *   deadlock  none, see exchange_pipeline.h; one node is open at a time (exchange_tree.h),
- *             since node u is closed by node u + 1
+ *   deadlock  none, see exchange_pipeline.h; one vertex is open at a time (exchange_tree.h),
+ *             since vertex u is closed by vertex u + 1
  *   use       where neighbours have links of their own; not for many ranks
  *
  * It is the ring allreduce, the full loop of "EQuARX".
@@ -25,22 +25,22 @@
 
 #include "exchange_tree.h"
 
-static unsigned parent(unsigned ranks, unsigned node)
+static unsigned parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
-    return node - 1;
+    return vertex - 1;
 }
 
-static unsigned children(unsigned ranks, unsigned node)
+static unsigned children(unsigned ranks, unsigned vertex)
 {
-    return node + 1 < ranks;
+    return vertex + 1 < ranks;
 }
 
-static unsigned child(unsigned ranks, unsigned node, unsigned index)
+static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
 {
     (void) ranks;
     (void) index;
-    return node + 1;
+    return vertex + 1;
 }
 
 const exchange_tree_t exchange_full_loop = {

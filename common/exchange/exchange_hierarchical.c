@@ -1,10 +1,10 @@
 /*
- * Hierarchical: exact on every machine, coded only between machines.
+ * Hierarchical: exact on every node, coded only between nodes.
  *
- * N = n p ranks, p on each of n machines.  Partial sums go, in fp32, to the rank of the machine
+ * N = n p ranks, p on each of n nodes.  Partial sums go, in fp32, to the rank of the node
  * that has the place of the owner, from there, coded, to the same place of other
- * machines; totals come back coded and stay so.  The shard of an owner o, 3 machines of 2 ranks,
- * as (machines, places) before and behind the owner:
+ * nodes; totals come back coded and stay so.  The shard of an owner o, 3 nodes of 2 ranks,
+ * as (nodes, places) before and behind the owner:
  *
  *   (2,1) --x--> (2,0) --Q(x+x)--> (1,0) --Q(D+x+x)--> o        reduce-scatter; also
  *                (1,1) --x-------> (1,0)                        (0,1) --x--> o
@@ -12,20 +12,20 @@
  *   o --T--> (1,0) --T--> (2,0)                                 allgather
  *   o --T--> (0,1)   (1,0) --T--> (1,1)   (2,0) --T--> (2,1)
  *
- * The tree between machines: the chain of exchange_full_loop.c for up to 4 of them, above the two
+ * The tree between nodes: the chain of exchange_full_loop.c for up to 4 of them, above the two
  * chains of exchange_semi_loop.c; for the same reasons as among ranks.
  *
- *   cost      the latencies of these for n machines, and one of the machine per stage.  Between
- *             machines 2 (n - 1)/n of the vector per machine, all ranks together, wherever the
- *             ranks are placed: a ring sends 2 (N - 1)/N from each machine if ranks are
- *             placed in order, p times as much if they are dealt to the machines in turn.
- *             On a machine (p - 1)/p of the vector per rank in fp32 and as much coded
+ *   cost      the latencies of these for n nodes, and one of the node per stage.  Between
+ *             nodes 2 (n - 1)/n of the vector per node, all ranks together, wherever the
+ *             ranks are placed: a ring sends 2 (N - 1)/N from each node if ranks are
+ *             placed in order, p times as much if they are dealt to the nodes in turn.
+ *             On a node (p - 1)/p of the vector per rank in fp32 and as much coded
  *   error     G = p R(n) + N with R(n) of the chain, n (n - 1)/2, or the two chains, n^2/4 or
- *             (n^2 - 1)/4: what is exact costs no error, but a message between machines has p
+ *             (n^2 - 1)/4: what is exact costs no error, but a message between nodes has p
  *             contributions for every one of the tree
- *   deadlock  none, see exchange_pipeline.h.  Two nodes of the tree are open: (i, 0), which has
- * sums from its own machine and waits for those of machine i + 1 or i + 2, and (i - 1, 0) use
- * several ranks on each of several machines that are joined by one link each
+ *   deadlock  none, see exchange_pipeline.h.  Two vertices of the tree are open: (i, 0), which has
+ * sums from its own node and waits for those of node i + 1 or i + 2, and (i - 1, 0) use
+ * several ranks on each of several nodes that are joined by one link each
  *
  * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
  *
@@ -35,32 +35,32 @@
 
 #include "exchange_tree.h"
 
-/* Up to so many machines a chain. */
-enum { CHAIN_MACHINES_MAX = 4 };
+/* Up to so many nodes a chain. */
+enum { CHAIN_NODES_MAX = 4 };
 
-static const exchange_tree_t *between(unsigned machines)
+static const exchange_tree_t *tree_between(unsigned nodes)
 {
-    return machines <= CHAIN_MACHINES_MAX ? &exchange_full_loop : &exchange_semi_loop;
+    return nodes <= CHAIN_NODES_MAX ? &exchange_full_loop : &exchange_semi_loop;
 }
 
-static unsigned parent(unsigned machines, unsigned node)
+static unsigned parent(unsigned nodes, unsigned vertex)
 {
-    return between(machines)->parent(machines, node);
+    return tree_between(nodes)->parent(nodes, vertex);
 }
 
-static unsigned children(unsigned machines, unsigned node)
+static unsigned children(unsigned nodes, unsigned vertex)
 {
-    return between(machines)->children(machines, node);
+    return tree_between(nodes)->children(nodes, vertex);
 }
 
-static unsigned child(unsigned machines, unsigned node, unsigned index)
+static unsigned child(unsigned nodes, unsigned vertex, unsigned index)
 {
-    return between(machines)->child(machines, node, index);
+    return tree_between(nodes)->child(nodes, vertex, index);
 }
 
-static unsigned offset(unsigned machines, unsigned node)
+static unsigned offset(unsigned nodes, unsigned vertex)
 {
-    return between(machines)->offset(machines, node);
+    return tree_between(nodes)->offset(nodes, vertex);
 }
 
 const exchange_tree_t exchange_hierarchical = {

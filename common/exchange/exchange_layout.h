@@ -16,7 +16,7 @@
  *   vector    | chunk 0                       | chunk 1                       | ...
  *   shard       0: seg. 0 | 1: seg. 0 | ...     0: seg. 1 | 1: seg. 1 | ...
  *
- * Blocks: the vector of a half of an allreduce is one block of `count` elements for
+ * Blocks: the vector of a stage of an allreduce is one block of `count` elements for
  * each rank, of any length.  Rank r owns shard r + 1 (exchange_schedule.h), so with
  * N blocks shard s is block s - 1 (modulo N).
  *

@@ -78,8 +78,9 @@ static ARC_MUST_CHECK arc_status_t pass_sum(exchange_pipeline_t *pipe, slot_t *s
 }
 
 /* Replace the received message of the slot by `sent`, with the sum of it and `x`; its bytes. */
-static size_t hop(exchange_pipeline_t *pipe, slot_t *slot, const exchange_message_t *received,
-                  const exchange_sum_t *x, const exchange_message_t *sent)
+static size_t hop_in_slot(exchange_pipeline_t *pipe, slot_t *slot,
+                          const exchange_message_t *received, const exchange_sum_t *x,
+                          const exchange_message_t *sent)
 {
     uint8_t *buffer = slot->buffer;
     void *result = exchange_pipeline_total_at(pipe, sent);
@@ -107,7 +108,7 @@ static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t
     const exchange_round_t *round = &pipe->round[place->round];
     cell_t *cell = exchange_pipeline_cell(pipe, message->shard, place->lane);
     const exchange_sum_t *x = round->opens ? NULL : &cell->sum;
-    const bool is_stored = round->totals && EXCHANGE_REDUCE_SCATTER == pipe->operation.part;
+    const bool is_stored = round->totals && EXCHANGE_REDUCE_SCATTER == pipe->operation.collective;
     const bool is_passed = round->totals || can_pass_sum(pipe, place);
 
     if (!is_passed) {
@@ -130,17 +131,17 @@ static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t
     if (round->totals) {
         const exchange_message_t total =
             exchange_pipeline_total(pipe, place, message->shard, &message->span);
-        return pass_total(pipe, slot, hop(pipe, slot, message, x, &total), place, &total);
+        return pass_total(pipe, slot, hop_in_slot(pipe, slot, message, x, &total), place, &total);
     }
     const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
     const exchange_message_t sent =
         exchange_pipeline_partial(pipe, &next, message->shard, &message->span);
-    return pass_sum(pipe, slot, hop(pipe, slot, message, x, &sent));
+    return pass_sum(pipe, slot, hop_in_slot(pipe, slot, message, x, &sent));
 }
 
 /*
- * A half: has the own part of all that the next receive is to overwrite been sent?  In a whole
- * allreduce each half waits for the other; exchange_pipeline.h, "Halves", has the cases.
+ * A stage: has the own part of all that the next receive is to overwrite been sent?  In a whole
+ * allreduce each stage waits for the other; exchange_pipeline.h, "Stages", has the cases.
  */
 static bool is_in_step(const exchange_pipeline_t *pipe, const exchange_round_t *round)
 {
@@ -148,7 +149,7 @@ static bool is_in_step(const exchange_pipeline_t *pipe, const exchange_round_t *
     const uint64_t group = at - at % ((uint64_t) pipe->rounds * pipe->window);
     const uint64_t own_end = group + pipe->window;
 
-    switch (pipe->operation.part) {
+    switch (pipe->operation.collective) {
     case EXCHANGE_REDUCE_SCATTER:
         if (round->totals && pipe->operation.in_place) {
             return pipe->send_next > at;
@@ -166,7 +167,8 @@ static bool can_act(const exchange_pipeline_t *pipe)
 {
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
     const exchange_round_t *round = &pipe->round[place.round];
-    const bool keeps = 0 != round->forwards && EXCHANGE_REDUCE_SCATTER != pipe->operation.part;
+    const bool keeps =
+        0 != round->forwards && EXCHANGE_REDUCE_SCATTER != pipe->operation.collective;
 
     return place.segment < pipe->available &&
            (!round->opens || round->totals || 0 != pipe->free_sums) &&
@@ -208,7 +210,7 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
 }
 
 /* ARC_OK: something was done; ARC_IN_PROGRESS: nothing can be done now. */
-static ARC_MUST_CHECK arc_status_t act(exchange_pipeline_t *pipe)
+static ARC_MUST_CHECK arc_status_t do_next(exchange_pipeline_t *pipe)
 {
     arc_status_t status = exchange_pipeline_reap_sends(pipe);
     if (ARC_OK == status) {
@@ -231,7 +233,7 @@ static arc_status_t progress(arc_task_t *task)
     arc_status_t status = pipe->status;
 
     while (ARC_OK == status && !is_complete(pipe)) {
-        status = act(pipe);
+        status = do_next(pipe);
         task->steps += ARC_OK == status;
     }
     if (ARC_OK != status && ARC_IN_PROGRESS != status) {

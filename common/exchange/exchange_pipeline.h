@@ -27,8 +27,8 @@
  *
  * H sums of one segment, and one spare message.  A total, or a sum that is the next message and
  * can be sent now, is not kept as a sum: it goes from the received message to the spare one, which
- * changes places with that of the slot.  With L the most open nodes of the tree (exchange_tree.h)
- * and D the depth of the configuration,
+ * changes places with that of the slot.  With L the most open vertices of the tree
+ * (exchange_tree.h) and D the depth of the configuration,
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
  *
@@ -54,11 +54,11 @@
  * (exchange_pipeline_allow()).  The proof holds if all segments of a window can be available before
  * the first one is complete: `at_once` of the operation bounds the window.
  *
- * Halves.  A reduce-scatter is the first half of the rounds, an allgather the second, on
+ * Stages.  A reduce-scatter is the first half of the rounds, an allgather the second, on
  * blocks (exchange_layout.h), with the same buffers.  The owner stores its sum as it is,
  * without coding it; in an allgather it encodes its own block as the total when that is
  * the next message, stores it, and keeps it.  In an allreduce a rank gets to the
- * next group only by totals into which its own sums went; of a half that is not so, so the
+ * next group only by totals into which its own sums went; of a stage that is not so, so the
  * receive cursor waits for the send cursor (is_in_step()):
  *
  *   to open a sum     until all sends of the groups before are started: their sums may
@@ -115,18 +115,18 @@ typedef struct exchange_config {
     const unsigned *peer;   /* [ranks] number of a rank in the stream; NULL: the same */
 } exchange_config_t;
 
-/* What a call does: an allreduce, or one of its halves with N blocks, of rank r block r. */
-typedef enum exchange_part {
+/* What a call does: an allreduce, or one of its stages with N blocks, of rank r block r. */
+typedef enum exchange_collective {
     EXCHANGE_ALLREDUCE,
     EXCHANGE_REDUCE_SCATTER, /* the result is the sum of the own block, not coded */
     EXCHANGE_ALLGATHER,      /* the result is N blocks, the own one coded, too */
-    EXCHANGE_PARTS
-} exchange_part_t;
+    EXCHANGE_COLLECTIVES
+} exchange_collective_t;
 
 /* One call, the same on all ranks but for in_place. */
 typedef struct exchange_operation {
     exchange_layout_t layout; /* as many shards as ranks */
-    exchange_part_t part;
+    exchange_collective_t collective;
     bool in_place;    /* of a reduce-scatter: the result takes the place of block 0 */
     unsigned at_once; /* chunks that can be available at a time; 0: all segments are */
 } exchange_operation_t;

@@ -172,11 +172,11 @@ static void free_all(exchange_pipeline_t *pipe)
 /* All rounds on a vector, or half of them on blocks. */
 static void choose_rounds(exchange_pipeline_t *pipe)
 {
-    const bool is_half = EXCHANGE_ALLREDUCE != pipe->operation.part;
+    const bool is_stage = EXCHANGE_ALLREDUCE != pipe->operation.collective;
     const unsigned half = pipe->plan.rounds / 2;
 
-    pipe->first = EXCHANGE_ALLGATHER == pipe->operation.part ? half : 0;
-    pipe->rounds = is_half ? half : pipe->plan.rounds;
+    pipe->first = EXCHANGE_ALLGATHER == pipe->operation.collective ? half : 0;
+    pipe->rounds = is_stage ? half : pipe->plan.rounds;
 }
 
 /*

@@ -2,24 +2,24 @@
  * Recursive halving and doubling: partial sums travel distances of N/2, N/4, ... 1,
  * totals 1, 2, ... N/2; any N.
  *
- * The tree is binomial: the parent of a node lacks its highest bit.  8 ranks,
- * nodes as distances from the owner o, who is 0:
+ * The tree is binomial: the parent of a vertex lacks its highest bit.  8 ranks,
+ * vertices as distances from the owner o, who is 0:
  *
  *   4 --> 0    5 --> 1    6 --> 2    7 --> 3      over 4 ranks, half of the vector
  *   2 --> 0    3 --> 1                            over 2 ranks, a quarter
  *   1 --> 0                                       over 1 rank, an eighth
  *
- * and the total the other way.  A rank is every node, of another shard each; seen
+ * and the total the other way.  A rank is every vertex, of another shard each; seen
  * from it, it first sends the sums of N/2 shards over N/2 ranks and receives N/2,
  * then N/4, and so on: recursive halving, then doubling, on the circle of ranks
  * instead of on the bits of the rank.  So ranks need not be a power of two, no
  * neighbours are folded in first, and no byte is sent more than in a ring.  Other
- * N than powers of two just lack the nodes from N on.
+ * N than powers of two just lack the vertices from N on.
  *
  *   cost      2 ceil(log2 N) latencies, the same bytes per rank as a ring
  *   error     G = (N/2) log2 N + N for powers of two; in general the sum of the bits
  *             that are set in 1 .. N - 1, plus N
- *   deadlock  none, see exchange_pipeline.h; up to N/2 nodes are open
+ *   deadlock  none, see exchange_pipeline.h; up to N/2 vertices are open
  *   memory    so a rank keeps N/2 sums and totals: half of the vector, like every
  *             recursive halving, but of one window of segments only
  *   use       many ranks and vectors that are not long: few latencies, few peers
@@ -33,34 +33,34 @@
 
 #include "exchange_tree.h"
 
-static unsigned parent(unsigned ranks, unsigned node)
+static unsigned parent(unsigned ranks, unsigned vertex)
 {
     unsigned highest = 1;
 
     (void) ranks;
-    while (highest <= node / 2) {
+    while (highest <= vertex / 2) {
         highest *= 2;
     }
-    return node - highest;
+    return vertex - highest;
 }
 
-/* The children of a node have one of the powers of two more that are above it. */
-static unsigned child(unsigned ranks, unsigned node, unsigned index)
+/* The children of a vertex have one of the powers of two more that are above it. */
+static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
 {
     unsigned power = 1;
 
     (void) ranks;
-    while (power <= node) {
+    while (power <= vertex) {
         power *= 2;
     }
-    return node + (power << index);
+    return vertex + (power << index);
 }
 
-static unsigned children(unsigned ranks, unsigned node)
+static unsigned children(unsigned ranks, unsigned vertex)
 {
     unsigned count = 0;
 
-    while (child(ranks, node, count) < ranks) {
+    while (child(ranks, vertex, count) < ranks) {
         ++count;
     }
     return count;

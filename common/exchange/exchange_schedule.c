@@ -19,8 +19,8 @@ static exchange_pair_t right_of(const view_t *view, exchange_pair_t from, exchan
     const exchange_shape_t *shape = view->shape;
 
     return (exchange_pair_t){
-        .machine = (from.machine + places.machine) % shape->machines,
-        .place = (from.place + places.place) % shape->per_machine,
+        .node = (from.node + places.node) % shape->nodes,
+        .place = (from.place + places.place) % shape->per_node,
     };
 }
 
@@ -29,20 +29,20 @@ static exchange_pair_t left_of(const view_t *view, exchange_pair_t from, exchang
     const exchange_shape_t *shape = view->shape;
 
     return (exchange_pair_t){
-        .machine = (from.machine + shape->machines - places.machine) % shape->machines,
-        .place = (from.place + shape->per_machine - places.place) % shape->per_machine,
+        .node = (from.node + shape->nodes - places.node) % shape->nodes,
+        .place = (from.place + shape->per_node - places.place) % shape->per_node,
     };
 }
 
 static unsigned rank_of(const view_t *view, exchange_pair_t pair)
 {
-    const unsigned at = pair.machine * view->shape->per_machine + pair.place;
+    const unsigned at = pair.node * view->shape->per_node + pair.place;
     return NULL == view->shape->order ? at : view->shape->order[at];
 }
 
-static exchange_pair_t offset(const view_t *view, unsigned node)
+static exchange_pair_t offset_of_vertex(const view_t *view, unsigned vertex)
 {
-    return exchange_tree_offset(view->tree, view->shape, node);
+    return exchange_tree_offset(view->tree, view->shape, vertex);
 }
 
 static unsigned shard_of(const view_t *view, exchange_pair_t owner)
@@ -50,64 +50,64 @@ static unsigned shard_of(const view_t *view, exchange_pair_t owner)
     return (rank_of(view, owner) + 1) % view->ranks;
 }
 
-/* The round in which `node` sends its sum, or receives its total. */
-static unsigned reduce_round(const view_t *view, unsigned node)
+/* The round in which `vertex` sends its sum, or receives its total. */
+static unsigned reduce_round(const view_t *view, unsigned vertex)
 {
-    return view->ranks - 1 - node;
+    return view->ranks - 1 - vertex;
 }
 
-static unsigned gather_round(const view_t *view, unsigned node)
+static unsigned gather_round(const view_t *view, unsigned vertex)
 {
-    return view->ranks - 2 + node;
+    return view->ranks - 2 + vertex;
 }
 
-/* The receive after which the sum of `node` has everything below it. */
-static int summed_in(const view_t *view, unsigned node)
+/* The receive after which the sum of `vertex` has everything below it. */
+static int summed_in(const view_t *view, unsigned vertex)
 {
-    unsigned child = exchange_tree_first_child(view->tree, view->shape, node);
-    return child == node ? EXCHANGE_AFTER_NOTHING : (int) reduce_round(view, child);
+    unsigned child = exchange_tree_first_child(view->tree, view->shape, vertex);
+    return child == vertex ? EXCHANGE_AFTER_NOTHING : (int) reduce_round(view, child);
 }
 
-static bool is_inside(const view_t *view, unsigned node)
+static bool is_inside(const view_t *view, unsigned vertex)
 {
-    return 0 != exchange_tree_pair(view->shape, node).place;
+    return 0 != exchange_tree_pair(view->shape, vertex).place;
 }
 
-static exchange_round_t reduce(const view_t *view, unsigned node)
+static exchange_round_t round_of_reduce(const view_t *view, unsigned vertex)
 {
-    const unsigned parent = exchange_tree_parent(view->tree, view->shape, node);
-    const exchange_pair_t sent_to = right_of(view, view->self, offset(view, node));
-    const exchange_pair_t received_for = right_of(view, view->self, offset(view, parent));
+    const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
+    const exchange_pair_t sent_to = right_of(view, view->self, offset_of_vertex(view, vertex));
+    const exchange_pair_t received_for = right_of(view, view->self, offset_of_vertex(view, parent));
     const bool totals =
-        0 == parent && node == exchange_tree_first_child(view->tree, view->shape, parent);
+        0 == parent && vertex == exchange_tree_first_child(view->tree, view->shape, parent);
 
     return (exchange_round_t){
-        .send_peer = rank_of(view, left_of(view, sent_to, offset(view, parent))),
+        .send_peer = rank_of(view, left_of(view, sent_to, offset_of_vertex(view, parent))),
         .send_shard = shard_of(view, sent_to),
-        .send_after = summed_in(view, node),
-        .receive_peer = rank_of(view, left_of(view, received_for, offset(view, node))),
+        .send_after = summed_in(view, vertex),
+        .receive_peer = rank_of(view, left_of(view, received_for, offset_of_vertex(view, vertex))),
         .receive_shard = shard_of(view, received_for),
-        .opens = node == exchange_tree_last_child(view->tree, view->shape, parent),
+        .opens = vertex == exchange_tree_last_child(view->tree, view->shape, parent),
         .totals = totals,
         .forwards = totals ? exchange_tree_children(view->tree, view->shape, 0) : 0,
-        .inside = is_inside(view, node),
+        .inside = is_inside(view, vertex),
     };
 }
 
-static exchange_round_t gather(const view_t *view, unsigned node)
+static exchange_round_t round_of_gather(const view_t *view, unsigned vertex)
 {
-    const unsigned parent = exchange_tree_parent(view->tree, view->shape, node);
-    const exchange_pair_t sent_of = left_of(view, view->self, offset(view, parent));
-    const exchange_pair_t received_of = left_of(view, view->self, offset(view, node));
+    const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
+    const exchange_pair_t sent_of = left_of(view, view->self, offset_of_vertex(view, parent));
+    const exchange_pair_t received_of = left_of(view, view->self, offset_of_vertex(view, vertex));
 
     return (exchange_round_t){
-        .send_peer = rank_of(view, right_of(view, sent_of, offset(view, node))),
+        .send_peer = rank_of(view, right_of(view, sent_of, offset_of_vertex(view, vertex))),
         .send_shard = shard_of(view, sent_of),
         .send_after = 0 == parent ? summed_in(view, 0) : (int) gather_round(view, parent),
-        .receive_peer = rank_of(view, right_of(view, received_of, offset(view, parent))),
+        .receive_peer = rank_of(view, right_of(view, received_of, offset_of_vertex(view, parent))),
         .receive_shard = shard_of(view, received_of),
-        .forwards = exchange_tree_children(view->tree, view->shape, node),
-        .inside = is_inside(view, node),
+        .forwards = exchange_tree_children(view->tree, view->shape, vertex),
+        .inside = is_inside(view, vertex),
     };
 }
 
@@ -125,7 +125,7 @@ exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned 
             ++at;
         }
     }
-    return (exchange_pair_t){.machine = at / shape->per_machine, .place = at % shape->per_machine};
+    return (exchange_pair_t){.node = at / shape->per_node, .place = at % shape->per_node};
 }
 
 exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
@@ -137,6 +137,6 @@ exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exch
         .ranks = exchange_shape_ranks(shape),
         .self = place,
     };
-    return index < view.ranks - 1 ? reduce(&view, view.ranks - 1 - index)
-                                  : gather(&view, index - (view.ranks - 2));
+    return index < view.ranks - 1 ? round_of_reduce(&view, view.ranks - 1 - index)
+                                  : round_of_gather(&view, index - (view.ranks - 2));
 }

@@ -5,7 +5,7 @@
  * Rounds 0 .. R - 1, R = 2 (N - 1); the first half reduces, the second gathers.  In
  * every round each rank sends one message and receives one:
  *
- *   round             node that sends (reduce) or receives (gather)
+ *   round             vertex that sends (reduce) or receives (gather)
  *   0    .. N - 2     N - 1, N - 2, ... 1
  *   N - 1 .. 2N - 3   1, 2, ... N - 1
  *
@@ -17,7 +17,7 @@
  * rounds, because parents have smaller numbers than their children.
  *
  * All messages of a round are those of one edge of the tree, each of another shard: if one of them
- * stays on a machine (exchange_tree.h), all do.
+ * stays on a node (exchange_tree.h), all do.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -40,7 +40,7 @@ typedef struct exchange_round {
     bool opens;        /* reduce: the first child; the own part goes in with it */
     bool totals;       /* reduce: the last child of the root; the sum is the total */
     unsigned forwards; /* of the total that this receive makes or brings: how often it is sent */
-    bool inside;       /* both messages stay on their machines; not without levels */
+    bool inside;       /* both messages stay on their nodes; not without levels */
 } exchange_round_t;
 
 /* R; 0 for one rank. */

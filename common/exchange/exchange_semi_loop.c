@@ -2,8 +2,8 @@
  * Semi loop: partial sums come to the owner from both sides, each by half a ring,
  * and the total leaves to both sides.
  *
- * The tree has two chains, the nodes alternate between them.  6 ranks, seen from
- * the owner o; the numbers are nodes:
+ * The tree has two chains, the vertices alternate between them.  6 ranks, seen from
+ * the owner o; the numbers are vertices:
  *
  *   reduce-scatter   5 --> 3 --> 1 --> 0 <-- 2 <-- 4
  *   rank             o-3   o-2   o-1   o     o+1   o+2
@@ -11,13 +11,13 @@
  *   allgather        4 <-- 2 <-- 0 --> 1 --> 3 --> 5
  *   rank             o-2   o-1   o     o+1   o+2   o+3
  *
- * The owner adds the sum from the right (node 2), then that from the left (node 1).
+ * The owner adds the sum from the right (vertex 2), then that from the left (vertex 1).
  *
  *   cost      2 ceil((N - 1)/2) latencies, about half of the full loop, for the same
  *             bytes per rank
  *   error     G = N^2/4 + N for even N, (N^2 - 1)/4 + N for odd N: chains of half the
  *             length
- *   deadlock  none, see exchange_pipeline.h; node u is closed by node u + 2, so two nodes
+ *   deadlock  none, see exchange_pipeline.h; vertex u is closed by vertex u + 2, so two vertices
  *             are open, for any N
  *   use       instead of the full loop wherever a rank has one port for all its
  *             neighbours, as on a switch: less latency and less error
@@ -30,30 +30,30 @@
 
 #include "exchange_tree.h"
 
-static unsigned parent(unsigned ranks, unsigned node)
+static unsigned parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
-    return node > 2 ? node - 2 : 0;
+    return vertex > 2 ? vertex - 2 : 0;
 }
 
-static unsigned children(unsigned ranks, unsigned node)
+static unsigned children(unsigned ranks, unsigned vertex)
 {
-    return (node + 2 < ranks) + (0 == node && ranks > 1);
+    return (vertex + 2 < ranks) + (0 == vertex && ranks > 1);
 }
 
-static unsigned child(unsigned ranks, unsigned node, unsigned index)
+static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
 {
     (void) ranks;
-    return 0 == node ? 1 + index : node + 2;
+    return 0 == vertex ? 1 + index : vertex + 2;
 }
 
 /* 0, 1, -1, 2, -2, ... */
-static unsigned offset(unsigned ranks, unsigned node)
+static unsigned offset(unsigned ranks, unsigned vertex)
 {
-    if (0 == node) {
+    if (0 == vertex) {
         return 0;
     }
-    return 1 == node % 2 ? (node + 1) / 2 : ranks - node / 2;
+    return 1 == vertex % 2 ? (vertex + 1) / 2 : ranks - vertex / 2;
 }
 
 const exchange_tree_t exchange_semi_loop = {

@@ -3,101 +3,102 @@
 
 #include "exchange_tree.h"
 
-unsigned exchange_tree_in_order(unsigned ranks, unsigned node)
+unsigned exchange_tree_in_order(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
-    return node;
+    return vertex;
 }
 
-exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned node)
+exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned vertex)
 {
-    const unsigned p = shape->per_machine;
+    const unsigned p = shape->per_node;
 
-    if (0 == node) {
-        return (exchange_pair_t){.machine = 0, .place = 0};
+    if (0 == vertex) {
+        return (exchange_pair_t){.node = 0, .place = 0};
     }
-    const unsigned machine = 1 + (node - 1) / p;
-    const unsigned in_turn = (node - 1) % p;
-    if (machine == shape->machines) {
-        /* The leaves of the last machine have no next one before them. */
-        return (exchange_pair_t){.machine = machine - 1, .place = in_turn + 1};
+    const unsigned node = 1 + (vertex - 1) / p;
+    const unsigned in_turn = (vertex - 1) % p;
+    if (node == shape->nodes) {
+        /* The leaves of the last node have no next one before them. */
+        return (exchange_pair_t){.node = node - 1, .place = in_turn + 1};
     }
-    return (exchange_pair_t){.machine = 0 == in_turn ? machine : machine - 1, .place = in_turn};
+    return (exchange_pair_t){.node = 0 == in_turn ? node : node - 1, .place = in_turn};
 }
 
-/* The number of (machine, 0). */
-static unsigned head(const exchange_shape_t *shape, unsigned machine)
+/* The number of (node, 0). */
+static unsigned number_of_head(const exchange_shape_t *shape, unsigned node)
 {
-    return 0 == machine ? 0 : 1 + (machine - 1) * shape->per_machine;
+    return 0 == node ? 0 : 1 + (node - 1) * shape->per_node;
 }
 
 exchange_pair_t exchange_tree_offset(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                     unsigned node)
+                                     unsigned vertex)
 {
-    const exchange_pair_t pair = exchange_tree_pair(shape, node);
+    const exchange_pair_t pair = exchange_tree_pair(shape, vertex);
 
-    return (exchange_pair_t){.machine = tree->offset(shape->machines, pair.machine),
-                             .place = pair.place};
+    return (exchange_pair_t){.node = tree->offset(shape->nodes, pair.node), .place = pair.place};
 }
 
 unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                              unsigned node)
+                              unsigned vertex)
 {
-    const exchange_pair_t pair = exchange_tree_pair(shape, node);
+    const exchange_pair_t pair = exchange_tree_pair(shape, vertex);
 
-    return head(shape,
-                0 != pair.place ? pair.machine : tree->parent(shape->machines, pair.machine));
+    return number_of_head(shape,
+                          0 != pair.place ? pair.node : tree->parent(shape->nodes, pair.node));
 }
 
-/* The number of a leaf (machine, place), place > 0. */
-static unsigned leaf(const exchange_shape_t *shape, exchange_pair_t pair)
+/* The number of a leaf (node, place), place > 0. */
+static unsigned number_of_leaf(const exchange_shape_t *shape, exchange_pair_t pair)
 {
-    /* Behind the head of the next machine; behind those of the last but one, if there is none. */
-    return pair.machine + 1 < shape->machines ? head(shape, pair.machine + 1) + pair.place
-                                              : pair.machine * shape->per_machine + pair.place;
+    /* Behind the head of the next node; behind those of the last but one, if there is none. */
+    return pair.node + 1 < shape->nodes ? number_of_head(shape, pair.node + 1) + pair.place
+                                        : pair.node * shape->per_node + pair.place;
 }
 
 unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                unsigned node)
+                                unsigned vertex)
 {
-    const exchange_pair_t pair = exchange_tree_pair(shape, node);
+    const exchange_pair_t pair = exchange_tree_pair(shape, vertex);
 
-    return 0 != pair.place ? 0
-                           : tree->children(shape->machines, pair.machine) + shape->per_machine - 1;
+    return 0 != pair.place ? 0 : tree->children(shape->nodes, pair.node) + shape->per_node - 1;
 }
 
 unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                   unsigned node)
+                                   unsigned vertex)
 {
-    exchange_pair_t pair = exchange_tree_pair(shape, node);
-    unsigned first = node;
+    exchange_pair_t pair = exchange_tree_pair(shape, vertex);
+    unsigned first = vertex;
 
     if (0 != pair.place) {
-        return node;
+        return vertex;
     }
-    if (0 != tree->children(shape->machines, pair.machine)) {
-        first = head(shape, tree->child(shape->machines, pair.machine, 0));
+    if (0 != tree->children(shape->nodes, pair.node)) {
+        first = number_of_head(shape, tree->child(shape->nodes, pair.node, 0));
     }
     pair.place = 1;
-    const bool has_leaf = shape->per_machine > 1;
-    return has_leaf && (first == node || leaf(shape, pair) < first) ? leaf(shape, pair) : first;
+    const bool has_leaf = shape->per_node > 1;
+    return has_leaf && (first == vertex || number_of_leaf(shape, pair) < first)
+               ? number_of_leaf(shape, pair)
+               : first;
 }
 
 unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                  unsigned node)
+                                  unsigned vertex)
 {
-    exchange_pair_t pair = exchange_tree_pair(shape, node);
-    const unsigned children = 0 == pair.place ? tree->children(shape->machines, pair.machine) : 0;
-    unsigned last = node;
+    exchange_pair_t pair = exchange_tree_pair(shape, vertex);
+    const unsigned children = 0 == pair.place ? tree->children(shape->nodes, pair.node) : 0;
+    unsigned last = vertex;
 
     if (0 != pair.place) {
-        return node;
+        return vertex;
     }
     if (0 != children) {
-        last = head(shape, tree->child(shape->machines, pair.machine, children - 1));
+        last = number_of_head(shape, tree->child(shape->nodes, pair.node, children - 1));
     }
-    pair.place = shape->per_machine - 1;
-    return 0 != pair.place && leaf(shape, pair) > last ? leaf(shape, pair) : last;
+    pair.place = shape->per_node - 1;
+    return 0 != pair.place && number_of_leaf(shape, pair) > last ? number_of_leaf(shape, pair)
+                                                                 : last;
 }
 
 unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape)
@@ -105,12 +106,12 @@ unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shap
     unsigned open = 0;
     unsigned most = 0;
 
-    for (unsigned node = 0; node < exchange_shape_ranks(shape); ++node) {
-        if (node > 0) {
-            unsigned parent = exchange_tree_parent(tree, shape, node);
-            open -= node == exchange_tree_last_child(tree, shape, parent);
+    for (unsigned vertex = 0; vertex < exchange_shape_ranks(shape); ++vertex) {
+        if (vertex > 0) {
+            unsigned parent = exchange_tree_parent(tree, shape, vertex);
+            open -= vertex == exchange_tree_last_child(tree, shape, parent);
         }
-        open += node != exchange_tree_last_child(tree, shape, node);
+        open += vertex != exchange_tree_last_child(tree, shape, vertex);
         most = open > most ? open : most;
     }
     return most;
@@ -120,10 +121,10 @@ double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_s
 {
     double depths = 0;
 
-    for (unsigned machine = 1; machine < shape->machines; ++machine) {
-        for (unsigned above = machine; 0 != above; above = tree->parent(shape->machines, above)) {
+    for (unsigned node = 1; node < shape->nodes; ++node) {
+        for (unsigned above = node; 0 != above; above = tree->parent(shape->nodes, above)) {
             depths += 1;
         }
     }
-    return depths * shape->per_machine;
+    return depths * shape->per_node;
 }

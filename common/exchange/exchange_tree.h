@@ -2,48 +2,47 @@
  * What an algorithm is: a tree.
  *
  * Every shard of the vector has an owner, the root.  Partial sums climb the tree
- * to the root; the total descends the same tree.  The nodes are numbered so that
- * a parent comes before its children, node 0 is the root:
+ * to the root; the total descends the same tree.  The vertices are numbered so that
+ * a parent comes before its children, vertex 0 is the root:
  *
- *        0                reduce-scatter: nodes N - 1, N - 2, ... 1 send, one after the
+ *        0                reduce-scatter: vertices N - 1, N - 2, ... 1 send, one after the
  *       / \               other, the sum of their subtree to their parent
  *      1   2
- *     /                   allgather: nodes 1, 2, ... N - 1 receive, one after the
+ *     /                   allgather: vertices 1, 2, ... N - 1 receive, one after the
  *    3                    other, the total from their parent
  *
- * `offset` places a node on the ring of ranks.  In the reduce-scatter node u of a
+ * `offset` places a vertex on the ring of ranks.  In the reduce-scatter vertex u of a
  * shard with owner o is rank o - offset(u), in the allgather rank o + offset(u),
- * modulo N; so both stages send in the same direction.  Each rank is every node
+ * modulo N; so both stages send in the same direction.  Each rank is every vertex
  * exactly once, of another shard each: all ranks do the same work, and with every
  * number u each rank sends one message and receives one.
  *
- * Levels.  Ranks may be grouped, p of them to each of n groups (the nodes of a cluster;
- * "machines" here, to tell them from nodes of the tree).  A rank is then a pair, machine and
- * place, and offsets are pairs, too: the two are added each by itself, modulo n and modulo p.
- * The functions below tell the tree between machines; on every machine it has a star. Node
- * (i, 0) is node i of the tree between machines, (i, 1) ... (i, p - 1) hang on it:
+ * Levels.  Ranks may be grouped by the node that they are on, p of them on each of n nodes.  A rank
+ * is then a pair, node and place, and offsets are pairs, too: the two are added each by itself,
+ * modulo n and modulo p. The functions below tell the tree between nodes; on every node it has a
+ * star. Vertex (i, 0) is vertex i of the tree between nodes, (i, 1) ... (i, p - 1) hang on it:
  *
- *        (0,0)                        the offset of (i, j) is that of i for the machine,
- *       /  |  \                       j for the place: all partial sums of a machine come
+ *        (0,0)                        the offset of (i, j) is that of i for the node,
+ *       /  |  \                       j for the place: all partial sums of a node come
  *  (1,0) (0,1) (0,2)                  to the one rank whose place is that of the owner, and
- *   |  \                              p ranks of a machine talk to others at the same time
+ *   |  \                              p ranks of a node talk to others at the same time
  * (1,1) (1,2)
  *
- * The numbers alternate, the leaves of a machine behind the next machine, so that partial sums
- * travel between machines while those of the next one are added up:
+ * The numbers alternate, the leaves of a node behind the next node, so that partial sums
+ * travel between nodes while those of the next one are added up:
  *
  *   (0,0)  (1,0) (0,1) .. (0,p-1)  (2,0) (1,1) .. (1,p-1)  (3,0) ...  (n-1,1) .. (n-1,p-1)
  *
- * Pairs form a group as numbers modulo N do, so each rank is still every node exactly once, of
- * another shard each, and an edge from one rank's node u leads to one other rank.  Edges to
- * leaves stay on a machine; all others lead to another one.  p = 1 is the tree without levels.
+ * Pairs form a group as numbers modulo N do, so each rank is still every vertex exactly once, of
+ * another shard each, and an edge from one rank's vertex u leads to one other rank.  Edges to
+ * leaves stay on a node; all others lead to another one.  p = 1 is the tree without levels.
  *
  *   error      where a coder is lossy, a shard is coded once per edge, weighted with the subtree
- *              below; the sum is the sum of the depths of all nodes.  With levels, only edges
- *              between machines are: p times the sum of the depths of their nodes
+ *              below; the sum is the sum of the depths of all vertices.  With levels, only edges
+ *              between nodes are: p times the sum of the depths of their vertices
  *   latencies  the height of the tree, per stage
  *   volume     (N - 1)/N of the vector per rank and stage, for every tree; with levels
- *              (n - 1)/n/p of the vector per rank between machines
+ *              (n - 1)/n/p of the vector per rank between nodes
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -53,68 +52,68 @@
 #include <stdbool.h>
 
 typedef struct exchange_tree {
-    /* Of node 1 .. ranks - 1; less than `node`. */
-    unsigned (*parent)(unsigned ranks, unsigned node);
+    /* Of vertex 1 .. ranks - 1; less than `vertex`. */
+    unsigned (*parent)(unsigned ranks, unsigned vertex);
 
-    /* How many nodes have this one for their parent, and the one of them with that index,
+    /* How many vertices have this one for their parent, and the one of them with that index,
      * ascending. */
-    unsigned (*children)(unsigned ranks, unsigned node);
-    unsigned (*child)(unsigned ranks, unsigned node, unsigned index);
+    unsigned (*children)(unsigned ranks, unsigned vertex);
+    unsigned (*child)(unsigned ranks, unsigned vertex, unsigned index);
 
-    /* Of node 0 .. ranks - 1: a permutation of 0 .. ranks - 1 with offset(0) = 0. */
-    unsigned (*offset)(unsigned ranks, unsigned node);
+    /* Of vertex 0 .. ranks - 1: a permutation of 0 .. ranks - 1 with offset(0) = 0. */
+    unsigned (*offset)(unsigned ranks, unsigned vertex);
 
-    bool levels; /* all functions are about machines instead of ranks */
+    bool levels; /* all functions are about nodes instead of ranks */
 } exchange_tree_t;
 
-/* How ranks are grouped; without levels every rank is a machine. */
+/* How ranks are grouped; without levels every rank is a node. */
 typedef struct exchange_shape {
-    unsigned machines;     /* n */
-    unsigned per_machine;  /* p, at least 1 */
-    const unsigned *order; /* [n p] ranks by machine, then place; NULL: 0, 1, 2, ... */
+    unsigned nodes;        /* n */
+    unsigned per_node;     /* p, at least 1 */
+    const unsigned *order; /* [n p] ranks by node, then place; NULL: 0, 1, 2, ... */
 } exchange_shape_t;
 
 static inline unsigned exchange_shape_ranks(const exchange_shape_t *shape)
 {
-    return shape->machines * shape->per_machine;
+    return shape->nodes * shape->per_node;
 }
 
 static inline exchange_shape_t exchange_shape_flat(unsigned ranks)
 {
-    return (exchange_shape_t){.machines = ranks, .per_machine = 1};
+    return (exchange_shape_t){.nodes = ranks, .per_node = 1};
 }
 
-/* The offset of most trees: node u is u places from the root. */
-unsigned exchange_tree_in_order(unsigned ranks, unsigned node);
+/* The offset of most trees: vertex u is u places from the root. */
+unsigned exchange_tree_in_order(unsigned ranks, unsigned vertex);
 
-/* ---- of all nodes 0 .. n p - 1, in the order of their numbers ---- */
+/* ---- of all vertices 0 .. n p - 1, in the order of their numbers ---- */
 
-/* The pair (machine, place) of a node: i and j above. */
+/* The pair (node, place) of a vertex: i and j above. */
 typedef struct exchange_pair {
-    unsigned machine;
+    unsigned node;
     unsigned place;
 } exchange_pair_t;
 
-exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned node);
+exchange_pair_t exchange_tree_pair(const exchange_shape_t *shape, unsigned vertex);
 
 /* Its offset from the root. */
 exchange_pair_t exchange_tree_offset(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                     unsigned node);
+                                     unsigned vertex);
 
-/* Of node 1 .. n p - 1; less than `node`. */
+/* Of vertex 1 .. n p - 1; less than `vertex`. */
 unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                              unsigned node);
+                              unsigned vertex);
 
-/* The first and the last child of a node, `node` itself if it has none; how many it has. */
+/* The first and the last child of a vertex, `vertex` itself if it has none; how many it has. */
 unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                   unsigned node);
+                                   unsigned vertex);
 unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                  unsigned node);
+                                  unsigned vertex);
 unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                unsigned node);
+                                unsigned vertex);
 
 /*
- * The largest number of nodes that are open at a time, that is, between themselves
+ * The largest number of vertices that are open at a time, that is, between themselves
  * and their last child in the order of the numbers: how many partial sums, or
  * totals, of different shards a rank has to keep.
  */

@@ -28,8 +28,8 @@ enum {
 };
 
 /* `bytes`: LINE_BYTES or PAIR_BYTES, known to the compiler. */
-static inline __attribute__((always_inline)) void stream(unsigned char *to,
-                                                         const unsigned char *from, size_t bytes)
+static inline __attribute__((always_inline)) void
+stream_lines(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     VECTOR vector[PAIR_BYTES / VECTOR_BYTES];
 
@@ -56,10 +56,10 @@ static void copy_streaming(void *to_bytes, const void *from_bytes, size_t bytes)
     memcpy(to, from, head_bytes);
     size_t at = head_bytes;
     for (; bytes - at >= PAIR_BYTES; at += PAIR_BYTES) {
-        stream(to + at, from + at, PAIR_BYTES);
+        stream_lines(to + at, from + at, PAIR_BYTES);
     }
     if (bytes - at >= LINE_BYTES) {
-        stream(to + at, from + at, LINE_BYTES);
+        stream_lines(to + at, from + at, LINE_BYTES);
         at += LINE_BYTES;
     }
     memcpy(to + at, from + at, bytes - at);

@@ -26,8 +26,8 @@ enum { BLOCK_BYTES = 2048, BLOCK_FLOATS = BLOCK_BYTES / sizeof(float) };
 /* out[i] = left[i] op right[i]; `out` may be either of them. */
 typedef void (*combine_fn_t)(const void *left, const void *right, void *out, size_t count);
 
-static void fold(const void *const *parts, unsigned n, void *out, size_t count,
-                 size_t element_bytes, combine_fn_t combine)
+static void fold_parts(const void *const *parts, unsigned n, void *out, size_t count,
+                       size_t element_bytes, combine_fn_t combine)
 {
     _Alignas(64) unsigned char total[BLOCK_BYTES];
 
@@ -93,7 +93,7 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
                                      size_t count, const void *context)                         \
     {                                                                                           \
         (void) context;                                                                         \
-        fold(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                       \
+        fold_parts(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                       \
     }
 
 #define HALF_KERNEL(_op, _expression, _id, _type, _format)                                      \

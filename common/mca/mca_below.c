@@ -21,10 +21,10 @@ arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class
 }
 
 /*
- * Before a call of the component below.  *before: for leave().  False: that one has called us, and
- * there is none below it.
+ * Before a call of the component below.  *before: for leave_below().  False: that one has called
+ * us, and there is none below it.
  */
-static bool enter(arc_module_t *module, arc_slot_t slot, unsigned *before)
+static bool enter_below(arc_module_t *module, arc_slot_t slot, unsigned *before)
 {
     *before = module->inside;
     if (0 != (module->inside & arc_slot_bit(slot)) && !mca_slot_descend(module, slot)) {
@@ -34,7 +34,7 @@ static bool enter(arc_module_t *module, arc_slot_t slot, unsigned *before)
     return true;
 }
 
-static int leave(arc_module_t *module, unsigned before, int status)
+static int leave_below(arc_module_t *module, unsigned before, int status)
 {
     module->inside = before;
     return status;
@@ -47,11 +47,11 @@ int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
-    return !enter(module, ARC_SLOT_allreduce, &before)
+    return !enter_below(module, ARC_SLOT_allreduce, &before)
                ? OMPI_ERR_NOT_FOUND
-               : leave(module, before,
-                       module->below_allreduce(send, receive, count, type, op, comm,
-                                               module->below_allreduce_module));
+               : leave_below(module, before,
+                             module->below_allreduce(send, receive, count, type, op, comm,
+                                                     module->below_allreduce_module));
 }
 
 int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
@@ -61,9 +61,9 @@ int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
-    return !enter(module, ARC_SLOT_reduce_scatter_block, &before)
+    return !enter_below(module, ARC_SLOT_reduce_scatter_block, &before)
                ? OMPI_ERR_NOT_FOUND
-               : leave(
+               : leave_below(
                      module, before,
                      module->below_reduce_scatter_block(send, receive, count, type, op, comm,
                                                         module->below_reduce_scatter_block_module));
@@ -76,9 +76,10 @@ int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
-    return !enter(module, ARC_SLOT_allgather, &before)
+    return !enter_below(module, ARC_SLOT_allgather, &before)
                ? OMPI_ERR_NOT_FOUND
-               : leave(module, before,
-                       module->below_allgather(send, send_count, send_type, receive, receive_count,
-                                               receive_type, comm, module->below_allgather_module));
+               : leave_below(module, before,
+                             module->below_allgather(send, send_count, send_type, receive,
+                                                     receive_count, receive_type, comm,
+                                                     module->below_allgather_module));
 }

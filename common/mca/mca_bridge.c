@@ -59,7 +59,7 @@ static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
 /* ---- elements between vectors of the reduction and elements as the type describes them ---- */
 
 /* The first error counts. */
-static void note(arc_reduction_t *reduction, int status)
+static void note_error(arc_reduction_t *reduction, int status)
 {
     if (OPAL_UNLIKELY(OMPI_SUCCESS != status && MPI_SUCCESS == reduction->error)) {
         reduction->error = status;
@@ -67,31 +67,32 @@ static void note(arc_reduction_t *reduction, int status)
 }
 
 /* Elements [first, first + count) of the vector at `part` -> typed[0 .. count). */
-static void load(arc_reduction_t *reduction, const void *part, size_t first, size_t count,
-                 void *typed)
+static void load_elements(arc_reduction_t *reduction, const void *part, size_t first, size_t count,
+                          void *typed)
 {
     char *from = (char *) part + first * reduction->reducer.stride_bytes;
     const size_t bytes = count * reduction->reducer.stride_bytes;
 
     assert(bytes <= INT32_MAX);
-    note(reduction,
-         reduction->packed
-             ? ompi_datatype_sndrcv(from, (int32_t) bytes, &ompi_mpi_packed.dt, typed,
-                                    (int32_t) count, reduction->type)
-             : ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, typed, from));
+    note_error(reduction, reduction->packed
+                              ? ompi_datatype_sndrcv(from, (int32_t) bytes, &ompi_mpi_packed.dt,
+                                                     typed, (int32_t) count, reduction->type)
+                              : ompi_datatype_copy_content_same_ddt(reduction->type,
+                                                                    (int32_t) count, typed, from));
 }
 
-static void store(arc_reduction_t *reduction, void *typed, void *out, size_t first, size_t count)
+static void store_elements(arc_reduction_t *reduction, void *typed, void *out, size_t first,
+                           size_t count)
 {
     char *to = (char *) out + first * reduction->reducer.stride_bytes;
     const size_t bytes = count * reduction->reducer.stride_bytes;
 
     assert(bytes <= INT32_MAX);
-    note(reduction,
-         reduction->packed
-             ? ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to, (int32_t) bytes,
-                                    &ompi_mpi_packed.dt)
-             : ompi_datatype_copy_content_same_ddt(reduction->type, (int32_t) count, to, typed));
+    note_error(reduction, reduction->packed
+                              ? ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to,
+                                                     (int32_t) bytes, &ompi_mpi_packed.dt)
+                              : ompi_datatype_copy_content_same_ddt(reduction->type,
+                                                                    (int32_t) count, to, typed));
 }
 
 /*
@@ -109,12 +110,12 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
 
     for (size_t first = 0; first < count; first += at_once) {
         const size_t elems = arc_min(count - first, at_once);
-        load(reduction, parts[n - 1], first, elems, sum);
+        load_elements(reduction, parts[n - 1], first, elems, sum);
         for (unsigned i = n - 1; i-- > 0;) {
             ompi_op_reduce(reduction->op, (char *) parts[i] + first * stride_bytes, sum, elems,
                            reduction->type);
         }
-        store(reduction, sum, out, first, elems);
+        store_elements(reduction, sum, out, first, elems);
     }
 }
 
@@ -132,13 +133,13 @@ static void reduce_by_user(const void *const *parts, unsigned n, void *out, size
     if (NULL == reduction->typed[0]) {
         return; /* no memory: the call ends in that error */
     }
-    load(reduction, parts[n - 1], 0, count, reduction->typed[0]);
+    load_elements(reduction, parts[n - 1], 0, count, reduction->typed[0]);
     for (unsigned i = n - 1; i-- > 0;) {
-        load(reduction, parts[i], 0, count, reduction->typed[1]);
+        load_elements(reduction, parts[i], 0, count, reduction->typed[1]);
         ompi_op_reduce(reduction->op, reduction->typed[1], reduction->typed[0], count,
                        reduction->type);
     }
-    store(reduction, reduction->typed[0], out, 0, count);
+    store_elements(reduction, reduction->typed[0], out, 0, count);
 }
 
 /* ---- which reducer ---- */
@@ -171,7 +172,7 @@ static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype
         .stride_bytes = (size_t) extent_bytes,
         .last_bytes = (size_t) true_extent_bytes,
     };
-    return ARC_REASONS;
+    return ARC_REASON_NONE;
 }
 
 static arc_reason_t reduction_by_user(struct ompi_datatype_t *type, arc_reduction_t *reduction)
@@ -189,7 +190,7 @@ static arc_reason_t reduction_by_user(struct ompi_datatype_t *type, arc_reductio
         .stride_bytes = packed_bytes,
         .last_bytes = packed_bytes,
     };
-    return ARC_REASONS;
+    return ARC_REASON_NONE;
 }
 
 /* Our name for a type, or -1. */
@@ -228,7 +229,7 @@ arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
         bridge->last_op = op;
         bridge->last_type = type;
         bridge->last_reducer = reduction->reducer;
-        return ARC_REASONS;
+        return ARC_REASON_NONE;
     }
     return reduction_by_ompi(op, type, reduction);
 }
@@ -307,12 +308,12 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
     reduction->vector = aligned(reduction->vector_memory);
     reduction->typed_memory = NULL;
     reduction->typed[0] = NULL;
-    store(reduction, (void *) in, reduction->vector, 0, count);
+    store_elements(reduction, (void *) in, reduction->vector, 0, count);
     if (MPI_SUCCESS != reduction->error) {
         memset(reduction->vector, 0, count * reduction->reducer.stride_bytes);
     }
     if (!allocate_typed(reduction, count)) {
-        note(reduction, MPI_ERR_NO_MEM);
+        note_error(reduction, MPI_ERR_NO_MEM);
     }
     return ARC_OK;
 }
@@ -320,7 +321,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
 int mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count)
 {
     if (MPI_SUCCESS == reduction->error) {
-        load(reduction, reduction->vector, 0, count, out);
+        load_elements(reduction, reduction->vector, 0, count, out);
     }
     mca_bridge_discard(reduction);
     return reduction->error;
@@ -341,7 +342,7 @@ arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *typ
         return ARC_REASON_DERIVED_TYPE;
     }
     return OMPI_OP_SUM == op->op_type && (mca_bridge_is_float(type) || mca_bridge_is_double(type))
-               ? ARC_REASONS
+               ? ARC_REASON_NONE
                : ARC_REASON_TYPE_OR_OP;
 }
 
@@ -357,6 +358,6 @@ bool mca_bridge_is_double(const struct ompi_datatype_t *type)
 
 arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type)
 {
-    return UINT32_C(1) << OPAL_DATATYPE_FLOAT4 == type->super.bdt_used ? ARC_REASONS
+    return UINT32_C(1) << OPAL_DATATYPE_FLOAT4 == type->super.bdt_used ? ARC_REASON_NONE
                                                                        : ARC_REASON_TYPE_OR_OP;
 }

@@ -53,7 +53,7 @@ arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
 
 /*
  * How to reduce `type` with `op`: with a kernel where there is one, else with the
- * operation's own function.  Returns ARC_REASONS when that is settled, else the
+ * operation's own function.  Returns ARC_REASON_NONE when that is settled, else the
  * reason for passing the call down.  Depends only on the
  * datatype's signature and the operation, which MPI requires to be the same on all ranks.
  */
@@ -67,7 +67,7 @@ static inline arc_reason_t mca_bridge_reduction(mca_bridge_t *bridge, struct omp
     reduction->type = type;
     if (OPAL_LIKELY(op == bridge->last_op && type == bridge->last_type)) {
         reduction->reducer = bridge->last_reducer;
-        return ARC_REASONS;
+        return ARC_REASON_NONE;
     }
     return mca_bridge_find(bridge, op, type, reduction);
 }
@@ -96,8 +96,8 @@ bool mca_bridge_is_float(const struct ompi_datatype_t *type);
 bool mca_bridge_is_double(const struct ompi_datatype_t *type);
 
 /*
- * Is the type, predefined or not, made of nothing but these?  ARC_REASONS if so.  It follows from
- * the signature, which ranks have in common that send such types to each other.
+ * Is the type, predefined or not, made of nothing but these?  ARC_REASON_NONE if so.  It follows
+ * from the signature, which ranks have in common that send such types to each other.
  */
 arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type);
 

@@ -96,7 +96,7 @@ static void register_one(arc_component_t *component, size_t index)
 }
 
 /* What the user wrote for a parameter, as far as it can be known; NULL if it cannot. */
-static const char *written(const arc_component_t *component, size_t index)
+static const char *text_of_user(const arc_component_t *component, size_t index)
 {
     const arc_param_t *param = &component->params[index];
 
@@ -111,7 +111,7 @@ static const char *written(const arc_component_t *component, size_t index)
 static bool take_value(arc_component_t *component, size_t index)
 {
     const arc_param_t *param = &component->params[index];
-    const char *text = written(component, index);
+    const char *text = text_of_user(component, index);
     long long value = arc_param_get(param, component->config);
 
     if (NULL != text && ARC_OK != arc_param_parse(param, text, &value)) {
@@ -146,7 +146,7 @@ void mca_params_complain(const arc_component_t *component)
         if (!component->param_refused[i]) {
             continue;
         }
-        const char *text = written(component, i);
+        const char *text = text_of_user(component, i);
         arc_param_describe(param, allowed, sizeof allowed);
         arc_param_print(param, param->default_value, used, sizeof used);
         opal_output(0,

@@ -29,7 +29,7 @@ typedef struct ucx_endpoint {
 
 /* ---- the window ---- */
 
-static void ended(void *request, ucs_status_t status, void *user)
+static void put_ended(void *request, ucs_status_t status, void *user)
 {
     ucx_worker_t *worker = user;
     (void) request;
@@ -42,11 +42,11 @@ static ucp_request_param_t param_of(ucx_worker_t *worker)
 {
     return (ucp_request_param_t){.op_attr_mask =
                                      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                 .cb = {.send = ended},
+                                 .cb = {.send = put_ended},
                                  .user_data = worker};
 }
 
-/* What a call of UCX returned, which `ended` will hear of if it is a request. */
+/* What a call of UCX returned, which `put_ended` will hear of if it is a request. */
 static arc_status_t take_request(ucx_worker_t *worker, ucs_status_ptr_t returned,
                                  arc_window_request_t *request)
 {
@@ -266,7 +266,7 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_ca
 
 /* ---- hello and goodbye ---- */
 
-static arc_status_t say(ucx_window_t *window, unsigned peer, unsigned word)
+static arc_status_t put_word(ucx_window_t *window, unsigned peer, unsigned word)
 {
     ucx_endpoint_t *endpoint = &window->endpoint[peer];
 
@@ -291,7 +291,7 @@ arc_status_t ucx_window_greet(ucx_window_t *window)
     arc_status_t status = ARC_OK;
 
     for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
-        status = say(window, peer, HELLO);
+        status = put_word(window, peer, HELLO);
     }
     return status;
 }
@@ -323,7 +323,7 @@ void ucx_window_leave(ucx_window_t *window)
             continue;
         }
         /* An error here means that the peer is gone, which ends the wait for it as well. */
-        (void) say(window, peer, GOODBYE);
+        (void) put_word(window, peer, GOODBYE);
         ucx_worker_lock(worker);
         (void) take_request(worker, worker->library->ucp_ep_flush_nbx(endpoint->ep, &param),
                             &endpoint->flush);
@@ -354,7 +354,7 @@ static void free_request(ucx_worker_t *worker, arc_window_request_t *request)
 }
 
 /* The endpoint is the worker's. */
-static void detach(ucx_worker_t *worker, ucx_endpoint_t *endpoint)
+static void release_endpoint(ucx_worker_t *worker, ucx_endpoint_t *endpoint)
 {
     if (NULL != endpoint->key) {
         worker->library->ucp_rkey_destroy(endpoint->key);
@@ -371,7 +371,7 @@ void ucx_window_free(ucx_window_t *window)
 
     ucx_worker_lock(worker);
     for (unsigned peer = 0; NULL != window->endpoint && peer < window->window.peers; ++peer) {
-        detach(worker, &window->endpoint[peer]);
+        release_endpoint(worker, &window->endpoint[peer]);
     }
     if (NULL != window->memory) {
         (void) worker->library->ucp_mem_unmap(worker->context, window->memory);

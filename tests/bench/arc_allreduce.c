@@ -88,7 +88,7 @@ static void *alloc_buffer(size_t bytes)
 }
 
 /* From 0 to below `limit`. */
-static double draw(uint64_t *random, double limit)
+static double draw_number(uint64_t *random, double limit)
 {
     const uint64_t multiplier = UINT64_C(6364136223846793005);
     const double scale = 1.0 / (double) (UINT64_C(1) << 53);
@@ -98,7 +98,7 @@ static double draw(uint64_t *random, double limit)
 }
 
 /* Spin, not sleep: a sleeping rank would wake late by tens of microseconds. */
-static void spin(double us)
+static void spin_for(double us)
 {
     double end = MPI_Wtime() + us / us_per_second;
 
@@ -124,14 +124,14 @@ static void prepare_call(bench_t *bench, size_t count)
                             shift);
     }
     if (options->compute_us > 0) {
-        spin(options->compute_us);
+        spin_for(options->compute_us);
     }
     if (options->skew_us > 0) {
-        spin(draw(&bench->random, options->skew_us));
+        spin_for(draw_number(&bench->random, options->skew_us));
     }
 }
 
-static void call(bench_t *bench, size_t count)
+static void call_collective(bench_t *bench, size_t count)
 {
     const options_t *options = bench->options;
     unsigned which = buffer_of_call(bench, bench->calls);
@@ -159,7 +159,7 @@ static double timed_call(bench_t *bench, size_t count)
 {
     prepare_call(bench, count);
     double start = MPI_Wtime();
-    call(bench, count);
+    call_collective(bench, count);
     return MPI_Wtime() - start;
 }
 
@@ -172,7 +172,7 @@ static void clear_results(bench_t *bench, size_t count)
 }
 
 /* Compare the result of the last call; the data repeat after DATA_PERIOD elements. */
-static void validate(bench_t *bench, size_run_t *size)
+static void check_result(bench_t *bench, size_run_t *size)
 {
     const options_t *options = bench->options;
     unsigned last = bench->calls - 1;
@@ -211,7 +211,7 @@ static void run_per_call(bench_t *bench, size_run_t *size)
     for (int i = 0; i < size->iterations; i++) {
         size->seconds += timed_call(bench, size->count);
         if (bench->options->validate) {
-            validate(bench, size);
+            check_result(bench, size);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -227,14 +227,14 @@ static void run_back_to_back(bench_t *bench, size_run_t *size)
         } else {
             /* No clock in here: to read it may take a third of a short call. */
             prepare_call(bench, size->count);
-            call(bench, size->count);
+            call_collective(bench, size->count);
         }
     }
     if (bench->options->compute_us == 0) {
         size->seconds = MPI_Wtime() - start;
     }
     if (bench->options->validate) {
-        validate(bench, size);
+        check_result(bench, size);
     }
 }
 
@@ -258,7 +258,7 @@ static void run_shuffled(bench_t *bench, size_run_t *sizes, unsigned size_count,
     }
     for (int64_t round = 0; round < rounds; round++) {
         for (unsigned left = size_count; left > 0; left--) {
-            unsigned drawn = (unsigned) draw(&random, left);
+            unsigned drawn = (unsigned) draw_number(&random, left);
             unsigned at = order[drawn];
             int calls = warming_up ? sizes[at].warmup : sizes[at].iterations;
 
@@ -271,7 +271,7 @@ static void run_shuffled(bench_t *bench, size_run_t *sizes, unsigned size_count,
             if (!warming_up) {
                 sizes[at].seconds += seconds;
                 if (bench->options->validate) {
-                    validate(bench, &sizes[at]);
+                    check_result(bench, &sizes[at]);
                 }
             }
         }

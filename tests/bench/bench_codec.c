@@ -97,7 +97,7 @@ static size_t samples_of(size_t bytes)
     return samples < SAMPLES_MIN ? SAMPLES_MIN : samples < SAMPLES ? samples : SAMPLES;
 }
 
-static void measure(const work_t *work, const struct step *step)
+static void measure_step(const work_t *work, const struct step *step)
 {
     static double seconds[SAMPLES];
     const size_t bytes = work->elems * sizeof(float);
@@ -119,7 +119,7 @@ static void measure(const work_t *work, const struct step *step)
            (double) bytes / seconds[samples * 99 / 100] * 1e-9);
 }
 
-static void *aligned(size_t bytes)
+static void *alloc_aligned(size_t bytes)
 {
     void *memory = aligned_alloc(ALIGN_BYTES, arc_divide_up(bytes, ALIGN_BYTES) * ALIGN_BYTES);
     if (NULL == memory) {
@@ -151,14 +151,14 @@ static void measure_row(const quant_format_t *format, const struct option *optio
                 .transform = {.rounding = option->rounding, .rotation = option->rotation},
                 .block_rows = block_rows,
                 .elems = elems,
-                .tile = aligned(quant_tile_elems(block_rows) * sizeof(float)),
+                .tile = alloc_aligned(quant_tile_elems(block_rows) * sizeof(float)),
             },
         .elems = elems,
         .kernels = quant_kernels_select(isa),
-        .in = aligned(bytes),
-        .out = aligned(bytes),
-        .message = aligned(message_bytes),
-        .next = aligned(message_bytes),
+        .in = alloc_aligned(bytes),
+        .out = alloc_aligned(bytes),
+        .message = alloc_aligned(message_bytes),
+        .next = alloc_aligned(message_bytes),
     };
 
     work.segment.codec.kernels = &work.kernels;
@@ -168,10 +168,10 @@ static void measure_row(const quant_format_t *format, const struct option *optio
     printf("%-8s %-20s %-7s", NULL == format ? copy_step.name : format->name, option->name,
            NULL == format ? "libc" : arc_isa_name(isa));
     if (NULL == format) {
-        measure(&work, &copy_step);
+        measure_step(&work, &copy_step);
     }
     for (size_t s = 0; NULL != format && s < sizeof(steps) / sizeof(steps[0]); ++s) {
-        measure(&work, &steps[s]);
+        measure_step(&work, &steps[s]);
     }
     printf("\n");
     (void) fflush(stdout);

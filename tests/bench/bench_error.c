@@ -19,7 +19,7 @@
  * the sum of its inputs. e5m2_naive, with fp8_e5m2, is a ring of casts to that format, without
  * scales, whose inputs are rounded to it first.
  *
- * With levels, two ranks are on each machine; their bytes are those between machines.
+ * With levels, two ranks are on each node; their bytes are those between nodes.
  *
  * Prints tab-separated columns with a header; a theory of "-": there is none. bytes is what
  * an element takes on the wire, scales and headers included, the mean of both stages; block is how
@@ -47,7 +47,7 @@ enum {
     MINISHARDS_MAX = 1000000,                     /* the component's limit */
     SEGMENT_ELEMS = 4 * BLOCK_ROWS * QUANT_LANES, /* without minishards */
     DEPTH = 16,                                   /* the component's default */
-    PER_MACHINE = 2, /* with levels; of an odd number of ranks each is a machine */
+    PER_NODE = 2, /* with levels; of an odd number of ranks each is a node */
     TILE_ELEMS = BLOCK_ROWS * QUANT_LANES,
     ELEMENTS_MAX = 1 << 28, /* 1 GiB of floats for each rank */
     FORMATS_MAX = 32,
@@ -113,11 +113,11 @@ static void round_inputs(work_t *work, const quant_format_t *format)
     }
 }
 
-static void run(work_t *work, const quant_algo_t *algo, const quant_format_t *reduce,
-                const quant_format_t *gather)
+static void run_algorithm(work_t *work, const quant_algo_t *algo, const quant_format_t *reduce,
+                          const quant_format_t *gather)
 {
     work->job.config.algo = algo;
-    quant_job_group(&work->job, 0 == work->job.ranks % PER_MACHINE ? PER_MACHINE : 1);
+    quant_job_group(&work->job, 0 == work->job.ranks % PER_NODE ? PER_NODE : 1);
     work->job.config.reduce_format = reduce;
     work->job.config.gather_format = gather;
     quant_outcome_t outcome = quant_job_run(&work->job, 1, work->result);
@@ -156,7 +156,8 @@ static void run_row(work_t *work, const row_t *row, const quant_format_t *rest)
 {
     const quant_format_t *format = row->stages->of_exact ? rest : row->format;
 
-    run(work, row->algo, row->stages->reduce ? format : rest, row->stages->gather ? format : rest);
+    run_algorithm(work, row->algo, row->stages->reduce ? format : rest,
+                  row->stages->gather ? format : rest);
 }
 
 static void measure_rows(work_t *work)
@@ -167,7 +168,7 @@ static void measure_rows(work_t *work)
         work->rows[i].exact = error_of_result(work);
     }
     round_inputs(work, &quant_format_bf16);
-    run(work, quant_algo_by_name("full_loop"), &quant_format_bf16, &quant_format_bf16);
+    run_algorithm(work, quant_algo_by_name("full_loop"), &quant_format_bf16, &quant_format_bf16);
     memcpy(work->baseline, work->result, work->job.count * sizeof(float));
     for (size_t i = 0; i < work->row_count; ++i) {
         run_row(work, &work->rows[i], &quant_format_bf16);

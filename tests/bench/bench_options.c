@@ -205,8 +205,8 @@ static const char usage_text[] =
     "                                there is one rank only, or several nodes\n";
 
 /* The only words about a wrong command line; rank 0 alone has a stream for them. */
-static bool refuse(const options_t *options, const char *option, const char *text,
-                   const char *allowed)
+static bool refuse_option(const options_t *options, const char *option, const char *text,
+                          const char *allowed)
 {
     if (options->speaks) {
         fprintf(stderr, "arc_allreduce: %s %s: must be %s\n", option, text, allowed);
@@ -217,14 +217,14 @@ static bool refuse(const options_t *options, const char *option, const char *tex
 static bool parse_sizes(options_t *options, const char *text)
 {
     return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ||
-           refuse(options, "-m", text, BENCH_SIZES_ALLOWED);
+           refuse_option(options, "-m", text, BENCH_SIZES_ALLOWED);
 }
 
 static bool parse_number(const options_t *options, const char *option, const char *text, int min,
                          int *number)
 {
     return bench_parse_number(text, min, number) ||
-           refuse(options, option, text, bench_number_allowed(min));
+           refuse_option(options, option, text, bench_number_allowed(min));
 }
 
 static bool parse_microseconds(const options_t *options, const char *option, const char *text,
@@ -235,7 +235,7 @@ static bool parse_microseconds(const options_t *options, const char *option, con
 
     /* Written so that it refuses NaN. */
     if (end == text || *end != '\0' || !(value >= 0 && value < LIMIT_US)) {
-        return refuse(options, option, text, "microseconds, from 0 to below a second");
+        return refuse_option(options, option, text, "microseconds, from 0 to below a second");
     }
     *us = value;
     return true;
@@ -283,7 +283,8 @@ static bool parse_collective(options_t *options, const char *text)
             return true;
         }
     }
-    return refuse(options, "--collective", text, "allreduce, reduce_scatter_block or allgather");
+    return refuse_option(options, "--collective", text,
+                         "allreduce, reduce_scatter_block or allgather");
 }
 
 /* One option that has a value. */
@@ -306,10 +307,10 @@ static bool parse_value(options_t *options, int letter, const char *text)
         return parse_collective(options, text);
     case 'T':
         options->type = find_type(text);
-        return options->type != NULL || refuse(options, "-T", text, allowed_types);
+        return options->type != NULL || refuse_option(options, "-T", text, allowed_types);
     default:
         options->op = find_op(text);
-        return options->op != NULL || refuse(options, "-o", text, "sum, max or min");
+        return options->op != NULL || refuse_option(options, "-o", text, "sum, max or min");
     }
 }
 
@@ -342,13 +343,14 @@ bool options_parse(options_t *options, int argc, char **argv)
         good = set_flag(options, letter) || parse_value(options, letter, optarg);
     }
     if (good && optind < argc) {
-        good = refuse(options, "argument", argv[optind], "an option; --help lists them");
+        good = refuse_option(options, "argument", argv[optind], "an option; --help lists them");
     }
     if (good && options->max_bytes < options->type->elem_bytes) {
-        good = refuse(options, "-T", options->type->name, "a type that fits into the largest size");
+        good = refuse_option(options, "-T", options->type->name,
+                             "a type that fits into the largest size");
     }
     if (good && options->shuffle && options->back_to_back) {
-        good = refuse(options, "--shuffle", "--back-to-back", "one of the two");
+        good = refuse_option(options, "--shuffle", "--back-to-back", "one of the two");
     }
     return good;
 }

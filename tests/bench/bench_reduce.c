@@ -63,7 +63,7 @@ static double now_seconds(void)
     return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *) a;
     const double y = *(const double *) b;
@@ -79,7 +79,7 @@ typedef struct job {
 } job_t;
 
 /* Seconds of one call. */
-static double run(const job_t *job, unsigned calls)
+static double time_calls(const job_t *job, unsigned calls)
 {
     const double start = now_seconds();
     for (unsigned call = 0; call < calls; ++call) {
@@ -89,7 +89,7 @@ static double run(const job_t *job, unsigned calls)
 }
 
 /* Median over samples of the rate in GB/s. */
-static double measure(const arc_reducer_t *reducer, unsigned n, size_t bytes)
+static double measure_rate(const arc_reducer_t *reducer, unsigned n, size_t bytes)
 {
     double seconds[SAMPLES];
     test_buffer_t part[MAX_PARTS];
@@ -103,17 +103,17 @@ static double measure(const arc_reducer_t *reducer, unsigned n, size_t bytes)
         memset(part[k].data, (int) k + 1, bytes);
         job.parts[k] = part[k].data;
     }
-    while (run(&job, calls) * calls < sample_seconds) {
+    while (time_calls(&job, calls) * calls < sample_seconds) {
         calls *= 2;
     }
     for (unsigned sample = 0; sample < SAMPLES; ++sample) {
-        seconds[sample] = run(&job, calls);
+        seconds[sample] = time_calls(&job, calls);
     }
     for (unsigned k = 0; k < n; ++k) {
         test_buffer_free(&part[k]);
     }
     test_buffer_free(&out);
-    qsort(seconds, SAMPLES, sizeof seconds[0], compare);
+    qsort(seconds, SAMPLES, sizeof seconds[0], compare_doubles);
     return (double) (n * bytes) / seconds[SAMPLES / 2] * 1e-9;
 }
 
@@ -127,7 +127,7 @@ static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
     for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
         if (arc_reduce_make(arc_reduce_table((arc_isa_t) isa), rows[row].op, rows[row].type,
                             &reducer)) {
-            printf("%s%8.1f", edge, measure(&reducer, n, bytes));
+            printf("%s%8.1f", edge, measure_rate(&reducer, n, bytes));
         }
     }
     printf("%s\n", edge);
@@ -156,7 +156,7 @@ static double measure_conversion(const arc_half_t *half, bool widens, size_t cou
     }
     free(halves);
     free(floats);
-    qsort(seconds, SAMPLES, sizeof seconds[0], compare);
+    qsort(seconds, SAMPLES, sizeof seconds[0], compare_doubles);
     return (double) (count * sizeof(float)) / seconds[SAMPLES / 2] * 1e-9;
 }
 

@@ -83,7 +83,7 @@ static double now_seconds(void)
 }
 
 /* Both threads leave when both have come; what either wrote before, the other one can then read. */
-static void meet(seat_t *seat)
+static void meet_other_thread(seat_t *seat)
 {
     counter_t *met = seat->job->met;
     uint64_t number = met[seat->end.side].value + 1;
@@ -97,7 +97,7 @@ static float datum(size_t i, unsigned side, uint64_t call)
     return (float) ((i + 3 * side + call) % DATA_PERIOD);
 }
 
-static void fill(floor_end_t *end, size_t count)
+static void fill_vector(floor_end_t *end, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         end->in[i] = datum(i, end->side, end->calls);
@@ -133,29 +133,29 @@ static bool check_ways(seat_t *seat, size_t count)
         for (int call = 0; call < CHECKED_CALLS; call++) {
             const uint64_t number = seat->end.calls;
 
-            fill(&seat->end, count);
+            fill_vector(&seat->end, count);
             floor_exchange(&seat->end, &seat->ways[w], count);
             if (!wrong[seat->end.side] && !check_sum(seat, &seat->ways[w], count, number)) {
                 wrong[seat->end.side] = true;
             }
         }
-        meet(seat); /* all calls of a way are made, or the other side would wait */
+        meet_other_thread(seat); /* all calls of a way are made, or the other side would wait */
         good = !wrong[0] && !wrong[1];
-        meet(seat); /* both have looked before either writes again */
+        meet_other_thread(seat); /* both have looked before either writes again */
     }
     return good;
 }
 
 static double measure_distance(seat_t *seat)
 {
-    meet(seat);
+    meet_other_thread(seat);
     const double ns = seat->job->options->ping_pong ? bounce_nanoseconds(&seat->bounce) : 0;
-    meet(seat);
+    meet_other_thread(seat);
     return ns;
 }
 
 /* One way, one window. */
-static void measure(seat_t *seat, unsigned w, size_t count)
+static void measure_window(seat_t *seat, unsigned w, size_t count)
 {
     const floor_options_t *options = seat->job->options;
     const int iterations = bench_iterations(count * sizeof(float), options->iterations);
@@ -234,8 +234,8 @@ static void touch_memory(seat_t *seat)
 
     memset(seat->end.in, 0, bytes);
     memset(seat->end.out, 0, bytes);
-    for (unsigned half = 0; half < FLOOR_HALVES; half++) {
-        memset(seat->end.own->arena[half], 0, bytes);
+    for (unsigned buffer_set = 0; buffer_set < FLOOR_BUFFER_SETS; buffer_set++) {
+        memset(seat->end.own->arena[buffer_set], 0, bytes);
     }
 }
 
@@ -255,12 +255,12 @@ static void *run_side(void *argument)
         }
         for (int window = 0; window < options->windows; window++) {
             for (unsigned w = 0; w < seat->way_count; w++) {
-                measure(seat, ((unsigned) window + w) % seat->way_count, count);
+                measure_window(seat, ((unsigned) window + w) % seat->way_count, count);
             }
             if (seat->end.side == 0) {
                 print_window(seat, count);
             }
-            meet(seat); /* the next window writes where thread 0 has just read */
+            meet_other_thread(seat); /* the next window writes where thread 0 has just read */
         }
     }
     return NULL;
@@ -286,8 +286,8 @@ static void take_seat(seat_t *seat, job_t *job, unsigned side)
     for (unsigned s = 0; s < FLOOR_SIDES; s++) {
         seat->bounce.counter[s] = &job->bounced[s].value;
     }
-    for (unsigned half = 0; half < FLOOR_HALVES; half++) {
-        own->arena[half] = alloc_vector(bytes);
+    for (unsigned buffer_set = 0; buffer_set < FLOOR_BUFFER_SETS; buffer_set++) {
+        own->arena[buffer_set] = alloc_vector(bytes);
     }
     seat->end = (floor_end_t){.side = side,
                               .kernels = floor_kernels(),
@@ -299,8 +299,8 @@ static void take_seat(seat_t *seat, job_t *job, unsigned side)
 
 static void leave_seat(seat_t *seat)
 {
-    for (unsigned half = 0; half < FLOOR_HALVES; half++) {
-        free(seat->end.own->arena[half]);
+    for (unsigned buffer_set = 0; buffer_set < FLOOR_BUFFER_SETS; buffer_set++) {
+        free(seat->end.own->arena[buffer_set]);
     }
     free(seat->end.in);
     free(seat->end.out);

@@ -42,7 +42,7 @@ static const char usage_text[] =
     "                                the slower of before and after\n"
     "      --back-to-back            accepted, as the time is always back to back\n";
 
-static bool refuse(const char *option, const char *text, const char *allowed)
+static bool refuse_option(const char *option, const char *text, const char *allowed)
 {
     fprintf(stderr, "floor: %s %s: must be %s\n", option, text, allowed);
     return false;
@@ -50,7 +50,8 @@ static bool refuse(const char *option, const char *text, const char *allowed)
 
 static bool parse_number(const char *option, const char *text, int min, int *number)
 {
-    return bench_parse_number(text, min, number) || refuse(option, text, bench_number_allowed(min));
+    return bench_parse_number(text, min, number) ||
+           refuse_option(option, text, bench_number_allowed(min));
 }
 
 static bool parse_cores(floor_options_t *options, const char *text)
@@ -60,7 +61,7 @@ static bool parse_cores(floor_options_t *options, const char *text)
     if (sscanf(text, "%u,%u%c", &options->core[0], &options->core[1], &rest) != FLOOR_SIDES ||
         options->core[0] == options->core[1] || options->core[0] >= CPU_SETSIZE ||
         options->core[1] >= CPU_SETSIZE) {
-        return refuse("--cores", text, "two different numbers of cores, A,B");
+        return refuse_option("--cores", text, "two different numbers of cores, A,B");
     }
     options->cores_told = true;
     return true;
@@ -71,7 +72,7 @@ static bool take_option(floor_options_t *options, int letter)
     switch (letter) {
     case 'm':
         return bench_parse_sizes(optarg, &options->min_bytes, &options->max_bytes) ||
-               refuse("-m", optarg, BENCH_SIZES_ALLOWED);
+               refuse_option("-m", optarg, BENCH_SIZES_ALLOWED);
     case 'i':
         return parse_number("-i", optarg, 1, &options->iterations);
     case 'x':
@@ -157,10 +158,10 @@ bool floor_options_parse(floor_options_t *options, int argc, char **argv)
         }
     }
     if (optind < argc) {
-        return refuse("argument", argv[optind], "an option; --help lists them");
+        return refuse_option("argument", argv[optind], "an option; --help lists them");
     }
     if (options->max_bytes < sizeof(float)) {
-        return refuse("-m", "below 4", "at least one float");
+        return refuse_option("-m", "below 4", "at least one float");
     }
     if (!options->cores_told && !choose_cores(options->core)) {
         fprintf(stderr, "floor: two cores are needed, and this process may use only one\n");

@@ -10,9 +10,9 @@
  *              stages the other's part, adds its own, stages the sum, and copies
  *              the other's sum
  *
- * Call k uses half k mod 2 of all memory, whatever its way. Whoever has completed
+ * Call k uses set k mod 2 of all memory, whatever its way. Whoever has completed
  * k+1 has seen what the other side wrote in k+1, after its return from k; so nobody
- * reads the half of k any more when it is written for k+2.
+ * reads the set of k any more when it is written for k+2.
  *
  * A ring uses S slots for its pieces in turn, so that what is staged stays in the
  * caches. A side stages piece b after it has added b-2 and, in a two-shot, gathered
@@ -56,21 +56,22 @@ static size_t divide_up(size_t a, size_t b)
 }
 
 /* Release: whoever sees the number sees all that we wrote before. */
-static void post(uint64_t *counter, uint64_t number)
+static void post_counter(uint64_t *counter, uint64_t number)
 {
     __atomic_store_n(counter, number, __ATOMIC_RELEASE);
 }
 
-/* Enter the next call; returns the half of the memory that it uses. */
-static unsigned enter(floor_end_t *end)
+/* Enter the next call; returns the buffer set that it uses. */
+static unsigned enter_call(floor_end_t *end)
 {
     end->calls++;
-    return (unsigned) (end->calls % FLOOR_HALVES);
+    return (unsigned) (end->calls % FLOOR_BUFFER_SETS);
 }
 
-static float *slot(const floor_side_t *side, unsigned half, const floor_way_t *way, size_t piece)
+static float *slot_at(const floor_side_t *side, unsigned buffer_set, const floor_way_t *way,
+                      size_t piece)
 {
-    return side->arena[half] + piece % way->slots * way->piece_elems;
+    return side->arena[buffer_set] + piece % way->slots * way->piece_elems;
 }
 
 static void await_slot(const floor_end_t *end, const floor_way_t *way, size_t piece)
@@ -82,12 +83,12 @@ static void await_slot(const floor_end_t *end, const floor_way_t *way, size_t pi
 
 /* Not before the other side has been seen in this call: it may still read what it reads of the
  * last. */
-static void fetch_other_half(const floor_end_t *end, const floor_way_t *way, unsigned half,
-                             size_t count)
+static void fetch_other_set(const floor_end_t *end, const floor_way_t *way, unsigned buffer_set,
+                            size_t count)
 {
     if (way->fetches) {
         for (size_t i = 0; i < count; i += LINE_ELEMS) {
-            arc_cpu_prefetch_for_write(end->own->arena[FLOOR_HALVES - 1 - half] + i);
+            arc_cpu_prefetch_for_write(end->own->arena[FLOOR_BUFFER_SETS - 1 - buffer_set] + i);
         }
     }
 }
@@ -96,14 +97,14 @@ static void fetch_other_half(const floor_end_t *end, const floor_way_t *way, uns
 
 static void exchange_line(floor_end_t *end, const floor_way_t *way, size_t count)
 {
-    const unsigned half = enter(end);
+    const unsigned buffer_set = enter_call(end);
     float theirs[FLOOR_LINE_DATA_BYTES / sizeof(float)];
 
     (void) way;
-    memcpy(end->own->line[half].data, end->in, count * sizeof(float));
-    post(&end->own->line[half].call, end->calls);
-    bounce_await(&end->other->line[half].call, end->calls);
-    memcpy(theirs, end->other->line[half].data, count * sizeof(float));
+    memcpy(end->own->line[buffer_set].data, end->in, count * sizeof(float));
+    post_counter(&end->own->line[buffer_set].call, end->calls);
+    bounce_await(&end->other->line[buffer_set].call, end->calls);
+    memcpy(theirs, end->other->line[buffer_set].data, count * sizeof(float));
     end->kernels->add(end->out, end->in, theirs, count);
 }
 
@@ -111,7 +112,7 @@ static void exchange_line(floor_end_t *end, const floor_way_t *way, size_t count
 
 static void exchange_one_shot(floor_end_t *end, const floor_way_t *way, size_t count)
 {
-    const unsigned half = enter(end);
+    const unsigned buffer_set = enter_call(end);
     const size_t pieces = divide_up(count, way->piece_elems);
     size_t staged = 0;
 
@@ -120,16 +121,17 @@ static void exchange_one_shot(floor_end_t *end, const floor_way_t *way, size_t c
             const size_t first = staged * way->piece_elems;
 
             await_slot(end, way, staged);
-            way->stores.copy(slot(end->own, half, way, staged), end->in + first,
+            way->stores.copy(slot_at(end->own, buffer_set, way, staged), end->in + first,
                              least(way->piece_elems, count - first));
-            post(&end->own->staged, end->pieces + staged + 1);
+            post_counter(&end->own->staged, end->pieces + staged + 1);
         }
         bounce_await(&end->other->staged, end->pieces + added + 1);
         if (added == 0) {
-            fetch_other_half(end, way, half, count);
+            fetch_other_set(end, way, buffer_set, count);
         }
         const size_t first = added * way->piece_elems;
-        end->kernels->add(end->out + first, end->in + first, slot(end->other, half, way, added),
+        end->kernels->add(end->out + first, end->in + first,
+                          slot_at(end->other, buffer_set, way, added),
                           least(way->piece_elems, count - first));
     }
     if (way->fetches) {
@@ -163,7 +165,7 @@ static split_t split_piece(const floor_end_t *end, const floor_way_t *way, size_
 
 static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t count)
 {
-    const unsigned half = enter(end);
+    const unsigned buffer_set = enter_call(end);
     const size_t pieces = divide_up(count, way->piece_elems);
     size_t staged = 0;
     size_t summed = 0;
@@ -174,29 +176,30 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
             const split_t at = split_piece(end, way, staged, count);
 
             await_slot(end, way, staged);
-            way->stores.copy(slot(end->own, half, way, staged) + at.other_at,
+            way->stores.copy(slot_at(end->own, buffer_set, way, staged) + at.other_at,
                              end->in + at.first + at.other_at, at.other_elems);
             staged++;
-            post(&end->own->staged, end->pieces + staged);
+            post_counter(&end->own->staged, end->pieces + staged);
         } else if (summed < pieces && summed <= gathered + 1) {
             const split_t at = split_piece(end, way, summed, count);
             const size_t first = at.first + at.own_at;
 
             bounce_await(&end->other->staged, end->pieces + summed + 1);
-            way->stores.add_both(end->out + first, slot(end->own, half, way, summed) + at.own_at,
-                                 end->in + first, slot(end->other, half, way, summed) + at.own_at,
-                                 at.own_elems);
+            way->stores.add_both(
+                end->out + first, slot_at(end->own, buffer_set, way, summed) + at.own_at,
+                end->in + first, slot_at(end->other, buffer_set, way, summed) + at.own_at,
+                at.own_elems);
             summed++;
-            post(&end->own->summed, end->pieces + summed);
+            post_counter(&end->own->summed, end->pieces + summed);
         } else {
             const split_t at = split_piece(end, way, gathered, count);
 
             bounce_await(&end->other->summed, end->pieces + gathered + 1);
             if (gathered == 0) {
-                fetch_other_half(end, way, half, count);
+                fetch_other_set(end, way, buffer_set, count);
             }
             way->stores.copy_out(end->out + at.first + at.other_at,
-                                 slot(end->other, half, way, gathered) + at.other_at,
+                                 slot_at(end->other, buffer_set, way, gathered) + at.other_at,
                                  at.other_elems);
             gathered++;
         }

@@ -15,7 +15,7 @@
 
 enum {
     FLOOR_SIDES = BOUNCE_SIDES,
-    FLOOR_HALVES = 2,
+    FLOOR_BUFFER_SETS = 2,
     FLOOR_LINE_DATA_BYTES = 56, /* a cache line less the number of the call */
     FLOOR_SPACING_BYTES = BOUNCE_SPACING_BYTES,
     FLOOR_MAX_WAYS = 64,
@@ -30,8 +30,8 @@ typedef struct floor_side {
     struct {
         _Alignas(FLOOR_SPACING_BYTES) unsigned char data[FLOOR_LINE_DATA_BYTES];
         uint64_t call;
-    } line[FLOOR_HALVES];
-    float *arena[FLOOR_HALVES]; /* each for the longest vector, on a page */
+    } line[FLOOR_BUFFER_SETS];
+    float *arena[FLOOR_BUFFER_SETS]; /* each for the longest vector, on a page */
 } floor_side_t;
 
 /** What the thread of one side knows. */

@@ -32,21 +32,21 @@ static char target[LONG_BYTES];
 static float left[VECTOR_FLOATS];
 static float right[VECTOR_FLOATS];
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *) a;
     const double y = *(const double *) b;
     return (x > y) - (x < y);
 }
 
-static double median(double *seconds, size_t count)
+static double sort_for_median(double *seconds, size_t count)
 {
-    qsort(seconds, count, sizeof seconds[0], compare);
+    qsort(seconds, count, sizeof seconds[0], compare_doubles);
     return seconds[count / 2];
 }
 
 /* Seconds of an exchange with `partner`; 0 if there is none. */
-static double exchange(MPI_Comm comm, int partner, int bytes)
+static double time_exchange(MPI_Comm comm, int partner, int bytes)
 {
     double seconds[EXCHANGES] = {0};
 
@@ -57,7 +57,7 @@ static double exchange(MPI_Comm comm, int partner, int bytes)
                      comm, MPI_STATUS_IGNORE);
         seconds[i < 0 ? 0 : i] = MPI_Wtime() - begin;
     }
-    return median(seconds, EXCHANGES);
+    return sort_for_median(seconds, EXCHANGES);
 }
 
 /* Print alpha and beta of the pairs of neighbours in `comm`. */
@@ -71,7 +71,8 @@ static void print_level(MPI_Comm comm, const char *level)
     MPI_Comm_size(comm, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &self);
     const int partner = (rank ^ 1) < ranks ? rank ^ 1 : MPI_PROC_NULL;
-    double seconds[] = {exchange(comm, partner, SHORT_BYTES), exchange(comm, partner, LONG_BYTES)};
+    double seconds[] = {time_exchange(comm, partner, SHORT_BYTES),
+                        time_exchange(comm, partner, LONG_BYTES)};
     MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (0 == self) {
         printf("alpha_%s %.3e\n", level, seconds[0]);
@@ -80,7 +81,7 @@ static void print_level(MPI_Comm comm, const char *level)
 }
 
 /* Seconds to add a byte, while all ranks do. */
-static double addition(void)
+static double time_addition(void)
 {
     double seconds[ADDITIONS];
 
@@ -89,7 +90,7 @@ static double addition(void)
         MPI_Reduce_local(left, right, VECTOR_FLOATS, MPI_FLOAT, MPI_SUM);
         seconds[i] = MPI_Wtime() - begin;
     }
-    return median(seconds, ADDITIONS) / sizeof left;
+    return sort_for_median(seconds, ADDITIONS) / sizeof left;
 }
 
 int main(int argc, char **argv)
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
 
     print_level(node, "intra");
     print_level(others, "inter");
-    double gamma = addition();
+    double gamma = time_addition();
     MPI_Allreduce(MPI_IN_PLACE, &gamma, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &local_ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (0 == rank) {

@@ -39,7 +39,7 @@ enum {
     PAUSE_NS = 5000000 /* long enough to fill any bucket of the link */
 };
 
-static double now(void)
+static double seconds_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -63,7 +63,7 @@ static void print_places(int rank)
  * Seconds for COUNT messages from rank 0 to `last` and the answer; or, for a ring, from every rank
  * to the next one, until the last rank has all.
  */
-static double stream(bool ring, int rank, int last, char *data, int bytes, int count)
+static double time_stream(bool ring, int rank, int last, char *data, int bytes, int count)
 {
     const int to = ring ? (rank + 1) % (last + 1) : 0 == rank ? last : MPI_PROC_NULL;
     const int from = ring ? (rank + last) % (last + 1) : last == rank ? 0 : MPI_PROC_NULL;
@@ -72,7 +72,7 @@ static double stream(bool ring, int rank, int last, char *data, int bytes, int c
         requests[slot] = MPI_REQUEST_NULL;
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = now();
+    const double start = seconds_now();
     for (int i = 0; i < count; i++) {
         const int slot = i % WINDOW;
         MPI_Request *pair = &requests[2 * slot];
@@ -84,7 +84,7 @@ static double stream(bool ring, int rank, int last, char *data, int bytes, int c
     }
     MPI_Waitall(2 * WINDOW, requests, MPI_STATUSES_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
-    return now() - start;
+    return seconds_now() - start;
 }
 
 /* Seconds of one way. */
@@ -95,7 +95,7 @@ static double ping_pong(int rank, int last)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 2 * PING_PONGS && (0 == rank || last == rank); i++) {
         if (PING_PONGS == i) {
-            start = now();
+            start = seconds_now();
         }
         if (0 == rank) {
             MPI_Send(&ball, 1, MPI_BYTE, last, TAG, MPI_COMM_WORLD);
@@ -105,15 +105,15 @@ static double ping_pong(int rank, int last)
             MPI_Send(&ball, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
         }
     }
-    return (now() - start) / (2 * PING_PONGS);
+    return (seconds_now() - start) / (2 * PING_PONGS);
 }
 
 static void print_stream(bool ring, int rank, int last, char *data, int bytes, int count)
 {
-    stream(ring, rank, last, data, bytes, count);
-    double best_seconds = stream(ring, rank, last, data, bytes, count);
+    time_stream(ring, rank, last, data, bytes, count);
+    double best_seconds = time_stream(ring, rank, last, data, bytes, count);
     for (int i = 1; i < STREAMS; i++) {
-        const double seconds = stream(ring, rank, last, data, bytes, count);
+        const double seconds = time_stream(ring, rank, last, data, bytes, count);
         best_seconds = seconds < best_seconds ? seconds : best_seconds;
     }
     const double way_seconds = ring ? 0 : ping_pong(rank, last);
@@ -145,14 +145,14 @@ static void print_burst(int rank, int last, char *data, int bytes, int count)
         MPI_Barrier(MPI_COMM_WORLD);
         const struct timespec pause = {.tv_nsec = PAUSE_NS};
         nanosleep(&pause, NULL);
-        double sent = now();
+        double sent = seconds_now();
         if (0 == rank) {
             memcpy(data, &sent, sizeof sent);
             MPI_Send(data, bytes, MPI_BYTE, last, TAG, MPI_COMM_WORLD);
         } else if (last == rank) {
             MPI_Recv(data, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             memcpy(&sent, data, sizeof sent);
-            seconds[i < 0 ? 0 : i] = now() - sent;
+            seconds[i < 0 ? 0 : i] = seconds_now() - sent;
         }
     }
     if (last == rank) {

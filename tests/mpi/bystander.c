@@ -63,7 +63,7 @@ static void remember_variables(void)
     }
 }
 
-static void take(state_t *state)
+static void take_state(state_t *state)
 {
     memset(state, 0, sizeof *state);
     for (int number = 1; number < SIGNALS; number++) {
@@ -158,12 +158,12 @@ int main(int argc, char **argv)
     state_t start;
     state_t end;
 
-    take(&start);
+    take_state(&start);
     remember_variables();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     call_allreduce();
-    take(&end);
+    take_state(&end);
     print_facts(&start, &end);
     MPI_Finalize();
     return EXIT_SUCCESS;

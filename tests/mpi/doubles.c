@@ -30,7 +30,7 @@ static double integer(int rank, int i)
 }
 
 /* How many sums of integers are not exact, with a type of `bytes`. */
-static int inexact(MPI_Datatype type)
+static int count_inexact(MPI_Datatype type)
 {
     double *doubles = must_alloc(ELEMS * sizeof *doubles);
     float *floats = must_alloc(ELEMS * sizeof *floats);
@@ -57,13 +57,13 @@ static int inexact(MPI_Datatype type)
 
 static void check_type(MPI_Datatype type, bool quantized, const char *name)
 {
-    const int off = inexact(type);
+    const int off = count_inexact(type);
 
     tap_check(quantized ? off > ELEMS / 2 : off == 0, "%d elements are not exact", off);
     tap_case("%s are %s", name, quantized ? "quantized" : "exact");
 }
 
-static double *normals(int rank, float *scratch)
+static double *draw_normals(int rank, float *scratch)
 {
     double *values = must_alloc(ELEMS * sizeof *values);
 
@@ -80,7 +80,7 @@ static void check_error(double step_error)
     float *scratch = must_alloc(ELEMS * sizeof *scratch);
     double *result = must_alloc(ELEMS * sizeof *result);
     double *other = must_alloc(ELEMS * sizeof *other);
-    double *own = normals(world_rank, scratch);
+    double *own = draw_normals(world_rank, scratch);
     double squares = 0;
 
     MPI_Allreduce(own, result, ELEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -88,7 +88,7 @@ static void check_error(double step_error)
     MPI_Bcast(other, ELEMS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     tap_check(memcmp(other, result, ELEMS * sizeof *other) == 0, "rank 0 has other bytes");
     for (int rank = 0; rank < world_ranks; rank++) {
-        double *values = normals(rank, scratch);
+        double *values = draw_normals(rank, scratch);
 
         for (int i = 0; i < ELEMS; i++) {
             result[i] -= values[i];

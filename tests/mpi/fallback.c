@@ -59,7 +59,7 @@ static int value_sum(int first, int last, int round, int i)
     return 7 * (first + last - 1) * ranks / 2 + ranks * (round * 3 + i % 11);
 }
 
-static void fill(int *out, int count, int round)
+static void fill_values(int *out, int count, int round)
 {
     for (int i = 0; i < count; i++) {
         out[i] = value(world_rank, round, i);
@@ -75,7 +75,7 @@ static void expect_sum(const int *got, int count, int round, const char *what)
 }
 
 /* An allreduce that nothing stands against; its size walks through small and middle ones. */
-static void neighbour(int round)
+static void call_unhindered(int round)
 {
     double data[NEIGHBOUR_LARGEST];
     int count = (round * 37) % NEIGHBOUR_LARGEST + 1;
@@ -95,7 +95,7 @@ static void reduce_world(int count, MPI_Datatype type, MPI_Op op, int round, con
     int *in = must_alloc((size_t) count * sizeof *in);
     int *out = must_alloc((size_t) count * sizeof *out);
 
-    fill(in, count, round);
+    fill_values(in, count, round);
     MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
     expect_sum(out, count, round, what);
     free(in);
@@ -164,7 +164,7 @@ static void cause_inter(int round)
     if (other_comm == MPI_COMM_NULL) {
         return;
     }
-    fill(in, CAUSE_COUNT, round);
+    fill_values(in, CAUSE_COUNT, round);
     MPI_Allreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, other_comm);
     for (int i = 0; i < CAUSE_COUNT; i++) {
         int expected =
@@ -180,7 +180,7 @@ static void cause_bcast_reduce(int round)
     int in[CAUSE_COUNT];
     int out[CAUSE_COUNT];
 
-    fill(in, CAUSE_COUNT, round);
+    fill_values(in, CAUSE_COUNT, round);
     MPI_Reduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
     MPI_Bcast(out, CAUSE_COUNT, MPI_INT, root, MPI_COMM_WORLD);
     expect_sum(out, CAUSE_COUNT, round, "reduce and bcast");
@@ -210,9 +210,9 @@ static void cause_nonblocking(int round)
     int out[CAUSE_COUNT];
     MPI_Request request;
 
-    fill(in, CAUSE_COUNT, round);
+    fill_values(in, CAUSE_COUNT, round);
     MPI_Iallreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
-    neighbour(round + 1);
+    call_unhindered(round + 1);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect_sum(out, CAUSE_COUNT, round, "non-blocking");
 }
@@ -227,9 +227,9 @@ static void cause_persistent(int round)
     persistent_allreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
                          &request);
     for (int start = 0; start < 2; start++) {
-        fill(in, CAUSE_COUNT, round + start);
+        fill_values(in, CAUSE_COUNT, round + start);
         MPI_Start(&request);
-        neighbour(round + start);
+        call_unhindered(round + start);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         expect_sum(out, CAUSE_COUNT, round + start, "persistent");
     }
@@ -304,16 +304,16 @@ int main(int argc, char **argv)
     make_objects();
     for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
         for (int round = 0; round < rounds; round++) {
-            neighbour(round);
+            call_unhindered(round);
             causes[cause].run(round);
         }
-        neighbour(rounds);
+        call_unhindered(rounds);
         tap_case("right answers with %s between allreduces", causes[cause].name);
     }
     for (int round = 0; round < rounds; round++) {
         for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
             causes[cause].run(round);
-            neighbour(round);
+            call_unhindered(round);
         }
     }
     tap_case("right answers with all of these in turn");

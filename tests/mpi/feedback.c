@@ -8,7 +8,7 @@
  *          each of them
  *   -t T   coll_quant_target_nmse is T: the error of every call is below
  *   -v N   N vectors in turn, three times
- *   -h     a call of each half
+ *   -h     a call of each stage
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -28,7 +28,7 @@ static int rank;
 static int ranks;
 
 /* What a rank has in vector number `which`, of numbers around `size`; and their exact sum. */
-static void draw(int which, double size, float *own, double *sum)
+static void draw_vector(int which, double size, float *own, double *sum)
 {
     enum { VECTORS = 1000 };
     float *of_rank = must_alloc((ELEMS + 1) * sizeof *of_rank);
@@ -52,7 +52,7 @@ static void draw(int which, double size, float *own, double *sum)
     free(of_rank);
 }
 
-static double nmse(const float *got, const double *exact, double factor)
+static double nmse_of(const float *got, const double *exact, double factor)
 {
     double errors = 0;
     double squares = 0;
@@ -74,9 +74,9 @@ static void check_mixed(void)
     double first = 0;
 
     for (int call = 0; call < 6; call++) {
-        draw(call, sizes[call % 2], send, exact);
+        draw_vector(call, sizes[call % 2], send, exact);
         MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        const double error = nmse(receive, exact, 1);
+        const double error = nmse_of(receive, exact, 1);
         first = call == 0 ? error : first;
         tap_check(error < 2.2 * first, "call %d: %g, the first one %g", call, error, first);
     }
@@ -118,7 +118,7 @@ static void check_lengths(const char *types)
         receive[v] = must_alloc(ELEMS * sizeof(double));
         running[v] = must_alloc(ELEMS * sizeof *running[v]);
         memset(running[v], 0, ELEMS * sizeof *running[v]);
-        draw(v, 1, own, exact);
+        draw_vector(v, 1, own, exact);
         for (size_t i = 0; i < ELEMS; i++) {
             uint32_t bits = 0;
             memcpy(&bits, &own[i], sizeof bits);
@@ -149,17 +149,17 @@ static void check_lengths(const char *types)
             }
             calls[v]++;
             if (calls[v] == 1) {
-                draw(v, 1, own, exact);
+                draw_vector(v, 1, own, exact);
                 memset(exact + vectors[v].elems, 0,
                        (size_t) (ELEMS - vectors[v].elems) * sizeof *exact);
-                once[v] = nmse(running[v], exact, 1);
+                once[v] = nmse_of(running[v], exact, 1);
             }
         }
     }
     for (int v = 0; v < VECTORS; v++) {
-        draw(v, 1, own, exact);
+        draw_vector(v, 1, own, exact);
         memset(exact + vectors[v].elems, 0, (size_t) (ELEMS - vectors[v].elems) * sizeof *exact);
-        const double mean = nmse(running[v], exact, 1.0 / calls[v]);
+        const double mean = nmse_of(running[v], exact, 1.0 / calls[v]);
         /* The error of one call over the number of calls, squared.  Rounding to bf16 is not
          * carried. */
         const double rounded = vectors[v].type == MPI_UINT16_T ? 4e-6 : 0;
@@ -182,9 +182,9 @@ static void check_target(double target)
     double worst = 0;
 
     for (int call = 0; call < 5; call++) {
-        draw(call, 1, send, exact);
+        draw_vector(call, 1, send, exact);
         MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        worst = fmax(worst, nmse(receive, exact, 1));
+        worst = fmax(worst, nmse_of(receive, exact, 1));
     }
     tap_check(worst > 0 && worst < target, "%g", worst);
     tap_case("the error of every call is below %g", target);
@@ -217,7 +217,7 @@ static void call_halves(void)
     }
     free(blocks);
     free(own);
-    tap_case("both halves");
+    tap_case("both stages");
 }
 
 int main(int argc, char **argv)

@@ -60,7 +60,7 @@ static float input(int rank, int i)
 }
 
 /* What of the environment must survive: all but the flags of exceptions that have happened. */
-static unsigned environment(void)
+static unsigned read_environment(void)
 {
 #if defined(__x86_64__)
     const unsigned flags = 0x3f;
@@ -117,7 +117,7 @@ static const struct {
 };
 
 /* Enter the i-th one; the one before it. */
-static fenv_t enter(size_t i)
+static fenv_t enter_environment(size_t i)
 {
     const int rank = environments[i].rank;
     fenv_t usual;
@@ -160,7 +160,7 @@ static void check_same(const void *result, size_t bytes)
     free(of_rank_0);
 }
 
-static MPI_Comm quantized(const char *format, const char *rounding)
+static MPI_Comm make_quantized(const char *format, const char *rounding)
 {
     MPI_Comm comm;
     MPI_Info info;
@@ -185,13 +185,13 @@ static void check_first_calls(const char *format, const char *rounding, const fl
     float *result = must_alloc(bytes);
 
     for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
-        MPI_Comm comm = quantized(format, rounding);
+        MPI_Comm comm = make_quantized(format, rounding);
 
         memset(result, 0, bytes);
-        const fenv_t usual = enter(i);
-        const unsigned before = environment();
+        const fenv_t usual = enter_environment(i);
+        const unsigned before = read_environment();
         MPI_Allreduce(send, result, elems, MPI_FLOAT, MPI_SUM, comm);
-        const unsigned after = environment();
+        const unsigned after = read_environment();
         fesetenv(&usual);
         tap_check(before == after, "%s: control bits %#x became %#x", environments[i].name, before,
                   after);
@@ -221,10 +221,10 @@ static void check_halves(void)
         send[i] = (uint16_t) (bits % FIRST_NORMAL | bits >> 63 << SIGN_SHIFT);
     }
     for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
-        const fenv_t usual = enter(i);
-        const unsigned before = environment();
+        const fenv_t usual = enter_environment(i);
+        const unsigned before = read_environment();
         MPI_Allreduce(send, result, ELEMS, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
-        const unsigned after = environment();
+        const unsigned after = read_environment();
         fesetenv(&usual);
         tap_check(before == after, "control bits %#x became %#x", before, after);
         if (i == 0) {
@@ -281,11 +281,11 @@ int main(int argc, char **argv)
 
     fegetenv(&usual);
     change_environment();
-    const unsigned before = environment();
+    const unsigned before = read_environment();
     const int rounding = fegetround();
 
     MPI_Allreduce(send, result, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    const unsigned after = environment();
+    const unsigned after = read_environment();
     const int rounding_after = fegetround();
 
     fesetenv(&usual);

@@ -160,7 +160,7 @@ void tap_finish(void)
     MPI_Comm_free(&report_comm);
 }
 
-static uint64_t scramble(uint64_t bits)
+static uint64_t scramble_bits(uint64_t bits)
 {
     bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -171,8 +171,8 @@ uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index)
 {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
 
-    return scramble(seed * golden + (uint64_t) rank * UINT64_C(0xd1342543de82ef95) +
-                    (index + 1) * golden);
+    return scramble_bits(seed * golden + (uint64_t) rank * UINT64_C(0xd1342543de82ef95) +
+                         (index + 1) * golden);
 }
 
 void *must_alloc(size_t bytes)

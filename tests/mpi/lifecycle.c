@@ -41,7 +41,7 @@ static const int small_counts[] = {1, 14, MIDDLE_ELEMS};
 static float *large;
 
 /* Sums on `comm`, checked. Values depend on the cycle, so that old data cannot pass. */
-static void use(MPI_Comm comm, int cycle, bool with_large)
+static void use_comm(MPI_Comm comm, int cycle, bool with_large)
 {
     double data[MIDDLE_ELEMS];
     int rank;
@@ -81,7 +81,7 @@ static void use(MPI_Comm comm, int cycle, bool with_large)
     }
 }
 
-static MPI_Comm make(int cycle)
+static MPI_Comm make_comm(int cycle)
 {
     MPI_Comm comm;
     int rank;
@@ -134,9 +134,9 @@ static void check_growth(const footprint_t *before, const footprint_t *after, co
 static void run_cycles(int first, int last, bool with_large)
 {
     for (int cycle = first; cycle < last; cycle++) {
-        MPI_Comm comm = make(cycle);
+        MPI_Comm comm = make_comm(cycle);
 
-        use(comm, cycle, with_large);
+        use_comm(comm, cycle, with_large);
         MPI_Comm_free(&comm);
     }
 }
@@ -147,14 +147,14 @@ static void run_alive(bool with_large)
     MPI_Comm comms[ALIVE];
 
     for (int i = 0; i < ALIVE; i++) {
-        comms[i] = make(i);
-        use(comms[i], i, with_large);
+        comms[i] = make_comm(i);
+        use_comm(comms[i], i, with_large);
     }
     footprint_t peak = footprint_take();
     tap_note("%d alive: rank 0 has %ld KiB resident, %ld files, %ld mappings", ALIVE,
              peak.resident_kib, peak.files, peak.mappings);
     for (int i = ALIVE - 1; i >= 0; i--) {
-        use(comms[i], ALIVE + i, false);
+        use_comm(comms[i], ALIVE + i, false);
     }
     for (int i = 0; i < ALIVE; i++) {
         MPI_Comm_free(&comms[i]);

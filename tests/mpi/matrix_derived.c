@@ -51,7 +51,7 @@ typedef struct matrix2x2 {
     uint32_t f[FIELDS];
 } matrix2x2_t;
 
-static matrix2x2_t multiply(matrix2x2_t a, matrix2x2_t b)
+static matrix2x2_t multiply_matrices(matrix2x2_t a, matrix2x2_t b)
 {
     matrix2x2_t product = {{
         a.f[0] * b.f[0] + a.f[1] * b.f[2],
@@ -63,7 +63,7 @@ static matrix2x2_t multiply(matrix2x2_t a, matrix2x2_t b)
     return product;
 }
 
-static matrix2x2_t load(const uint32_t *element, const layout_t *layout)
+static matrix2x2_t load_matrix(const uint32_t *element, const layout_t *layout)
 {
     matrix2x2_t value;
 
@@ -73,7 +73,7 @@ static matrix2x2_t load(const uint32_t *element, const layout_t *layout)
     return value;
 }
 
-static void store(uint32_t *element, const layout_t *layout, matrix2x2_t value)
+static void store_matrix(uint32_t *element, const layout_t *layout, matrix2x2_t value)
 {
     for (int k = 0; k < FIELDS; k++) {
         element[layout->words[k]] = value.f[k];
@@ -88,7 +88,7 @@ static void product_op(void *in, void *inout, int *count, MPI_Datatype *type)
 
     (void) type;
     for (int i = 0; i < *count; i++) {
-        store(b, layout, multiply(load(a, layout), load(b, layout)));
+        store_matrix(b, layout, multiply_matrices(load_matrix(a, layout), load_matrix(b, layout)));
         a += layout->extent_words;
         b += layout->extent_words;
     }
@@ -118,13 +118,13 @@ static MPI_Datatype make_type(const layout_t *layout)
 }
 
 /* Elements as drawn for `rank`, everything between them set to gap_value. */
-static void fill(uint32_t *words, const layout_t *layout, int count, int rank)
+static void fill_elements(uint32_t *words, const layout_t *layout, int count, int rank)
 {
     for (int i = 0; i < count * layout->extent_words; i++) {
         words[i] = gap_value;
     }
     for (int i = 0; i < count; i++) {
-        store(words + i * layout->extent_words, layout, drawn_matrix(rank, i));
+        store_matrix(words + i * layout->extent_words, layout, drawn_matrix(rank, i));
     }
 }
 
@@ -136,14 +136,14 @@ static void check_result(uint32_t *words, const layout_t *layout, int count, int
     for (int i = 0; i < count; i++) {
         uint32_t *element = words + i * layout->extent_words;
         matrix2x2_t expected = drawn_matrix(0, i);
-        matrix2x2_t got = load(element, layout);
+        matrix2x2_t got = load_matrix(element, layout);
 
         for (int rank = 1; rank < ranks; rank++) {
-            expected = multiply(expected, drawn_matrix(rank, i));
+            expected = multiply_matrices(expected, drawn_matrix(rank, i));
         }
         tap_check(memcmp(&got, &expected, sizeof got) == 0, "count %d: element %d is wrong", count,
                   i);
-        store(element, layout, gaps);
+        store_matrix(element, layout, gaps);
     }
     for (int i = 0; i < count * layout->extent_words; i++) {
         if (words[i] != gap_value) {
@@ -171,8 +171,8 @@ static void check_layout(const layout_t *layout, int rank, int ranks)
             uint32_t *in = guarded_place(&send, bytes);
             uint32_t *out = guarded_place(&receive, bytes);
 
-            fill(in, layout, count, rank);
-            fill(out, layout, count, in_place ? rank : ranks);
+            fill_elements(in, layout, count, rank);
+            fill_elements(out, layout, count, in_place ? rank : ranks);
             MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, type, op, MPI_COMM_WORLD);
             check_result(out, layout, count, ranks);
             tap_check(guarded_intact(&send) && guarded_intact(&receive), "count %d: canary", count);

@@ -18,7 +18,7 @@ enum { BLOCK = 1 << 17 }; /* of all blocks: from 1 MiB on, quantized by default 
 static int world_rank;
 static int world_ranks;
 
-static int gather(MPI_Comm comm, int send_count)
+static int gather_blocks(MPI_Comm comm, int send_count)
 {
     float *in = must_alloc(BLOCK * sizeof *in);
     float *out = must_alloc(BLOCK * (size_t) world_ranks * sizeof *out);
@@ -43,18 +43,18 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 
-    tap_check(gather(comm, BLOCK) == MPI_SUCCESS, "it fails");
+    tap_check(gather_blocks(comm, BLOCK) == MPI_SUCCESS, "it fails");
     tap_case("counts that fit");
 
     const bool is_wrong = world_rank == world_ranks - 1;
-    const int code = gather(comm, is_wrong ? BLOCK - 1 : BLOCK);
+    const int code = gather_blocks(comm, is_wrong ? BLOCK - 1 : BLOCK);
     if (is_wrong) {
         int class = MPI_SUCCESS;
 
         MPI_Error_class(code, &class);
         tap_check(class == MPI_ERR_COUNT, "code %d, class %d", code, class);
         /* At once, while the others still wait for the call that failed. */
-        tap_check(gather(comm, BLOCK) != MPI_SUCCESS, "the call behind it returns success");
+        tap_check(gather_blocks(comm, BLOCK) != MPI_SUCCESS, "the call behind it returns success");
     } else {
         tap_check(code != MPI_SUCCESS, "success without the block of rank %d", world_ranks - 1);
     }

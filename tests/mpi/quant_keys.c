@@ -29,7 +29,7 @@ static double value_of(int rank, int i)
     return (double) (draw_bits(91, (unsigned) rank, (uint64_t) i) % RANGE);
 }
 
-static void sum(MPI_Comm comm, int count)
+static void sum_values(MPI_Comm comm, int count)
 {
     for (int i = 0; i < count; i++) {
         result[i] = (float) value_of(world_rank, i);
@@ -38,7 +38,7 @@ static void sum(MPI_Comm comm, int count)
 }
 
 /* How many elements of the last result are not exact. */
-static int inexact(int count)
+static int count_inexact(int count)
 {
     int off = 0;
 
@@ -98,18 +98,18 @@ static void check_effects(MPI_Comm comm)
         const char *key = effects[e].key;
 
         set_key(comm, key, effects[e].value);
-        sum(comm, ELEMS);
+        sum_values(comm, ELEMS);
         tap_check(!is_as_usual(), "%s=%s changes nothing", key, effects[e].value);
-        tap_check((inexact(ELEMS) == 0) == effects[e].exact, "%s=%s: %d elements are not exact",
-                  key, effects[e].value, inexact(ELEMS));
+        tap_check((count_inexact(ELEMS) == 0) == effects[e].exact,
+                  "%s=%s: %d elements are not exact", key, effects[e].value, count_inexact(ELEMS));
         set_key(comm, key, "default");
-        sum(comm, ELEMS);
+        sum_values(comm, ELEMS);
         tap_check(is_as_usual(), "%s=default does not undo %s", key, effects[e].value);
     }
     set_key(comm, "arc_quant_min_bytes", "4k");
-    sum(comm, FEW);
-    tap_check(inexact(FEW) > FEW / 2, "arc_quant_min_bytes=4k: %d elements are not exact",
-              inexact(FEW));
+    sum_values(comm, FEW);
+    tap_check(count_inexact(FEW) > FEW / 2, "arc_quant_min_bytes=4k: %d elements are not exact",
+              count_inexact(FEW));
     set_key(comm, "arc_quant_min_bytes", "default");
     tap_case("every key has its effect, and default undoes it");
 }
@@ -126,7 +126,7 @@ static void check_refused(MPI_Comm comm)
 
     for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {
         set_key(comm, refused[r][0], refused[r][1]);
-        sum(comm, ELEMS);
+        sum_values(comm, ELEMS);
         tap_check(is_as_usual(), "%s=%s changes something", refused[r][0], refused[r][1]);
     }
     tap_case("values that are not allowed change nothing");
@@ -144,8 +144,8 @@ static void check_order(void)
 
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
-    sum(comm, ELEMS);
-    tap_check(inexact(ELEMS) > ELEMS / 2, "keys at MPI_Comm_dup_with_info have no effect");
+    sum_values(comm, ELEMS);
+    tap_check(count_inexact(ELEMS) > ELEMS / 2, "keys at MPI_Comm_dup_with_info have no effect");
     memcpy(first, result, ELEMS * sizeof *first);
     MPI_Comm_free(&comm);
 
@@ -153,7 +153,7 @@ static void check_order(void)
     info = info_of(turned, 3);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
-    sum(comm, ELEMS);
+    sum_values(comm, ELEMS);
     tap_check(memcmp(first, result, ELEMS * sizeof *first) == 0, "bytes differ");
     MPI_Comm_free(&comm);
     free(first);
@@ -168,7 +168,7 @@ static void sum_with(const char *const pairs[][2], size_t count)
 
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
-    sum(comm, ELEMS);
+    sum_values(comm, ELEMS);
     memcpy(other, result, ELEMS * sizeof *other);
     MPI_Comm_free(&comm);
 }
@@ -193,7 +193,7 @@ static double squared_error(MPI_Comm comm, int calls, int count)
         running[i] = 0;
     }
     for (int call = 0; call < calls; call++) {
-        sum(comm, count);
+        sum_values(comm, count);
         for (int i = 0; i < count; i++) {
             running[i] += (double) result[i];
         }
@@ -220,13 +220,13 @@ static void check_feedback(MPI_Comm comm)
     /* The errors of one call instead of the same ones CALLS times; doubled at most. */
     tap_check(with > 0 && with < 4 * without / (CALLS * CALLS), "%g instead of %g", with, without);
 
-    sum(comm, ELEMS - 1);
+    sum_values(comm, ELEMS - 1);
     set_key(comm, "arc_quant_error_feedback", "default");
-    sum(comm, ELEMS - 1);
+    sum_values(comm, ELEMS - 1);
     memcpy(other, result, (ELEMS - 1) * sizeof *other);
     set_key(comm, "arc_quant_error_feedback", "1");
-    sum(comm, ELEMS);
-    sum(comm, ELEMS - 1);
+    sum_values(comm, ELEMS);
+    sum_values(comm, ELEMS - 1);
     tap_check(memcmp(other, result, (ELEMS - 1) * sizeof *other) == 0,
               "something of a call with another count is added");
     set_key(comm, "arc_quant_error_feedback", "default");
@@ -239,11 +239,11 @@ static void check_without_wish(void)
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     set_key(comm, "arc_quant_format", "int4");
-    sum(comm, ELEMS);
-    tap_check(inexact(ELEMS) == 0, "%d elements are not exact", inexact(ELEMS));
+    sum_values(comm, ELEMS);
+    tap_check(count_inexact(ELEMS) == 0, "%d elements are not exact", count_inexact(ELEMS));
     set_key(comm, "arc_quant", "on");
-    sum(comm, ELEMS);
-    tap_check(inexact(ELEMS) > ELEMS / 2 && !is_as_usual(), "the format is forgotten");
+    sum_values(comm, ELEMS);
+    tap_check(count_inexact(ELEMS) > ELEMS / 2 && !is_as_usual(), "the format is forgotten");
     MPI_Comm_free(&comm);
     tap_case("a key of a parameter alone switches nothing on");
 }
@@ -261,9 +261,9 @@ int main(int argc, char **argv)
     other = must_alloc(ELEMS * sizeof *other);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     set_key(comm, "arc_quant", "on");
-    sum(comm, ELEMS);
+    sum_values(comm, ELEMS);
     memcpy(usual, result, ELEMS * sizeof *usual);
-    tap_check(inexact(ELEMS) > ELEMS / 2, "%d elements are not exact", inexact(ELEMS));
+    tap_check(count_inexact(ELEMS) > ELEMS / 2, "%d elements are not exact", count_inexact(ELEMS));
     tap_case("arc_quant=on quantizes");
     check_effects(comm);
     check_refused(comm);

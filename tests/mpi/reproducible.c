@@ -129,8 +129,8 @@ static void lay_out(unsigned char *out, const unsigned char *table, size_t elem_
 }
 
 /* Elements of the sum whose bits are not those of the table; the first goes to *first. */
-static int differences(const unsigned char *sum, const unsigned char *table, size_t elem_bytes,
-                       int count, int shift, int *first)
+static int count_differences(const unsigned char *sum, const unsigned char *table,
+                             size_t elem_bytes, int count, int shift, int *first)
 {
     int found = 0;
 
@@ -170,7 +170,7 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
             MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, lengths[l], row->type, MPI_SUM,
                           MPI_COMM_WORLD);
             const int found =
-                differences(receive, sums, row->elem_bytes, lengths[l], shift, &first);
+                count_differences(receive, sums, row->elem_bytes, lengths[l], shift, &first);
             all_differences += found;
             tap_check(found == 0 || expect_differences,
                       "%d elements%s: %d have other bits than in rank order, the first is %d",

@@ -142,7 +142,7 @@ static void check_call(const meaning_t *meaning, int count, bool in_place)
     }
 }
 
-static void check(const meaning_t *meaning, int largest)
+static void check_meaning(const meaning_t *meaning, int largest)
 {
     int reached = 0;
 
@@ -207,12 +207,12 @@ int main(int argc, char **argv)
     receive = must_alloc(LARGEST * sizeof *receive);
     if (half != NULL) {
         check_numbers();
-        check(&sum, largest);
+        check_meaning(&sum, largest);
     } else {
-        check(&integer, largest);
+        check_meaning(&integer, largest);
     }
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
-        check(&integers[i], largest < LARGEST / 4 ? largest : LARGEST / 4);
+        check_meaning(&integers[i], largest < LARGEST / 4 ? largest : LARGEST / 4);
     }
     free(send);
     free(receive);

@@ -93,7 +93,7 @@ static void check_halves(MPI_Comm comm, int count)
     free(own);
 }
 
-static void check(MPI_Comm comm)
+static void check_sums(MPI_Comm comm)
 {
     for (int count = 1; count <= longest; count *= 10) {
         check_allreduce(comm, count);
@@ -115,12 +115,12 @@ int main(int argc, char **argv)
     }
     tap_start();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    check(MPI_COMM_WORLD);
+    check_sums(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
-    check(duplicate);
+    check_sums(duplicate);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-    check(half);
-    check(MPI_COMM_WORLD);
+    check_sums(half);
+    check_sums(MPI_COMM_WORLD);
     MPI_Comm_free(&half);
     MPI_Comm_free(&duplicate);
     tap_case("right results on all communicators");

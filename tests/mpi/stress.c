@@ -83,21 +83,21 @@ static size_t pick_count(const stress_t *stress, uint64_t call)
     return within > LARGEST_ELEMS ? LARGEST_ELEMS : within;
 }
 
-static void spin(uint64_t turns)
+static void spin_turns(uint64_t turns)
 {
     for (volatile uint64_t turn = 0; turn < turns; turn++) {
     }
 }
 
-static void arrive(const stress_t *stress, uint64_t call)
+static void arrive_late(const stress_t *stress, uint64_t call)
 {
     uint64_t bits = draw_bits(stress->seed, (unsigned) stress->rank, call);
     int late = (int) (call / LATE_STRETCH % (2 * (uint64_t) stress->ranks));
 
     if (stress->rank == late) {
-        spin(LATE_SPIN);
+        spin_turns(LATE_SPIN);
     } else if (bits % 4 == 0) {
-        spin(bits >> 32 & (SPIN_LONGEST - 1));
+        spin_turns(bits >> 32 & (SPIN_LONGEST - 1));
     }
     if ((bits >> 8) % SLEEP_ONE_IN == 0) {
         usleep(SLEEP_US);
@@ -142,7 +142,7 @@ static void reduce_and_check(stress_t *stress, uint64_t call)
     for (size_t i = 0; i < count; i++) {
         send[i] = element(family, stress->rank, call, i);
     }
-    arrive(stress, call);
+    arrive_late(stress, call);
     MPI_Allreduce(in_place ? MPI_IN_PLACE : send, stress->receive, (int) count, MPI_UINT32_T,
                   MPI_SUM, comm);
     for (size_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ static void other_collective(stress_t *stress, uint64_t call)
     }
 }
 
-static void run(stress_t *stress, uint64_t calls)
+static void run_calls(stress_t *stress, uint64_t calls)
 {
     for (uint64_t call = 0; call < calls; call++) {
         uint64_t bits = common_bits(stress, call, 4);
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     stress.message_out = must_alloc(PENDING_BYTES);
     stress.message_in = must_alloc(PENDING_BYTES);
     memset(stress.message_out, 0, PENDING_BYTES);
-    run(&stress, calls);
+    run_calls(&stress, calls);
     tap_case("%llu sums of changing size, data and arrival, seed %llu", (unsigned long long) calls,
              (unsigned long long) stress.seed);
     free(stress.send);

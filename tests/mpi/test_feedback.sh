@@ -25,7 +25,7 @@ mpi_judge "np=2 more vectors than are known"
 mpi_says "np=2 more vectors than are known: one warning" \
     "error feedback knows 16 vectors of a communicator" 1
 mpi_start 2 60 "$fed --mca coll_quant_collectives all" feedback -h
-mpi_judge "np=2 halves"
-mpi_says "np=2 halves: one warning" \
+mpi_judge "np=2 stages"
+mpi_says "np=2 stages: one warning" \
     "coll_quant_error_feedback is for MPI_Allreduce and has no effect on MPI_Reduce_scatter_block" 1
 mpi_done

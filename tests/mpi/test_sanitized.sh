@@ -62,7 +62,7 @@ run "2 $on" lifecycle -q
 for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
     run "3 $on --mca coll_quant_algorithm $algorithm --mca coll_quant_segment_bytes 16k" \
         quantized -a "$algorithm" -n 262144
-    run "3 $all --mca coll_quant_algorithm $algorithm" quant_halves -a 1
+    run "3 $all --mca coll_quant_algorithm $algorithm" quant_stages -a 1
 done
 run "4 $on --mca coll_quant_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2

@@ -14,7 +14,7 @@ on="$told --mca coll_quant_trial_ms 100"
 never="--mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
     --mca coll_quant_segment_bytes 2k --mca coll_quant_block 8"
 all="$on --mca coll_quant_collectives all"
-halves="reduce_scatter_block allgather"
+stages="reduce_scatter_block allgather"
 
 # call_of COLLECTIVE: as MPI calls it
 call_of() {
@@ -86,7 +86,7 @@ for ranks in 2 3; do
     mpi_result $? "np=$ranks threads: communicators try"
 done
 
-# The halves: each collective for itself.
+# The stages: each collective for itself.
 for ranks in 2 3 4; do
     # All lengths once, with ranks that divide none.
     largest=300000 lengths=3 calls=24
@@ -94,11 +94,11 @@ for ranks in 2 3 4; do
     mpi_start "$ranks" 120 "$all" \
         trials -c reduce_scatter_block -c allgather -c allreduce -l $largest
     mpi_judge "np=$ranks each"
-    for collective in allreduce $halves; do
+    for collective in allreduce $stages; do
         tried "np=$ranks each: $collective" $lengths "$collective"
         tells "np=$ranks each: $collective" "$collective" $calls
     done
-    for collective in $halves; do
+    for collective in $stages; do
         label="np=$ranks $collective"
         mpi_start "$ranks" 60 "$all $never" trials -c "$collective" -w exact -l 300000
         mpi_judge "$label never"
@@ -112,18 +112,18 @@ for ranks in 2 3 4; do
     done
 done
 # Derived types, in place and not, all lengths; and with a time limit and verified calls.
-mpi_for_tests mpi_start 3 120 "$all" quant_halves -a 1
-mpi_judge "np=3 always, all halves"
-mpi_start 3 120 "$all $never" quant_halves -r 0 -g 0
-mpi_judge "np=3 never, all halves"
-for collective in $halves; do
+mpi_for_tests mpi_start 3 120 "$all" quant_stages -a 1
+mpi_judge "np=3 always, all stages"
+mpi_start 3 120 "$all $never" quant_stages -r 0 -g 0
+mpi_judge "np=3 never, all stages"
+for collective in $stages; do
     mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_quant_timeout 5" \
         trials -c "$collective" -w quantized -l 300000
     mpi_judge "np=3 $collective verified"
     mpi_says "np=3 $collective verified: trials are not counted" "verified 6 calls" 1
 done
 
-for collective in allreduce $halves; do
+for collective in allreduce $stages; do
     label="np=2 $collective, no memory on one rank"
     mpi_for_tests mpi_start 2 60 "$all" trials -c "$collective" -m
     mpi_judge "$label"

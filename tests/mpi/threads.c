@@ -54,7 +54,7 @@ static void sum_once(worker_t *worker, MPI_Comm comm, int call)
     }
 }
 
-static void *work(void *argument)
+static void *run_thread(void *argument)
 {
     worker_t *worker = argument;
 
@@ -71,7 +71,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void run(int calls)
+static void run_threads(int calls)
 {
     worker_t *workers = must_alloc(THREADS * sizeof *workers);
 
@@ -82,7 +82,7 @@ static void run(int calls)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
     }
     for (int t = 0; t < THREADS; t++) {
-        if (pthread_create(&workers[t].thread, NULL, work, &workers[t]) != 0) {
+        if (pthread_create(&workers[t].thread, NULL, run_thread, &workers[t]) != 0) {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     if (provided < MPI_THREAD_MULTIPLE) {
         tap_skip(description, "this Open MPI has no MPI_THREAD_MULTIPLE");
     } else {
-        run(calls);
+        run_threads(calls);
         tap_case("%d %s, %d calls each", THREADS, description, calls);
     }
     tap_finish();

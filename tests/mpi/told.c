@@ -53,7 +53,7 @@ static bool open_bound(void)
     return false;
 }
 
-static double bound(void)
+static double read_bound(void)
 {
     double value = -1;
 
@@ -61,12 +61,12 @@ static double bound(void)
     return value;
 }
 
-static void sum(float *data, int elems)
+static void sum_vector(float *data, int elems)
 {
     MPI_Allreduce(MPI_IN_PLACE, data, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void fill(float *data, float size)
+static void fill_vector(float *data, float size)
 {
     for (int i = 0; i < ELEMS; i++) {
         const uint64_t bits = draw_bits(89, (unsigned) rank, (uint64_t) i);
@@ -76,15 +76,15 @@ static void fill(float *data, float size)
 
 static void check_exact_calls(float *data)
 {
-    fill(data, 1);
-    sum(data, ELEMS);
-    tap_check(bound() > 0, "%g after a quantized call", bound());
-    sum(data, SHORT_ELEMS);
-    tap_check(bound() == 0, "%g after a short one", bound());
-    sum(data, ELEMS);
-    tap_check(bound() > 0, "%g after another quantized call", bound());
+    fill_vector(data, 1);
+    sum_vector(data, ELEMS);
+    tap_check(read_bound() > 0, "%g after a quantized call", read_bound());
+    sum_vector(data, SHORT_ELEMS);
+    tap_check(read_bound() == 0, "%g after a short one", read_bound());
+    sum_vector(data, ELEMS);
+    tap_check(read_bound() > 0, "%g after another quantized call", read_bound());
     MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
-    tap_check(bound() == 0, "%g after a maximum", bound());
+    tap_check(read_bound() == 0, "%g after a maximum", read_bound());
     tap_case("an exact call has a bound of 0");
 }
 
@@ -92,7 +92,7 @@ static void check_tiny(float *data)
 {
     fenv_t usual;
 
-    fill(data, FLT_MIN / 8);
+    fill_vector(data, FLT_MIN / 8);
     fegetenv(&usual);
 #if defined(__x86_64__)
     if (rank == 1) {
@@ -101,12 +101,12 @@ static void check_tiny(float *data)
         _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
     }
 #endif
-    sum(data, ELEMS);
+    sum_vector(data, ELEMS);
     fesetenv(&usual);
-    double of_rank_0 = bound();
+    double of_rank_0 = read_bound();
     MPI_Bcast(&of_rank_0, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    tap_check(bound() > 0 && bound() < (double) FLT_MIN, "%g", bound());
-    tap_check(bound() == of_rank_0, "%g, and %g on rank 0", bound(), of_rank_0);
+    tap_check(read_bound() > 0 && read_bound() < (double) FLT_MIN, "%g", read_bound());
+    tap_check(read_bound() == of_rank_0, "%g, and %g on rank 0", read_bound(), of_rank_0);
     tap_case("a denormal bound is the same on a rank that takes denormal numbers for zero");
 }
 

@@ -63,7 +63,7 @@ static uint16_t part(int of_rank, int i)
     }
 }
 
-static void check(const uint16_t *result)
+static void check_result(const uint16_t *result)
 {
     uint16_t *of_rank_0 = must_alloc(ELEMS * sizeof *of_rank_0);
 
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
             send[i] = part(rank, i);
         }
         MPI_Allreduce(send, receive, ELEMS, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
-        check(receive);
+        check_result(receive);
         tap_case("call %d of %s: infinite where the sum is%s", call, half->name,
                  has_infinities ? "" : ", and finite where it is");
     }

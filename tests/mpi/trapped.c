@@ -28,7 +28,7 @@ static int rounding_of(int rank)
 }
 
 /* Which exceptions trap, of those that can be asked for. */
-static int traps(void)
+static int enabled_traps(void)
 {
 #ifdef __GLIBC__
     return fegetexcept();
@@ -49,14 +49,14 @@ static void change_environment(void)
 static void check_calls(const double *send, double *receive, int count, MPI_Comm comm)
 {
     const int rounding = fegetround();
-    const int trapping = traps();
+    const int trapping = enabled_traps();
 
     for (int call = 0; call < CALLS; call++) {
         MPI_Allreduce(send, receive, count, MPI_DOUBLE, MPI_SUM, comm);
         tap_check(fegetround() == rounding, "count %d: rounding %d became %d", count, rounding,
                   fegetround());
-        tap_check(traps() == trapping, "count %d: traps %#x became %#x", count, (unsigned) trapping,
-                  (unsigned) traps());
+        tap_check(enabled_traps() == trapping, "count %d: traps %#x became %#x", count,
+                  (unsigned) trapping, (unsigned) enabled_traps());
         for (int i = 0; i < count; i++) {
             const int expected = i % VALUES * world_ranks + world_ranks * (world_ranks - 1) / 2;
             tap_check((int) receive[i] == expected, "count %d: element %d is %d instead of %d",

@@ -1,7 +1,7 @@
 /*
- * Collectives on floats where coll_quant tries whether quantizing pays: whatever it decides, all
- * ranks have the same bytes, an error is one of eight bits, and calls of a length that was tried
- * are all served alike; on a duplicate of the communicator, too.
+ * Collectives on floats where coll_quant tries whether quantizing gains time: whatever it decides,
+ * all ranks have the same bytes, an error is one of eight bits, and calls of a length that was
+ * tried are all served alike; on a duplicate of the communicator, too.
  *
  *   -c NAME    the collective: allreduce (default), reduce_scatter_block, allgather; several are
  *              called one after the other
@@ -42,7 +42,7 @@ static const int counts[] = {65536,  70001,   100003,  131072,      262144,
                              300000, 1048576, 1048577, 4 * 1048576, LARGEST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-/* What is called; the two halves with a block for each rank. */
+/* What is called; the two stages with a block for each rank. */
 typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER, COLLECTIVES } collective_t;
 
 static const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_scatter_block",
@@ -99,7 +99,7 @@ static double exact_of(int block, int i)
 }
 
 /* Element i of what each rank gives is value(rank, i).  How many elements the result has. */
-static int call(MPI_Comm comm, const float *in, float *out, int block, bool in_place)
+static int call_collective(MPI_Comm comm, const float *in, float *out, int block, bool in_place)
 {
     /* An allgather in place is passed down. */
     const void *send = in_place && collective != ALLGATHER ? MPI_IN_PLACE : in;
@@ -128,7 +128,7 @@ static int one_call(MPI_Comm comm, int count, bool in_place)
         data[i] = (float) value(world_rank, i);
         sums[i] = data[i];
     }
-    const int results = call(comm, data, sums, block, in_place);
+    const int results = call_collective(comm, data, sums, block, in_place);
     for (int i = 0; i < results; i++) {
         const double exact = exact_of(block, i);
 
@@ -203,7 +203,7 @@ typedef struct worker {
     long wrong; /* elements; tap_fail() is for one thread only */
 } worker_t;
 
-static void *work(void *argument)
+static void *run_thread(void *argument)
 {
     worker_t *worker = argument;
     const int largest = THREAD_COUNT;
@@ -242,7 +242,7 @@ static void check_threads(void)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
     }
     for (int i = 0; i < THREADS; i++) {
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) {
+        if (pthread_create(&workers[i].thread, NULL, run_thread, &workers[i]) != 0) {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }

@@ -26,7 +26,7 @@ static int world_rank;
 static int world_ranks;
 
 /* Block r has r + 1 + shift + i % 1000. One call; its code, and if it is right. */
-static int gather(MPI_Comm comm, float *out, int block, MPI_Datatype type, int shift)
+static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type, int shift)
 {
     float *in = must_alloc((size_t) block * sizeof *in);
 
@@ -59,7 +59,7 @@ static void check_broken(MPI_Comm comm, float *data, int block)
 {
     float *results = must_alloc((size_t) block * (size_t) world_ranks * sizeof *results);
 
-    tap_check(gather(comm, results, block, MPI_FLOAT, 1) != MPI_SUCCESS,
+    tap_check(gather_blocks(comm, results, block, MPI_FLOAT, 1) != MPI_SUCCESS,
               "an allgather returns success");
     tap_check(MPI_Reduce_scatter_block(data, results, block, MPI_FLOAT, MPI_SUM, comm) !=
                   MPI_SUCCESS,
@@ -90,14 +90,14 @@ int main(int argc, char **argv)
     const int stride = is_wide ? 2 : 1;
     float *out = must_alloc(places * sizeof *out);
 
-    tap_check(gather(comm, out, block, type, 0) == MPI_SUCCESS, "it fails with memory");
+    tap_check(gather_blocks(comm, out, block, type, 0) == MPI_SUCCESS, "it fails with memory");
     check_values(out, block, stride, 0, "with memory");
     tap_case("a type that is packed on one rank");
 
     for (size_t i = 0; i < places; i++) {
         out[i] = UNTOUCHED;
     }
-    const int code = gather(comm, out, block, type, -1);
+    const int code = gather_blocks(comm, out, block, type, -1);
     if (is_wide) {
         int class = MPI_SUCCESS;
 
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     check_broken(comm, out, block);
     tap_case("later calls on the communicator return an error");
 
-    tap_check(gather(MPI_COMM_WORLD, out, block, type, 2) == MPI_SUCCESS, "it fails");
+    tap_check(gather_blocks(MPI_COMM_WORLD, out, block, type, 2) == MPI_SUCCESS, "it fails");
     check_values(out, block, stride, 2, "another communicator");
     tap_case("another communicator is as good as before");
     free(out);

@@ -38,7 +38,7 @@ static uint16_t bf16_of(float value)
     return (uint16_t) (bits >> BF16_SHIFT);
 }
 
-static void fill(uint16_t *data, uint16_t value)
+static void fill_vector(uint16_t *data, uint16_t value)
 {
     for (size_t i = 0; i < ELEMS; i++) {
         data[i] = value;
@@ -52,7 +52,7 @@ static void check_all(const uint16_t *data, uint16_t value, const char *what)
     }
 }
 
-static int sum(MPI_Comm comm, const uint16_t *in, uint16_t *out)
+static int sum_vector(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 {
     return MPI_Allreduce(in, out, ELEMS, MPI_UINT16_T, MPI_SUM, comm);
 }
@@ -63,24 +63,24 @@ static void check_refused(MPI_Comm comm, const uint16_t *in, uint16_t *out)
     if (rank == ranks - 1) {
         int class = MPI_SUCCESS;
 
-        fill(out, UNTOUCHED);
+        fill_vector(out, UNTOUCHED);
         shortage_begin(SLACK_BYTES);
-        MPI_Error_class(sum(comm, in, out), &class);
+        MPI_Error_class(sum_vector(comm, in, out), &class);
         shortage_end();
         tap_check(class == MPI_ERR_NO_MEM, "class %d", class);
         check_all(out, UNTOUCHED, "without memory");
-        tap_check(sum(comm, in, out) != MPI_SUCCESS, "a later call returns success");
+        tap_check(sum_vector(comm, in, out) != MPI_SUCCESS, "a later call returns success");
     }
     tap_case("no memory to widen: errors on that rank, and nothing written there");
 }
 
 static void check_served(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 {
-    fill(out, UNTOUCHED);
+    fill_vector(out, UNTOUCHED);
     if (rank == ranks - 1) {
         shortage_begin(SLACK_BYTES);
     }
-    tap_check(sum(comm, in, out) == MPI_SUCCESS, "it fails without memory to widen all");
+    tap_check(sum_vector(comm, in, out) == MPI_SUCCESS, "it fails without memory to widen all");
     shortage_end();
     check_all(out, bf16_of((float) ranks), "without memory to widen all");
     tap_case("a sum without memory to widen all");
@@ -100,13 +100,13 @@ int main(int argc, char **argv)
     uint16_t *in = must_alloc(ELEMS * sizeof *in);
     uint16_t *out = must_alloc(ELEMS * sizeof *out);
 
-    fill(in, bf16_of(1));
-    tap_check(sum(comm, in, out) == MPI_SUCCESS, "it fails with memory");
+    fill_vector(in, bf16_of(1));
+    tap_check(sum_vector(comm, in, out) == MPI_SUCCESS, "it fails with memory");
     check_all(out, bf16_of((float) ranks), "with memory");
     tap_case("a sum of ones");
 
     (passed_down ? check_refused : check_served)(comm, in, out);
-    tap_check(sum(MPI_COMM_WORLD, in, out) == MPI_SUCCESS, "it fails");
+    tap_check(sum_vector(MPI_COMM_WORLD, in, out) == MPI_SUCCESS, "it fails");
     check_all(out, bf16_of((float) ranks), "another communicator");
     tap_case("another communicator is as good as before");
     free(in);

@@ -85,7 +85,7 @@ static MPI_Datatype make_type(const row_t *row)
     return type;
 }
 
-static void fill(unsigned char *element, int count)
+static void fill_element(unsigned char *element, int count)
 {
     for (int i = 0; i < count; i++) {
         const double value = i + world_rank;
@@ -121,7 +121,7 @@ static void check_row(const row_t *row, MPI_Op op, int count)
     for (int in_place = 0; in_place < 2; in_place++) {
         memset(send, GAP_VALUE, bytes);
         memset(receive, GAP_VALUE, bytes);
-        fill((in_place ? receive : send) + first, count);
+        fill_element((in_place ? receive : send) + first, count);
         const int status = MPI_Allreduce(in_place ? MPI_IN_PLACE : send + first, receive + first,
                                          count, type, op, MPI_COMM_WORLD);
         tap_check(status == MPI_SUCCESS, "count %d: status %d", count, status);
@@ -153,7 +153,7 @@ static void check_far(MPI_Op op, int far_rank, int count, int expected)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     current_row = row;
-    fill(vector, count);
+    fill_element(vector, count);
     const int status = MPI_Allreduce(MPI_IN_PLACE, vector, count, type, op, MPI_COMM_WORLD);
     const int wanted = far ? expected : MPI_SUCCESS;
 

@@ -106,7 +106,7 @@ static bool served;
 static int world_rank;
 static int world_ranks;
 
-static int get(const unsigned char *element, int field)
+static int get_field(const unsigned char *element, int field)
 {
     const unsigned char *at = element + current_place->at[field];
     short as_short;
@@ -138,7 +138,7 @@ static int get(const unsigned char *element, int field)
     }
 }
 
-static void put(unsigned char *element, int field, int value)
+static void put_field(unsigned char *element, int field, int value)
 {
     unsigned char *at = element + current_place->at[field];
     const short as_short = (short) value;
@@ -180,35 +180,36 @@ typedef struct affine {
     int s;
 } affine_t;
 
-static affine_t compose(affine_t a, affine_t b)
+static affine_t compose_maps(affine_t a, affine_t b)
 {
     return (affine_t){a.m * b.m % PRIME, (a.m * b.s + a.s) % PRIME};
 }
 
-static affine_t add(affine_t a, affine_t b)
+static affine_t add_maps(affine_t a, affine_t b)
 {
     return (affine_t){(a.m + b.m) % PRIME, (a.s + b.s) % PRIME};
 }
 
-static affine_t drawn(int rank, int i)
+static affine_t draw_map(int rank, int i)
 {
     const uint64_t bits = draw_bits(SEED, (unsigned) rank, (uint64_t) i);
 
     return (affine_t){1 + (int) (bits % (PRIME - 1)), (int) ((bits >> 32) % PRIME)};
 }
 
-static affine_t load(const unsigned char *element)
+static affine_t load_map(const unsigned char *element)
 {
-    return (affine_t){get(element, 0), get(element, 1)};
+    return (affine_t){get_field(element, 0), get_field(element, 1)};
 }
 
-static void store(unsigned char *element, affine_t value)
+static void store_map(unsigned char *element, affine_t value)
 {
-    put(element, 0, value.m);
-    put(element, 1, value.s);
+    put_field(element, 0, value.m);
+    put_field(element, 1, value.s);
 }
 
-static void apply(void *in, void *inout, int count, affine_t (*operation)(affine_t, affine_t))
+static void apply_to_vectors(void *in, void *inout, int count,
+                             affine_t (*operation)(affine_t, affine_t))
 {
     unsigned char *a = in;
     unsigned char *b = inout;
@@ -217,9 +218,9 @@ static void apply(void *in, void *inout, int count, affine_t (*operation)(affine
     misaligned_vectors +=
         (uintptr_t) in % STRICTEST_BYTES != 0 || (uintptr_t) inout % STRICTEST_BYTES != 0;
     for (int i = 0; i < count; i++) {
-        store(b, operation(load(a), load(b)));
+        store_map(b, operation(load_map(a), load_map(b)));
         if (served) {
-            store(a, (affine_t){-1, -1});
+            store_map(a, (affine_t){-1, -1});
         }
         a += current_place->extent;
         b += current_place->extent;
@@ -229,13 +230,13 @@ static void apply(void *in, void *inout, int count, affine_t (*operation)(affine
 static void compose_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void) type;
-    apply(in, inout, *count, compose);
+    apply_to_vectors(in, inout, *count, compose_maps);
 }
 
 static void add_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void) type;
-    apply(in, inout, *count, add);
+    apply_to_vectors(in, inout, *count, add_maps);
 }
 
 static MPI_Datatype make_type(const row_t *row, const place_t *place)
@@ -264,11 +265,11 @@ static size_t buffer_bytes(int count)
     return (size_t) (count + 2) * EXTENT_MAX;
 }
 
-static void fill(unsigned char *buffer, int count, int rank)
+static void fill_vector(unsigned char *buffer, int count, int rank)
 {
     memset(buffer, GAP_VALUE, buffer_bytes(count));
     for (int i = 0; i < count; i++) {
-        store(first_element(buffer) + (ptrdiff_t) i * current_place->extent, drawn(rank, i));
+        store_map(first_element(buffer) + (ptrdiff_t) i * current_place->extent, draw_map(rank, i));
     }
 }
 
@@ -277,11 +278,11 @@ static void check_result(unsigned char *out, int count, affine_t (*operation)(af
 {
     for (int i = 0; i < count; i++) {
         unsigned char *element = first_element(out) + (ptrdiff_t) i * current_place->extent;
-        affine_t expected = drawn(0, i);
-        const affine_t got = load(element);
+        affine_t expected = draw_map(0, i);
+        const affine_t got = load_map(element);
 
         for (int rank = 1; rank < world_ranks; rank++) {
-            expected = operation(expected, drawn(rank, i));
+            expected = operation(expected, draw_map(rank, i));
         }
         tap_check(got.m == expected.m && got.s == expected.s,
                   "count %d: element %d is (%d, %d) instead of (%d, %d)", count, i, got.m, got.s,
@@ -304,7 +305,7 @@ static void check_result(unsigned char *out, int count, affine_t (*operation)(af
 static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
 {
     const place_t *place = world_rank % 2 == 0 ? &row->even : &row->odd;
-    affine_t (*operation)(affine_t, affine_t) = commutes ? add : compose;
+    affine_t (*operation)(affine_t, affine_t) = commutes ? add_maps : compose_maps;
     MPI_Datatype type = row->pair != MPI_DATATYPE_NULL ? row->pair : make_type(row, place);
     const size_t data_bytes = kinds[row->kinds[0]].bytes + kinds[row->kinds[1]].bytes;
     unsigned char *send = must_alloc(buffer_bytes(LARGEST));
@@ -322,13 +323,13 @@ static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
         for (int in_place = 0; in_place < 2 && (size_t) counts[c] * data_bytes <= largest_bytes;
              in_place++) {
             current_count = counts[c];
-            fill(send, counts[c], world_rank);
-            fill(receive, counts[c], in_place ? world_rank : world_ranks);
+            fill_vector(send, counts[c], world_rank);
+            fill_vector(receive, counts[c], in_place ? world_rank : world_ranks);
             MPI_Allreduce(in_place ? MPI_IN_PLACE : first_element(send), first_element(receive),
                           counts[c], type, op, MPI_COMM_WORLD);
             reductions++;
             check_result(receive, counts[c], operation);
-            fill(again, counts[c], world_rank);
+            fill_vector(again, counts[c], world_rank);
             tap_check(memcmp(send, again, buffer_bytes(counts[c])) == 0,
                       "count %d: send buffer changed", counts[c]);
         }

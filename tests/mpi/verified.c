@@ -29,7 +29,7 @@
 #include "normal.h"
 #include "shortage.h"
 
-/* What is called; the two halves with a block for each rank. */
+/* What is called; the two stages with a block for each rank. */
 typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER } collective_t;
 
 enum {
@@ -155,7 +155,7 @@ typedef struct errors {
     double largest;
 } errors_t;
 
-static void note(errors_t *errors, double got, double exact)
+static void note_error(errors_t *errors, double got, double exact)
 {
     const double off = fabs(got - exact);
 
@@ -188,7 +188,7 @@ static void raise_error(double error[PVARS], const errors_t *errors, size_t elem
  * Received in every second place, if wide: a type that has to be packed, whatever other ranks
  * have.
  */
-static void gather(MPI_Comm comm, const float *send, float *receive, int block, bool wide)
+static void call_allgather(MPI_Comm comm, const float *send, float *receive, int block, bool wide)
 {
     const size_t all = (size_t) block * (size_t) world_ranks;
     float *places = wide ? must_alloc(2 * all * sizeof *places) : receive;
@@ -234,15 +234,15 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
         MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) elems, MPI_FLOAT,
                                  MPI_SUM, comm);
     } else {
-        gather(comm, send, receive, (int) elems, world_rank == 0 && call % 3 == 0);
+        call_allgather(comm, send, receive, (int) elems, world_rank == 0 && call % 3 == 0);
     }
     for (size_t block = 0; block < blocks; block++) {
         errors_t errors = {0, 0, 0};
 
         for (size_t i = 0; i < elems; i++) {
-            note(&errors, (double) receive[block * elems + i],
-                 collective == ALLGATHER ? value_of((int) block, call, i, length)
-                                         : sum_of(call, first + i, length));
+            note_error(&errors, (double) receive[block * elems + i],
+                       collective == ALLGATHER ? value_of((int) block, call, i, length)
+                                               : sum_of(call, first + i, length));
         }
         error[LAST_BOUND] = fmax(error[LAST_BOUND], errors.largest);
         if (collective == REDUCE_SCATTER_BLOCK) {
@@ -254,7 +254,7 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
     free(receive);
 }
 
-static void expect(double expected, int which, int call)
+static void expect_number(double expected, int which, int call)
 {
     const double value = read_pvar(which);
 
@@ -283,17 +283,17 @@ static void check_numbers(int every)
                 worst[p] = fmax(worst[p], error[p]);
             }
         }
-        expect(verified, CALLS, call);
+        expect_number(verified, CALLS, call);
         for (int p = LAST_MSE; p <= LAST_ERROR; p++) {
-            expect(last[p], p, call);
-            expect(worst[p], p - LAST_MSE + WORST_MSE, call);
+            expect_number(last[p], p, call);
+            expect_number(worst[p], p - LAST_MSE + WORST_MSE, call);
         }
         const double bound = read_pvar(LAST_BOUND);
         tap_check(error[LAST_BOUND] <= bound, "call %d: error %g, bound %g", call,
                   error[LAST_BOUND], bound);
         slackest = fmax(slackest, bound / error[LAST_BOUND]);
         worst_bound = fmax(worst_bound, bound);
-        expect(worst_bound, WORST_BOUND, call);
+        expect_number(worst_bound, WORST_BOUND, call);
     }
     tap_note("%d of %d calls verified: worst NMSE %.4e, worst error %.1f", verified, 3 * every + 1,
              worst[LAST_NMSE], worst[LAST_ERROR]);

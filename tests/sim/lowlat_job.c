@@ -20,7 +20,7 @@ typedef struct matrix {
     uint16_t padding[2];
 } matrix_t;
 
-static void multiply(matrix_t *left, const matrix_t *right)
+static void multiply_matrices(matrix_t *left, const matrix_t *right)
 {
     const uint16_t *l = left->m;
     const uint32_t r[4] = {right->m[0], right->m[1], right->m[2], right->m[3]}; /* products wrap */
@@ -44,7 +44,7 @@ static void reduce_matrices(const void *const *parts, unsigned n, void *out, siz
         /* The last element ends where its padding would begin. */
         memcpy(product.m, ((const matrix_t *) parts[0])[i].m, sizeof product.m);
         for (unsigned part = 1; part < n; ++part) {
-            multiply(&product, &((const matrix_t *) parts[part])[i]);
+            multiply_matrices(&product, &((const matrix_t *) parts[part])[i]);
         }
         memcpy(o[i].m, product.m, sizeof product.m);
     }
@@ -121,7 +121,7 @@ operation_t operation_draw(test_random_t *random, unsigned algorithm, unsigned r
 }
 
 /* The `rank`'s input: random bytes; doubles get random values that round. */
-static void fill(const operation_t *operation, unsigned rank, unsigned char *data)
+static void fill_input(const operation_t *operation, unsigned rank, unsigned char *data)
 {
     test_random_t random = test_random_of(operation->seed, rank);
 
@@ -137,7 +137,7 @@ static void fill(const operation_t *operation, unsigned rank, unsigned char *dat
     }
 }
 
-static void add(const operation_t *operation, unsigned char *sum, const unsigned char *right)
+static void add_input(const operation_t *operation, unsigned char *sum, const unsigned char *right)
 {
     const void *parts[] = {sum, right};
     operation->reducer.reduce(parts, 2, sum, operation->count, NULL);
@@ -148,10 +148,10 @@ void operation_sum(const operation_t *operation, const unsigned *member, unsigne
 {
     unsigned char *part = test_alloc(operation->span_bytes);
 
-    fill(operation, member[0], sum);
+    fill_input(operation, member[0], sum);
     for (unsigned i = 1; i < ranks; ++i) {
-        fill(operation, member[i], part);
-        add(operation, sum, part);
+        fill_input(operation, member[i], part);
+        add_input(operation, sum, part);
     }
     free(part);
 }
@@ -172,11 +172,11 @@ static void sum_positions(const operation_t *operation, const placement_t *place
     if (positions > 1) {
         sum_positions(operation, placement, extras, position, positions / 2, sum);
         sum_positions(operation, placement, extras, position + positions / 2, positions / 2, upper);
-        add(operation, sum, upper);
+        add_input(operation, sum, upper);
     } else if (position < extras) {
         sum_node(operation, placement, 2 * position, sum);
         sum_node(operation, placement, 2 * position + 1, upper);
-        add(operation, sum, upper);
+        add_input(operation, sum, upper);
     } else {
         sum_node(operation, placement, position + extras, sum);
     }
@@ -204,7 +204,7 @@ void operation_chain(const operation_t *operation, const placement_t *placement,
     for (unsigned i = 1; i < count; ++i) {
         node = (node + (step < 0 ? nodes - 1 : 1)) % nodes;
         sum_node(operation, placement, node, next);
-        add(operation, sum, next);
+        add_input(operation, sum, next);
     }
     free(next);
 }
@@ -219,11 +219,11 @@ void operation_two_chains(const operation_t *operation, const placement_t *place
 
     operation_chain(operation, placement, owner + right, -1, right + 1, own);
     operation_chain(operation, placement, owner + nodes - left, 1, left, sum);
-    add(operation, sum, own);
+    add_input(operation, sum, own);
     free(own);
 }
 
-static bool equal(const operation_t *operation, const unsigned char *a, const unsigned char *b)
+static bool are_equal(const operation_t *operation, const unsigned char *a, const unsigned char *b)
 {
     const size_t stride = operation->reducer.stride_bytes;
 
@@ -257,7 +257,7 @@ void actor_start(actor_t *actor, const operation_t *operation)
     actor->out = test_buffer_new(operation->span_bytes, operation->reducer.stride_bytes % 8);
     actor->in = test_buffer_new(operation->span_bytes, 0);
     test_buffer_poison(&actor->out);
-    fill(operation, actor->rank, actor->in.data);
+    fill_input(operation, actor->rank, actor->in.data);
     if (operation->in_place) {
         memcpy(actor->out.data, actor->in.data, operation->span_bytes);
     }
@@ -292,9 +292,9 @@ static void check_result(const actor_t *actor, const operation_t *operation, con
     unsigned char *expected = test_alloc(operation->span_bytes);
 
     job->expect(operation, job->context, expected);
-    assert_true(equal(operation, expected, actor->out.data));
+    assert_true(are_equal(operation, expected, actor->out.data));
     assert_true(padding_intact(operation, actor->out.data));
-    fill(operation, actor->rank, expected);
+    fill_input(operation, actor->rank, expected);
     assert_memory_equal(expected, actor->in.data, operation->span_bytes);
     free(expected);
 }
@@ -303,7 +303,7 @@ static void check_result(const actor_t *actor, const operation_t *operation, con
  * Who moves next: mostly a favourite, who changes now and then, so that ranks
  * run ahead and fall behind for long stretches.
  */
-static unsigned pick(unsigned ranks, unsigned *favourite, test_random_t *random)
+static unsigned pick_actor(unsigned ranks, unsigned *favourite, test_random_t *random)
 {
     if (0 == test_random_below(random, 200)) {
         *favourite = (unsigned) test_random_below(random, ranks);
@@ -318,7 +318,7 @@ static bool is_over(const job_t *job, const actor_t *actor)
 }
 
 /* One call of progress. */
-static void move(job_t *job, actor_t *actor)
+static void move_actor(job_t *job, actor_t *actor)
 {
     const operation_t *operation = &job->operations[actor->operation];
 
@@ -349,9 +349,9 @@ bool job_run(job_t *job, test_random_t *random, size_t steps)
 
     for (; over < job->ranks && steps > 0; --steps) {
         job->happen(job->context);
-        actor_t *actor = &job->actors[pick(job->ranks, &favourite, random)];
+        actor_t *actor = &job->actors[pick_actor(job->ranks, &favourite, random)];
         if (!is_over(job, actor)) {
-            move(job, actor);
+            move_actor(job, actor);
             over += is_over(job, actor);
         }
     }

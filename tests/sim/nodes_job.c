@@ -13,7 +13,7 @@
 
 enum { CUT_BYTES = 8 }; /* an element, of nearly all */
 
-static void require(bool good, const char *what)
+static void require_good(bool good, const char *what)
 {
     if (!good) {
         fprintf(stderr, "nodes_job: %s\n", what);
@@ -24,7 +24,8 @@ static void require(bool good, const char *what)
 /* ---- set-up ---- */
 
 /* Who is where: node_of[rank], and the same in `placement`. */
-static unsigned place(const nodes_options_t *options, placement_t *placement, uint32_t *node_of)
+static unsigned place_ranks(const nodes_options_t *options, placement_t *placement,
+                            uint32_t *node_of)
 {
     unsigned wanted = 0;
     unsigned rank = 0;
@@ -65,10 +66,10 @@ static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
     }
     nodes->windows = sim_windows_new(nodes->ranks, peers, window_bytes, &window);
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        require(ARC_OK == arc_put_streams_new(&nodes->streams[rank],
-                                              sim_windows_get(nodes->windows, rank), options->puts,
-                                              peers[rank].rank_of, rank, nodes->ranks),
-                "no memory");
+        require_good(ARC_OK == arc_put_streams_new(
+                                   &nodes->streams[rank], sim_windows_get(nodes->windows, rank),
+                                   options->puts, peers[rank].rank_of, rank, nodes->ranks),
+                     "no memory");
     }
 }
 
@@ -114,7 +115,7 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
     memset(nodes, 0, sizeof *nodes);
     nodes->random = test_random_of(options->seed, 1);
     nodes->chunk_bytes = options->chunk_bytes;
-    nodes->ranks = place(options, &nodes->placement, node_of);
+    nodes->ranks = place_ranks(options, &nodes->placement, node_of);
     for (unsigned node = 0; node < options->nodes; ++node) {
         nodes->memory[node] =
             sim_memory_new(options->size[node], NODES_ARENA_BYTES, options->seed + node);
@@ -131,9 +132,10 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
     }
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         arc_topology_t *topology = &nodes->topology[rank];
-        require(ARC_OK == arc_topology_make(topology, node_of, nodes->ranks, rank), "no memory");
-        require(rank == nodes->placement.member[topology->node][topology->local_rank],
-                "a topology that differs from the options");
+        require_good(ARC_OK == arc_topology_make(topology, node_of, nodes->ranks, rank),
+                     "no memory");
+        require_good(rank == nodes->placement.member[topology->node][topology->local_rank],
+                     "a topology that differs from the options");
     }
     if (NULL != options->puts) {
         make_windows(nodes, options);
@@ -220,7 +222,7 @@ bool sim_nodes_intact(const sim_nodes_t *nodes)
 /* ---- what must come out ---- */
 
 /* How long the first `pieces` - 1 of equal pieces of `elems` are: whole lines. */
-static size_t cut(size_t elems, size_t pieces, size_t line_elems)
+static size_t elems_of_pieces(size_t elems, size_t pieces, size_t line_elems)
 {
     const size_t piece = (elems + pieces - 1) / pieces;
     return (piece + line_elems - 1) / line_elems * line_elems;
@@ -257,12 +259,12 @@ static unsigned ring_owner(const operation_t *operation, const sim_nodes_t *node
         const size_t most_bytes = chunk * stride < slot ? chunk * stride : slot;
         const size_t most = most_bytes / (line * stride) * line;
         chunk = operation->count * stride > most_bytes
-                    ? cut(operation->count, (operation->count + most - 1) / most, line)
+                    ? elems_of_pieces(operation->count, (operation->count + most - 1) / most, line)
                     : operation->count;
     }
     const size_t before = elem / chunk * chunk;
     const size_t elems = operation->count - before < chunk ? operation->count - before : chunk;
-    const size_t part = cut(elems, owners, line);
+    const size_t part = elems_of_pieces(elems, owners, line);
     const size_t rest = elems - (elem - before) / part * part;
     const size_t rows = ((rest < part ? rest : part) + line - 1) / line;
     const unsigned shard = shard_of((elem - before) % part / line, rows, placement->nodes);

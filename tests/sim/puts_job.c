@@ -46,7 +46,7 @@ typedef struct job {
     puts_outcome_t outcome;
 } job_t;
 
-static void require(bool good, const char *what)
+static void require_good(bool good, const char *what)
 {
     if (!good) {
         fprintf(stderr, "puts_job: %s\n", what);
@@ -56,7 +56,7 @@ static void require(bool good, const char *what)
 
 /* ---- what is sent ---- */
 
-static bool sends(const puts_options_t *options, unsigned round, unsigned from, unsigned to)
+static bool does_send(const puts_options_t *options, unsigned round, unsigned from, unsigned to)
 {
     const unsigned ranks = options->ranks;
 
@@ -117,7 +117,7 @@ static size_t draw_bytes(const puts_options_t *options, test_random_t *random)
     return bytes < options->max_bytes ? bytes : options->max_bytes;
 }
 
-static void fill(const job_t *job, unsigned round, const item_t *item, unsigned char *data)
+static void fill_item(const job_t *job, unsigned round, const item_t *item, unsigned char *data)
 {
     test_random_t random = random_of(job, round, item->from, item->to, item->stream, item->index);
 
@@ -131,7 +131,7 @@ static void fill(const job_t *job, unsigned round, const item_t *item, unsigned 
 
 static void add_items(job_t *job, actor_t *actor, unsigned from, unsigned to, unsigned stream)
 {
-    const unsigned count = sends(job->options, actor->round, from, to)
+    const unsigned count = does_send(job->options, actor->round, from, to)
                                ? messages_of(job, actor->round, from, to, stream)
                                : 0;
 
@@ -143,7 +143,7 @@ static void add_items(job_t *job, actor_t *actor, unsigned from, unsigned to, un
         item->bytes = draw_bytes(job->options, &random);
         item->buffer = test_buffer_new(item->bytes, test_random_below(&job->random, MISALIGNMENTS));
         if (from == actor->rank) {
-            fill(job, actor->round, item, item->buffer.data);
+            fill_item(job, actor->round, item, item->buffer.data);
         }
     }
 }
@@ -203,11 +203,11 @@ static arc_status_t start_item(const actor_t *actor, item_t *item)
                                       &item->request);
 }
 
-static void judge(job_t *job, const actor_t *actor, const item_t *item)
+static void judge_item(job_t *job, const actor_t *actor, const item_t *item)
 {
     unsigned char *expected = test_alloc(item->bytes + 1);
 
-    fill(job, actor->round, item, expected);
+    fill_item(job, actor->round, item, expected);
     job->outcome.messages += 1;
     job->outcome.wrong +=
         item->request.bytes != item->bytes || 0 != memcmp(expected, item->buffer.data, item->bytes);
@@ -222,7 +222,7 @@ static void drop_items(job_t *job, actor_t *actor)
 
         if (NULL != item->request.handle) {
             stream->ops->abort(stream, &item->request);
-            require(NULL == item->request.handle, "an aborted request is not idle");
+            require_good(NULL == item->request.handle, "an aborted request is not idle");
         }
         job->outcome.intact = job->outcome.intact && test_buffer_intact(&item->buffer);
         test_buffer_free(&item->buffer);
@@ -239,16 +239,16 @@ static arc_status_t step_item(job_t *job, const actor_t *actor, item_t *item)
     }
     arc_status_t status = stream->ops->test(stream, &item->request);
     if (ARC_OK == status) {
-        require(NULL == item->request.handle, "a request that is over is not idle");
+        require_good(NULL == item->request.handle, "a request that is over is not idle");
         item->over = true;
         if (!is_send(actor, item)) {
-            judge(job, actor, item);
+            judge_item(job, actor, item);
         }
     }
     return status;
 }
 
-static void step(job_t *job, actor_t *actor)
+static void step_actor(job_t *job, actor_t *actor)
 {
     bool all_over = true;
 
@@ -282,9 +282,9 @@ static void set_up(job_t *job)
     sim_peers_t peers[PUTS_MAX_RANKS] = {{0}};
     size_t window_bytes[PUTS_MAX_RANKS];
 
-    require(options->ranks <= PUTS_MAX_RANKS && options->config.streams <= PUTS_MAX_STREAMS &&
-                options->max_messages <= MAX_MESSAGES,
-            "too much is asked for");
+    require_good(options->ranks <= PUTS_MAX_RANKS && options->config.streams <= PUTS_MAX_STREAMS &&
+                     options->max_messages <= MAX_MESSAGES,
+                 "too much is asked for");
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
         for (unsigned peer = 0; peer < options->ranks; ++peer) {
             if (peer != rank) {
@@ -297,10 +297,10 @@ static void set_up(job_t *job)
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
         actor_t *actor = &job->actors[rank];
         *actor = (actor_t){.rank = rank, .status = ARC_IN_PROGRESS};
-        require(ARC_OK == arc_put_streams_new(&actor->streams, sim_windows_get(job->windows, rank),
-                                              &options->config, peers[rank].rank_of, rank,
-                                              options->ranks),
-                "no memory");
+        require_good(ARC_OK == arc_put_streams_new(
+                                   &actor->streams, sim_windows_get(job->windows, rank),
+                                   &options->config, peers[rank].rank_of, rank, options->ranks),
+                     "no memory");
         begin_round(job, actor);
     }
 }
@@ -314,7 +314,7 @@ static uint64_t least_fragments(const job_t *job)
     for (unsigned from = 0; from < options->ranks; ++from) {
         for (unsigned to = 0; to < options->ranks; ++to) {
             uint64_t fragments = 0;
-            if (!sends(options, 0, from, to) || !sends(options, 1, from, to)) {
+            if (!does_send(options, 0, from, to) || !does_send(options, 1, from, to)) {
                 continue;
             }
             for (unsigned round = 0; round < options->rounds; ++round) {
@@ -333,7 +333,7 @@ static uint64_t least_fragments(const job_t *job)
     return least;
 }
 
-static void run(job_t *job)
+static void run_to_end(job_t *job)
 {
     const puts_options_t *options = job->options;
     uint64_t steps = (uint64_t) STEPS_PER_ROUND_AND_RANK * options->ranks * options->rounds;
@@ -348,7 +348,7 @@ static void run(job_t *job)
         if (ARC_IN_PROGRESS != actor->status) {
             continue;
         }
-        step(job, actor);
+        step_actor(job, actor);
         running -= ARC_IN_PROGRESS != actor->status;
         if (ARC_OK != actor->status && ARC_IN_PROGRESS != actor->status) {
             job->outcome.failed += 1;
@@ -368,7 +368,7 @@ puts_outcome_t puts_job_run(const puts_options_t *options)
                   .random = test_random_of(options->window.seed, 0),
                   .outcome = {.intact = true}};
     set_up(&job);
-    run(&job);
+    run_to_end(&job);
     job.outcome.fault_happened = sim_windows_fault_happened(job.windows);
     job.outcome.puts = sim_windows_puts(job.windows);
     job.outcome.fences = sim_windows_fences(job.windows);

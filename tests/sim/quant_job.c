@@ -73,7 +73,7 @@ void quant_job_vary(quant_job_t *job, const quant_variant_t *variant, uint64_t s
     job->network.seed = seed;
 }
 
-void quant_job_group(quant_job_t *job, unsigned per_machine)
+void quant_job_group(quant_job_t *job, unsigned per_node)
 {
     /* Of each shape that a test has: configurations point there. */
     static unsigned orders[JOB_RANKS_MAX + 1][JOB_RANKS_MAX + 1][JOB_RANKS_MAX];
@@ -81,25 +81,25 @@ void quant_job_group(quant_job_t *job, unsigned per_machine)
     if (!job->config.algo->tree->levels) {
         return;
     }
-    for (unsigned divisor = 2; 0 == per_machine; ++divisor) {
+    for (unsigned divisor = 2; 0 == per_node; ++divisor) {
         if (divisor >= job->ranks) {
-            per_machine = 1; /* there is no other */
+            per_node = 1; /* there is no other */
         } else if (0 == job->ranks % divisor) {
-            per_machine = divisor;
+            per_node = divisor;
         }
     }
-    unsigned *order = orders[job->ranks][per_machine];
-    const unsigned machines = job->ranks / per_machine;
+    unsigned *order = orders[job->ranks][per_node];
+    const unsigned nodes = job->ranks / per_node;
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
-        order[rank % machines * per_machine + rank / machines] = rank;
+        order[rank % nodes * per_node + rank / nodes] = rank;
     }
-    job->config.per_machine = per_machine;
+    job->config.per_node = per_node;
     job->config.order = order;
 }
 
-static size_t blocks_of(const quant_job_t *job, exchange_part_t part)
+static size_t blocks_of(const quant_job_t *job, exchange_collective_t collective)
 {
-    return part == job->part ? job->ranks : 1;
+    return collective == job->collective ? job->ranks : 1;
 }
 
 size_t quant_job_in_count(const quant_job_t *job)
@@ -114,20 +114,20 @@ size_t quant_job_out_count(const quant_job_t *job)
 
 size_t quant_job_result_count(const quant_job_t *job)
 {
-    return EXCHANGE_ALLREDUCE == job->part ? job->count : job->count * job->ranks;
+    return EXCHANGE_ALLREDUCE == job->collective ? job->count : job->count * job->ranks;
 }
 
 /* Where a rank's input is in recv, in place. */
 static size_t in_place_at(const quant_job_t *job, unsigned rank)
 {
-    return EXCHANGE_ALLGATHER == job->part ? rank * job->count : 0;
+    return EXCHANGE_ALLGATHER == job->collective ? rank * job->count : 0;
 }
 
 /* Bytes of an input or a result. */
 static size_t number_bytes(const quant_job_t *job)
 {
-    const quant_numbers_t *numbers = job->config.doubles ? &quant_doubles : &quant_floats;
-    return NULL == job->outer ? numbers->bytes : job->outer->bytes;
+    const quant_element_t *element = job->config.doubles ? &quant_doubles : &quant_floats;
+    return NULL == job->storage ? element->bytes : job->storage->bytes;
 }
 
 /* Asking the processor costs more than a short job where it is a virtual one. */
@@ -182,10 +182,10 @@ static void member_start(member_t *member)
     const quant_operation_t operation = {
         .send = source,
         .recv = recv,
-        .numbers = job->config.doubles ? &quant_doubles : NULL,
-        .outer = job->outer,
+        .element = job->config.doubles ? &quant_doubles : NULL,
+        .storage = job->storage,
         .count = job->count,
-        .part = job->part,
+        .collective = job->collective,
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
         .residual = member->config.feedback ? (float *) member->residual.data : NULL,
@@ -259,7 +259,7 @@ static void member_fini(member_t *member)
     test_buffer_free(&member->residual);
 }
 
-static void judge(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
+static void judge_outcome(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
 {
     outcome->bound = quant_pipeline_bound(members[0].task);
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
@@ -268,7 +268,7 @@ static void judge(quant_outcome_t *outcome, const member_t *members, const quant
         outcome->intact &= member_intact(member);
         outcome->bounds[rank] = quant_pipeline_bound(member->task);
         outcome->identical &=
-            EXCHANGE_REDUCE_SCATTER == job->part ||
+            EXCHANGE_REDUCE_SCATTER == job->collective ||
             (0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
              outcome->bound == outcome->bounds[rank]);
         for (unsigned peer = 0; peer < job->ranks; ++peer) {
@@ -297,7 +297,7 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
         tasks[rank] = &members[rank].series;
     }
     outcome.finished = sim_network_run(network, tasks, outcome.statuses, STEPS_MAX);
-    judge(&outcome, members, job);
+    judge_outcome(&outcome, members, job);
     outcome.outstanding = sim_network_outstanding(network);
     outcome.messages = sim_network_delivered(network);
     outcome.fault_happened = sim_network_fault_happened(network);
@@ -333,7 +333,7 @@ typedef struct drawn {
 
 enum { DRAWN_MOST = 512 }; /* then the oldest makes room */
 
-static const drawn_t *draw(uint64_t seed, unsigned rank, size_t count)
+static const drawn_t *draw_normals(uint64_t seed, unsigned rank, size_t count)
 {
     static drawn_t known[DRAWN_MOST];
     static unsigned begun;
@@ -368,7 +368,7 @@ float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
     for (unsigned rank = 0; rank < ranks; ++rank) {
         inputs[rank] = test_alloc(count * sizeof(float));
         if (0 != count) {
-            memcpy(inputs[rank], draw(seed, rank, count)->values, count * sizeof(float));
+            memcpy(inputs[rank], draw_normals(seed, rank, count)->values, count * sizeof(float));
         }
     }
     return inputs;

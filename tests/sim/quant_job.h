@@ -1,5 +1,5 @@
 /*
- * One allreduce, or a half of one, of all ranks over the simulated network, and what came of it;
+ * One allreduce, or a stage of one, of all ranks over the simulated network, and what came of it;
  * oracles for the result that share no code with what they judge.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -20,8 +20,8 @@ enum {
 
 typedef struct quant_job {
     unsigned ranks;
-    size_t count; /* of the vector; of a block if `part` is a half */
-    exchange_part_t part;
+    size_t count; /* of the vector; of a block if `collective` is a stage */
+    exchange_collective_t collective;
     bool in_place;
     quant_config_t config; /* kernels: NULL: those of `isa`; else these, on all ranks */
     arc_isa_t isa;
@@ -30,7 +30,7 @@ typedef struct quant_job {
     uint32_t odd_sequence_skew; /* odd ranks believe to be so many operations further */
     sim_options_t network;
     float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank; or config.doubles */
-    const quant_outer_t *outer; /* what inputs and results are instead; NULL: floats */
+    const quant_storage_t *storage; /* what inputs and results are instead; NULL: floats */
     double *running; /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
@@ -79,10 +79,10 @@ size_t quant_job_out_count(const quant_job_t *job);
 size_t quant_job_result_count(const quant_job_t *job);
 
 /*
- * For an algorithm with levels: machines of `per_machine` ranks, which divides the ranks; 0: of the
- * least divisor.  Ranks are dealt to the machines in turn.
+ * For an algorithm with levels: nodes of `per_node` ranks, which divides the ranks; 0: of the
+ * least divisor.  Ranks are dealt to the nodes in turn.
  */
-void quant_job_group(quant_job_t *job, unsigned per_machine);
+void quant_job_group(quant_job_t *job, unsigned per_node);
 
 /*
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
@@ -116,7 +116,7 @@ double quant_oracle_worst_error(const quant_job_t *job, const float *result);
 void quant_oracle_bound(const quant_job_t *job, double *bound);
 
 /*
- * The same of a half: of all N blocks, which a reduce-scatter sums and an allgather copies.
+ * The same of a stage: of all N blocks, which a reduce-scatter sums and an allgather copies.
  */
 void quant_oracle_half_bound(const quant_job_t *job, double *bound);
 

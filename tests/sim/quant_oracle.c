@@ -20,7 +20,7 @@ enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
  * Who adds what, of one shard: ranks by their distance `d` before the owner, the
  * owner has 0.  A rank adds to its own part the sums of its children, in this order.
  *
- * With levels, p ranks on each machine: d = (distance of the machines) p + (distance of the
+ * With levels, p ranks on each node: d = (distance of the nodes) p + (distance of the
  * places on them).
  */
 typedef struct model {
@@ -28,11 +28,11 @@ typedef struct model {
     unsigned (*children)(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX]);
 } model_t;
 
-/* Ranks of a machine; 1 where there are no levels. */
-static unsigned per_machine(const quant_job_t *job)
+/* Ranks of a node; 1 where there are no levels. */
+static unsigned per_node(const quant_job_t *job)
 {
     const bool levels = 0 == strcmp("hierarchical", job->config.algo->name);
-    return levels && job->config.per_machine > 1 ? job->config.per_machine : 1;
+    return levels && job->config.per_node > 1 ? job->config.per_node : 1;
 }
 
 static unsigned children_of_loop(unsigned ranks, unsigned d, unsigned child[CHILDREN_MAX])
@@ -79,19 +79,18 @@ static unsigned children_of_halving(unsigned ranks, unsigned d, unsigned child[C
     return count;
 }
 
-/* Up to 4 machines are a chain, more two chains. */
-static unsigned children_of_machines(unsigned machines, unsigned d, unsigned child[CHILDREN_MAX])
+/* Up to 4 nodes are a chain, more two chains. */
+static unsigned children_of_nodes(unsigned nodes, unsigned d, unsigned child[CHILDREN_MAX])
 {
-    return machines <= 4 ? children_of_loop(machines, d, child)
-                         : children_of_semi_loop(machines, d, child);
+    return nodes <= 4 ? children_of_loop(nodes, d, child) : children_of_semi_loop(nodes, d, child);
 }
 
 static const model_t *model_of(const quant_job_t *job)
 {
     static const model_t models[] = {
-        {"full_loop", children_of_loop},        {"semi_loop", children_of_semi_loop},
-        {"direct", children_of_direct},         {"recursive_halving", children_of_halving},
-        {"hierarchical", children_of_machines},
+        {"full_loop", children_of_loop},     {"semi_loop", children_of_semi_loop},
+        {"direct", children_of_direct},      {"recursive_halving", children_of_halving},
+        {"hierarchical", children_of_nodes},
     };
 
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
@@ -105,13 +104,13 @@ static const model_t *model_of(const quant_job_t *job)
 
 /*
  * The children of the rank at distance `d`.  With levels, one whose place is that of the owner adds
- * the other ranks of its machine, the last place first: in a chain before what comes from other
- * machines; else after it, but the owner adds what comes from its left last of all.
+ * the other ranks of its node, the last place first: in a chain before what comes from other
+ * nodes; else after it, but the owner adds what comes from its left last of all.
  */
 static unsigned children_at(const quant_job_t *job, unsigned d, unsigned child[CHILDREN_MAX])
 {
-    const unsigned p = per_machine(job);
-    const unsigned machines = job->ranks / p;
+    const unsigned p = per_node(job);
+    const unsigned nodes = job->ranks / p;
     unsigned others[CHILDREN_MAX];
     unsigned count = 0;
     unsigned other = 0;
@@ -119,8 +118,8 @@ static unsigned children_at(const quant_job_t *job, unsigned d, unsigned child[C
     if (0 != d % p) {
         return 0;
     }
-    const unsigned from_others = model_of(job)->children(machines, d / p, others);
-    const unsigned last = machines <= 4 ? from_others : 0 == d && from_others > 0;
+    const unsigned from_others = model_of(job)->children(nodes, d / p, others);
+    const unsigned last = nodes <= 4 ? from_others : 0 == d && from_others > 0;
     while (other < from_others - last) {
         child[count++] = others[other++] * p;
     }
@@ -154,8 +153,8 @@ static unsigned shard_of_row(const quant_job_t *job, size_t row, size_t *first_r
 static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
 {
     const unsigned owner = (shard + job->ranks - 1) % job->ranks;
-    const unsigned p = per_machine(job);
-    const unsigned machines = job->ranks / p;
+    const unsigned p = per_node(job);
+    const unsigned nodes = job->ranks / p;
     unsigned at = 0;
 
     if (1 == p) {
@@ -164,8 +163,8 @@ static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
     while (owner != job->config.order[at]) {
         ++at;
     }
-    const unsigned machine = (at / p + machines - d / p) % machines;
-    return job->config.order[machine * p + (at % p + p - d % p) % p];
+    const unsigned node = (at / p + nodes - d / p) % nodes;
+    return job->config.order[node * p + (at % p + p - d % p) % p];
 }
 
 void quant_oracle_sum(const quant_job_t *job, double *sum)
@@ -256,7 +255,7 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
     for (unsigned c = 0; c < children; ++c) {
         double part[ROWS_MAX];
         double off = subtree_bound(job, shard, child[c], first, end, part);
-        const bool inside = 0 != child[c] % per_machine(job);
+        const bool inside = 0 != child[c] % per_node(job);
         const quant_format_t *format = inside ? &quant_format_fp32 : job->config.reduce_format;
         bound += off + quantization_bound(format, largest_of(part, rows) + off);
         for (size_t row = 0; row < rows; ++row) {
@@ -320,7 +319,7 @@ void quant_oracle_bound(const quant_job_t *job, double *bound)
     }
 }
 
-/* ---- halves: block b is that of rank b, and the shard whose owner rank b is ---- */
+/* ---- stages: block b is that of rank b, and the shard whose owner rank b is ---- */
 
 static unsigned shard_of_block(const quant_job_t *job, unsigned block)
 {
@@ -332,7 +331,7 @@ static double half_lane_bound(const quant_job_t *job, unsigned block, size_t fir
 {
     double sum[ROWS_MAX];
 
-    if (EXCHANGE_REDUCE_SCATTER == job->part) {
+    if (EXCHANGE_REDUCE_SCATTER == job->collective) {
         return subtree_bound(job, shard_of_block(job, block), 0, first, end, sum);
     }
     double largest = 0;

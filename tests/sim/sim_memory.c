@@ -14,7 +14,7 @@ enum { MAX_PIECE_BYTES = 512 };
 /* Any piece of the arenas, at any time. */
 static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
-    const size_t bytes = LOWLAT_HALVES * memory->arena_bytes;
+    const size_t bytes = LOWLAT_BUFFER_SETS * memory->arena_bytes;
     const size_t begin = test_random_below(&memory->random, bytes);
     const size_t rest = bytes - begin;
     const size_t wanted = 1 + test_random_below(&memory->random, MAX_PIECE_BYTES);
@@ -25,22 +25,23 @@ static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowl
 /* A line, which is a unit. */
 static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
-    const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
+    const size_t buffer_set = test_random_below(&memory->random, LOWLAT_BUFFER_SETS);
     const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
-    to->line[half][line] = from->line[half][line];
+    to->line[buffer_set][line] = from->line[buffer_set][line];
 }
 
 /* A packet: a piece of its data without the number, or all of it. */
 static void deliver_packet(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
-    const size_t half = test_random_below(&memory->random, LOWLAT_HALVES);
+    const size_t buffer_set = test_random_below(&memory->random, LOWLAT_BUFFER_SETS);
     const size_t end = test_random_below(&memory->random, LOWLAT_PACKET_DATA_BYTES + 1);
     const size_t begin = test_random_below(&memory->random, end + 1);
 
     if (0 == test_random_below(&memory->random, 2)) {
-        memcpy(to->packet[half].data + begin, from->packet[half].data + begin, end - begin);
+        memcpy(to->packet[buffer_set].data + begin, from->packet[buffer_set].data + begin,
+               end - begin);
     } else {
-        to->packet[half] = from->packet[half];
+        to->packet[buffer_set] = from->packet[buffer_set];
     }
 }
 
@@ -49,7 +50,7 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
                          const sim_streamed_t *streamed)
 {
     const size_t flag = test_random_below(&memory->random, LOWLAT_FLAGS);
-    const size_t bytes = LOWLAT_HALVES * memory->arena_bytes;
+    const size_t bytes = LOWLAT_BUFFER_SETS * memory->arena_bytes;
     unsigned char *old = test_alloc(bytes);
 
     memcpy(old, to->arena, bytes);
@@ -63,7 +64,7 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
 }
 
 /* Something of the owner's to the viewer. */
-static void deliver(sim_memory_t *memory, unsigned owner, unsigned viewer)
+static void deliver_something(sim_memory_t *memory, unsigned owner, unsigned viewer)
 {
     enum { PIECE, LINE, PACKET, FLAG, KINDS };
     const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
@@ -102,7 +103,7 @@ static void copy_streaming(void *to, const void *from, size_t bytes)
     const size_t offset_bytes = (uintptr_t) to - (uintptr_t) own->arena;
 
     /* Results lie elsewhere: nobody else reads them. */
-    if (bytes > 0 && offset_bytes < LOWLAT_HALVES * storing_memory->arena_bytes) {
+    if (bytes > 0 && offset_bytes < LOWLAT_BUFFER_SETS * storing_memory->arena_bytes) {
         assert_true(streamed->ranges < SIM_STREAMED_RANGES);
         streamed->range[streamed->ranges].offset_bytes = offset_bytes;
         streamed->range[streamed->ranges].bytes = bytes;
@@ -117,7 +118,7 @@ static void fence(void)
     const unsigned viewer =
         (unsigned) test_random_below(&storing_memory->random, storing_memory->ranks);
 
-    deliver(storing_memory, storing_owner, viewer);
+    deliver_something(storing_memory, storing_owner, viewer);
     storing_memory->streamed[storing_owner].ranges = 0;
 }
 
@@ -197,5 +198,5 @@ void sim_memory_deliver(sim_memory_t *memory)
     const unsigned owner = (unsigned) test_random_below(&memory->random, memory->ranks);
     const unsigned viewer = (unsigned) test_random_below(&memory->random, memory->ranks);
 
-    deliver(memory, owner, viewer);
+    deliver_something(memory, owner, viewer);
 }

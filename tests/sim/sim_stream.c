@@ -52,7 +52,7 @@ struct sim_network {
 };
 
 /* A broken contract of the stream ends the test program, in every build. */
-static void require(bool kept, const char *contract)
+static void require_contract(bool kept, const char *contract)
 {
     if (!kept) {
         fprintf(stderr, "sim_stream: %s\n", contract);
@@ -70,7 +70,7 @@ static queue_t *link_of(queue_t *queues, const sim_network_t *network, const ope
     return &queues[operation->from * network->ranks + operation->to];
 }
 
-static void append(queue_t *queue, operation_t *operation)
+static void append_operation(queue_t *queue, operation_t *operation)
 {
     operation_t **end = &queue->head;
 
@@ -100,7 +100,7 @@ static unsigned under_way(const queue_t *queue)
     return eager;
 }
 
-static void forget(operation_t *operation)
+static void forget_operation(operation_t *operation)
 {
     free(operation->copy);
     free(operation);
@@ -122,7 +122,7 @@ static operation_t *operation_new(sim_network_t *network, arc_stream_request_t *
 {
     operation_t *operation = test_alloc(sizeof(*operation));
 
-    require(NULL == request->handle, "a started request was started again");
+    require_contract(NULL == request->handle, "a started request was started again");
     *operation = *values;
     operation->request = request;
     request->handle = operation;
@@ -155,7 +155,7 @@ static arc_status_t sim_send(arc_stream_t *stream, unsigned peer, const void *bu
         memcpy(operation->copy, buffer, bytes);
         operation->done = true;
     }
-    append(link, operation);
+    append_operation(link, operation);
     return ARC_OK;
 }
 
@@ -175,7 +175,7 @@ static arc_status_t sim_receive(arc_stream_t *stream, unsigned peer, void *buffe
     };
     operation_t *operation = operation_new(network, request, &values);
     memset(buffer, UNRECEIVED, capacity_bytes);
-    append(link_of(network->receives, network, operation), operation);
+    append_operation(link_of(network->receives, network, operation), operation);
     return ARC_OK;
 }
 
@@ -184,7 +184,8 @@ static arc_status_t sim_test(arc_stream_t *stream, arc_stream_request_t *request
     sim_network_t *network = network_of(stream);
     operation_t *operation = request->handle;
 
-    require(NULL != operation && operation->request == request, "the request is not started");
+    require_contract(NULL != operation && operation->request == request,
+                     "the request is not started");
     if (network->down) {
         return ARC_ERR_TRANSPORT;
     }
@@ -200,7 +201,7 @@ static arc_status_t sim_test(arc_stream_t *stream, arc_stream_request_t *request
     if (NULL != operation->copy) {
         operation->request = NULL; /* delivery forgets it */
     } else {
-        forget(operation);
+        forget_operation(operation);
     }
     return ARC_OK;
 }
@@ -210,12 +211,13 @@ static void sim_abort(arc_stream_t *stream, arc_stream_request_t *request)
     sim_network_t *network = network_of(stream);
     operation_t *operation = request->handle;
 
-    require(NULL != operation && operation->request == request, "the request is not started");
+    require_contract(NULL != operation && operation->request == request,
+                     "the request is not started");
     take_out(link_of(operation->is_send ? network->sends : network->receives, network, operation),
              operation);
     request->handle = NULL;
     --network->outstanding;
-    forget(operation);
+    forget_operation(operation);
 }
 
 static const arc_stream_ops_t sim_ops = {
@@ -226,7 +228,7 @@ static const arc_stream_ops_t sim_ops = {
 };
 
 /* Change the message in its receive buffer as the options ask for. */
-static void garble(sim_network_t *network, operation_t *receive)
+static void garble_message(sim_network_t *network, operation_t *receive)
 {
     const sim_options_t *options = &network->options;
 
@@ -244,14 +246,14 @@ static void finish_send(sim_network_t *network, operation_t *send)
     take_out(link_of(network->sends, network, send), send);
     send->done = true;
     if (NULL == send->request) {
-        forget(send);
+        forget_operation(send);
     } else {
         free(send->copy);
         send->copy = NULL;
     }
 }
 
-static void deliver(sim_network_t *network, operation_t *send, operation_t *receive)
+static void deliver_message(sim_network_t *network, operation_t *send, operation_t *receive)
 {
     const bool garbled = ++network->messages == network->options.garble_at;
 
@@ -264,7 +266,7 @@ static void deliver(sim_network_t *network, operation_t *send, operation_t *rece
     receive->bytes = receive->truncated ? receive->bytes : send->bytes;
     memcpy(receive->target, NULL != send->copy ? send->copy : send->source, receive->bytes);
     if (garbled) {
-        garble(network, receive);
+        garble_message(network, receive);
     }
     take_out(link_of(network->receives, network, receive), receive);
     receive->done = true;
@@ -284,7 +286,7 @@ void sim_network_pass(sim_network_t *network)
         operation_t *send = network->sends[link].head;
         operation_t *receive = network->receives[link].head;
         if (NULL != send && NULL != receive && network->tick >= send->ready) {
-            deliver(network, send, receive);
+            deliver_message(network, send, receive);
             return;
         }
     }
@@ -319,7 +321,7 @@ static void forget_queue(queue_t *queue)
     while (NULL != queue->head) {
         operation_t *operation = queue->head;
         queue->head = operation->next;
-        forget(operation);
+        forget_operation(operation);
     }
 }
 

@@ -53,7 +53,7 @@ struct sim_windows {
 };
 
 /* A broken contract of the window ends the test program, in every build. */
-static void require(bool kept, const char *contract)
+static void require_contract(bool kept, const char *contract)
 {
     if (!kept) {
         fprintf(stderr, "sim_window: %s\n", contract);
@@ -72,7 +72,7 @@ static bool fails_now(sim_windows_t *windows)
 
 /* ---- the window ---- */
 
-static void shuffle(put_t *put, test_random_t *random)
+static void shuffle_words(put_t *put, test_random_t *random)
 {
     for (size_t i = 0; i < put->words; ++i) {
         const size_t j = test_random_below(random, i + 1);
@@ -87,11 +87,11 @@ static arc_status_t sim_put(arc_window_t *window, unsigned peer, size_t offset, 
     endpoint_t *endpoint = (endpoint_t *) window;
     sim_windows_t *windows = endpoint->windows;
 
-    require(peer < endpoint->peers.count, "a put to nobody");
+    require_contract(peer < endpoint->peers.count, "a put to nobody");
     const unsigned to = endpoint->peers.rank_of[peer];
-    require(bytes > 0 && offset + bytes <= windows->endpoints[to].memory.bytes,
-            "a put outside the window");
-    require(NULL == request->handle, "a request that is under way was used again");
+    require_contract(bytes > 0 && offset + bytes <= windows->endpoints[to].memory.bytes,
+                     "a put outside the window");
+    require_contract(NULL == request->handle, "a request that is under way was used again");
     if (fails_now(windows)) {
         return ARC_ERR_TRANSPORT;
     }
@@ -104,7 +104,7 @@ static arc_status_t sim_put(arc_window_t *window, unsigned peer, size_t offset, 
                    .source = source,
                    .words = (offset + bytes - 1) / WORD_BYTES - offset / WORD_BYTES + 1};
     put->order = test_alloc(put->words * sizeof *put->order);
-    shuffle(put, &windows->random);
+    shuffle_words(put, &windows->random);
     if (0 == test_random_below(&windows->random, 2)) {
         put->copy = test_alloc(bytes);
         memcpy(put->copy, source, bytes);
@@ -132,7 +132,7 @@ static arc_status_t sim_fence(arc_window_t *window)
     return ARC_OK;
 }
 
-static void forget(put_t *put)
+static void forget_put(put_t *put)
 {
     free(put->copy);
     free(put->order);
@@ -140,7 +140,7 @@ static void forget(put_t *put)
 }
 
 /* Forget a put that is visible and has ended. */
-static void settle(sim_windows_t *windows, put_t *put)
+static void settle_put(sim_windows_t *windows, put_t *put)
 {
     put_t **at = &windows->first;
 
@@ -155,7 +155,7 @@ static void settle(sim_windows_t *windows, put_t *put)
         windows->end = at;
     }
     windows->under_way -= 1;
-    forget(put);
+    forget_put(put);
 }
 
 static arc_status_t sim_test(arc_window_t *window, arc_window_request_t *request)
@@ -163,7 +163,7 @@ static arc_status_t sim_test(arc_window_t *window, arc_window_request_t *request
     sim_windows_t *windows = ((endpoint_t *) window)->windows;
     put_t *put = request->handle;
 
-    require(NULL != put && put->request == request, "the request is not under way");
+    require_contract(NULL != put && put->request == request, "the request is not under way");
     if (windows->down) {
         return ARC_ERR_TRANSPORT;
     }
@@ -176,7 +176,7 @@ static arc_status_t sim_test(arc_window_t *window, arc_window_request_t *request
     }
     put->request = NULL;
     request->handle = NULL;
-    settle(windows, put);
+    settle_put(windows, put);
     return ARC_OK;
 }
 
@@ -187,7 +187,7 @@ static void sim_drop(arc_window_t *window, arc_window_request_t *request)
 
     put->request = NULL;
     request->handle = NULL;
-    settle(windows, put);
+    settle_put(windows, put);
 }
 
 /* Others drive the time: here nothing is to be done. */
@@ -246,7 +246,7 @@ void sim_windows_pass(sim_windows_t *windows)
          burst > 0 && put->visible < put->words; --burst) {
         show_word(windows, put, put->order[put->visible++]);
     }
-    settle(windows, put);
+    settle_put(windows, put);
 }
 
 /* ---- set-up ---- */
@@ -258,7 +258,7 @@ static unsigned number_of(const sim_peers_t *peers, unsigned rank)
     while (number < peers->count && peers->rank_of[number] != rank) {
         ++number;
     }
-    require(number < peers->count, "peers that are not each other's");
+    require_contract(number < peers->count, "peers that are not each other's");
     return number;
 }
 
@@ -298,7 +298,7 @@ void sim_windows_free(sim_windows_t *windows)
     while (NULL != windows->first) {
         put_t *put = windows->first;
         windows->first = put->next;
-        forget(put);
+        forget_put(put);
     }
     for (unsigned rank = 0; rank < windows->ranks; ++rank) {
         test_buffer_free(&windows->endpoints[rank].memory);

@@ -48,12 +48,12 @@ typedef struct node {
     placement_t alone; /* every rank on a node of its own: the pairs of a butterfly */
 } node_t;
 
-static void deliver(void *context)
+static void deliver_memory(void *context)
 {
     sim_memory_deliver(((node_t *) context)->memory);
 }
 
-static void expect(const operation_t *operation, const void *context, unsigned char *sum)
+static void expect_sum(const operation_t *operation, const void *context, unsigned char *sum)
 {
     const placement_t *alone = &((const node_t *) context)->alone;
 
@@ -64,7 +64,7 @@ static void expect(const operation_t *operation, const void *context, unsigned c
     }
 }
 
-static operation_t draw(const row_t *row, test_random_t *random)
+static operation_t draw_operation(const row_t *row, test_random_t *random)
 {
     const lowlat_group_t limits = {.ranks = row->ranks, .arena_bytes = arena_bytes_of(row)};
     const unsigned algorithm =
@@ -88,12 +88,12 @@ static void sums_in_its_order_under_any_schedule(void **state)
                  .actors = actors,
                  .operations = operations,
                  .operations_count = OPERATIONS,
-                 .happen = deliver,
-                 .expect = expect,
+                 .happen = deliver_memory,
+                 .expect = expect_sum,
                  .context = &node};
 
     for (size_t i = 0; i < OPERATIONS; ++i) {
-        operations[i] = draw(row, &random);
+        operations[i] = draw_operation(row, &random);
     }
     for (unsigned rank = 0; rank < row->ranks; ++rank) {
         node.alone.size[rank] = 1;

@@ -73,7 +73,7 @@ typedef struct row {
     unsigned algorithm;
 } row_t;
 
-static operation_t draw(const row_t *row, const sim_nodes_t *nodes, test_random_t *random)
+static operation_t draw_operation(const row_t *row, const sim_nodes_t *nodes, test_random_t *random)
 {
     const unsigned kinds = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST;
     const unsigned algorithm =
@@ -102,7 +102,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
 
     assert_int_equal(!row->options.cyclic, nodes->topology[0].in_order);
     for (size_t i = 0; i < OPERATIONS; ++i) {
-        operations[i] = draw(row, nodes, &random);
+        operations[i] = draw_operation(row, nodes, &random);
     }
     assert_true(
         job_run(&job, &random, (size_t) STEPS_PER_OPERATION_AND_RANK * OPERATIONS * nodes->ranks));

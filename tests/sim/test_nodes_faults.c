@@ -46,7 +46,8 @@ static void give_up(sim_nodes_t *nodes)
     }
 }
 
-static outcome_t run(unsigned algorithm, unsigned exchange, uint64_t fail_at, uint64_t cut_at)
+static outcome_t run_with_fault(unsigned algorithm, unsigned exchange, uint64_t fail_at,
+                                uint64_t cut_at)
 {
     const nodes_options_t options = {.nodes = NODES,
                                      .size = {2, 3, 2},
@@ -112,11 +113,11 @@ static void every_failing_operation_of_a_network_is_reported(void **state)
     const unsigned algorithm = *(const unsigned *) *state;
 
     for (unsigned exchange = 0; exchange < LOWLAT_EXCHANGES; ++exchange) {
-        const outcome_t clean = run(algorithm, exchange, 0, 0);
+        const outcome_t clean = run_with_fault(algorithm, exchange, 0, 0);
         assert_true(clean.finished && 0 == clean.failed && 0 == clean.other);
         uint64_t k = 1;
         for (;; ++k) {
-            const outcome_t outcome = run(algorithm, exchange, k, 0);
+            const outcome_t outcome = run_with_fault(algorithm, exchange, k, 0);
             if (!outcome.fault_happened) {
                 assert_true(outcome.finished && 0 == outcome.failed);
                 break;
@@ -136,7 +137,7 @@ static void every_message_that_is_too_short_is_reported(void **state)
     for (unsigned exchange = 0; exchange < LOWLAT_EXCHANGES; ++exchange) {
         uint64_t k = 1;
         for (;; ++k) {
-            const outcome_t outcome = run(algorithm, exchange, 0, k);
+            const outcome_t outcome = run_with_fault(algorithm, exchange, 0, k);
             if (!outcome.fault_happened) {
                 assert_true(outcome.finished);
                 break;

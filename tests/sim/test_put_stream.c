@@ -195,7 +195,7 @@ static void two_free(two_t *two)
 }
 
 /* Until rank 1 has an end of what it receives, good or bad. */
-static arc_status_t await(two_t *two, arc_stream_request_t *request)
+static arc_status_t await_end(two_t *two, arc_stream_request_t *request)
 {
     enum { MAX_STEPS = 100000 };
     arc_status_t status = ARC_IN_PROGRESS;
@@ -221,7 +221,7 @@ static void a_message_that_is_too_long_is_an_error(void **state)
         assert_int_equal(ARC_OK, two.stream[0]->ops->send(two.stream[0], 1, data, bytes, &send));
         assert_int_equal(ARC_OK,
                          two.stream[1]->ops->receive(two.stream[1], 0, room, bytes - 1, &receive));
-        assert_int_equal(ARC_ERR_TRANSPORT, await(&two, &receive));
+        assert_int_equal(ARC_ERR_TRANSPORT, await_end(&two, &receive));
         /* Dead from now on. */
         two.stream[1]->ops->abort(two.stream[1], &receive);
         assert_null(receive.handle);

@@ -36,7 +36,7 @@ static float part_of(unsigned kind, bool leads, double share)
     }
 }
 
-static void fill(float **inputs)
+static void fill_inputs(float **inputs)
 {
     test_random_t random = test_random_of(SEED, 0);
 
@@ -49,7 +49,7 @@ static void fill(float **inputs)
     }
 }
 
-static void check(const quant_job_t *job, const char *what)
+static void check_sums(const quant_job_t *job, const char *what)
 {
     float *result = test_alloc(COUNT * sizeof(float));
     double *sum = test_alloc(COUNT * sizeof(double));
@@ -75,7 +75,7 @@ static void finite_sums_stay_finite_and_others_become_infinite(void **state)
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     const quant_format_t *format = NULL;
 
-    fill(inputs);
+    fill_inputs(inputs);
     for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
         for (size_t o = 0; o < OPTIONS + 1; ++o) {
             const struct option *option = 0 == o ? &plain : &options[o - 1];
@@ -87,7 +87,7 @@ static void finite_sums_stay_finite_and_others_become_infinite(void **state)
             job.config.gather_format = format;
             job.config.transform.rounding = option->rounding;
             job.config.transform.rotation = option->rotation;
-            check(&job, option->name);
+            check_sums(&job, option->name);
         }
     }
     quant_inputs_free(inputs, RANKS);

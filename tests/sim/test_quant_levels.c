@@ -1,6 +1,6 @@
 /*
- * The hierarchical algorithm on machines of several ranks: what test_quant_sums.c has for
- * all algorithms, for many shapes; the predicted error; and that nothing is rounded on a machine.
+ * The hierarchical algorithm on nodes of several ranks: what test_quant_sums.c has for
+ * all algorithms, for many shapes; the predicted error; and that nothing is rounded on a node.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -21,8 +21,8 @@ enum { SEED = 20261203 };
 
 typedef struct shape_case {
     const char *name;
-    unsigned machines;
-    unsigned per_machine;
+    unsigned nodes;
+    unsigned per_node;
 } shape_case_t;
 
 static const shape_case_t shapes[] = {
@@ -35,11 +35,11 @@ enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 static quant_job_t job_of(const shape_case_t *shape, size_t count, float *const *inputs)
 {
     quant_job_t job = quant_job_new(quant_algo_by_name("hierarchical"),
-                                    shape->machines * shape->per_machine, count, inputs, SEED);
+                                    shape->nodes * shape->per_node, count, inputs, SEED);
 
     job.mixed_isa = true;
     job.network.eager_max = 1;
-    quant_job_group(&job, shape->per_machine);
+    quant_job_group(&job, shape->per_node);
     return job;
 }
 
@@ -65,7 +65,7 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
     static const unsigned depths[] = {3, 4, 7, 16, 64};
     static const size_t counts[] = {0, 1, 64, 4097, 40009, 150000};
     const shape_case_t *shape = *state;
-    const unsigned ranks = shape->machines * shape->per_machine;
+    const unsigned ranks = shape->nodes * shape->per_node;
 
     for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
         float **inputs = quant_inputs_new(ranks, counts[c], SEED + c);
@@ -96,7 +96,7 @@ static void fp32_is_the_float_sum_in_the_order_of_the_algorithm(void **state)
 {
     enum { COUNT = 40009 };
     const shape_case_t *shape = *state;
-    const unsigned ranks = shape->machines * shape->per_machine;
+    const unsigned ranks = shape->nodes * shape->per_node;
     float **inputs = quant_inputs_new(ranks, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     float *expected = test_alloc(COUNT * sizeof(float));
@@ -126,7 +126,7 @@ static void mean_error_is_as_predicted(void **state)
     };
     const double tolerance = 0.02;
     const shape_case_t *shape = *state;
-    const unsigned ranks = shape->machines * shape->per_machine;
+    const unsigned ranks = shape->nodes * shape->per_node;
     const size_t count = (64 + ranks - 1) / ranks * ranks * 64 * QUANT_LANES;
     float **inputs = quant_inputs_new(ranks, count, SEED);
     float *result = test_alloc(count * sizeof(float));
@@ -147,7 +147,7 @@ static void mean_error_is_as_predicted(void **state)
         const double predicted = quant_error_mse(&job.config, ranks, 1);
         printf("# %s, %s: mse %.4e, predicted %.4e\n", shape->name, stages[s].name, measured,
                predicted);
-        /* One machine: nothing is rounded while it adds, but by the additions. */
+        /* One node: nothing is rounded while it adds, but by the additions. */
         assert_true(predicted > 0 ? fabs(measured / predicted - 1) < tolerance : measured < 1e-12);
     }
     free(sum);
@@ -156,21 +156,21 @@ static void mean_error_is_as_predicted(void **state)
 }
 
 /*
- * What ranks of one machine have must not be rounded before it is added up: here it cancels out
+ * What ranks of one node have must not be rounded before it is added up: here it cancels out
  * but for integers, which a scale for the large parts would lose.
  */
-static void nothing_is_rounded_on_a_machine(void **state)
+static void nothing_is_rounded_on_a_node(void **state)
 {
     enum { COUNT = 30000 };
     const float large = 0x1p12f;
     const shape_case_t *shape = *state;
-    const unsigned ranks = shape->machines * shape->per_machine;
+    const unsigned ranks = shape->nodes * shape->per_node;
     float **inputs = quant_inputs_new(ranks, COUNT, SEED);
     float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = job_of(shape, COUNT, inputs);
 
     for (unsigned at = 0; at < ranks; ++at) {
-        const unsigned place = at % shape->per_machine;
+        const unsigned place = at % shape->per_node;
         for (size_t i = 0; i < COUNT; ++i) {
             const float part = (float) (i % 61) * large;
             const float small = 0 == at ? 127 : 0;
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(sums_are_equal_everywhere_and_within_the_bound),
         cmocka_unit_test(fp32_is_the_float_sum_in_the_order_of_the_algorithm),
         cmocka_unit_test(mean_error_is_as_predicted),
-        cmocka_unit_test(nothing_is_rounded_on_a_machine),
+        cmocka_unit_test(nothing_is_rounded_on_a_node),
     };
     enum { EACH = sizeof(of_each) / sizeof(of_each[0]) };
     static char names[SHAPES * EACH][JOB_NAME_BYTES];

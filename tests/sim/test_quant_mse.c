@@ -69,7 +69,7 @@ static const struct known {
     {"semi_loop", {8.47e-4, 5.64e-4, 2.84e-4, 1.69e-3, 8.62e-4, 8.42e-4}},
     {"direct", {5.28e-4, 2.48e-4, 2.84e-4, 1.07e-3, 5.37e-4, 5.29e-4}},
     {"recursive_halving", {7.08e-4, 4.24e-4, 2.84e-4, 1.41e-3, 7.16e-4, 6.98e-4}},
-    /* Of 4 machines: the same G. */
+    /* Of 4 nodes: the same G. */
     {"hierarchical", {7.08e-4, 4.24e-4, 2.84e-4, 1.41e-3, 7.16e-4, 6.98e-4}},
 };
 

@@ -250,9 +250,9 @@ static void each_contribution_is_encoded_once_and_no_total_again(void **state)
     tiles_encoded = 0;
     quant_outcome_t outcome = quant_job_run(&job, 1, result);
     assert_true(quant_outcome_is_clean(&outcome));
-    /* Per tile: the first partial sum, RANKS - 2 more, and the total; of machines if there are. */
+    /* Per tile: the first partial sum, RANKS - 2 more, and the total; of nodes if there are. */
     const exchange_shape_t shape = quant_config_shape(&job.config, RANKS);
-    assert_int_equal(TILES * shape.machines, tiles_encoded);
+    assert_int_equal(TILES * shape.nodes, tiles_encoded);
     free(result);
     quant_inputs_free(inputs, RANKS);
 }

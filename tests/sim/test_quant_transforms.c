@@ -27,7 +27,7 @@ typedef struct transform_case {
     const struct option *option;
 } transform_case_t;
 
-static bool draws(const transform_case_t *row)
+static bool draws_numbers(const transform_case_t *row)
 {
     return QUANT_ROUNDING_NEAREST != row->option->rounding && &quant_format_fp8_e4m3 != row->format;
 }
@@ -108,7 +108,7 @@ static void calls_draw_numbers_of_their_own(void **state)
     outcome = quant_job_run(&job, CALLS, again);
     assert_true(quant_outcome_is_clean(&outcome));
     assert_memory_equal(third, again, COUNT * sizeof(float));
-    assert_true(draws(row) == (0 != memcmp(first, third, COUNT * sizeof(float))));
+    assert_true(draws_numbers(row) == (0 != memcmp(first, third, COUNT * sizeof(float))));
     free(again);
     free(third);
     free(first);
@@ -253,7 +253,7 @@ int main(void)
         (void) snprintf(rows[i].name, sizeof(rows[i].name), "%s_%s_%s_%s", rows[i].algo->name,
                         rows[i].format->name, rows[i].option->name, each[i % EACH].name);
         if (EACH - 1 == i % EACH &&
-            (!draws(&rows[i]) || 0 != strcmp("direct", rows[i].algo->name))) {
+            (!draws_numbers(&rows[i]) || 0 != strcmp("direct", rows[i].algo->name))) {
             continue;
         }
         tests[count] = each[i % EACH];

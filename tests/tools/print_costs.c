@@ -117,7 +117,7 @@ static const char *argument_of(int argc, char **argv, const char *name)
 }
 
 /* Complains about the argument and returns 0 if it is missing or not `fine`. */
-static int checked(const char *name, const char *text, int fine)
+static int check_argument(const char *name, const char *text, int fine)
 {
     if (NULL == text) {
         fprintf(stderr, "print_costs: %s must be given once\n", name);
@@ -133,13 +133,14 @@ static int parse_arguments(int argc, char **argv)
 {
     for (unsigned i = 0; i < NUMBER_NAMES; ++i) {
         const char *text = argument_of(argc, argv, number_names[i].name);
-        if (!checked(number_names[i].name, text, text && parse_number(&number_names[i], text))) {
+        if (!check_argument(number_names[i].name, text,
+                            text && parse_number(&number_names[i], text))) {
             return 0;
         }
     }
     for (unsigned i = 0; i < LIST_NAMES; ++i) {
         const char *text = argument_of(argc, argv, list_names[i].name);
-        if (!checked(list_names[i].name, text, text && parse_list(&list_names[i], text))) {
+        if (!check_argument(list_names[i].name, text, text && parse_list(&list_names[i], text))) {
             return 0;
         }
     }

@@ -26,19 +26,19 @@ static exchange_round_t round_of(const exchange_tree_t *tree, const exchange_sha
 
 typedef void check_fn_t(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
-static void for_each_placement(const exchange_tree_t *tree, unsigned machines, unsigned per_machine,
+static void for_each_placement(const exchange_tree_t *tree, unsigned nodes, unsigned per_node,
                                check_fn_t *check)
 {
-    const unsigned ranks = machines * per_machine;
+    const unsigned ranks = nodes * per_node;
     unsigned order[RANKS_MAX];
-    exchange_shape_t shape = {.machines = machines, .per_machine = per_machine};
+    exchange_shape_t shape = {.nodes = nodes, .per_node = per_node};
 
     check(tree, &shape);
-    /* Dealt to the machines in turn; anywhere: 5 is prime to the ranks, or they stay where they
+    /* Dealt to the nodes in turn; anywhere: 5 is prime to the ranks, or they stay where they
      * are. */
     shape.order = order;
     for (unsigned rank = 0; rank < ranks; ++rank) {
-        order[rank % machines * per_machine + rank / machines] = rank;
+        order[rank % nodes * per_node + rank / nodes] = rank;
     }
     check(tree, &shape);
     for (unsigned rank = 0; rank < ranks; ++rank) {
@@ -55,9 +55,9 @@ static void for_each_tree(check_fn_t *check)
         for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
             const exchange_shape_t flat = exchange_shape_flat(ranks);
             check(tree, &flat);
-            for (unsigned per_machine = 1; tree->levels && per_machine <= ranks; ++per_machine) {
-                if (0 == ranks % per_machine) {
-                    for_each_placement(tree, ranks / per_machine, per_machine, check);
+            for (unsigned per_node = 1; tree->levels && per_node <= ranks; ++per_node) {
+                if (0 == ranks % per_node) {
+                    for_each_placement(tree, ranks / per_node, per_node, check);
                 }
             }
         }
@@ -69,13 +69,13 @@ static void check_tree(const exchange_tree_t *tree, const exchange_shape_t *shap
     const unsigned ranks = exchange_shape_ranks(shape);
     uint64_t placed = 0;
 
-    for (unsigned node = 0; node < ranks; ++node) {
-        const exchange_pair_t offset = exchange_tree_offset(tree, shape, node);
-        const unsigned at = offset.machine * shape->per_machine + offset.place;
+    for (unsigned vertex = 0; vertex < ranks; ++vertex) {
+        const exchange_pair_t offset = exchange_tree_offset(tree, shape, vertex);
+        const unsigned at = offset.node * shape->per_node + offset.place;
 
-        assert_true(offset.machine < shape->machines && offset.place < shape->per_machine);
-        assert_true(0 != node || 0 == at);
-        assert_true(0 == node || exchange_tree_parent(tree, shape, node) < node);
+        assert_true(offset.node < shape->nodes && offset.place < shape->per_node);
+        assert_true(0 != vertex || 0 == at);
+        assert_true(0 == vertex || exchange_tree_parent(tree, shape, vertex) < vertex);
         assert_true(0 == (placed >> at & 1));
         placed |= UINT64_C(1) << at;
     }
@@ -91,20 +91,20 @@ static void check_children(const exchange_tree_t *tree, const exchange_shape_t *
 {
     const unsigned ranks = exchange_shape_ranks(shape);
 
-    for (unsigned node = 0; node < ranks; ++node) {
+    for (unsigned vertex = 0; vertex < ranks; ++vertex) {
         unsigned children = 0;
-        unsigned first = node;
-        unsigned last = node;
-        for (unsigned child = node + 1; child < ranks; ++child) {
-            if (node == exchange_tree_parent(tree, shape, child)) {
+        unsigned first = vertex;
+        unsigned last = vertex;
+        for (unsigned child = vertex + 1; child < ranks; ++child) {
+            if (vertex == exchange_tree_parent(tree, shape, child)) {
                 first = 0 == children ? child : first;
                 last = child;
                 ++children;
             }
         }
-        assert_int_equal(children, exchange_tree_children(tree, shape, node));
-        assert_int_equal(first, exchange_tree_first_child(tree, shape, node));
-        assert_int_equal(last, exchange_tree_last_child(tree, shape, node));
+        assert_int_equal(children, exchange_tree_children(tree, shape, vertex));
+        assert_int_equal(first, exchange_tree_first_child(tree, shape, vertex));
+        assert_int_equal(last, exchange_tree_last_child(tree, shape, vertex));
     }
 }
 
@@ -114,7 +114,7 @@ static void children_are_those_whose_parent_it_is(void **state)
     for_each_tree(check_children);
 }
 
-/* A rank among 131072 sets up: what a search for the children of each node would not end. */
+/* A rank among 131072 sets up: what a search for the children of each vertex would not end. */
 static void a_schedule_of_many_ranks_is_made_at_once(void **state)
 {
     enum { RANKS = 1 << 17 };
@@ -131,15 +131,15 @@ static void a_schedule_of_many_ranks_is_made_at_once(void **state)
     assert_int_equal(RANKS - 1, forwards);
 }
 
-/* The machine of a rank. */
-static unsigned machine_of(const exchange_shape_t *shape, unsigned rank)
+/* The node of a rank. */
+static unsigned node_of(const exchange_shape_t *shape, unsigned rank)
 {
     unsigned at = rank;
 
     for (unsigned i = 0; NULL != shape->order && i < exchange_shape_ranks(shape); ++i) {
         at = rank == shape->order[i] ? i : at;
     }
-    return at / shape->per_machine;
+    return at / shape->per_node;
 }
 
 static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shape)
@@ -148,7 +148,7 @@ static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shap
         for (unsigned rank = 0; rank < exchange_shape_ranks(shape); ++rank) {
             const exchange_round_t mine = round_of(tree, shape, rank, index);
             const exchange_round_t other = round_of(tree, shape, mine.send_peer, index);
-            const bool inside = machine_of(shape, rank) == machine_of(shape, mine.send_peer);
+            const bool inside = node_of(shape, rank) == node_of(shape, mine.send_peer);
             assert_true(mine.send_peer != rank);
             assert_int_equal(inside, mine.inside);
             assert_int_equal(inside, other.inside);
@@ -232,9 +232,9 @@ static void memory_is_bounded_as_documented(void **state)
         assert_int_equal(rows[i].open_of_33, exchange_tree_open_max(algo->tree, &thirty_three));
         assert_int_equal(0, exchange_tree_open_max(algo->tree, &one));
     }
-    for (unsigned machines = 2; machines <= 20; ++machines) {
-        for (unsigned per_machine = 2; per_machine <= 8; ++per_machine) {
-            const exchange_shape_t shape = {.machines = machines, .per_machine = per_machine};
+    for (unsigned nodes = 2; nodes <= 20; ++nodes) {
+        for (unsigned per_node = 2; per_node <= 8; ++per_node) {
+            const exchange_shape_t shape = {.nodes = nodes, .per_node = per_node};
             assert_int_equal(2, exchange_tree_open_max(levels, &shape));
         }
     }

@@ -54,7 +54,8 @@ static void assert_decoded(const quant_format_t *format, float x[ROWS * QUANT_LA
 }
 
 /* The k-th and the next code: itself, and around the middle between them. */
-static void probe(const quant_format_t *format, unsigned k, double sign, float *x, float *expected)
+static void probe_code(const quant_format_t *format, unsigned k, double sign, float *x,
+                       float *expected)
 {
     const float here = (float) (sign * trip_magnitude(format, k));
     const float next = (float) (sign * trip_magnitude(format, k + 1));
@@ -85,7 +86,7 @@ static void every_code_and_every_tie_is_rounded_to_even(void **state)
 
     for (unsigned k = 0; trip_magnitude(format, k) < largest_of(format); ++k) {
         for (double sign = -1; sign <= 1; sign += 2) {
-            probe(format, k, sign, x + used, expected + used);
+            probe_code(format, k, sign, x + used, expected + used);
             used += PROBES;
             if (ALL == used) {
                 assert_decoded(format, x, expected);

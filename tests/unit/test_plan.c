@@ -50,7 +50,7 @@ static lowlat_trials_t trials_of(unsigned owners, const cost_t *costs, const siz
 }
 
 /* The algorithm that a plan has for a length. */
-static unsigned planned(const lowlat_plan_t *plan, size_t bytes)
+static unsigned planned_algorithm(const lowlat_plan_t *plan, size_t bytes)
 {
     for (unsigned i = 0; i < plan->rules; ++i) {
         if (bytes <= plan->rule[i].max_bytes) {
@@ -58,7 +58,7 @@ static unsigned planned(const lowlat_plan_t *plan, size_t bytes)
         }
     }
     fail_msg("the plan ends");
-    return LOWLAT_ALGORITHMS;
+    return LOWLAT_PASS_DOWN;
 }
 
 static const size_t lengths[] = {8, 1024, 8192, 65536, 524288};
@@ -70,7 +70,7 @@ static void candidates_are_all_algorithms_and_the_component_below(void **state)
     (void) state;
 
     assert_int_equal(LEADERS, lowlat_plan_candidates(candidates, 1));
-    assert_int_equal(LOWLAT_ALGORITHMS, candidates[BELOW].algorithm);
+    assert_int_equal(LOWLAT_PASS_DOWN, candidates[BELOW].algorithm);
     assert_int_equal(CANDIDATES, lowlat_plan_candidates(candidates, 2));
     for (unsigned i = BELOW + 1; i < CANDIDATES; ++i) {
         assert_int_equal(i >= LEADERS, candidates[i].leaders);
@@ -87,12 +87,12 @@ static void the_fastest_is_taken(void **state)
     (void) state;
 
     lowlat_plan_make(&plan, &trials, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 1));
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
-    assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned(&plan, 8193));
-    assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned(&plan, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, 65537));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 1));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 8192));
+    assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned_algorithm(&plan, 8193));
+    assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned_algorithm(&plan, 65536));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, 65537));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, SIZE_MAX));
 }
 
 static void what_does_not_gain_enough_is_passed_down(void **state)
@@ -104,18 +104,18 @@ static void what_does_not_gain_enough_is_passed_down(void **state)
 
     lowlat_plan_make(&plan, &trials, MARGIN);
     assert_int_equal(1, plan.rules);
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 1));
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 1));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, SIZE_MAX));
     lowlat_plan_make(&plan, &trials, 0);
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, SIZE_MAX));
 
     /* One length where it does. */
     trials.seconds[2][DOUBLING] = 0.94 * trials.seconds[2][BELOW];
     lowlat_plan_make(&plan, &trials, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 1024));
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 1025));
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 8193));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 1024));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 1025));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 8192));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 8193));
 }
 
 /* Trials that ended before bytes counted say nothing about long messages. */
@@ -127,12 +127,12 @@ static void long_messages_are_taken_only_if_trials_were_long(void **state)
     (void) state;
 
     lowlat_plan_make(&plan, &trials, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8192));
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 8193));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 8192));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 8193));
     const lowlat_trials_t one = trials_of(1, costs, lengths, 1, 10e-6, 1e-9);
     lowlat_plan_make(&plan, &one, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned(&plan, 8));
-    assert_int_equal(LOWLAT_ALGORITHMS, planned(&plan, 9));
+    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 8));
+    assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 9));
 }
 
 /* ... or what comes behind the longest trial: the ring is not yet the fastest there, but will be.
@@ -145,8 +145,8 @@ static void straight_lines_go_on_behind_the_longest_trial(void **state)
     (void) state;
 
     lowlat_plan_make(&plan, &trials, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, 65536));
+    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, SIZE_MAX));
 }
 
 /* What was not measured must promise twice as much. */
@@ -164,8 +164,8 @@ static void behind_the_longest_trial_the_margin_is_twice_as_wide(void **state)
         const cost_t costs[] = {{2, 1}, {2, copies}, {2, copies}, {2, copies}};
         const lowlat_trials_t trials = trials_of(1, costs, lengths, LENGTHS, 1e-6, 10e-9);
         lowlat_plan_make(&plan, &trials, MARGIN);
-        assert_int_not_equal(LOWLAT_ALGORITHMS, planned(&plan, 524288));
-        assert_int_equal(rows[i].taken, LOWLAT_ALGORITHMS != planned(&plan, SIZE_MAX));
+        assert_int_not_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 524288));
+        assert_int_equal(rows[i].taken, LOWLAT_PASS_DOWN != planned_algorithm(&plan, SIZE_MAX));
     }
 }
 
@@ -289,9 +289,9 @@ static void a_plan_never_takes_what_lost(void **state)
         assert_true(plan.rules >= 1 && plan.rules <= MOST_RULES);
         assert_true(SIZE_MAX == plan.rule[plan.rules - 1].max_bytes);
         for (unsigned length = 0; length < trials.lengths; ++length) {
-            const unsigned algorithm = planned(&plan, trials.bytes[length]);
+            const unsigned algorithm = planned_algorithm(&plan, trials.bytes[length]);
             const bool leaders = trials.bytes[length] <= plan.leader_bytes;
-            bool gained = LOWLAT_ALGORITHMS == algorithm;
+            bool gained = LOWLAT_PASS_DOWN == algorithm;
             for (unsigned i = BELOW + 1; i < trials.candidates; ++i) {
                 const double seconds = trials.seconds[length][i];
                 gained = gained || (trials.candidate[i].algorithm == algorithm &&

@@ -30,7 +30,7 @@ enum {
 typedef struct wanted {
     const quant_format_t *format;
     const quant_algo_t *algo;
-    unsigned per_machine;
+    unsigned per_node;
     bool exact_reduce; /* partial sums are not quantized */
     bool feedback;
     double target_nmse;
@@ -42,7 +42,7 @@ typedef struct choice {
     double nmse; /* predicted */
 } choice_t;
 
-static wanted_t anything(double target)
+static wanted_t want_anything(double target)
 {
     return (wanted_t){.target_nmse = target};
 }
@@ -62,7 +62,7 @@ static bool choose(const wanted_t *wanted, unsigned ranks, choice_t *choice)
         .gather_format = wanted->format,
         .block_rows = BLOCK,
         .feedback = wanted->feedback,
-        .per_machine = wanted->per_machine,
+        .per_node = wanted->per_node,
     };
 
     if (!quant_choose(&config, ranks, wanted->target_nmse)) {
@@ -99,7 +99,7 @@ static const char *usual_algo(unsigned ranks)
 
 static void without_a_target_it_is_int8_on_a_loop(void **state)
 {
-    const wanted_t wanted = anything(0);
+    const wanted_t wanted = want_anything(0);
     (void) state;
 
     for (size_t i = 0; i < RANKS; ++i) {
@@ -115,12 +115,12 @@ static void what_is_named_is_taken_where_there_is_no_target(void **state)
     (void) state;
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
-            wanted_t wanted = anything(0);
+            wanted_t wanted = want_anything(0);
             choice_t choice = {0};
 
             wanted.format = quant_format_at(f);
             wanted.algo = quant_algo_at(a);
-            wanted.per_machine = 2;
+            wanted.per_node = 2;
             assert_true(choose(&wanted, 6, &choice));
             assert_ptr_equal(wanted.format, choice.format);
             assert_ptr_equal(wanted.algo, choice.algo);
@@ -133,7 +133,7 @@ static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
     (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const wanted_t wanted = anything(targets[t]);
+            const wanted_t wanted = want_anything(targets[t]);
             choice_t choice = {0};
             size_t cheapest = SIZE_MAX;
 
@@ -168,7 +168,7 @@ static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void *
 
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const wanted_t wanted = anything(targets[t]);
+            const wanted_t wanted = want_anything(targets[t]);
             const quant_algo_t *usual = quant_algo_by_name(usual_algo(ranks_of[i]));
             choice_t choice = {0};
             if (choose(&wanted, ranks_of[i], &choice)) {
@@ -184,7 +184,7 @@ static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void *
 
 static void what_is_named_restricts_the_choice(void **state)
 {
-    wanted_t wanted = anything(1e-4);
+    wanted_t wanted = want_anything(1e-4);
     choice_t choice = {0};
     (void) state;
 
@@ -217,15 +217,15 @@ static void what_is_named_restricts_the_choice(void **state)
 static void with_levels_the_hierarchical_one_is_taken(void **state)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    wanted_t wanted = anything(0);
+    wanted_t wanted = want_anything(0);
     choice_t choice = {0};
     (void) state;
 
-    wanted.per_machine = 2;
+    wanted.per_node = 2;
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
 
-    /* 4 machines: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
+    /* 4 nodes: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
     wanted.target_nmse = 2.7 * c;
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
@@ -243,16 +243,16 @@ static void with_levels_the_hierarchical_one_is_taken(void **state)
 static void where_there_are_no_levels_it_is_left_open(void **state)
 {
     (void) state;
-    for (unsigned per_machine = 0; per_machine <= 1; ++per_machine) {
+    for (unsigned per_node = 0; per_node <= 1; ++per_node) {
         for (size_t t = 0; t <= TARGETS; ++t) {
             for (size_t i = 0; i < RANKS; ++i) {
-                const wanted_t open = anything(t < TARGETS ? targets[t] : 0);
+                const wanted_t open = want_anything(t < TARGETS ? targets[t] : 0);
                 wanted_t wanted = open;
                 choice_t choice = {0};
                 choice_t expected = {0};
 
                 wanted.algo = quant_algo_by_name("hierarchical");
-                wanted.per_machine = per_machine;
+                wanted.per_node = per_node;
                 assert_int_equal(choose(&open, ranks_of[i], &expected),
                                  choose(&wanted, ranks_of[i], &choice));
                 assert_ptr_equal(expected.algo, choice.algo);
@@ -265,7 +265,7 @@ static void where_there_are_no_levels_it_is_left_open(void **state)
 static void stages_that_are_exact_leave_room(void **state)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    wanted_t wanted = anything(1.5 * c);
+    wanted_t wanted = want_anything(1.5 * c);
     choice_t choice = {0};
     (void) state;
 
@@ -283,8 +283,8 @@ static void with_feedback_a_call_has_the_error_of_two(void **state)
     (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
-            const wanted_t half = anything(targets[t] / 2);
-            wanted_t wanted = anything(targets[t]);
+            const wanted_t half = want_anything(targets[t] / 2);
+            wanted_t wanted = want_anything(targets[t]);
             choice_t choice = {0};
             choice_t expected = {0};
 

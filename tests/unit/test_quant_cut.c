@@ -47,7 +47,7 @@ enum {
     SEGMENTS = sizeof segments / sizeof segments[0],
 };
 
-static quant_settings_t defaults(void)
+static quant_settings_t default_settings(void)
 {
     quant_settings_t settings;
 
@@ -62,7 +62,7 @@ static quant_config_t config_of(int minishards, int microshards, size_t segment_
                                 const quant_format_t *format)
 {
     static quant_kernels_t kernels;
-    quant_settings_t settings = defaults();
+    quant_settings_t settings = default_settings();
 
     settings.minishards = minishards;
     settings.microshards = microshards;
@@ -81,7 +81,7 @@ static quant_cut_t cut_of(int minishards, int microshards, size_t shard_elems)
     return quant_cut(&config, shard_elems);
 }
 
-static size_t up(size_t value, size_t by)
+static size_t divide_up(size_t value, size_t by)
 {
     return value / by + (0 != value % by);
 }
@@ -102,14 +102,14 @@ static void minishards_are_the_tiles_of_the_longest_shard(void **state)
     (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 1; m < NUMBERS; ++m) {
-            const size_t rows = up(lengths[l], 64);
+            const size_t rows = divide_up(lengths[l], 64);
             const unsigned got = cut_of(numbers[m], 0, lengths[l]).block_rows;
-            const size_t tiles = up(rows, got);
+            const size_t tiles = divide_up(rows, got);
             assert_in_range(got, 8, 4096);
             /* So many, or fewer where one tile less would be too few; outside of the limits as near
              * as may be. */
             assert_true(tiles <= (size_t) numbers[m] || 4096 == got);
-            assert_true(8 == got || up(rows, got - 1) > (size_t) numbers[m]);
+            assert_true(8 == got || divide_up(rows, got - 1) > (size_t) numbers[m]);
         }
     }
 }
@@ -140,10 +140,10 @@ static void microshards_are_the_messages_of_the_longest_shard(void **state)
                 const quant_cut_t cut = quant_cut(&config, lengths[l]);
                 const size_t tile = (size_t) cut.block_rows * 64;
                 const size_t most = config.segment_elems / tile * tile;
-                const size_t messages = up(lengths[l], cut.segment_elems);
+                const size_t messages = divide_up(lengths[l], cut.segment_elems);
                 assert_true(messages <= (size_t) numbers[u] || most == cut.segment_elems);
                 assert_true(tile == cut.segment_elems ||
-                            up(lengths[l], cut.segment_elems - tile) > (size_t) numbers[u]);
+                            divide_up(lengths[l], cut.segment_elems - tile) > (size_t) numbers[u]);
             }
         }
     }
@@ -206,7 +206,7 @@ static void no_message_is_longer_than_its_buffer_nor_than_segment_bytes(void **s
 /* semi_loop of 8: 24 c / 8 is 1.06e-4 with blocks of 64, 2.26e-4 with 4096. */
 static void a_target_is_met_with_the_longest_blocks(void **state)
 {
-    quant_settings_t settings = defaults();
+    quant_settings_t settings = default_settings();
     quant_config_t config = {0};
 
     (void) state;

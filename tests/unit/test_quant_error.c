@@ -119,9 +119,9 @@ static double growth_of_halving(unsigned ranks)
 }
 
 /* A chain for up to 4. */
-static double growth_of_machines(unsigned machines)
+static double growth_of_nodes(unsigned nodes)
 {
-    return machines <= 4 ? growth_of_loop(machines) : growth_of_semi_loop(machines);
+    return nodes <= 4 ? growth_of_loop(nodes) : growth_of_semi_loop(nodes);
 }
 
 static double growth_of(const quant_algo_t *algo, unsigned ranks)
@@ -138,11 +138,9 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
         double of_8;
         double of_16;
     } rows[] = {
-        {"full_loop", growth_of_loop, 28, 120},
-        {"semi_loop", growth_of_semi_loop, 16, 64},
-        {"direct", growth_of_direct, 7, 15},
-        {"recursive_halving", growth_of_halving, 12, 32},
-        {"hierarchical", growth_of_machines, 16, 64},
+        {"full_loop", growth_of_loop, 28, 120},    {"semi_loop", growth_of_semi_loop, 16, 64},
+        {"direct", growth_of_direct, 7, 15},       {"recursive_halving", growth_of_halving, 12, 32},
+        {"hierarchical", growth_of_nodes, 16, 64},
     };
     size_t algos = 0;
 
@@ -161,26 +159,25 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
     }
 }
 
-/* What is exact adds nothing; a message between machines has the parts of a whole machine. */
-static void with_levels_only_machines_count_each_with_all_its_ranks(void **state)
+/* What is exact adds nothing; a message between nodes has the parts of a whole node. */
+static void with_levels_only_nodes_count_each_with_all_its_ranks(void **state)
 {
     const quant_algo_t *algo = quant_algo_by_name("hierarchical");
     const double c = quant_error_coefficient(&quant_format_int8, 64);
     (void) state;
 
-    for (unsigned machines = 1; machines <= 33; ++machines) {
+    for (unsigned nodes = 1; nodes <= 33; ++nodes) {
         for (unsigned p = 1; p <= 9; ++p) {
-            const exchange_shape_t shape = {.machines = machines, .per_machine = p};
+            const exchange_shape_t shape = {.nodes = nodes, .per_node = p};
             const quant_config_t config = {.algo = algo,
                                            .reduce_format = &quant_format_int8,
                                            .gather_format = &quant_format_int8,
                                            .block_rows = 64,
-                                           .per_machine = p};
-            const double growth = p * growth_of_machines(machines);
+                                           .per_node = p};
+            const double growth = p * growth_of_nodes(nodes);
 
             assert_true(growth == exchange_tree_reduce_growth(algo->tree, &shape));
-            assert_close((growth + machines * p) * c, quant_error_mse(&config, machines * p, 1),
-                         1e-12);
+            assert_close((growth + nodes * p) * c, quant_error_mse(&config, nodes * p, 1), 1e-12);
         }
     }
     /* Other algorithms do not care. */
@@ -188,7 +185,7 @@ static void with_levels_only_machines_count_each_with_all_its_ranks(void **state
                                    .reduce_format = &quant_format_int8,
                                    .gather_format = &quant_format_fp32,
                                    .block_rows = 64,
-                                   .per_machine = 2};
+                                   .per_node = 2};
     assert_close(28 * c, quant_error_mse(&config, 8, 1), 1e-12);
 }
 
@@ -228,7 +225,7 @@ int main(void)
         cmocka_unit_test(longer_blocks_never_have_less_error),
         cmocka_unit_test(an_exact_format_has_no_error),
         cmocka_unit_test(growth_is_the_closed_form_of_the_algorithm),
-        cmocka_unit_test(with_levels_only_machines_count_each_with_all_its_ranks),
+        cmocka_unit_test(with_levels_only_nodes_count_each_with_all_its_ranks),
         cmocka_unit_test(the_stages_add_up),
         cmocka_unit_test(algorithms_are_found_by_name),
     };

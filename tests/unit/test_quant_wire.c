@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "quant_numbers.h"
+#include "quant_element.h"
 #include "quant_wire.h"
 #include "testlib.h"
 
@@ -67,7 +67,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static arc_status_t check(const message_t *message, const quant_wire_segment_t *segment)
+static arc_status_t check_message(const message_t *message, const quant_wire_segment_t *segment)
 {
     return quant_wire_check(segment, message->bytes, message->length);
 }
@@ -86,19 +86,19 @@ static void a_message_of_the_expected_segment_is_accepted(void **state)
 {
     const message_t *message = *state;
 
-    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_int_equal(ARC_OK, check_message(message, &message->segment));
     assert_ptr_equal(&quant_format_int8, quant_wire_format(message->bytes));
 }
 
-static void pack(message_t *message)
+static void pack_message(message_t *message)
 {
     message->length = quant_wire_pack(&message->segment, message->values, 0, message->bytes);
 }
 
 /* The format that a message is found to be in; its values. */
-static const quant_format_t *taken(const message_t *message, float values[ELEMS])
+static const quant_format_t *take_message(const message_t *message, float values[ELEMS])
 {
-    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_int_equal(ARC_OK, check_message(message, &message->segment));
     quant_wire_unpack(&message->segment, message->bytes, values);
     return quant_wire_format(message->bytes);
 }
@@ -110,19 +110,19 @@ static void a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded(void **
     float after[ELEMS];
     unsigned char bytes[KEPT_BYTES];
 
-    (void) taken(message, before);
+    (void) take_message(message, before);
     const float bound = quant_wire_bound(message->bytes);
     message->values[ELEMS - 1] = INFINITY;
     message->values[ELEMS - 2] = 0x1p127f;
-    pack(message);
+    pack_message(message);
     assert_int_equal(KEPT_BYTES, message->length);
-    assert_ptr_equal(&quant_format_int8, taken(message, after));
+    assert_ptr_equal(&quant_format_int8, take_message(message, after));
     assert_memory_equal(before, after, TILE * sizeof(float));
     assert_memory_equal(message->values + TILE, after + TILE, (ELEMS - TILE) * sizeof(float));
     /* Whatever was in the buffer, also where codes would be. */
     memcpy(bytes, message->bytes, sizeof(bytes));
     memset(message->bytes, 0xa5, sizeof(bytes));
-    pack(message);
+    pack_message(message);
     assert_memory_equal(bytes, message->bytes, sizeof(bytes));
     /* The bound is that of the tile which is coded. */
     assert_true(quant_wire_bound(message->bytes) <= bound);
@@ -135,9 +135,9 @@ static void a_message_of_kept_tiles_goes_as_floats(void **state)
 
     message->values[ELEMS - 1] = INFINITY;
     message->values[0] = -INFINITY;
-    pack(message);
+    pack_message(message);
     assert_int_equal(16 + sizeof(message->values), message->length);
-    assert_ptr_equal(&quant_format_fp32, taken(message, values));
+    assert_ptr_equal(&quant_format_fp32, take_message(message, values));
     assert_memory_equal(message->values, values, sizeof(values));
 }
 
@@ -148,7 +148,7 @@ static void no_tile_of_doubles_is_kept(void **state)
 
     message->segment.exact = &quant_format_fp64;
     message->values[ELEMS - 1] = INFINITY;
-    pack(message);
+    pack_message(message);
     assert_ptr_equal(&quant_format_fp32, quant_wire_format(message->bytes));
 }
 
@@ -158,12 +158,12 @@ static void a_kept_tile_without_its_floats_is_refused(void **state)
     const size_t second = sizeof(quant_wire_header_t) + QUANT_SCALES_BYTES;
 
     memset(message->bytes + second, 0xff, sizeof(uint16_t));
-    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
+    assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &message->segment));
     message->length = KEPT_BYTES;
     memset(message->bytes + CODED_BYTES, 0, KEPT_BYTES - CODED_BYTES);
-    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_int_equal(ARC_OK, check_message(message, &message->segment));
     memset(message->bytes + second, 0, sizeof(uint16_t));
-    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
+    assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &message->segment));
 }
 
 static void a_format_nobody_agreed_on_is_refused(void **state)
@@ -172,7 +172,7 @@ static void a_format_nobody_agreed_on_is_refused(void **state)
     quant_wire_segment_t segment = message->segment;
 
     segment.codec.format = &quant_format_fp32;
-    assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segment));
+    assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &segment));
 }
 
 static void another_segment_is_refused(void **state)
@@ -184,7 +184,7 @@ static void another_segment_is_refused(void **state)
     segments[1].codec.elems -= 1; /* the same number of rows, so the length alone does not tell */
     segments[2].codec.block_rows *= 2;
     for (size_t i = 0; i < 3; ++i) {
-        assert_int_equal(ARC_ERR_PROTOCOL, check(message, &segments[i]));
+        assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &segments[i]));
     }
 }
 
@@ -219,10 +219,10 @@ static void every_bit_of_the_header_before_the_bound_counts(void **state)
 
     for (unsigned bit = 0; bit < 8 * offsetof(quant_wire_header_t, bound); ++bit) {
         message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
-        assert_int_equal(ARC_ERR_PROTOCOL, check(message, &message->segment));
+        assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &message->segment));
         message->bytes[bit / 8] ^= (unsigned char) (1 << bit % 8);
     }
-    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_int_equal(ARC_OK, check_message(message, &message->segment));
 }
 
 static void what_cannot_be_a_bound_is_refused(void **state)
@@ -241,7 +241,7 @@ static void what_cannot_be_a_bound_is_refused(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         memcpy(message->bytes + offsetof(quant_wire_header_t, bound), &rows[i].bound,
                sizeof(float));
-        assert_int_equal(rows[i].status, check(message, &message->segment));
+        assert_int_equal(rows[i].status, check_message(message, &message->segment));
     }
 }
 
@@ -253,14 +253,15 @@ static void every_other_length_is_refused(void **state)
     for (size_t length = 0; length < right + 2; ++length) {
         message->length = length;
         assert_int_equal(length == right ? ARC_OK : ARC_ERR_PROTOCOL,
-                         check(message, &message->segment));
+                         check_message(message, &message->segment));
     }
 }
 
 /* What a hop makes of `message`, with the same values added, in the format of `next`. */
-static size_t hop(const message_t *message, const quant_wire_segment_t *next, unsigned char *sent)
+static size_t hop_message(const message_t *message, const quant_wire_segment_t *next,
+                          unsigned char *sent)
 {
-    assert_int_equal(ARC_OK, check(message, &message->segment));
+    assert_int_equal(ARC_OK, check_message(message, &message->segment));
     return quant_wire_hop(&message->segment, next, message->bytes, message->values, 0, sent);
 }
 
@@ -278,7 +279,7 @@ static void a_hop_packs_the_sum(void **state)
         unsigned char *sent = test_alloc(most);
         unsigned char *packed = test_alloc(most);
         size_t bytes = quant_wire_pack(&next, sum, error, packed);
-        assert_int_equal(bytes, hop(message, &next, sent));
+        assert_int_equal(bytes, hop_message(message, &next, sent));
         assert_memory_equal(packed, sent, bytes);
         free(packed);
         free(sent);
@@ -297,9 +298,9 @@ static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
     sent.bytes = test_alloc(most);
     message->values[ELEMS - 1] = 0x1p127f;
     (void) quant_wire_add(&message->segment, message->bytes, message->values, 0, sum);
-    sent.length = hop(message, &message->segment, sent.bytes);
+    sent.length = hop_message(message, &message->segment, sent.bytes);
     assert_int_equal(KEPT_BYTES, sent.length);
-    assert_ptr_equal(&quant_format_int8, taken(&sent, values));
+    assert_ptr_equal(&quant_format_int8, take_message(&sent, values));
     assert_memory_equal(sum + TILE, values + TILE, (ELEMS - TILE) * sizeof(float));
     /* Of such a number the addition may lose that much; of the others, much less. */
     assert_true(quant_wire_bound(sent.bytes) >= 0x1p103f &&
@@ -309,7 +310,7 @@ static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
     sent.values[ELEMS - 1] = -0x1p127f;
     const float error = quant_wire_add(&sent.segment, sent.bytes, sent.values, 0, sum);
     assert_true(fabsf(sum[ELEMS - 1]) < 0x1p126f);
-    message->length = hop(&sent, &sent.segment, message->bytes);
+    message->length = hop_message(&sent, &sent.segment, message->bytes);
     assert_int_equal(CODED_BYTES, message->length);
     assert_int_equal(message->length, quant_wire_pack(&sent.segment, sum, error, expected));
     assert_memory_equal(expected, message->bytes, message->length);
@@ -327,7 +328,7 @@ static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
     message->values[0] = NAN;
     message->values[ELEMS - 1] = INFINITY;
     (void) quant_wire_add(&message->segment, message->bytes, message->values, 0, sum);
-    size_t bytes = hop(message, &message->segment, sent);
+    size_t bytes = hop_message(message, &message->segment, sent);
     assert_int_equal(ARC_OK, quant_wire_check(&message->segment, sent, bytes));
     assert_ptr_equal(&quant_format_fp32, quant_wire_format(sent));
     assert_true(isinf(sum[ELEMS - 1]));

@@ -35,8 +35,8 @@ static const struct rounding {
 } roundings[] = {{"stochastic", QUANT_ROUNDING_STOCHASTIC}, {"dither", QUANT_ROUNDING_DITHER}};
 
 /* A segment of `elems` elements as it is after a trip. */
-static void trip(const quant_format_t *format, quant_rounding_t rounding, uint64_t key,
-                 const float *x, size_t elems, unsigned rows, float *decoded)
+static void send_and_receive(const quant_format_t *format, quant_rounding_t rounding, uint64_t key,
+                             const float *x, size_t elems, unsigned rows, float *decoded)
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
@@ -59,7 +59,7 @@ static void trip(const quant_format_t *format, quant_rounding_t rounding, uint64
 /*
  * The numbers drawn for `tiles` tiles: what takes them off codes of 0 with a scale of 1 shows them.
  */
-static void draw(uint64_t key, float *numbers, size_t tiles)
+static void draw_numbers(uint64_t key, float *numbers, size_t tiles)
 {
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     const quant_codec_t codec = {.kernels = &kernels,
@@ -95,7 +95,7 @@ static void the_documented_numbers_are_drawn(void **state)
     (void) state;
 
     assert_true(UINT64_C(0x19fe4ca90d693824) == quant_transform_key(0, 7, 0, 1, 2));
-    draw(UINT64_C(0x19fe4ca90d693824), numbers, 1);
+    draw_numbers(UINT64_C(0x19fe4ca90d693824), numbers, 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         assert_true(rows[i].number == 0x1p16f * numbers[rows[i].row * QUANT_LANES + rows[i].lane]);
     }
@@ -122,7 +122,7 @@ static void the_numbers_drawn_are_uniform(void **state)
     double chi = 0;
     (void) state;
 
-    draw(quant_transform_key(0, 1, 0, 0, 0), numbers, TILES);
+    draw_numbers(quant_transform_key(0, 1, 0, 0, 0), numbers, TILES);
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(fabsf(numbers[i]) < 0.5f);
         bins[(unsigned) ((numbers[i] + 0.5f) * BINS)] += 1;
@@ -154,22 +154,22 @@ static void the_numbers_drawn_are_independent(void **state)
     float *other = test_alloc(COUNT * sizeof(float));
     (void) state;
 
-    draw(quant_transform_key(0, 1, 1, 1, 1), numbers, TILES);
+    draw_numbers(quant_transform_key(0, 1, 1, 1, 1), numbers, TILES);
     for (size_t d = 0; d < sizeof(distances) / sizeof(distances[0]); ++d) {
         const size_t far = distances[d];
         assert_true(fabs(correlation(numbers, numbers + far, COUNT - far)) < sigmas);
     }
     for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); ++o) {
-        draw(quant_transform_key(0, others[o].sequence, others[o].round, others[o].shard,
-                                 others[o].segment),
-             other, TILES);
+        draw_numbers(quant_transform_key(0, others[o].sequence, others[o].round, others[o].shard,
+                                         others[o].segment),
+                     other, TILES);
         assert_true(fabs(correlation(numbers, other, COUNT)) < sigmas);
     }
     /* Communicators: another seed, another first process, another number. */
-    draw(quant_transform_key(quant_transform_base(0, 0, 1), 1, 1, 1, 1), numbers, TILES);
+    draw_numbers(quant_transform_key(quant_transform_base(0, 0, 1), 1, 1, 1, 1), numbers, TILES);
     for (unsigned o = 0; o < 3; ++o) {
         const uint64_t base = quant_transform_base(0 == o, 1 == o, 2 == o ? 2 : 1);
-        draw(quant_transform_key(base, 1, 1, 1, 1), other, TILES);
+        draw_numbers(quant_transform_key(base, 1, 1, 1, 1), other, TILES);
         assert_true(fabs(correlation(numbers, other, COUNT)) < sigmas);
     }
     free(numbers);
@@ -207,8 +207,8 @@ static averages_t *averages_new(const quant_format_t *format, quant_rounding_t r
 
     memset(of, 0, sizeof(*of));
     for (unsigned draw_number = 0; draw_number < draws; ++draw_number) {
-        trip(format, rounding, quant_transform_key(0, draw_number, 3, 1, 0), x, TILE, ROWS,
-             decoded);
+        send_and_receive(format, rounding, quant_transform_key(0, draw_number, 3, 1, 0), x, TILE,
+                         ROWS, decoded);
         for (size_t i = 0; i < TILE; ++i) {
             double error = (double) decoded[i] - (double) x[i];
             of->error[i] += error / draws;
@@ -221,7 +221,7 @@ static averages_t *averages_new(const quant_format_t *format, quant_rounding_t r
 }
 
 /* What else a product or a sum of floats may be off by, and u, which has steps of 2^-16. */
-static double grain(double x, double scale)
+static double least_step(double x, double scale)
 {
     return scale * 0x1p-17 + fabs(x) * 0x1p-22;
 }
@@ -244,7 +244,7 @@ static void rounding_is_right_on_average(void **state)
         averages_t *of = averages_new(formats[f], rounding->rounding, x, DRAWS);
         for (size_t i = 0; i < TILE; ++i) {
             const double s = scale[i % QUANT_LANES];
-            const double limit = grain((double) x[i], s) + sigmas * s / 2 / sqrt(DRAWS);
+            const double limit = least_step((double) x[i], s) + sigmas * s / 2 / sqrt(DRAWS);
             assert_true(fabs(of->error[i]) < limit);
             bias += of->error[i] / s;
             skew += of->error[i] / s * (double) x[i];
@@ -270,7 +270,7 @@ static void fill_awkward(float *x)
 }
 
 /* With its lane's scale, the part of a step that x is above a code. */
-static double fraction(double x, double scale)
+static double fraction_of_step(double x, double scale)
 {
     return x / scale - floor(x / scale);
 }
@@ -297,11 +297,11 @@ static void squares_of_errors_are_those_of_the_theory(void **state)
         for (size_t i = 0; i < TILE; ++i) {
             const double s = scale[i % QUANT_LANES];
             worst = fmax(worst, of->worst[i]);
-            const double part = fraction((double) x[i], s);
+            const double part = fraction_of_step((double) x[i], s);
             const double expected = dither ? 1.0 / 12 : part * (1 - part);
             /* A square of an error has a standard deviation of at most half of s^2. */
             assert_true(fabs(of->square[i] / s / s - expected) < sigmas / 2 / sqrt(DRAWS));
-            assert_true(of->worst[i] <= (dither ? s / 2 : s) + grain((double) x[i], s));
+            assert_true(of->worst[i] <= (dither ? s / 2 : s) + least_step((double) x[i], s));
         }
         assert_true(worst <= bound && worst > 0.9 * bound);
         free(of);
@@ -325,7 +325,7 @@ static void the_mean_error_is_the_predicted_one(void **state)
         const quant_format_t *format = formats[f / 4];
         const double predicted = quant_error_of_rounding(format, rounding->rounding, rows[f % 4]);
         double squares = 0;
-        trip(format, rounding->rounding, f, x, ELEMS, rows[f % 4], decoded);
+        send_and_receive(format, rounding->rounding, f, x, ELEMS, rows[f % 4], decoded);
         for (size_t i = 0; i < ELEMS; ++i) {
             double error = (double) decoded[i] - (double) x[i];
             squares += error * error;
@@ -349,10 +349,10 @@ static void the_same_key_gives_the_same_and_another_one_other_numbers(void **sta
     for (size_t i = 0; i < TILE; ++i) {
         x[i] = (float) test_random_normal(&random);
     }
-    trip(&quant_format_int8, rounding->rounding, 1, x, TILE, ROWS, first);
-    trip(&quant_format_int8, rounding->rounding, 1, x, TILE, ROWS, second);
+    send_and_receive(&quant_format_int8, rounding->rounding, 1, x, TILE, ROWS, first);
+    send_and_receive(&quant_format_int8, rounding->rounding, 1, x, TILE, ROWS, second);
     assert_memory_equal(first, second, TILE * sizeof(float));
-    trip(&quant_format_int8, rounding->rounding, 2, x, TILE, ROWS, second);
+    send_and_receive(&quant_format_int8, rounding->rounding, 2, x, TILE, ROWS, second);
     assert_memory_not_equal(first, second, TILE * sizeof(float));
     free(x);
     free(first);

@@ -58,12 +58,12 @@ static void begin_step(job_t *job, unsigned index)
     }
 }
 
-static unsigned least(uint32_t set)
+static unsigned least_of_set(uint32_t set)
 {
     return (unsigned) __builtin_ctz(set);
 }
 
-static unsigned largest(uint32_t set)
+static unsigned largest_of_set(uint32_t set)
 {
     return 31 - (unsigned) __builtin_clz(set);
 }
@@ -81,8 +81,9 @@ static void end_step(job_t *job, unsigned index)
         /* Once each, and on the side where it belongs. */
         assert_int_equal(0, peers & node->set[i]);
         if (job->keeps_order) {
-            assert_true(node->move.peers_is_left ? largest(peers) + 1 == least(node->set[i])
-                                                 : largest(node->set[i]) + 1 == least(peers));
+            assert_true(node->move.peers_is_left
+                            ? largest_of_set(peers) + 1 == least_of_set(node->set[i])
+                            : largest_of_set(node->set[i]) + 1 == least_of_set(peers));
         }
         node->set[i] |= peers;
     }
@@ -109,7 +110,7 @@ static bool pass_message(job_t *job, unsigned index)
 }
 
 /* Synchronous messages until nothing moves.  Returns the most steps that a node took. */
-static unsigned run(job_t *job)
+static unsigned run_to_end(job_t *job)
 {
     bool moved = true;
     unsigned steps = 0;
@@ -173,7 +174,7 @@ static void check_schedule(lowlat_schedule_fn_t schedule, bool keeps_order, unsi
             job.nodes = nodes;
             job.elems = elems[e];
             job.line_elems = lines_elems[l];
-            assert_int_equal(expected_steps, run(&job));
+            assert_int_equal(expected_steps, run_to_end(&job));
             assert_all_have_all(&job);
         }
     }

@@ -89,7 +89,7 @@ static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
         assert_int_equal(algorithm, lowlat_map_lookup(&map, carries));
         if (carries < SIZE_MAX) {
             assert_true(carries > 0 && carries <= ARENA_BYTES);
-            assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, carries + 1));
+            assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, carries + 1));
         }
     }
 }
@@ -100,8 +100,8 @@ static void max_bytes_bounds_every_algorithm(void **state)
     for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
         const lowlat_map_t map =
             map_of(2, (lowlat_config_t){.algorithm = choice, .max_bytes = MAX_BYTES});
-        assert_true(LOWLAT_ALGORITHMS != lowlat_map_lookup(&map, MAX_BYTES));
-        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, MAX_BYTES + 1));
+        assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, MAX_BYTES));
+        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
     }
 }
 
@@ -145,7 +145,7 @@ static void nodes_double_short_messages_and_pass_long_ones_down(void **state)
             assert_int_equal(1, map.entries);
             assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 1));
             assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
-            assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, (size_t) 1 << 20));
+            assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, (size_t) 1 << 20));
             assert_true(map.entry[0].max_bytes <= limit);
             limit = map.entry[0].max_bytes;
         }
@@ -157,7 +157,7 @@ static void nodes_follow_a_plan(void **state)
     enum { RULES = 3, TEXT_BYTES = 256 };
     const lowlat_plan_t plan = {.rules = RULES,
                                 .rule = {{4096, LOWLAT_ALGORITHM_DOUBLING},
-                                         {65536, LOWLAT_ALGORITHMS},
+                                         {65536, LOWLAT_PASS_DOWN},
                                          {SIZE_MAX, LOWLAT_ALGORITHM_RING}}};
     lowlat_net_t net = {.nodes = 4, .owners = 1, .plan = &plan};
     const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
@@ -168,8 +168,8 @@ static void nodes_follow_a_plan(void **state)
 
     lowlat_map_init(&map, &config, &group);
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 4097));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 65536));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 4097));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 65536));
     assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 65537));
     assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, SIZE_MAX));
     lowlat_map_describe(&map, text, sizeof text);
@@ -179,7 +179,7 @@ static void nodes_follow_a_plan(void **state)
     config.max_bytes = 100000;
     lowlat_map_init(&map, &config, &group);
     assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 100000));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, 100001));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 100001));
     config.nodes_algorithm = 1 + (int) (LOWLAT_ALGORITHM_HALVING - LOWLAT_NODES_FIRST);
     lowlat_map_init(&map, &config, &group);
     assert_int_equal(LOWLAT_ALGORITHM_HALVING, lowlat_map_lookup(&map, 5000));
@@ -194,10 +194,10 @@ static void nodes_take_the_algorithm_that_is_forced(void **state)
         const lowlat_map_t map = nodes_map_of(3, config);
 
         assert_int_equal(algorithm, lowlat_forced(&config, true));
-        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_forced(&config, false));
+        assert_int_equal(LOWLAT_NOT_FORCED, lowlat_forced(&config, false));
         assert_int_equal(algorithm, lowlat_map_lookup(&map, 1));
         assert_int_equal(algorithm, lowlat_map_lookup(&map, MAX_BYTES));
-        assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&map, MAX_BYTES + 1));
+        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
     }
 }
 
@@ -208,9 +208,9 @@ static void none_passes_everything_down_between_nodes_only(void **state)
     const lowlat_map_t node = map_of(2, config);
     (void) state;
 
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_forced(&config, true));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&nodes, 1));
-    assert_int_equal(LOWLAT_ALGORITHMS, lowlat_map_lookup(&nodes, SIZE_MAX));
+    assert_int_equal(LOWLAT_NOT_FORCED, lowlat_forced(&config, true));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&nodes, 1));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&nodes, SIZE_MAX));
     assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&node, 1));
 }
 
@@ -227,9 +227,9 @@ static void reproducible_takes_every_length_between_nodes(void **state)
             for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
                 const unsigned algorithm = lowlat_map_lookup(&map, bytes);
                 assert_true(lowlat_algorithms[algorithm].reproducible);
-                assert_true(LOWLAT_ALGORITHMS == forced || forced == algorithm);
+                assert_true(LOWLAT_NOT_FORCED == forced || forced == algorithm);
             }
-            assert_true(LOWLAT_ALGORITHMS != lowlat_map_lookup(&map, SIZE_MAX));
+            assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, SIZE_MAX));
         }
     }
 }
@@ -429,8 +429,8 @@ static void all_that_is_derived_is_compared(void **state)
     ASSERT_COMPARED(transform.rotation, QUANT_ROTATION_HADAMARD);
     ASSERT_COMPARED(feedback, !config.feedback);
     ASSERT_COMPARED(doubles, !config.doubles);
-    ASSERT_COMPARED(outer, !config.outer);
-    ASSERT_COMPARED(per_machine, 2);
+    ASSERT_COMPARED(storage, !config.storage);
+    ASSERT_COMPARED(per_node, 2);
 #undef ASSERT_COMPARED
 }
 

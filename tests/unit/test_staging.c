@@ -153,7 +153,7 @@ struct rank {
     bool right;
 };
 
-static arc_status_t run(void *context, lowlat_task_t *task)
+static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
     (void) context;
     arc_status_t status = ARC_IN_PROGRESS;
@@ -167,7 +167,7 @@ static arc_status_t run(void *context, lowlat_task_t *task)
     return status;
 }
 
-static void *thread(void *argument)
+static void *run_thread(void *argument)
 {
     rank_t *rank = argument;
 
@@ -196,7 +196,7 @@ static void live_together(rank_t *rank, unsigned ranks, void (*live)(rank_t *))
             .parts = rank[i].parts,
             .streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_AVX512)),
         };
-        assert_int_equal(0, pthread_create(&rank[i].thread, NULL, thread, &rank[i]));
+        assert_int_equal(0, pthread_create(&rank[i].thread, NULL, run_thread, &rank[i]));
     }
     for (unsigned i = 0; i < ranks; ++i) {
         assert_int_equal(0, pthread_join(rank[i].thread, NULL));
@@ -210,7 +210,7 @@ static void live_together(rank_t *rank, unsigned ranks, void (*live)(rank_t *))
 }
 
 /* A sum of one number each; right? */
-static bool sum(rank_t *rank)
+static bool sum_once(rank_t *rank)
 {
     const uint32_t in = rank->group.rank + 1;
     uint32_t out = 0;
@@ -224,7 +224,8 @@ static bool sum(rank_t *rank)
 
     (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &reducer);
     lowlat_oneshot_start(&task);
-    return ARC_OK == run(NULL, &task) && out == rank->group.ranks * (rank->group.ranks + 1) / 2;
+    return ARC_OK == run_task(NULL, &task) &&
+           out == rank->group.ranks * (rank->group.ranks + 1) / 2;
 }
 
 static bool is_change(unsigned round)
@@ -236,17 +237,17 @@ static bool is_change(unsigned round)
 static void try_and_look(rank_t *rank)
 {
     for (unsigned round = 0; round < ROUNDS; ++round) {
-        rank->right = rank->right && ARC_OK == lowlat_staging_try(&rank->group, run, NULL);
+        rank->right = rank->right && ARC_OK == lowlat_staging_try(&rank->group, run_task, NULL);
         rank->streams[round] = rank->group.streams;
-        rank->right = sum(rank) && rank->right;
+        rank->right = sum_once(rank) && rank->right;
         lowlat_staging_look(&rank->group); /* a single look never tells */
         if (0 == rank->group.rank) {
             const uint64_t changed = is_change(round);
             __atomic_store_n(&rank->group.segment[0]->told.changed, changed, __ATOMIC_RELEASE);
         }
-        rank->right = sum(rank) && rank->right;
+        rank->right = sum_once(rank) && rank->right;
         rank->changed[round] = lowlat_staging_changed(&rank->group);
-        rank->right = sum(rank) && rank->right;
+        rank->right = sum_once(rank) && rank->right;
     }
 }
 
@@ -278,7 +279,7 @@ static unsigned count_streaming(unsigned round, unsigned ranks)
 }
 
 /* Another rank is late each time: who reads too early does not know its word. */
-static void agree(rank_t *rank)
+static void agree_each_round(rank_t *rank)
 {
     static const struct timespec late = {.tv_nsec = 20 * 1000 * 1000};
 
@@ -286,11 +287,11 @@ static void agree(rank_t *rank)
         if (rank->group.rank == round % rank->group.ranks) {
             (void) nanosleep(&late, NULL);
         }
-        rank->right = rank->right &&
-                      ARC_OK == lowlat_staging_agree(&rank->group,
-                                                     own[round] >> rank->group.rank & 1, run, NULL);
+        rank->right = rank->right && ARC_OK == lowlat_staging_agree(
+                                                   &rank->group, own[round] >> rank->group.rank & 1,
+                                                   run_task, NULL);
         rank->streams[round] = rank->group.streams;
-        rank->right = sum(rank) && rank->right;
+        rank->right = sum_once(rank) && rank->right;
     }
 }
 
@@ -299,7 +300,7 @@ static void more_than_half_of_the_ranks_decide(void **state)
     const unsigned ranks = *(const unsigned *) *state;
     rank_t rank[MAX_RANKS] = {{.right = false}};
 
-    live_together(rank, ranks, agree);
+    live_together(rank, ranks, agree_each_round);
     for (unsigned round = 0; round < ROUNDS; ++round) {
         for (unsigned i = 0; i < ranks; ++i) {
             assert_int_equal(2 * count_streaming(round, ranks) > ranks, rank[i].streams[round]);

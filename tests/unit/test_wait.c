@@ -53,7 +53,7 @@ static arc_status_t counted_progress(arc_task_t *base)
 
 static const arc_task_ops_t counted_ops = {.progress = counted_progress};
 
-static arc_status_t run(counted_t *task, unsigned spins, int64_t timeout_ns)
+static arc_status_t run_task(counted_t *task, unsigned spins, int64_t timeout_ns)
 {
     const arc_wait_t wait = {.progress = count_progress, .spins = spins, .timeout_ns = timeout_ns};
     task->task.ops = &counted_ops;
@@ -66,7 +66,7 @@ static void a_task_that_is_ready_costs_no_progress(void **state)
     counted_t task = {.end_after = 1, .status = ARC_OK};
     (void) state;
 
-    assert_int_equal(ARC_OK, run(&task, 100, 0));
+    assert_int_equal(ARC_OK, run_task(&task, 100, 0));
     assert_int_equal(1, task.polls);
     assert_int_equal(0, progress_calls);
 }
@@ -76,7 +76,7 @@ static void spins_first_then_makes_progress_on_every_poll(void **state)
     counted_t task = {.end_after = 150, .status = ARC_OK};
     (void) state;
 
-    assert_int_equal(ARC_OK, run(&task, 100, 0));
+    assert_int_equal(ARC_OK, run_task(&task, 100, 0));
     assert_int_equal(150, task.polls);
     assert_int_equal(49, progress_calls);
 }
@@ -106,9 +106,9 @@ static void errors_end_the_wait_at_once(void **state)
     counted_t later = {.end_after = 30, .status = ARC_ERR_TRANSPORT};
     (void) state;
 
-    assert_int_equal(ARC_ERR_PROTOCOL, run(&spinning, 10, 0));
+    assert_int_equal(ARC_ERR_PROTOCOL, run_task(&spinning, 10, 0));
     assert_int_equal(3, spinning.polls);
-    assert_int_equal(ARC_ERR_TRANSPORT, run(&later, 10, 0));
+    assert_int_equal(ARC_ERR_TRANSPORT, run_task(&later, 10, 0));
     assert_int_equal(30, later.polls);
 }
 
@@ -117,7 +117,7 @@ static void a_time_limit_ends_the_wait(void **state)
     counted_t never = {.end_after = 0};
     (void) state;
 
-    assert_int_equal(ARC_ERR_TIMEOUT, run(&never, 10, ARC_NS_PER_SECOND / 20));
+    assert_int_equal(ARC_ERR_TIMEOUT, run_task(&never, 10, ARC_NS_PER_SECOND / 20));
     assert_true(progress_calls > 0);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Where quantizing pays: classes of lengths, how long a trial goes on, and what follows from it.
+ * Where quantizing gains time: classes of lengths, how long a trial goes on, and what follows from
+ * it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -11,9 +12,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "quant_pays.h"
+#include "quant_gain.h"
 
-enum { MARGIN = 5, ALWAYS = -100, NEVER = 10000, LAST = QUANT_PAYS_CLASSES - 1, US = 1000 };
+enum { MARGIN = 5, ALWAYS = -100, NEVER = 10000, LAST = QUANT_GAIN_CLASSES - 1, US = 1000 };
 
 static const uint64_t second_ns = 1000000000;
 
@@ -23,53 +24,53 @@ static void a_class_is_the_nearest_power_of_two(void **state)
     for (unsigned class = 2; class < LAST; ++class) {
         const size_t power = (size_t) 1 << class;
 
-        assert_int_equal(quant_pays_class_bytes(class), power);
-        assert_int_equal(quant_pays_class(power), class);
-        assert_int_equal(quant_pays_class(power + power / 2 - 1), class);
-        assert_int_equal(quant_pays_class(power + power / 2), class + 1);
-        assert_int_equal(quant_pays_class(2 * power - 1), class + 1);
+        assert_int_equal(quant_gain_class_bytes(class), power);
+        assert_int_equal(quant_gain_class(power), class);
+        assert_int_equal(quant_gain_class(power + power / 2 - 1), class);
+        assert_int_equal(quant_gain_class(power + power / 2), class + 1);
+        assert_int_equal(quant_gain_class(2 * power - 1), class + 1);
     }
 }
 
 static void the_last_class_has_all_that_is_longer(void **state)
 {
-    const size_t longest = QUANT_PAYS_LONGEST_BYTES;
+    const size_t longest = QUANT_GAIN_LONGEST_BYTES;
 
     (void) state;
-    assert_int_equal(quant_pays_class_bytes(LAST), longest);
+    assert_int_equal(quant_gain_class_bytes(LAST), longest);
     for (size_t bytes = longest; bytes != 0; bytes *= 2) {
-        assert_int_equal(quant_pays_class(bytes), LAST);
-        assert_int_equal(quant_pays_class(bytes + bytes / 2), LAST);
+        assert_int_equal(quant_gain_class(bytes), LAST);
+        assert_int_equal(quant_gain_class(bytes + bytes / 2), LAST);
     }
-    assert_int_equal(quant_pays_class(SIZE_MAX), LAST);
+    assert_int_equal(quant_gain_class(SIZE_MAX), LAST);
 }
 
 static void decisions_are_kept_by_class(void **state)
 {
-    quant_pays_t pays = {0};
+    quant_gain_t gain = {0};
 
     (void) state;
     for (unsigned class = 0; class <= LAST; ++class) {
-        assert_false(quant_pays_is_known(&pays, class));
-        quant_pays_decide(&pays, class, class % 3 == 0);
+        assert_false(quant_gain_is_decided(&gain, class));
+        quant_gain_decide(&gain, class, class % 3 == 0);
         for (unsigned other = 0; other <= LAST; ++other) {
-            assert_int_equal(quant_pays_is_known(&pays, other), other <= class);
-            assert_int_equal(quant_pays_at(&pays, other), other <= class && other % 3 == 0);
+            assert_int_equal(quant_gain_is_decided(&gain, other), other <= class);
+            assert_int_equal(quant_gain_at(&gain, other), other <= class && other % 3 == 0);
         }
     }
-    quant_pays_decide(&pays, 3, false);
-    assert_false(quant_pays_at(&pays, 3));
-    assert_true(quant_pays_is_known(&pays, 3));
+    quant_gain_decide(&gain, 3, false);
+    assert_false(quant_gain_at(&gain, 3));
+    assert_true(quant_gain_is_decided(&gain, 3));
 }
 
 static void without_trials_everything_is_quantized(void **state)
 {
-    const quant_pays_t pays = quant_pays_always();
+    const quant_gain_t gain = quant_gain_always();
 
     (void) state;
     for (unsigned class = 0; class <= LAST; ++class) {
-        assert_true(quant_pays_is_known(&pays, class));
-        assert_true(quant_pays_at(&pays, class));
+        assert_true(quant_gain_is_decided(&gain, class));
+        assert_true(quant_gain_at(&gain, class));
     }
 }
 
@@ -85,13 +86,13 @@ static quant_trial_t trial_of(unsigned rounds, uint64_t below_ns, uint64_t quant
 
 static void what_is_known_is_merged(void **state)
 {
-    quant_pays_t pays = {.known = 0x0f, .pays = 0x05};
-    const quant_pays_t later = {.known = 0x36, .pays = 0x22};
+    quant_gain_t gain = {.decided = 0x0f, .gains = 0x05};
+    const quant_gain_t later = {.decided = 0x36, .gains = 0x22};
     (void) state;
 
-    quant_pays_merge(&pays, &later);
-    assert_int_equal(0x3f, pays.known);
-    assert_int_equal(0x23, pays.pays);
+    quant_gain_merge(&gain, &later);
+    assert_int_equal(0x3f, gain.decided);
+    assert_int_equal(0x23, gain.gains);
 }
 
 static void the_margin_decides(void **state)
@@ -100,7 +101,7 @@ static void the_margin_decides(void **state)
         uint64_t below_ns;
         uint64_t quant_ns;
         int margin;
-        bool pays;
+        bool gains;
     } cases[] = {
         {1000, 1000, 0, true},       {999, 1000, 0, false},  {1050, 1000, MARGIN, true},
         {1049, 1000, MARGIN, false}, {800, 1000, -20, true}, {799, 1000, -20, false},
@@ -115,7 +116,7 @@ static void the_margin_decides(void **state)
         for (uint64_t unit = 1; unit <= 3600 * second_ns / 1000000; unit *= 7) {
             const quant_trial_t trial =
                 trial_of(2, cases[i].below_ns * unit, cases[i].quant_ns * unit);
-            assert_int_equal(quant_trial_pays(&trial, cases[i].margin), cases[i].pays);
+            assert_int_equal(quant_trial_gains(&trial, cases[i].margin), cases[i].gains);
         }
     }
 }
@@ -126,9 +127,9 @@ static void the_first_round_counts_only_if_it_is_the_only_one(void **state)
 
     (void) state;
     quant_trial_note(&trial, &(quant_times_t){.below_ns = 1, .quant_ns = 900});
-    assert_false(quant_trial_pays(&trial, MARGIN));
+    assert_false(quant_trial_gains(&trial, MARGIN));
     quant_trial_note(&trial, &(quant_times_t){.below_ns = 120, .quant_ns = 100});
-    assert_true(quant_trial_pays(&trial, MARGIN));
+    assert_true(quant_trial_gains(&trial, MARGIN));
     assert_int_equal(trial.least.below_ns, 120);
     assert_int_equal(trial.least.quant_ns, 100);
 }
@@ -143,7 +144,7 @@ static void the_least_times_count(void **state)
     quant_trial_note(&trial, &(quant_times_t){.below_ns = 300, .quant_ns = 200});
     assert_int_equal(trial.least.below_ns, 100);
     assert_int_equal(trial.least.quant_ns, 90);
-    assert_true(quant_trial_pays(&trial, MARGIN));
+    assert_true(quant_trial_gains(&trial, MARGIN));
 }
 
 static void clear_decisions_end_a_trial(void **state)

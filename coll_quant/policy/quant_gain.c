@@ -3,41 +3,41 @@
 
 #include <assert.h>
 
-#include "quant_pays.h"
+#include "quant_gain.h"
 
-static_assert(QUANT_PAYS_CLASSES <= 8 * sizeof((quant_pays_t *) NULL)->known,
+static_assert(QUANT_GAIN_CLASSES <= 8 * sizeof((quant_gain_t *) NULL)->decided,
               "a bit for each class");
 
-unsigned quant_pays_class(size_t bytes)
+unsigned quant_gain_class(size_t bytes)
 {
-    enum { LAST = QUANT_PAYS_CLASSES - 1 };
+    enum { LAST = QUANT_GAIN_CLASSES - 1 };
     unsigned class = 0;
 
     while (class < LAST && bytes >= (size_t) 1 << class << 1) {
         ++class;
     }
     /* From 3/2 2^k on 2^(k+1) is the nearer one. */
-    const size_t rest = bytes - quant_pays_class_bytes(class);
-    return class < LAST && rest >= (quant_pays_class_bytes(class) + 1) / 2 ? class + 1 : class;
+    const size_t rest = bytes - quant_gain_class_bytes(class);
+    return class < LAST && rest >= (quant_gain_class_bytes(class) + 1) / 2 ? class + 1 : class;
 }
 
-size_t quant_pays_class_bytes(unsigned class)
+size_t quant_gain_class_bytes(unsigned class)
 {
     return (size_t) 1 << class;
 }
 
-void quant_pays_merge(quant_pays_t *pays, const quant_pays_t *other)
+void quant_gain_merge(quant_gain_t *gain, const quant_gain_t *other)
 {
-    pays->pays = (pays->pays & ~other->known) | other->pays;
-    pays->known |= other->known;
+    gain->gains = (gain->gains & ~other->decided) | other->gains;
+    gain->decided |= other->decided;
 }
 
-void quant_pays_decide(quant_pays_t *pays, unsigned class, bool yes)
+void quant_gain_decide(quant_gain_t *gain, unsigned class, bool yes)
 {
     const uint32_t bit = (uint32_t) 1 << class;
 
-    pays->known |= bit;
-    pays->pays = yes ? pays->pays | bit : pays->pays & ~bit;
+    gain->decided |= bit;
+    gain->gains = yes ? gain->gains | bit : gain->gains & ~bit;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -80,7 +80,7 @@ typedef struct scales {
     uint64_t taken;
 } scales_t;
 
-static scales_t weigh(const quant_trial_t *trial, int margin_percent)
+static scales_t weigh_sides(const quant_trial_t *trial, int margin_percent)
 {
     enum { WHOLE = 100 };
 
@@ -97,7 +97,7 @@ bool quant_trial_is_enough(const quant_trial_t *trial, int margin_percent)
     } short_calls = {4, 9}, long_calls = {2, 5};
     const uint64_t slower_ns = larger(trial->least.below_ns, trial->least.quant_ns);
     const bool is_short = slower_ns < SHORT_NS;
-    const scales_t scales = weigh(trial, margin_percent);
+    const scales_t scales = weigh_sides(trial, margin_percent);
     const uint64_t less = smaller(scales.allowed, scales.taken);
     const bool is_clear = larger(scales.allowed, scales.taken) > less + less / 2;
     const unsigned rounds = is_clear ? (is_short ? short_calls.clear : long_calls.clear)
@@ -106,8 +106,8 @@ bool quant_trial_is_enough(const quant_trial_t *trial, int margin_percent)
     return trial->rounds >= FIRST + rounds;
 }
 
-bool quant_trial_pays(const quant_trial_t *trial, int margin_percent)
+bool quant_trial_gains(const quant_trial_t *trial, int margin_percent)
 {
-    const scales_t scales = weigh(trial, margin_percent);
+    const scales_t scales = weigh_sides(trial, margin_percent);
     return scales.taken <= scales.allowed;
 }

@@ -18,16 +18,16 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-void coll_quant_known_bound(float bound)
+void coll_quant_stats_note_bound(float bound)
 {
     quant_component_t *component = &mca_coll_quant_component;
-    quant_known_t *known = &component->known;
+    quant_stats_t *stats = &component->stats;
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    known->last_bound = (double) bound;
-    known->worst_bound = larger(known->worst_bound, (double) bound);
-    __atomic_store_n(&component->bound_told, known->last_bound > 0, __ATOMIC_RELAXED);
+    stats->last_bound = (double) bound;
+    stats->worst_bound = larger(stats->worst_bound, (double) bound);
+    __atomic_store_n(&component->bound_told, stats->last_bound > 0, __ATOMIC_RELAXED);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
@@ -37,7 +37,7 @@ void coll_quant_known_bound(float bound)
  * thread whose call comes after another one's has seen what that wrote, and of calls at the same
  * time either may be the last.
  */
-void coll_quant_known_exact(void)
+void coll_quant_stats_note_exact(void)
 {
     quant_component_t *component = &mca_coll_quant_component;
 
@@ -45,40 +45,40 @@ void coll_quant_known_exact(void)
         return;
     }
     (void) pthread_mutex_lock(&component->base.lock);
-    component->known.last_bound = 0;
+    component->stats.last_bound = 0;
     __atomic_store_n(&component->bound_told, false, __ATOMIC_RELAXED);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
-void coll_quant_known_measure(const quant_measure_t *measure)
+void coll_quant_stats_note_measure(const quant_measure_t *measure)
 {
     quant_component_t *component = &mca_coll_quant_component;
-    quant_known_t *known = &component->known;
+    quant_stats_t *stats = &component->stats;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    known->verified += 1;
-    known->last = *measure;
+    stats->verified += 1;
+    stats->last = *measure;
     const arc_float_env_t of_program = arc_float_env_enter();
-    quant_measure_raise(&known->worst, measure);
+    quant_measure_raise(&stats->worst, measure);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
-void coll_quant_known_print(FILE *stream, const quant_component_t *component)
+void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
 {
-    const quant_known_t *known = &component->known;
+    const quant_stats_t *stats = &component->stats;
 
     const arc_float_env_t of_program = arc_float_env_enter();
-    const bool has_bound = known->worst_bound > 0;
+    const bool has_bound = stats->worst_bound > 0;
     arc_float_env_leave(of_program);
     if (has_bound) {
-        fprintf(stream, "  error of an element: at most %.3e in any call\n", known->worst_bound);
+        fprintf(stream, "  error of an element: at most %.3e in any call\n", stats->worst_bound);
     }
     if (0 != component->settings.verify_every) {
         fprintf(stream,
                 "  verified %llu calls: normalized mean square error at most %.3e, largest error "
                 "of an element %.3e\n",
-                known->verified, known->worst.nmse, known->worst.error);
+                stats->verified, stats->worst.nmse, stats->worst.error);
     }
     fflush(stream);
 }
@@ -92,16 +92,16 @@ static void register_one(const quant_component_t *component, const char *name, c
         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, value);
 }
 
-void coll_quant_known_register(quant_component_t *component)
+void coll_quant_stats_register(quant_component_t *component)
 {
-    quant_known_t *known = &component->known;
+    quant_stats_t *stats = &component->stats;
 
 #define QUANT_PVAR_CALLS(_name, _field, _help)                          \
     register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
-                 MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, &known->_field);
+                 MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, &stats->_field);
 #define QUANT_PVAR_NUMBER(_name, _field, _help)                                                   \
     register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE, \
-                 &known->_field);
+                 &stats->_field);
 #include "quant_pvars.def"
 #undef QUANT_PVAR_CALLS
 #undef QUANT_PVAR_NUMBER

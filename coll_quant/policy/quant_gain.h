@@ -1,5 +1,5 @@
 /*
- * Where quantizing pays: what trials measured, and what follows from it.
+ * Where quantizing gains time: what trials measured, and what follows from it.
  *
  * Messages are sorted into classes by their length, to the nearest power of two:
  *
@@ -22,48 +22,48 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef QUANT_PAYS_H
-#define QUANT_PAYS_H
+#ifndef QUANT_GAIN_H
+#define QUANT_GAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    QUANT_PAYS_CLASSES = 25, /* the last one: 2^24 bytes, so that a trial needs no more memory */
-    QUANT_PAYS_LONGEST_BYTES = 1 << (QUANT_PAYS_CLASSES - 1),
+    QUANT_GAIN_CLASSES = 25, /* the last one: 2^24 bytes, so that a trial needs no more memory */
+    QUANT_GAIN_LONGEST_BYTES = 1 << (QUANT_GAIN_CLASSES - 1),
 };
 
 /* The classes of messages of at least one float, and of trials. */
-unsigned quant_pays_class(size_t bytes);
-size_t quant_pays_class_bytes(unsigned class);
+unsigned quant_gain_class(size_t bytes);
+size_t quant_gain_class_bytes(unsigned class);
 
 /* What was decided; bit k is about class k. */
-typedef struct quant_pays {
-    uint32_t known;
-    uint32_t pays; /* a part of `known` */
-} quant_pays_t;
+typedef struct quant_gain {
+    uint32_t decided;
+    uint32_t gains; /* a part of `decided` */
+} quant_gain_t;
 
 /* For those who want no trials: everything is quantized. */
-static inline quant_pays_t quant_pays_always(void)
+static inline quant_gain_t quant_gain_always(void)
 {
-    return (quant_pays_t){.known = UINT32_MAX, .pays = UINT32_MAX};
+    return (quant_gain_t){.decided = UINT32_MAX, .gains = UINT32_MAX};
 }
 
-static inline bool quant_pays_is_known(const quant_pays_t *pays, unsigned class)
+static inline bool quant_gain_is_decided(const quant_gain_t *gain, unsigned class)
 {
-    return 0 != (pays->known >> class & 1);
+    return 0 != (gain->decided >> class & 1);
 }
 
-static inline bool quant_pays_at(const quant_pays_t *pays, unsigned class)
+static inline bool quant_gain_at(const quant_gain_t *gain, unsigned class)
 {
-    return 0 != (pays->pays >> class & 1);
+    return 0 != (gain->gains >> class & 1);
 }
 
-void quant_pays_decide(quant_pays_t *pays, unsigned class, bool yes);
+void quant_gain_decide(quant_gain_t *gain, unsigned class, bool yes);
 
 /* What `other` knows is known, and decided as there. */
-void quant_pays_merge(quant_pays_t *pays, const quant_pays_t *other);
+void quant_gain_merge(quant_gain_t *gain, const quant_gain_t *other);
 
 /* Times of a call, of the slowest rank. */
 typedef struct quant_times {
@@ -92,6 +92,6 @@ bool quant_trial_is_enough(const quant_trial_t *trial, int margin_percent);
  * Is the quantized collective faster by margin_percent (-100 to 10000) of its time?  -100: always.
  * At least one round is over.
  */
-bool quant_trial_pays(const quant_trial_t *trial, int margin_percent);
+bool quant_trial_gains(const quant_trial_t *trial, int margin_percent);
 
 #endif

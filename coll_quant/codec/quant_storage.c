@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "quant_outer.h"
+#include "quant_storage.h"
 
 static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
 
@@ -16,7 +16,7 @@ static uint32_t magnitude(float value)
     return bits & magnitude_bits;
 }
 
-static bool is_any_too_large(const quant_outer_t *outer, const quant_kernels_t *kernels,
+static bool is_any_too_large(const quant_storage_t *storage, const quant_kernels_t *kernels,
                              const float *floats, size_t count)
 {
     const size_t rows = count / QUANT_LANES;
@@ -27,20 +27,20 @@ static bool is_any_too_large(const quant_outer_t *outer, const quant_kernels_t *
     for (size_t i = rows * QUANT_LANES; i < count; ++i) {
         most = magnitude(floats[i]) > most ? magnitude(floats[i]) : most;
     }
-    return most >= magnitude(outer->overflow);
+    return most >= magnitude(storage->overflow);
 }
 
-void quant_outer_clamp(const quant_outer_t *outer, const quant_kernels_t *kernels, float bound,
-                       float *floats, size_t count)
+void quant_storage_clamp(const quant_storage_t *storage, const quant_kernels_t *kernels,
+                         float bound, float *floats, size_t count)
 {
-    if (!isfinite(bound) || !is_any_too_large(outer, kernels, floats, count)) {
+    if (!isfinite(bound) || !is_any_too_large(storage, kernels, floats, count)) {
         return;
     }
     for (size_t i = 0; i < count; ++i) {
         const float size = fabsf(floats[i]);
-        if (isfinite(size) && size >= outer->overflow &&
-            (double) size - (double) bound < (double) outer->overflow) {
-            floats[i] = copysignf(outer->largest, floats[i]);
+        if (isfinite(size) && size >= storage->overflow &&
+            (double) size - (double) bound < (double) storage->overflow) {
+            floats[i] = copysignf(storage->largest, floats[i]);
         }
     }
 }

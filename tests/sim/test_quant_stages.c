@@ -1,5 +1,5 @@
 /*
- * The halves of an allreduce by themselves, a reduce-scatter and an allgather of one
+ * The stages of an allreduce by themselves, a reduce-scatter and an allgather of one
  * block per rank: every algorithm, under random schedules of the network.  Blocks of
  * any length, in place and not; ranks that run ahead; errors of the network.
  *
@@ -34,34 +34,34 @@ static const quant_variant_t variants[] = {
 enum {
     COUNTS = sizeof(counts) / sizeof(counts[0]),
     VARIANTS = sizeof(variants) / sizeof(variants[0]),
-    PARTS = 2,
+    COLLECTIVES = 2,
 };
 
-static const struct part {
-    exchange_part_t part;
+static const struct collective {
+    exchange_collective_t collective;
     const char *name;
-} parts[PARTS] = {
+} collectives[COLLECTIVES] = {
     {EXCHANGE_REDUCE_SCATTER, "reduce_scatter"},
     {EXCHANGE_ALLGATHER, "allgather"},
 };
 
-/* A test of one algorithm and part. */
-typedef struct half {
+/* A test of one algorithm and stage. */
+typedef struct stage {
     const quant_algo_t *algo;
-    exchange_part_t part;
-} half_t;
+    exchange_collective_t collective;
+} stage_t;
 
 typedef struct grid_case {
     char name[JOB_NAME_BYTES];
-    half_t half;
+    stage_t stage;
     unsigned ranks;
 } grid_case_t;
 
-static quant_job_t busy_job(const half_t *half, unsigned ranks, size_t count)
+static quant_job_t busy_job(const stage_t *stage, unsigned ranks, size_t count)
 {
-    quant_job_t job = quant_job_new(half->algo, ranks, count, NULL, SEED);
+    quant_job_t job = quant_job_new(stage->algo, ranks, count, NULL, SEED);
 
-    job.part = half->part;
+    job.collective = stage->collective;
     return job;
 }
 
@@ -80,7 +80,7 @@ static void exact_result(const quant_job_t *job, double *exact)
             const size_t at = block * job->count + i;
             exact[at] = 0;
             for (unsigned rank = 0; rank < job->ranks; ++rank) {
-                if (EXCHANGE_REDUCE_SCATTER == job->part) {
+                if (EXCHANGE_REDUCE_SCATTER == job->collective) {
                     exact[at] += (double) job->inputs[rank][at];
                 } else if (rank == block) {
                     exact[at] = (double) job->inputs[rank][i];
@@ -118,7 +118,7 @@ static void halves_of_any_length_are_within_the_bound(void **state)
     const grid_case_t *grid = *state;
 
     for (unsigned c = 0; c < COUNTS; ++c) {
-        quant_job_t job = busy_job(&grid->half, grid->ranks, counts[c]);
+        quant_job_t job = busy_job(&grid->stage, grid->ranks, counts[c]);
         float **inputs = quant_inputs_new(job.ranks, quant_job_in_count(&job), SEED + c);
         const size_t bytes = quant_job_result_count(&job) * sizeof(float);
         float *result = test_alloc(bytes);
@@ -189,7 +189,7 @@ static void without_quantization_a_half_is_exact(void **state)
     job.config.gather_format = &quant_format_fp32;
     quant_outcome_t outcome = quant_job_run(&job, 1, result);
     assert_true(quant_outcome_is_clean(&outcome));
-    if (EXCHANGE_REDUCE_SCATTER == job.part) {
+    if (EXCHANGE_REDUCE_SCATTER == job.collective) {
         quant_oracle_half_float_sum(&job, expected);
     } else {
         for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -220,8 +220,8 @@ static void non_finite_values_stay_where_they_are(void **state)
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
         assert_true(isfinite(result[i]) || NAN_AT == i || INFINITY_AT == i);
     }
-    assert_true(EXCHANGE_ALLGATHER == job.part || isinf(outcome.bounds[0]));
-    assert_true(isfinite(outcome.bounds[1]) || EXCHANGE_ALLGATHER == job.part);
+    assert_true(EXCHANGE_ALLGATHER == job.collective || isinf(outcome.bounds[0]));
+    assert_true(isfinite(outcome.bounds[1]) || EXCHANGE_ALLGATHER == job.collective);
     free(result);
     quant_inputs_free(inputs, RANKS);
 }
@@ -230,8 +230,8 @@ static void non_finite_values_stay_where_they_are(void **state)
 static void the_mean_error_is_that_of_the_stage(void **state)
 {
     enum { RANKS = 8, COUNT = 65536 };
-    const half_t *half = *state;
-    quant_job_t job = busy_job(half, RANKS, COUNT);
+    const stage_t *stage = *state;
+    quant_job_t job = busy_job(stage, RANKS, COUNT);
     float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
     float *result = test_alloc(RANKS * COUNT * sizeof(float));
     double *exact = test_alloc(RANKS * COUNT * sizeof(double));
@@ -245,8 +245,8 @@ static void the_mean_error_is_that_of_the_stage(void **state)
         squares += ((double) result[i] - exact[i]) * ((double) result[i] - exact[i]);
     }
     const exchange_shape_t shape = quant_config_shape(&job.config, RANKS);
-    const double growth = EXCHANGE_REDUCE_SCATTER == half->part
-                              ? exchange_tree_reduce_growth(half->algo->tree, &shape)
+    const double growth = EXCHANGE_REDUCE_SCATTER == stage->collective
+                              ? exchange_tree_reduce_growth(stage->algo->tree, &shape)
                               : 1;
     const double expected =
         growth * quant_error_coefficient(&quant_format_int8, job.config.block_rows);
@@ -263,10 +263,10 @@ static void the_mean_error_is_that_of_the_stage(void **state)
 
 enum { FAULT_RANKS = 4, FAULT_SEGMENTS = 6 };
 
-static quant_job_t fault_job(const half_t *half)
+static quant_job_t fault_job(const stage_t *stage)
 {
     quant_job_t job =
-        busy_job(half, FAULT_RANKS, (size_t) FAULT_SEGMENTS * SMALL_BLOCK * QUANT_LANES - 77);
+        busy_job(stage, FAULT_RANKS, (size_t) FAULT_SEGMENTS * SMALL_BLOCK * QUANT_LANES - 77);
 
     use_small_segments(&job, 5);
     job.network.delay_max = 5;
@@ -381,27 +381,28 @@ int main(void)
         cmocka_unit_test(a_late_rank_is_named),
     };
     enum { OTHERS = sizeof(others) / sizeof(others[0]), EACH = RANKS_MOST + OTHERS };
-    static grid_case_t cases[JOB_ALGOS * PARTS * EACH];
-    static struct CMUnitTest tests[JOB_ALGOS * PARTS * EACH];
+    static grid_case_t cases[JOB_ALGOS * COLLECTIVES * EACH];
+    static struct CMUnitTest tests[JOB_ALGOS * COLLECTIVES * EACH];
     size_t at = 0;
 
     printf("# seed %d\n", SEED);
-    for (size_t h = 0; h < JOB_ALGOS * PARTS; ++h) {
-        const half_t half = {quant_algo_at(h / PARTS), parts[h % PARTS].part};
+    for (size_t h = 0; h < JOB_ALGOS * COLLECTIVES; ++h) {
+        const stage_t stage = {quant_algo_at(h / COLLECTIVES),
+                               collectives[h % COLLECTIVES].collective};
         for (unsigned i = 0; i < EACH; ++i, ++at) {
             grid_case_t *grid = &cases[at];
-            *grid = (grid_case_t){.half = half, .ranks = i + 1};
+            *grid = (grid_case_t){.stage = stage, .ranks = i + 1};
             tests[at] = i < RANKS_MOST ? (struct CMUnitTest) cmocka_unit_test(
                                              halves_of_any_length_are_within_the_bound)
                                        : others[i - RANKS_MOST];
-            (void) snprintf(grid->name, sizeof grid->name, "%s: %s: %s", half.algo->name,
-                            parts[h % PARTS].name, tests[at].name);
+            (void) snprintf(grid->name, sizeof grid->name, "%s: %s: %s", stage.algo->name,
+                            collectives[h % COLLECTIVES].name, tests[at].name);
             if (i < RANKS_MOST) {
                 (void) snprintf(grid->name, sizeof grid->name, "%s: %s of %u ranks within bounds",
-                                half.algo->name, parts[h % PARTS].name, grid->ranks);
+                                stage.algo->name, collectives[h % COLLECTIVES].name, grid->ranks);
             }
             tests[at].name = grid->name;
-            tests[at].initial_state = i < RANKS_MOST ? (void *) grid : (void *) &grid->half;
+            tests[at].initial_state = i < RANKS_MOST ? (void *) grid : (void *) &grid->stage;
         }
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * MPI_Reduce_scatter_block and MPI_Allgather of coll_quant: the halves of its
+ * MPI_Reduce_scatter_block and MPI_Allgather of coll_quant: the stages of its
  * allreduce, on one block for each rank.
  *
  * Reduce_scatter_block: MPI requires the count, the type and the operation to be the
@@ -34,23 +34,26 @@
 #include "coll_quant.h"
 #include "mca_below.h"
 
-static int serve(quant_module_t *module, exchange_part_t part, const float *send, float *receive,
-                 size_t count)
+static int run_stage(quant_module_t *module, exchange_collective_t collective, const float *send,
+                     float *receive, size_t count)
 {
-    const quant_operation_t operation = {
-        .send = send, .recv = receive, .numbers = &quant_floats, .count = count, .part = part};
+    const quant_operation_t operation = {.send = send,
+                                         .recv = receive,
+                                         .element = &quant_floats,
+                                         .count = count,
+                                         .collective = collective};
 
     if (module->config.feedback) {
-        coll_quant_residual_warn_of_half(module, part);
+        coll_quant_residual_warn_of_stage(module, collective);
     }
-    return coll_quant_serve(module, &operation, coll_quant_is_verified_next(module, part));
+    return coll_quant_run_call(module, &operation, coll_quant_is_verified_next(module, collective));
 }
 
 /* Halves take floats only; NULL: other types, or the user wants floats exact. */
-static const quant_numbers_t *floats_if(const quant_module_t *module, struct ompi_datatype_t *type)
+static const quant_element_t *floats_if(const quant_module_t *module, struct ompi_datatype_t *type)
 {
-    const quant_numbers_t *numbers = coll_quant_numbers(module, type);
-    return &quant_floats == numbers ? numbers : NULL;
+    const quant_element_t *element = coll_quant_element(module, type);
+    return &quant_floats == element ? element : NULL;
 }
 
 int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
@@ -66,20 +69,20 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        coll_quant_agree(module);
+        coll_quant_agree_if_fresh(module);
         verdict = mca_bridge_is_sum(op, type);
-        const int status = coll_quant_admit(module, EXCHANGE_REDUCE_SCATTER,
-                                            floats_if(module, type), bytes, &verdict);
+        const int status = coll_quant_check_call(module, EXCHANGE_REDUCE_SCATTER,
+                                                 floats_if(module, type), bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
-    if (ARC_REASONS != verdict) {
+    if (ARC_REASON_NONE != verdict) {
         return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
                                                     type, op);
     }
-    return serve(module, EXCHANGE_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send, receive,
-                 (size_t) count);
+    return run_stage(module, EXCHANGE_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send,
+                     receive, (size_t) count);
 }
 
 /* One side of an allgather: `count` elements of `type` for each block. */
@@ -106,9 +109,10 @@ static void *block_at(const side_t *side, int block)
 }
 
 /* Where there is nothing to pack, nor to unpack. */
-static int gather(quant_module_t *module, const side_t *send, const side_t *receive, size_t count)
+static int gather_unpacked(quant_module_t *module, const side_t *send, const side_t *receive,
+                           size_t count)
 {
-    return serve(module, EXCHANGE_ALLGATHER, send->at, receive->at, count);
+    return run_stage(module, EXCHANGE_ALLGATHER, send->at, receive->at, count);
 }
 
 /* By way of memory: all blocks, in it the own one. */
@@ -134,7 +138,7 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
         memset(blocks + (size_t) rank * count, 0, count * sizeof *blocks);
     }
     const int status =
-        serve(module, EXCHANGE_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
+        run_stage(module, EXCHANGE_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
     for (int block = 0; MPI_SUCCESS == status && OMPI_SUCCESS == error && block < ranks; ++block) {
         error = ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
                                      &ompi_mpi_float.dt, block_at(receive, block), receive->count,
@@ -161,23 +165,23 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        coll_quant_agree(module);
-        const quant_numbers_t *floats = floats_if(module, &ompi_mpi_float.dt);
+        coll_quant_agree_if_fresh(module);
+        const quant_element_t *floats = floats_if(module, &ompi_mpi_float.dt);
         verdict = NULL == floats ? ARC_REASON_TYPE_OR_OP : mca_bridge_all_floats(receive_type);
-        if (ARC_REASONS == verdict && MPI_IN_PLACE == send) {
+        if (ARC_REASON_NONE == verdict && MPI_IN_PLACE == send) {
             verdict = ARC_REASON_IN_PLACE;
         }
-        if (ARC_REASONS == verdict && count > INT32_MAX) {
+        if (ARC_REASON_NONE == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
         const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
-        const int status = coll_quant_admit(module, EXCHANGE_ALLGATHER,
-                                            floats_if(module, &ompi_mpi_float.dt), bytes, &verdict);
+        const int status = coll_quant_check_call(
+            module, EXCHANGE_ALLGATHER, floats_if(module, &ompi_mpi_float.dt), bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
-    if (ARC_REASONS != verdict) {
+    if (ARC_REASON_NONE != verdict) {
         return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
                                          receive, receive_count, receive_type);
     }
@@ -187,5 +191,5 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         return MPI_ERR_COUNT;
     }
     const bool packed = !mca_bridge_is_float(receive_type) || !mca_bridge_is_float(send_type);
-    return (packed ? gather_packed : gather)(module, &in, &out, count);
+    return (packed ? gather_packed : gather_unpacked)(module, &in, &out, count);
 }

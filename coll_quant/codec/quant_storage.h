@@ -15,18 +15,18 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef QUANT_OUTER_H
-#define QUANT_OUTER_H
+#ifndef QUANT_STORAGE_H
+#define QUANT_STORAGE_H
 
 #include "quant_codec.h"
 
-typedef struct quant_outer {
+typedef struct quant_storage {
     size_t bytes; /* of a number */
     void (*widen)(const void *numbers, float *floats, size_t count);
     void (*narrow)(const float *floats, void *numbers, size_t count);
     float largest;  /* finite one */
     float overflow; /* the first magnitude that is rounded to infinity; INFINITY: none is */
-} quant_outer_t;
+} quant_storage_t;
 
 /*
  * Of floats that are off by up to `bound`, make those the largest finite number that would be
@@ -34,7 +34,7 @@ typedef struct quant_outer {
  *
  * Cost: one pass over the floats, which are in the cache; a second one where a number is so large.
  */
-void quant_outer_clamp(const quant_outer_t *outer, const quant_kernels_t *kernels, float bound,
-                       float *floats, size_t count);
+void quant_storage_clamp(const quant_storage_t *storage, const quant_kernels_t *kernels,
+                         float bound, float *floats, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The types of numbers that a program may add: float and double.
+ * The types of element that a program may add: float and double.
  *
  * On the wire both are the same codes (quant_format.h).  What differs is what a rank
  * holds: parts, sums and results; and what exact means, fp32 or fp64:
@@ -38,8 +38,8 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef QUANT_NUMBERS_H
-#define QUANT_NUMBERS_H
+#ifndef QUANT_ELEMENT_H
+#define QUANT_ELEMENT_H
 
 #include "quant_wire.h"
 
@@ -47,7 +47,7 @@
  * All numbers are arrays of the type, as aligned as it is, as many as the segment has.  `error` is
  * how far numbers are off (quant_bound.h).
  */
-typedef struct quant_numbers {
+typedef struct quant_element {
     const char *name;
     size_t bytes; /* of a number */
     const quant_format_t *exact;
@@ -77,9 +77,9 @@ typedef struct quant_numbers {
      */
     void (*keep)(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual);
-} quant_numbers_t;
+} quant_element_t;
 
-extern const quant_numbers_t quant_floats;
-extern const quant_numbers_t quant_doubles;
+extern const quant_element_t quant_floats;
+extern const quant_element_t quant_doubles;
 
 #endif

@@ -68,7 +68,7 @@ typedef struct outcome {
     double worst;
 } outcome_t;
 
-static void note(outcome_t *outcome, double got, double exact)
+static void note_error(outcome_t *outcome, double got, double exact)
 {
     const double error = fabs(got - exact);
 
@@ -76,7 +76,7 @@ static void note(outcome_t *outcome, double got, double exact)
     outcome->worst = fmax(outcome->worst, error);
 }
 
-static outcome_t scatter(MPI_Comm comm, int block, bool in_place)
+static outcome_t call_reduce_scatter(MPI_Comm comm, int block, bool in_place)
 {
     const int all = block * world_ranks;
     guarded_t send;
@@ -93,7 +93,7 @@ static outcome_t scatter(MPI_Comm comm, int block, bool in_place)
     }
     MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, block, MPI_FLOAT, MPI_SUM, comm);
     for (int i = 0; i < block; i++) {
-        note(&outcome, (double) out[i], sum_of(world_rank * block + i));
+        note_error(&outcome, (double) out[i], sum_of(world_rank * block + i));
     }
     for (int i = 0; !in_place && i < all; i++) {
         tap_check((double) in[i] == value_of(world_rank, i), "element %d of the input is lost", i);
@@ -115,7 +115,7 @@ static void check_same_bytes(const void *data, int bytes)
     free(first);
 }
 
-static outcome_t gather(MPI_Comm comm, int block, bool in_place)
+static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
 {
     const int all = block * world_ranks;
     guarded_t receive;
@@ -133,7 +133,7 @@ static outcome_t gather(MPI_Comm comm, int block, bool in_place)
                   in_place && world_rank % 2 == 1 ? MPI_DATATYPE_NULL : MPI_FLOAT, out, block,
                   MPI_FLOAT, comm);
     for (int i = 0; i < all; i++) {
-        note(&outcome, (double) out[i], value_of(i / block, i % block));
+        note_error(&outcome, (double) out[i], value_of(i / block, i % block));
     }
     check_same_bytes(out, all * (int) sizeof *out);
     tap_check(guarded_intact(&receive), "written out of bounds");
@@ -142,7 +142,7 @@ static outcome_t gather(MPI_Comm comm, int block, bool in_place)
     return outcome;
 }
 
-static outcome_t reduce(MPI_Comm comm, int count)
+static outcome_t call_allreduce(MPI_Comm comm, int count)
 {
     float *data = must_alloc((size_t) count * sizeof *data);
     outcome_t outcome = {0, 0};
@@ -152,14 +152,14 @@ static outcome_t reduce(MPI_Comm comm, int count)
     }
     MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm);
     for (int i = 0; i < count; i++) {
-        note(&outcome, (double) data[i], sum_of(i));
+        note_error(&outcome, (double) data[i], sum_of(i));
     }
     free(data);
     return outcome;
 }
 
 /* Exact, or most elements off, but none by more than a hundredth of the largest sum. */
-static void check(outcome_t outcome, bool lossy, int count, const char *what)
+static void check_outcome(outcome_t outcome, bool lossy, int count, const char *what)
 {
     if (!lossy) {
         tap_check(outcome.off == 0, "%s: %d of %d elements are not exact", what, outcome.off,
@@ -180,19 +180,21 @@ static void check_lengths(void)
             const int block = large_block(tails[t]);
             const int all = block * world_ranks;
 
-            check(scatter(MPI_COMM_WORLD, block, in_place), lossy_scatter, block, "scatter");
+            check_outcome(call_reduce_scatter(MPI_COMM_WORLD, block, in_place), lossy_scatter,
+                          block, "scatter");
             /* In place the own block is the only copy: all of it is exact. */
-            check(gather(MPI_COMM_WORLD, block, in_place), lossy_gather && !in_place, all,
-                  "gather");
+            check_outcome(call_allgather(MPI_COMM_WORLD, block, in_place),
+                          lossy_gather && !in_place, all, "gather");
         }
-        check(scatter(MPI_COMM_WORLD, FEW, in_place), false, FEW, "short scatter");
-        check(gather(MPI_COMM_WORLD, FEW, in_place), false, few, "short gather");
-        (void) scatter(MPI_COMM_WORLD, 0, in_place);
+        check_outcome(call_reduce_scatter(MPI_COMM_WORLD, FEW, in_place), false, FEW,
+                      "short scatter");
+        check_outcome(call_allgather(MPI_COMM_WORLD, FEW, in_place), false, few, "short gather");
+        (void) call_reduce_scatter(MPI_COMM_WORLD, 0, in_place);
         tap_case("floats of any length, %s", in_place ? "in place" : "out of place");
     }
     const int count = LARGE_BYTES / (int) sizeof(float);
-    check(reduce(MPI_COMM_WORLD, count), lossy_reduce, count, "allreduce");
-    check(reduce(MPI_COMM_WORLD, FEW), false, FEW, "short allreduce");
+    check_outcome(call_allreduce(MPI_COMM_WORLD, count), lossy_reduce, count, "allreduce");
+    check_outcome(call_allreduce(MPI_COMM_WORLD, FEW), false, FEW, "short allreduce");
     tap_case("MPI_Allreduce is %s", lossy_reduce ? "quantized, too" : "exact");
 }
 
@@ -332,10 +334,10 @@ static void check_signatures(void)
                   receives_wide ? wide : MPI_FLOAT, MPI_COMM_WORLD);
     for (int i = 0; i < all; i++) {
         dense[i] = out[i * stride];
-        note(&outcome, (double) dense[i], value_of(i / block, i % block));
+        note_error(&outcome, (double) dense[i], value_of(i / block, i % block));
         tap_check(stride == 1 || out[2 * i + 1] == -1, "a gap was written, at %d", i);
     }
-    check(outcome, lossy_gather, all, "gather");
+    check_outcome(outcome, lossy_gather, all, "gather");
     check_same_bytes(dense, all * (int) sizeof *dense);
     MPI_Type_free(&wide);
     free(in);
@@ -360,10 +362,10 @@ static void check_comm(MPI_Comm comm, bool reduces, bool scatters, bool gathers)
     const int block = large_block(1);
     const int all = block * world_ranks;
 
-    check(scatter(comm, block, false), scatters, block, "scatter");
-    check(gather(comm, block, false), gathers, all, "gather");
-    check(gather(comm, block, true), false, all, "gather in place");
-    check(reduce(comm, all), reduces, all, "allreduce");
+    check_outcome(call_reduce_scatter(comm, block, false), scatters, block, "scatter");
+    check_outcome(call_allgather(comm, block, false), gathers, all, "gather");
+    check_outcome(call_allgather(comm, block, true), false, all, "gather in place");
+    check_outcome(call_allreduce(comm, all), reduces, all, "allreduce");
 }
 
 static void check_keys(void)

@@ -37,11 +37,11 @@ static void narrow(const float *floats, void *numbers, size_t count)
     }
 }
 
-static const quant_outer_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
+static const quant_storage_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
 
 static void only_what_may_be_finite_becomes_so(void **state)
 {
-    static const quant_outer_t fp16 = {.largest = 65504, .overflow = 65520};
+    static const quant_storage_t fp16 = {.largest = 65504, .overflow = 65520};
     static const struct {
         float before;
         float bound;
@@ -55,7 +55,7 @@ static void only_what_may_be_finite_becomes_so(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         float floats[] = {NAN, rows[i].before, 0};
-        quant_outer_clamp(&fp16, &quant_kernels_scalar, rows[i].bound, floats, 3);
+        quant_storage_clamp(&fp16, &quant_kernels_scalar, rows[i].bound, floats, 3);
         assert_true(isnan(floats[0]));
         assert_true(rows[i].after == floats[1]);
         assert_true(0 == floats[2]);
@@ -69,16 +69,16 @@ static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
     uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
     uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
 
-    job->outer = NULL;
+    job->storage = NULL;
     job->inputs = floats;
     const quant_outcome_t plain = quant_job_run(job, CALLS, result);
     assert_true(quant_outcome_is_clean(&plain));
     narrow(result, expected, COUNT);
-    job->outer = &bf16;
+    job->storage = &bf16;
     job->inputs = (float *const *) halves;
-    const quant_outcome_t outer = quant_job_run(job, CALLS, got);
-    assert_true(quant_outcome_is_clean(&outer));
-    assert_true(plain.bound == outer.bound);
+    const quant_outcome_t storage = quant_job_run(job, CALLS, got);
+    assert_true(quant_outcome_is_clean(&storage));
+    assert_true(plain.bound == storage.bound);
     assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
     free(got);
     free(expected);
@@ -98,7 +98,7 @@ static void halves_are_summed_as_floats_are(void **state)
         }
         for (unsigned variant = 0; variant < 8; ++variant) {
             quant_job_t job = quant_job_new(*state, ranks, COUNT, floats, SEED + variant);
-            job.config.outer = true;
+            job.config.storage = true;
             job.mixed_isa = true;
             job.in_place = 0 != (variant & 1);
             job.config.feedback = 0 != (variant & 2);
