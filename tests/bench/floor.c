@@ -42,7 +42,7 @@ enum {
     DATA_PERIOD = 251, /* prime: no piece looks like another one */
     SIZE_COLUMNS = 10,
     FIELD_COLUMNS = 20,
-    WAY_COLUMNS = 30,
+    WAY_COLUMNS = 36,
 };
 
 static const double us_per_second = 1e6;

@@ -1,8 +1,11 @@
 /*
- * Three shapes of an exchange, as in coll_lowlat, but for two sides only and with
+ * Four shapes of an exchange, as in coll_lowlat, but for two sides only and with
  * nothing around them:
  *
  *   line       up to 56 bytes: data and number of the call in one cache line
+ *   packet     up to 1080 bytes: the number, and the data right behind it; the lines
+ *              move all at once, as processors go on reading where they expect the
+ *              number to be right
  *   one-shot   stage 0 | stage 1, add 0 | stage 2, add 1 | ...
  *              each side stages all of its vector and adds all of the other's
  *   two-shot   stage 0 | stage 1, add 0 | stage 2, add 1, gather 0 | ...
@@ -20,15 +23,21 @@
  * does not need b-S any more. Nobody waits for ever: who has staged least, m pieces,
  * needs m-S+4 from the other, which has m or more, and S is 4 or more.
  *
+ * Each of them waits in several manners, which differ in what is between two polls: the
+ * pause hint, the shorter delay of coll_lowlat, or nothing. A poll that comes just too
+ * early costs what is between; polls without anything take the line from its writer.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cpu.h"
 #include "floor_ways.h"
+#include "wait.h"
 
 enum {
     LINE_BYTES = 64,
@@ -37,6 +46,7 @@ enum {
     RING_SLOTS = 8, /* more than MIN_SLOTS, so that a side can be ahead */
     /* Fetching ahead was seen to be the best up to 8 KiB; beyond, it costs time to try. */
     MAX_FETCH_BYTES = 32 << 10,
+    POLLS_BEFORE_YIELD = 1000, /* microseconds: far more than a line takes */
 };
 
 _Static_assert((int) RING_SLOTS >= (int) MIN_SLOTS, "no side of a ring waits for ever");
@@ -61,6 +71,38 @@ static void post_counter(uint64_t *counter, uint64_t number)
     __atomic_store_n(counter, number, __ATOMIC_RELEASE);
 }
 
+/* ---- waiting ---- */
+
+static bool has_come(const uint64_t *counter, uint64_t number)
+{
+    return __atomic_load_n(counter, __ATOMIC_ACQUIRE) >= number;
+}
+
+static void await_after_delay(const uint64_t *counter, uint64_t number)
+{
+    unsigned polls = 0;
+
+    while (!has_come(counter, number)) {
+        arc_wait_moment();
+        if (++polls % POLLS_BEFORE_YIELD == 0) {
+            (void) sched_yield();
+        }
+    }
+}
+
+static void await_at_once(const uint64_t *counter, uint64_t number)
+{
+    unsigned polls = 0;
+
+    while (!has_come(counter, number)) {
+        if (++polls % POLLS_BEFORE_YIELD == 0) {
+            (void) sched_yield();
+        }
+    }
+}
+
+/* ---- memory ---- */
+
 /* Enter the next call; returns the buffer set that it uses. */
 static unsigned enter_call(floor_end_t *end)
 {
@@ -77,7 +119,7 @@ static float *slot_at(const floor_side_t *side, unsigned buffer_set, const floor
 static void await_slot(const floor_end_t *end, const floor_way_t *way, size_t piece)
 {
     if (piece >= way->slots) {
-        bounce_await(&end->other->staged, end->pieces + piece - way->slots + MIN_SLOTS);
+        way->await(&end->other->staged, end->pieces + piece - way->slots + MIN_SLOTS);
     }
 }
 
@@ -100,12 +142,30 @@ static void exchange_line(floor_end_t *end, const floor_way_t *way, size_t count
     const unsigned buffer_set = enter_call(end);
     float theirs[FLOOR_LINE_DATA_BYTES / sizeof(float)];
 
-    (void) way;
     memcpy(end->own->line[buffer_set].data, end->in, count * sizeof(float));
     post_counter(&end->own->line[buffer_set].call, end->calls);
-    bounce_await(&end->other->line[buffer_set].call, end->calls);
+    way->await(&end->other->line[buffer_set].call, end->calls);
     memcpy(theirs, end->other->line[buffer_set].data, count * sizeof(float));
     end->kernels->add(end->out, end->in, theirs, count);
+}
+
+/* ---- packet ---- */
+
+static void exchange_packet(floor_end_t *end, const floor_way_t *way, size_t count)
+{
+    const unsigned buffer_set = enter_call(end);
+
+    way->stores.copy(end->own->packet[buffer_set].data, end->in, count);
+    post_counter(&end->own->packet[buffer_set].call, end->calls);
+    way->await(&end->other->packet[buffer_set].call, end->calls);
+    if (way->fetches) { /* not before: see fetch_other_set() */
+        const char *next = (const char *) &end->own->packet[FLOOR_BUFFER_SETS - 1 - buffer_set];
+
+        for (size_t at = 0; at < sizeof(uint64_t) + count * sizeof(float); at += LINE_BYTES) {
+            arc_cpu_prefetch_for_write(next + at);
+        }
+    }
+    end->kernels->add(end->out, end->in, end->other->packet[buffer_set].data, count);
 }
 
 /* ---- one-shot ---- */
@@ -125,7 +185,7 @@ static void exchange_one_shot(floor_end_t *end, const floor_way_t *way, size_t c
                              least(way->piece_elems, count - first));
             post_counter(&end->own->staged, end->pieces + staged + 1);
         }
-        bounce_await(&end->other->staged, end->pieces + added + 1);
+        way->await(&end->other->staged, end->pieces + added + 1);
         if (added == 0) {
             fetch_other_set(end, way, buffer_set, count);
         }
@@ -184,7 +244,7 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
             const split_t at = split_piece(end, way, summed, count);
             const size_t first = at.first + at.own_at;
 
-            bounce_await(&end->other->staged, end->pieces + summed + 1);
+            way->await(&end->other->staged, end->pieces + summed + 1);
             way->stores.add_both(
                 end->out + first, slot_at(end->own, buffer_set, way, summed) + at.own_at,
                 end->in + first, slot_at(end->other, buffer_set, way, summed) + at.own_at,
@@ -194,7 +254,7 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
         } else {
             const split_t at = split_piece(end, way, gathered, count);
 
-            bounce_await(&end->other->summed, end->pieces + gathered + 1);
+            way->await(&end->other->summed, end->pieces + gathered + 1);
             if (gathered == 0) {
                 fetch_other_set(end, way, buffer_set, count);
             }
@@ -212,7 +272,14 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
 static const struct shape {
     const char *name;
     void (*exchange)(floor_end_t *end, const floor_way_t *way, size_t count);
-} shapes[] = {{"one-shot", exchange_one_shot}, {"two-shot", exchange_two_shot}};
+    size_t max_bytes;
+    bool in_arena; /* anything can be stored there, in any manner, and in pieces */
+} shapes[] = {
+    {"line", exchange_line, FLOOR_LINE_DATA_BYTES, false},
+    {"packet", exchange_packet, FLOOR_PACKET_DATA_BYTES, false},
+    {"one-shot", exchange_one_shot, SIZE_MAX, true},
+    {"two-shot", exchange_two_shot, SIZE_MAX, true},
+};
 
 static const struct manner {
     const char *name;
@@ -235,30 +302,68 @@ static const struct cut {
     {"4k-ring", 4 << 10, RING_SLOTS}, {"32k-ring", 32 << 10, RING_SLOTS},
 };
 
+static const struct poll {
+    const char *name;
+    void (*await)(const uint64_t *counter, uint64_t number);
+    size_t max_bytes;
+} polls[] = {
+    {"pause", bounce_await, SIZE_MAX},
+    {"delay", await_after_delay, SIZE_MAX},
+    /* At 1 KiB others are faster: between near cores by 3 to 10 %, between far ones by a third. */
+    {"at-once", await_at_once, FLOOR_PACKET_DATA_BYTES},
+};
+
 enum {
     SHAPES = sizeof shapes / sizeof shapes[0],
     MANNERS = sizeof manners / sizeof manners[0],
     CUTS = sizeof cuts / sizeof cuts[0],
+    POLLS = sizeof polls / sizeof polls[0],
 };
 
-_Static_assert((int) FLOOR_MAX_WAYS >= SHAPES * MANNERS * CUTS + 1, "and the line");
+/* Two shapes in the arena; the others exist up to 1 KiB only, where there are no pieces. */
+_Static_assert((int) FLOOR_MAX_WAYS >= 2 * MANNERS * CUTS * POLLS, "all of one size have room");
+_Static_assert((int) FLOOR_PACKET_DATA_BYTES < 4 << 10, "no pieces where there are packets");
 
 static const floor_stores_t *stores_of(const floor_kernels_t *kernels, const struct manner *manner)
 {
     return (const floor_stores_t *) ((const char *) kernels + manner->stores_at);
 }
 
-/* Is this one possible, and another one than those before? */
-static bool makes_sense(const floor_kernels_t *kernels, const struct manner *manner,
-                        const struct cut *cut, size_t bytes)
+static bool is_possible(const floor_kernels_t *kernels, const struct shape *shape,
+                        const struct manner *manner, const struct cut *cut, size_t bytes)
+{
+    const bool is_plain = manner->stores_at == offsetof(floor_kernels_t, ordinary);
+    const bool is_streaming = manner->stores_at == offsetof(floor_kernels_t, streaming);
+
+    if (shape->exchange == exchange_line) { /* it has its own stores */
+        return is_plain && !manner->fetches && cut->piece_bytes == ALL_BYTES;
+    }
+    return stores_of(kernels, manner)->copy != NULL && (shape->in_arena || !is_streaming) &&
+           (bytes >= LINE_BYTES || is_plain || !shape->in_arena) &&
+           (!manner->fetches || bytes <= MAX_FETCH_BYTES);
+}
+
+/* Is it another cut than those before? */
+static bool is_another(const struct cut *cut, size_t bytes)
 {
     const bool is_cut = cut->piece_bytes < bytes;
     const bool goes_round = is_cut && cut->slots < divide_up(bytes, cut->piece_bytes);
 
-    return (is_cut || cut->piece_bytes == ALL_BYTES) && (goes_round || cut->slots == ALL_SLOTS) &&
-           stores_of(kernels, manner)->copy != NULL &&
-           (bytes >= LINE_BYTES || manner->stores_at == offsetof(floor_kernels_t, ordinary)) &&
-           (!manner->fetches || bytes <= MAX_FETCH_BYTES);
+    return (is_cut || cut->piece_bytes == ALL_BYTES) && (goes_round || cut->slots == ALL_SLOTS);
+}
+
+static void name_way(floor_way_t *way, const struct shape *shape, const struct manner *manner,
+                     const struct cut *cut, const struct poll *poll)
+{
+    if (shape->exchange == exchange_line) {
+        (void) snprintf(way->name, sizeof way->name, "%s,%s", shape->name, poll->name);
+    } else if (!shape->in_arena) {
+        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, manner->name,
+                        poll->name);
+    } else {
+        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s,%s", shape->name, manner->name,
+                        cut->name, poll->name);
+    }
 }
 
 unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way_t *ways)
@@ -266,26 +371,25 @@ unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way
     const size_t bytes = count * sizeof(float);
     unsigned listed = 0;
 
-    if (bytes <= FLOOR_LINE_DATA_BYTES) {
-        ways[listed++] = (floor_way_t){.name = "line", .exchange = exchange_line};
-    }
-    for (unsigned i = 0; i < SHAPES * MANNERS * CUTS; i++) {
-        const struct shape *shape = &shapes[i / CUTS / MANNERS];
-        const struct manner *manner = &manners[i / CUTS % MANNERS];
-        const struct cut *cut = &cuts[i % CUTS];
+    for (unsigned i = 0; i < SHAPES * MANNERS * CUTS * POLLS; i++) {
+        const struct shape *shape = &shapes[i / POLLS / CUTS / MANNERS];
+        const struct manner *manner = &manners[i / POLLS / CUTS % MANNERS];
+        const struct cut *cut = &cuts[i / POLLS % CUTS];
+        const struct poll *poll = &polls[i % POLLS];
 
-        if (makes_sense(kernels, manner, cut, bytes)) {
+        if (bytes <= shape->max_bytes && bytes <= poll->max_bytes && is_another(cut, bytes) &&
+            is_possible(kernels, shape, manner, cut, bytes)) {
             floor_way_t *way = &ways[listed++];
 
             *way = (floor_way_t){
                 .exchange = shape->exchange,
+                .await = poll->await,
                 .stores = *stores_of(kernels, manner),
                 .fetches = manner->fetches,
                 .piece_elems = least(bytes, cut->piece_bytes) / sizeof(float),
                 .slots = cut->slots,
             };
-            (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, manner->name,
-                            cut->name);
+            name_way(way, shape, manner, cut, poll);
         }
     }
     return listed;

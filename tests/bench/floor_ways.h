@@ -16,10 +16,11 @@
 enum {
     FLOOR_SIDES = BOUNCE_SIDES,
     FLOOR_BUFFER_SETS = 2,
-    FLOOR_LINE_DATA_BYTES = 56, /* a cache line less the number of the call */
+    FLOOR_LINE_DATA_BYTES = 56,            /* a cache line less the number of the call */
+    FLOOR_PACKET_DATA_BYTES = 17 * 64 - 8, /* 17 such lines less the number: 1 KiB and some more */
     FLOOR_SPACING_BYTES = BOUNCE_SPACING_BYTES,
-    FLOOR_MAX_WAYS = 64,
-    FLOOR_NAME_BYTES = 32,
+    FLOOR_MAX_WAYS = 160,
+    FLOOR_NAME_BYTES = 40,
 };
 
 /** What one side writes and the other one reads. Zero at first. */
@@ -31,6 +32,10 @@ typedef struct floor_side {
         _Alignas(FLOOR_SPACING_BYTES) unsigned char data[FLOOR_LINE_DATA_BYTES];
         uint64_t call;
     } line[FLOOR_BUFFER_SETS];
+    struct {
+        _Alignas(FLOOR_SPACING_BYTES) uint64_t call;
+        float data[FLOOR_PACKET_DATA_BYTES / sizeof(float)];
+    } packet[FLOOR_BUFFER_SETS];
     float *arena[FLOOR_BUFFER_SETS]; /* each for the longest vector, on a page */
 } floor_side_t;
 
@@ -51,6 +56,9 @@ typedef struct floor_way floor_way_t;
 struct floor_way {
     char name[FLOOR_NAME_BYTES]; /* without blanks */
     void (*exchange)(floor_end_t *end, const floor_way_t *way, size_t count);
+    /* Until *counter, which only grows, is `number` or more; yields after a while, as
+     * bounce_await(). */
+    void (*await)(const uint64_t *counter, uint64_t number);
     floor_stores_t stores;
     bool fetches;       /* fetch for writing what the next call will write */
     size_t piece_elems; /* staged at a time */

@@ -165,20 +165,21 @@ else
     floors --ways -m 32:512k -i 2 -x 0
     awk '/^[0-9]/ { print $1, $3 }' "$mpi_scratch/out" >"$mpi_scratch/ways"
     : >"$mpi_scratch/missing"
-    for way in "32 line" "64 one-shot,ordinary,whole" "8192 two-shot,fetched,4k" \
-        "65536 two-shot,memcpy,32k" \
-        "524288 two-shot,ordinary,256k" "524288 one-shot,ordinary,32k-ring"; do
+    for way in "32 line,pause" "32 packet,fetched,delay" "64 packet,ordinary,at-once" \
+        "1024 packet,memcpy,delay" "64 one-shot,ordinary,whole,at-once" "8192 two-shot,fetched,4k,pause" \
+        "524288 two-shot,ordinary,256k,pause" "524288 one-shot,memcpy,32k-ring,delay"; do
         grep -qx "$way" "$mpi_scratch/ways" || echo "no $way" >>"$mpi_scratch/missing"
     done
     test "$mpi_status" -eq 0 && test ! -s "$mpi_scratch/missing" &&
         test -z "$(sort "$mpi_scratch/ways" | uniq -d)" &&
-        ! grep -q -e '^64 line' -e '^4096 .*,4k' -e '^32768 .*-ring' "$mpi_scratch/ways"
+        ! grep -q -e '^64 line' -e '^2048 packet' -e 'packet,streaming' -e '^4096 .*,4k' -e '^32768 .*-ring' \
+            -e '^2048 .*at-once' "$mpi_scratch/ways"
     mpi_result $? "floor: all ways of each size, once"
     mpi_show "$mpi_scratch/missing"
     # A two-shot has the time of two messages.
     floors -m 64:1k -i 100 -x 5 --windows 5
     test "$mpi_status" -eq 0 &&
-        awk '/^[0-9]/ { lines++ } /one-shot/ { fast++ } END { exit !(lines == 25 && fast > 12) }' \
+        awk '/^[0-9]/ { lines++ } /one-shot|packet/ { fast++ } END { exit !(lines == 25 && fast > 12) }' \
             "$mpi_scratch/out"
     mpi_result $? "floor: a window is that of the fastest way"
 
