@@ -26,8 +26,8 @@
  *   1  The result of an allreduce depends on every rank's part.  So whoever has
  *      completed k+1 has, directly or through others, waited for something that
  *      every rank did in k+1; every rank had then returned from k.
- *   2  A rank that writes set h for k+2 has completed k+1.  By 1 nobody is in
- *      operation k any more, the last one that read set h.
+ *   2  A rank that writes set b for k+2 has completed k+1.  By 1 nobody is in
+ *      operation k any more, the last one that read set b.
  *
  * What 1 asks of an algorithm: flags are set and awaited for empty parts, too.
  * The waits are acquire loads of what was stored with release, so that the

@@ -30,9 +30,9 @@
 
 #include <stdlib.h>
 
-#include "sizes.h"
 #include "coll_quant.h"
 #include "mca_below.h"
+#include "sizes.h"
 
 static int run_stage(quant_module_t *module, exchange_collective_t collective, const float *send,
                      float *receive, size_t count)
@@ -49,7 +49,7 @@ static int run_stage(quant_module_t *module, exchange_collective_t collective, c
     return coll_quant_run_call(module, &operation, coll_quant_is_verified_next(module, collective));
 }
 
-/* Halves take floats only; NULL: other types, or the user wants floats exact. */
+/* Stages take floats only; NULL: other types, or the user wants floats exact. */
 static const quant_element_t *floats_if(const quant_module_t *module, struct ompi_datatype_t *type)
 {
     const quant_element_t *element = coll_quant_element(module, type);
@@ -175,8 +175,8 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
         const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
-        const int status = coll_quant_check_call(
-            module, EXCHANGE_ALLGATHER, floats_if(module, &ompi_mpi_float.dt), bytes, &verdict);
+        const int status =
+            coll_quant_check_call(module, EXCHANGE_ALLGATHER, floats, bytes, &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }

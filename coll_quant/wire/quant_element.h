@@ -19,7 +19,7 @@
  *
  * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
  * that it sends to its parent, or the total of a shard that it owns (exchange_tree.h: each rank is
- * each node once).  So one number per element of the vector holds what the rank lost:
+ * each vertex once).  So one number per element of the vector holds what the rank lost:
  *
  *   y_k = x_k + r_k            the own part of call k
  *   v_k = y_k + sums received

@@ -23,9 +23,9 @@
  *   error     G = p R(n) + N with R(n) of the chain, n (n - 1)/2, or the two chains, n^2/4 or
  *             (n^2 - 1)/4: what is exact costs no error, but a message between nodes has p
  *             contributions for every one of the tree
- *   deadlock  none, see exchange_pipeline.h.  Two vertices of the tree are open: (i, 0), which has
- * sums from its own node and waits for those of node i + 1 or i + 2, and (i - 1, 0) use
- * several ranks on each of several nodes that are joined by one link each
+ *   deadlock  none, see exchange_pipeline.h.  Two vertices of the tree are open: (i, 0), which
+ *             has sums from its own node and waits for those of node i + 1 or i + 2, and (i - 1, 0)
+ *   use       several ranks on each of several nodes that are joined by one link each
  *
  * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
  *
