@@ -59,8 +59,8 @@ static inline unsigned choose_algorithm(const lowlat_module_t *module,
 }
 
 /*
- * Calls that the module is not ready for: agree on the configuration at the very first
- * one, set up at the first that is eligible, get more memory at the first that is
+ * Calls that the module is not ready for: agree on the configuration where it is not known to be
+ * the same, set up at the first that is eligible, get more memory at the first that is
  * long.  All ranks make the same calls, so all are here together.  Returns the
  * verdict, and the algorithm that now counts.
  */
@@ -75,8 +75,7 @@ static __attribute__((noinline, cold)) arc_reason_t prepare_call(lowlat_module_t
         return ARC_REASON_NESTED;
     }
     if (ARC_PHASE_FRESH == base->phase) {
-        arc_module_agree(base, arc_param_hash(lowlat_params, lowlat_params_count,
-                                              &mca_coll_lowlat_component.config));
+        arc_module_agree_on_params(base);
         if (ARC_PHASE_DECLINED == base->phase) {
             /* Perhaps not all ranks take them for floats: then nobody must. */
             mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
@@ -202,6 +201,15 @@ static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reas
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
 
+/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
+static bool passes_while_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
+{
+    arc_module_t *base = &module->base;
+
+    return ARC_PHASE_FRESH == base->phase && base->params_known &&
+           (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
+}
+
 int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base)
@@ -234,6 +242,10 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
             (ARC_REASON_NONE == verdict && task.span_bytes > module->enough_bytes[algorithm]))) {
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
+        }
+        if (passes_while_young(module, verdict, task.span_bytes)) {
+            const arc_reason_t reason = ARC_REASON_NONE == verdict ? ARC_REASON_YOUNG : verdict;
+            return pass_down(module, reason, send, receive, count, type, op);
         }
         /* What all ranks decide alike must not follow how each one's program rounds, or traps. */
         const arc_float_env_t of_program = arc_float_env_enter();

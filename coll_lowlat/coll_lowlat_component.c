@@ -48,6 +48,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .verbose = &mca_coll_lowlat_component.config.verbose,
             .report = &mca_coll_lowlat_component.config.report,
             .installed_everywhere = &mca_coll_lowlat_component.config.installed_everywhere,
+            .setup_calls = &mca_coll_lowlat_component.config.setup_calls,
             .algorithm_names = algorithm_names,
             .algorithms = LOWLAT_ALGORITHMS,
             .module_class = OBJ_CLASS(lowlat_module_t),
@@ -149,6 +150,9 @@ static void lowlat_enabled(arc_module_t *base)
 
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));
+    if (config->reproducible) {
+        base->calls_to_go = 0; /* the first call already is to have the bits of the others */
+    }
     /* As if all were on one node; the set-up looks. */
     module->group.rank = (unsigned) ompi_comm_rank(base->comm);
     module->group.ranks = (unsigned) ompi_comm_size(base->comm);

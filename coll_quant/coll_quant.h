@@ -122,7 +122,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
 arc_slot_t coll_quant_slot(exchange_collective_t collective);
 
 /*
- * The slots that a module with these settings takes.  The ranks agree in a call of MPI_Allreduce,
+ * The slots that a module with these settings takes.  Allreduce: the ranks agree there,
  * so it is always there, also where the user wants nothing quantized.
  */
 unsigned coll_quant_slots(const quant_settings_t *settings);
@@ -165,8 +165,11 @@ int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operati
 
 /* ---- until the module is ready; coll_quant_setup.c ---- */
 
-/* First of all in a call that the module did not make itself: do the ranks agree? */
-void coll_quant_agree_if_fresh(quant_module_t *module);
+/*
+ * First of all in a call, of `bytes` in all blocks, that the module did not make itself: once there
+ * were enough of them, do the ranks agree?
+ */
+void coll_quant_agree_if_due(quant_module_t *module, size_t bytes);
 
 /*
  * The module is not ready: set it up, if a call could be served but for that (`verdict`

@@ -131,7 +131,9 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (module->base.nested) {
         return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
     }
-    coll_quant_agree_if_fresh(module);
+    size_t type_bytes = 0;
+    (void) ompi_datatype_type_size(type, &type_bytes);
+    coll_quant_agree_if_due(module, (size_t) count * type_bytes);
     if (mca_half_is(module->uint16, op, type)) {
         return allreduce_halves(module, send, receive, count);
     }

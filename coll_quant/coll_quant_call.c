@@ -40,6 +40,9 @@ static arc_reason_t reason_to_pass(const quant_module_t *module, exchange_collec
     if (ARC_REASON_NONE == verdict && bytes < module->settings.min_bytes) {
         verdict = ARC_REASON_TOO_SMALL;
     }
+    if (ARC_REASON_NONE == verdict && ARC_PHASE_FRESH == module->base.phase) {
+        verdict = ARC_REASON_YOUNG;
+    }
     if (ARC_REASON_NONE == verdict && !module->attainable) {
         verdict = ARC_REASON_INACCURATE;
     }

@@ -3,7 +3,7 @@
  * callbacks.
  *
  * The component changes results, so it serves a communicator only if the user
- * asks, on all its ranks.  Whether all ask is agreed on at the first call: were a
+ * asks, on all its ranks.  Whether all ask is agreed on at the set-up: were a
  * rank that does not want it left out, the others would wait for it.  If nobody
  * asks, the module leaves the slot and costs nothing any more; it comes back when
  * the program sets the key.
@@ -19,7 +19,7 @@
 /* Without "auto". */
 static const char *const *const algorithm_names = quant_algorithm_choices + 1;
 
-static unsigned quant_slots(void);
+static bool quant_wanted(void);
 static int quant_register(void);
 static int quant_open(void);
 static int quant_close(void);
@@ -52,21 +52,24 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .verbose = &mca_coll_quant_component.settings.verbose,
             .report = &mca_coll_quant_component.settings.report,
             .installed_everywhere = &mca_coll_quant_component.settings.installed_everywhere,
+            .setup_calls = &mca_coll_quant_component.settings.setup_calls,
             .module_class = OBJ_CLASS(quant_module_t),
             .allreduce = coll_quant_allreduce,
             .reduce_scatter_block = coll_quant_reduce_scatter_block,
             .allgather = coll_quant_allgather,
-            .wanted = coll_quant_keys_wanted,
-            .slots = quant_slots,
+            .wanted = quant_wanted,
             .enabled = quant_enabled,
         },
 };
 
 static_assert((int) QUANT_ALGOS <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
 
-static unsigned quant_slots(void)
+/* Whether MPI_UINT16_T is added as 16-bit floats matters where sums stay exact, too. */
+static bool quant_wanted(void)
 {
-    return coll_quant_slots(&mca_coll_quant_component.settings);
+    const quant_settings_t *settings = &mca_coll_quant_component.settings;
+
+    return coll_quant_keys_wanted() || ARC_TYPE_UINT16 != quant_settings_types(settings)->uint16;
 }
 
 static int quant_register(void)

@@ -247,15 +247,15 @@ static uint64_t choose_in_default_environment(quant_module_t *module)
 }
 
 /*
- * The first call: the ranks compare their settings and then what they choose, which comes from
- * the C library's functions, too; these may differ in the last bit between hosts.
+ * The ranks compare their settings, which info keys may have changed, and then what they choose,
+ * which comes from the C library's functions, too; these may differ in the last bit between hosts.
  */
 static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
 
     arc_module_agree(base, (module->active ? 1 : 0) ^
-                               arc_param_hash(quant_params, quant_params_count, &module->settings));
+                               arc_component_hash(base->component, &module->settings));
     if (ARC_PHASE_AGREED == base->phase && module->active) {
         if (ARC_OK != look_at_nodes(module)) {
             base->phase = ARC_PHASE_DECLINED;
@@ -293,9 +293,9 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
     return verdict;
 }
 
-void coll_quant_agree_if_fresh(quant_module_t *module)
+void coll_quant_agree_if_due(quant_module_t *module, size_t bytes)
 {
-    if (ARC_PHASE_FRESH == module->base.phase) {
+    if (ARC_PHASE_FRESH == module->base.phase && !arc_module_is_young(&module->base, bytes)) {
         agree_on_settings(module);
     }
 }

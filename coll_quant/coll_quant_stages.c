@@ -69,7 +69,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        coll_quant_agree_if_fresh(module);
+        coll_quant_agree_if_due(module, bytes);
         verdict = mca_bridge_is_sum(op, type);
         const int status = coll_quant_check_call(module, EXCHANGE_REDUCE_SCATTER,
                                                  floats_if(module, type), bytes, &verdict);
@@ -165,7 +165,8 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        coll_quant_agree_if_fresh(module);
+        const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
+        coll_quant_agree_if_due(module, bytes);
         const quant_element_t *floats = floats_if(module, &ompi_mpi_float.dt);
         verdict = NULL == floats ? ARC_REASON_TYPE_OR_OP : mca_bridge_all_floats(receive_type);
         if (ARC_REASON_NONE == verdict && MPI_IN_PLACE == send) {
@@ -174,7 +175,6 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         if (ARC_REASON_NONE == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
-        const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
         const int status =
             coll_quant_check_call(module, EXCHANGE_ALLGATHER, floats, bytes, &verdict);
         if (MPI_SUCCESS != status) {

@@ -17,6 +17,7 @@
 /* clang-format off */
 #define ARC_REASON_TABLE(X)                                                             \
     X(OFF,            "switched off for this communicator")                             \
+    X(YOUNG,          "the communicator has made few calls so far")                     \
     X(EMPTY,          "no elements")                                                    \
     X(USER_OP,        "operation is not a predefined one")                              \
     X(DERIVED_TYPE,   "datatype is not a predefined one")                               \

@@ -129,6 +129,20 @@ static inline bool mca_compat_is_local(struct ompi_group_t *group, int rank)
     return NULL != process && OPAL_PROC_ON_LOCAL_NODE(process->super.proc_flags);
 }
 
+/* Are all processes of `comm` of this one's job? */
+static inline bool mca_compat_is_of_job(struct ompi_communicator_t *comm)
+{
+    const ompi_proc_t *self = ompi_proc_local();
+    const int ranks = ompi_comm_size(comm);
+    int rank = 0;
+
+    while (rank < ranks && self->super.proc_name.jobid ==
+                               ompi_group_get_proc_name(comm->c_local_group, rank).jobid) {
+        ++rank;
+    }
+    return ranks == rank;
+}
+
 /*
  * Can the processes of `comm` know, all alike and without waiting, what each of them published?
  *
@@ -137,23 +151,25 @@ static inline bool mca_compat_is_local(struct ompi_group_t *group, int rank)
  *   otherwise                                            on one node: the node's server has it
  *
  * Open MPI 5.0.7 collects, but lacks some ranks of other nodes, and to ask for what is not there
- * may take for ever.
+ * may take for ever.  Where nothing is collected a process may not know yet who is local,
+ * but knows how many of its job are.
  */
 static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
 {
     if (opal_pmix_base_async_modex) {
         return false;
     }
-#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
-    if (opal_pmix_collect_all_data) {
-        return true;
+    if (!opal_pmix_collect_all_data) {
+        const int here = 1 + (int) opal_process_info.num_local_peers;
+        return ompi_comm_size(&ompi_mpi_comm_world.comm) == here && mca_compat_is_of_job(comm);
     }
-#endif
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
     for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
         if (!mca_compat_is_local(comm->c_local_group, rank)) {
             return false;
         }
     }
+#endif
     return true;
 }
 
@@ -166,15 +182,15 @@ static inline void mca_compat_publish(char *key, uint32_t value)
     (void) status; /* then others see that it is not there */
 }
 
-/* Has the process `name` published this value of `key`?  Asks the node's server at most. */
-static inline bool mca_compat_is_published(char *key, uint32_t value, opal_process_name_t name)
+/* What the process `name` published as `key`; 0: nothing.  Asks the node's server at most. */
+static inline uint32_t mca_compat_published(char *key, opal_process_name_t name)
 {
-    uint32_t published = 0;
-    uint32_t *into = &published;
+    uint32_t value = 0;
+    uint32_t *into = &value;
     int status = 0;
 
     OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
-    return OPAL_SUCCESS == status && value == published;
+    return OPAL_SUCCESS == status ? value : 0;
 }
 
 /* A name of a communicator for messages. */

@@ -101,6 +101,15 @@ int arc_component_close(arc_component_t *component)
     return OPAL_SUCCESS;
 }
 
+uint64_t arc_component_hash(const arc_component_t *component, const void *config)
+{
+    /* Another version may do something else with the same parameters. */
+    const uint64_t version =
+        (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
+
+    return version ^ arc_param_hash(component->params, component->params_count, config);
+}
+
 /* Is `name` one of the comma-separated names in `list`, and no exclusion before it? */
 static bool list_names(const char *list, const char *name)
 {
@@ -151,8 +160,11 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority)
 {
     if (*component->priority < 0 || mca_compat_fault_tolerant() || OMPI_COMM_IS_INTER(comm) ||
-        ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm) ||
-        !arc_presence_everywhere(component, comm)) {
+        ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm)) {
+        return NULL;
+    }
+    const arc_presence_t presence = arc_presence_find(component, comm);
+    if (ARC_PRESENCE_LACKING == presence) {
         return NULL;
     }
     arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
@@ -161,6 +173,9 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     }
     module->component = component;
     module->comm = comm;
+    module->params_known = ARC_PRESENCE_KNOWN == presence;
+    /* Ranks that may have other parameters must find out before they count by them. */
+    module->calls_to_go = module->params_known ? *component->setup_calls : 0;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_allreduce = component->allreduce;
@@ -232,6 +247,8 @@ static void module_construct(arc_module_t *module)
     ARC_SLOT_TABLE(X)
 #undef X
     module->phase = ARC_PHASE_FRESH;
+    module->params_known = false;
+    module->calls_to_go = 0;
     module->declined = ARC_REASON_OFF;
     module->nested = false;
     memset(module->tally, 0, sizeof module->tally);

@@ -28,6 +28,7 @@ typedef struct arc_component {
     const int *verbose;
     const bool *report;
     const bool *installed_everywhere;
+    const int *setup_calls;
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
@@ -37,9 +38,6 @@ typedef struct arc_component {
 #undef X
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
-    /* The set of slots that the parameters want, which decides who takes part in what.  NULL: that
-     * of allreduce. */
-    unsigned (*slots)(void);
     /* When the module is enabled, in the slot of allreduce: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -63,7 +61,7 @@ static inline const char *arc_component_name(const arc_component_t *component)
 
 /* Where a module stands; each step is taken by all ranks of the communicator together. */
 typedef enum arc_phase {
-    ARC_PHASE_FRESH,    /* no call yet */
+    ARC_PHASE_FRESH,    /* few calls so far: nothing is agreed on, nothing is held */
     ARC_PHASE_AGREED,   /* the configuration is the same on all ranks */
     ARC_PHASE_READY,    /* set up */
     ARC_PHASE_DECLINED, /* passes everything down, for `declined` */
@@ -84,6 +82,8 @@ struct arc_module {
     ARC_SLOT_TABLE(X)
 #undef X
     arc_phase_t phase;
+    bool params_known;   /* to be the same on all ranks, without an agreement */
+    int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     bool nested; /* a set-up or a check is under way: calls that it makes are passed down */
     arc_tally_t tally[ARC_SLOTS];
@@ -97,6 +97,12 @@ int arc_component_close(arc_component_t *component);
 int arc_component_init_query(arc_component_t *component);
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
+
+/*
+ * Of the parameters in `config` that must be the same on all ranks, and of our version.  `config`:
+ * the component's, or what info keys have made of it.
+ */
+uint64_t arc_component_hash(const arc_component_t *component, const void *config);
 
 /* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */
 bool arc_component_listed(const arc_component_t *component);
@@ -138,10 +144,27 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
 
 /*
+ * Count a call of `bytes` bytes on a communicator in ARC_PHASE_FRESH.  Is the communicator still
+ * too young, and the call to be passed down?  A set-up takes as long as some hundred short calls,
+ * and programs and Open MPI itself make communicators for a few.  A long call counts as several,
+ * whose time it takes.  All ranks make the same calls, so all count alike.
+ */
+static inline bool arc_module_is_young(arc_module_t *module, size_t bytes)
+{
+    enum { SHORT_BYTES = 4096 };
+
+    module->calls_to_go -= 1 + (int64_t) (bytes / SHORT_BYTES);
+    return module->calls_to_go > 0;
+}
+
+/*
  * The first step of every module: is `hash`, of the configuration, the same on
  * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED.
  */
 void arc_module_agree(arc_module_t *module, uint64_t hash);
+
+/* The same for the parameters, where all ranks do not know them already. */
+void arc_module_agree_on_params(arc_module_t *module);
 
 /*
  * A call, an allreduce or that of a slot, failed after its first byte was out: say so, break the

@@ -107,8 +107,6 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 
 void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
-    /* Another version may do something else with the same parameters. */
-    hash ^= (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
     /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
     uint64_t values[] = {hash, ~hash};
 
@@ -126,6 +124,15 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
         return;
     }
     module->phase = ARC_PHASE_AGREED;
+}
+
+void arc_module_agree_on_params(arc_module_t *module)
+{
+    if (module->params_known) {
+        module->phase = ARC_PHASE_AGREED;
+    } else {
+        arc_module_agree(module, arc_component_hash(module->component, module->component->config));
+    }
 }
 
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details)

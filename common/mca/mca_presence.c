@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #include "mca_presence.h"
@@ -13,18 +12,26 @@ static void key_of(const arc_component_t *component, char key[KEY_BYTES])
     (void) snprintf(key, KEY_BYTES, "arc coll_%s", arc_component_name(component));
 }
 
+static bool is_wanted(const arc_component_t *component)
+{
+    return NULL == component->wanted || component->wanted();
+}
+
 /*
- * What is published: what must be the same for calls to meet.  The place in the chain of
- * components, and the collectives that the component is in at all.
+ * What is published: a hash of all that must be the same, so that ranks need not compare it in a
+ * call.  It is that of the parameters, in which the place in the chain of components is, and of our
+ * version, which says what they do.  The lowest bits of it are others: does this process want the
+ * component?  Nothing that is published is 0.
  */
+enum { WANTED = 1, PRESENT = 2 };
+
 static uint32_t value_of(const arc_component_t *component)
 {
-    enum { SLOTS_SHIFT = 16 };
-    static_assert(SLOTS_SHIFT + ARC_SLOTS <= 32, "a bit for each slot beside the priority");
-    const uint32_t slots =
-        NULL == component->slots ? arc_slot_bit(ARC_SLOT_allreduce) : component->slots();
+    const uint64_t hash = arc_component_hash(component, component->config);
 
-    return (1 + (uint32_t) *component->priority) | slots << SLOTS_SHIFT;
+    const uint32_t flags = PRESENT | (is_wanted(component) ? WANTED : 0);
+
+    return ((uint32_t) (hash ^ hash >> 32) & ~(uint32_t) (PRESENT | WANTED)) | flags;
 }
 
 void arc_presence_publish(const arc_component_t *component)
@@ -35,38 +42,32 @@ void arc_presence_publish(const arc_component_t *component)
     mca_compat_publish(key, value_of(component));
 }
 
-/*
- * The first rank of `comm` that lacks it, or has another value; as many as `comm` has if none does.
- * *present: the first one that has it.
- */
-static int first_without(char *key, uint32_t value, struct ompi_communicator_t *comm, int *present)
+/* The first rank of each kind; as many as the communicator has if there is none. */
+typedef struct firsts {
+    int without; /* the component */
+    int other;   /* has another value than this rank */
+    int wanting; /* wants the component */
+} firsts_t;
+
+static firsts_t find_firsts(const arc_component_t *component, struct ompi_communicator_t *comm)
 {
     const int ranks = ompi_comm_size(comm);
-    int without = ranks;
+    const uint32_t own = value_of(component);
+    firsts_t firsts = {ranks, ranks, ranks};
+    char key[KEY_BYTES];
 
-    *present = ranks;
-    for (int rank = 0; rank < ranks && (ranks == without || ranks == *present); ++rank) {
-        const bool has = rank == ompi_comm_rank(comm) ||
-                         mca_compat_is_published(
-                             key, value, ompi_group_get_proc_name(comm->c_local_group, rank));
-        int *first = has ? present : &without;
-        *first = ranks == *first ? rank : *first;
+    key_of(component, key);
+    for (int rank = ranks - 1; rank >= 0; --rank) {
+        const uint32_t value =
+            rank == ompi_comm_rank(comm)
+                ? own
+                : mca_compat_published(key, ompi_group_get_proc_name(comm->c_local_group, rank));
+        const bool has = 0 != value;
+        firsts.without = has ? firsts.without : rank;
+        firsts.other = has && own != value ? rank : firsts.other;
+        firsts.wanting = 0 != (value & WANTED) ? rank : firsts.wanting;
     }
-    return without;
-}
-
-/* Are all processes of `comm` of the job that MPI_COMM_WORLD is? */
-static bool is_in_world(struct ompi_communicator_t *comm)
-{
-    const ompi_proc_t *self = ompi_proc_local();
-
-    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
-        if (self->super.proc_name.jobid !=
-            ompi_group_get_proc_name(comm->c_local_group, rank).jobid) {
-            return false;
-        }
-    }
-    return true;
+    return firsts;
 }
 
 /* Whether all have it cannot be found out here: then it is as the user says. */
@@ -88,36 +89,47 @@ static bool as_the_user_says(arc_component_t *component, struct ompi_communicato
     return false;
 }
 
-static bool is_wanted(const arc_component_t *component)
+/* Once, by the first rank that wants it. */
+static void tell_of_absence(arc_component_t *component, struct ompi_communicator_t *comm,
+                            const firsts_t *firsts)
 {
-    return NULL == component->wanted || component->wanted();
+    const char *name = arc_component_name(component);
+
+    if (ompi_comm_rank(comm) != firsts->wanting || component->absence_told ||
+        *component->verbose < ARC_LOG_WARN) {
+        return;
+    }
+    component->absence_told = true;
+    if (firsts->without < ompi_comm_size(comm)) {
+        opal_output(
+            0,
+            "coll_%s: not used: rank %d does not have it; install it on all nodes, and give "
+            "all ranks the same --mca parameters",
+            name, firsts->without);
+    } else {
+        opal_output(0,
+                    "coll_%s: not used: the coll_%s parameters are not the same on all ranks; set "
+                    "them once, on the mpirun command line (those of ranks %d and %d differ)",
+                    name, name, firsts->wanting, firsts->other);
+    }
 }
 
-bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicator_t *comm)
+arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm)
 {
-    char key[KEY_BYTES];
-    int present = 0;
-
-    if (component->in_whole_world && is_in_world(comm)) {
-        return true;
+    if (component->in_whole_world && mca_compat_is_of_job(comm)) {
+        return ARC_PRESENCE_KNOWN;
     }
     if (!mca_compat_publications_known(comm)) {
-        return as_the_user_says(component, comm);
+        return as_the_user_says(component, comm) ? ARC_PRESENCE_SAID : ARC_PRESENCE_LACKING;
     }
-    key_of(component, key);
-    const int without = first_without(key, value_of(component), comm, &present);
-    const bool everywhere = ompi_comm_size(comm) == without;
+    const firsts_t firsts = find_firsts(component, comm);
+    const int ranks = ompi_comm_size(comm);
+    const bool everywhere = ranks == firsts.without && ranks == firsts.other;
     if (&ompi_mpi_comm_world.comm == comm) {
         component->in_whole_world = everywhere;
     }
-    if (!everywhere && *component->verbose >= ARC_LOG_WARN && is_wanted(component) &&
-        !component->absence_told && present == ompi_comm_rank(comm)) {
-        component->absence_told = true;
-        opal_output(
-            0,
-            "coll_%s: not used: rank %d does not have it, or with another priority or other "
-            "collectives; install it on all nodes, and give all ranks the same --mca parameters",
-            arc_component_name(component), without);
+    if (!everywhere) {
+        tell_of_absence(component, comm, &firsts);
     }
-    return everywhere;
+    return everywhere ? ARC_PRESENCE_KNOWN : ARC_PRESENCE_LACKING;
 }

@@ -2,8 +2,8 @@
  * Which processes have the component.  A rank that has not cannot take part in an
  * agreement, nor in a call: the others must know before the first one.
  *
- *   MPI_Init   open          publish "arc coll_lowlat": this process has it, with this
- *                          priority, for these collectives
+ *   MPI_Init   open          publish "arc coll_lowlat": this process has it, in this version, with
+ *                          these parameters (a hash of them)
  *              exchange      Open MPI's, through PMIx
  *   query      of a communicator: look all its processes up
  *
@@ -23,12 +23,19 @@
  * late. */
 void arc_presence_publish(const arc_component_t *component);
 
+/* Do all processes have the component, with the same parameters? */
+typedef enum arc_presence {
+    ARC_PRESENCE_LACKING, /* not all, or nobody knows */
+    ARC_PRESENCE_SAID,    /* all have it, says the user; parameters may differ */
+    ARC_PRESENCE_KNOWN    /* yes */
+} arc_presence_t;
+
 /*
- * Do all processes of `comm`, an intra-communicator, have the component, with the same priority and
- * collectives?  Says so once if not, in the first one that has.  Where nobody can know
- * (mca_compat_publications_known()): if parameter installed_everywhere says so.  Asks nobody who
+ * About the processes of `comm`, an intra-communicator; the same on all that have the component.
+ * Where not all have it the first one that has says so once.  Where nobody can know
+ * (mca_compat_publications_known()) it is as parameter installed_everywhere says.  Asks nobody who
  * might not answer.
  */
-bool arc_presence_everywhere(arc_component_t *component, struct ompi_communicator_t *comm);
+arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm);
 
 #endif

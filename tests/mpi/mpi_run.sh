@@ -67,6 +67,10 @@ mpi_setup() {
     # What a test wants to have quantized must not depend on how fast this machine is today.
     OMPI_MCA_coll_quant_trial_ms=0
     export OMPI_MCA_coll_quant_trial_ms
+    # What a test wants to have served must not wait until the communicator has made some calls.
+    OMPI_MCA_coll_lowlat_setup_calls=0
+    OMPI_MCA_coll_quant_setup_calls=0
+    export OMPI_MCA_coll_lowlat_setup_calls OMPI_MCA_coll_quant_setup_calls
     # Open MPI 5 prints a line for each rank and network over which that rank cannot reach another one:
     # our components' silence could not be seen, and tests compare what is printed.
     mpi_major=$(mpirun --version 2>/dev/null | sed -n 's/^mpirun (Open MPI) \([0-9]*\).*/\1/p')

@@ -89,6 +89,41 @@ check_local_parameters() {
     mpi_serves "quant: other words and patience on rank 1" 1
 }
 
+# Calls until a communicator is set up; agree makes 4 short ones in a round, of 80 on each communicator.
+check_first_calls() {
+    young="passed  the communicator has made few calls so far"
+    for ranks in 2 3; do
+        for calls in 2 50 81; do
+            mpi_start $ranks 60 "--mca coll_lowlat_setup_calls $calls --mca coll_lowlat_report 1" \
+                "$agree" -c 1 -r 20 -l 14
+            mpi_judge "np=$ranks lowlat: set up at call $calls"
+            mpi_says "np=$ranks lowlat: set up at call $calls: those before are passed down" \
+                "$young  *$((2 * calls - 2)) " 1
+        done
+        mpi_start $ranks 60 "--mca coll_lowlat_setup_calls 0 --mca coll_lowlat_report 1" "$agree"
+        mpi_judge "np=$ranks lowlat: set up at once"
+        mpi_says "np=$ranks lowlat: set up at once: nothing is passed down" "$young" 0
+        mpi_start $ranks 60 "--mca coll_lowlat_setup_calls 81 --mca coll_lowlat_reproducible 1 \
+            --mca coll_lowlat_report 1" "$agree" -c 1 -r 20 -l 14
+        mpi_judge "np=$ranks lowlat: reproducible"
+        mpi_says "np=$ranks lowlat: reproducible from the first call on" "$young" 0
+    done
+    # The five counts, as floats and as doubles, count as 1, 1, 1, 20, 98 and 1, 1, 2, 40, 196 calls: in
+    # this order the set-up comes with the last.
+    alone="--mca coll ^quant --mca coll_lowlat_report 1"
+    mpi_start 2 60 "$alone --mca coll_lowlat_setup_calls 263" "$agree" -c 0 -r 1
+    mpi_judge "lowlat: long calls count as several"
+    mpi_says "lowlat: long calls count as several" "$young  *8 " 1
+    mpi_start 2 60 "$alone --mca coll_lowlat_setup_calls 264" "$agree" -c 0 -r 1
+    mpi_judge "lowlat: long calls, one more"
+    mpi_says "lowlat: long calls, one more" "$young  *9 " 1
+    mpi_start 2 60 "--mca coll_quant_setup_calls 600 --mca coll_quant_report 1 --mca coll_quant_enable 1 \
+        --mca coll_quant_format fp32" "$agree" -c 0 -r 3
+    mpi_judge "quant: set up at a later call"
+    mpi_says "quant: set up at a later call: those before are passed down" "$young  *1 " 1
+    mpi_serves "quant: set up at a later call" 1
+}
+
 check_many_communicators() {
     mpi_for_tests mpi_start 3 60 "--mca coll_lowlat_report 1" agree -c 19
     mpi_judge "16 communicators of 20 may have memory"
@@ -149,7 +184,7 @@ check_no_ucx() {
 
 # One rank on which a component is not there at all.
 check_missing() {
-    absent="does not have it, or with another priority or other collectives; install it"
+    absent="does not have it; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
             start_odd $rank "--mca coll_lowlat_report 1" "env OMPI_MCA_$how $agree -c 0"
@@ -159,7 +194,7 @@ check_missing() {
         done
         start_odd $rank "" "env OMPI_MCA_coll_lowlat_priority=5 $agree -c 0"
         mpi_judge "lowlat: another priority on rank $rank"
-        mpi_says "lowlat: another priority on rank $rank: both say so" "coll_lowlat: .*$absent" 2
+        mpi_says "lowlat: another priority on rank $rank: said once" "coll_lowlat: .*$differs" 1
         start_odd $rank "" "env OMPI_MCA_coll=^quant $agree -c 0"
         mpi_judge "quant: off, and missing on rank $rank"
         mpi_says "quant: off, and missing on rank $rank: not a word" "coll_quant: .*$absent" 0
@@ -171,12 +206,12 @@ check_missing() {
     for odd in collectives=all collectives=allgather; do
         start_odd 1 "" "env OMPI_MCA_coll_quant_$odd $agree -c 0"
         mpi_judge "quant: $odd on rank 1 only"
-        mpi_says "quant: off, with $odd on rank 1 only: not a word" "coll_quant: .*$absent" 0
+        mpi_says "quant: off, with $odd on rank 1 only: not a word" "coll_quant: .*$differs" 0
     done
     mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$mpi_bin/stacked" \
         "env OMPI_MCA_coll_quant_collectives=all $mpi_bin/stacked"
     mpi_judge "quant: enabled, other collectives on rank 1"
-    mpi_says "quant: enabled, other collectives on rank 1: both say so" "coll_quant: .*$absent" 2
+    mpi_says "quant: enabled, other collectives on rank 1: said once" "coll_quant: .*$differs" 1
     # Where ranks do not wait for what the others publish, nobody asks for it.
     # (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
     unknown="--mca coll_lowlat_report 1"
@@ -216,7 +251,7 @@ check_preference() {
 }
 
 mpi_note_shared_memory
-for check in parameters missing contradictions local_parameters many_communicators namespaces no_ucx \
+for check in parameters missing contradictions local_parameters first_calls many_communicators namespaces no_ucx \
     preference; do
     mpi_beside check_$check
 done
