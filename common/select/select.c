@@ -1,0 +1,385 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "select_round.h"
+
+enum {
+    /* The values: does any rank compute, and how long the last agreement took; then times. */
+    VALUE_BUSY,
+    VALUE_AGREE,
+    VALUE_TIMES,
+    /* The times of a turn. */
+    TIME_ALL = 0,
+    TIME_COUNTED,
+    TIME_CALLS,
+    /* A rank computes if so much of the time of its calls, or more, passes between them. */
+    BUSY_PART = 8,
+    GUESS_MAX = 1000 * ARC_RATIO_ONE,
+    /* Turns after which a selector that settles does so, whatever they told. */
+    ENOUGH_RATIOS = ARC_RATIOS,
+};
+_Static_assert((int) VALUE_TIMES + (int) ARC_SELECT_TIMES == (int) ARC_SELECT_VALUES, "all values");
+
+void arc_select_init(arc_select_t *select, const arc_select_config_t *config)
+{
+    assert(config->candidates > 0 && config->candidates <= ARC_SELECT_CANDIDATES &&
+           config->first < config->candidates);
+    memset(select, 0, sizeof *select);
+    select->config = *config;
+    select->chosen = config->first;
+    for (unsigned i = 0; i < ARC_SELECT_CANDIDATES; ++i) {
+        uint32_t *guess = &select->config.guess[i];
+        *guess = *guess < ARC_RATIO_ONE ? ARC_RATIO_ONE : *guess;
+    }
+    select->left = config->start_calls;
+    if (0 == config->explore_percent || config->candidates < 2) {
+        arc_select_fix(select, config->first);
+    }
+    select->calls = select->left;
+}
+
+void arc_select_fix(arc_select_t *select, unsigned candidate)
+{
+    assert(candidate < select->config.candidates);
+    select->chosen = candidate;
+    select->left = UINT64_MAX;
+    select->decided = true;
+    select->turns = 0;
+}
+
+void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour)
+{
+    /* The fastest there is what guesses are ratios to. */
+    uint32_t fastest = ARC_RATIO_ONE;
+
+    for (unsigned i = 0; i < neighbour->config.candidates; ++i) {
+        const uint32_t median = arc_ratios_median(&neighbour->ratios[i]);
+        fastest = 0 != median && median < fastest ? median : fastest;
+    }
+    for (unsigned i = 0; i < select->config.candidates && i < neighbour->config.candidates; ++i) {
+        const bool is_known =
+            neighbour->call_ns > 0 && (i == neighbour->chosen || neighbour->ratios[i].count > 0);
+        if (is_known && 0 == select->ratios[i].count) {
+            select->config.guess[i] =
+                (uint32_t) ((uint64_t) arc_select_ratio(neighbour, i) * ARC_RATIO_ONE / fastest);
+        }
+    }
+}
+
+unsigned arc_select_pick_timed(arc_select_t *select)
+{
+    if (0 == select->turns) {
+        arc_select_compose_round(select);
+    }
+    assert(select->turn < select->turns);
+    return select->list[select->turn].candidate;
+}
+
+static void add_time(uint32_t *sum_ns, uint64_t time_ns)
+{
+    const uint64_t all_ns = *sum_ns + time_ns;
+
+    *sum_ns = all_ns < UINT32_MAX ? (uint32_t) all_ns : UINT32_MAX;
+}
+
+/* How many calls of a turn count: the longest one of several may have lost its core. */
+static unsigned counted_calls(unsigned calls)
+{
+    enum { SEVERAL = 3 };
+    return calls < SEVERAL ? calls : calls - 1;
+}
+
+static uint32_t sum_counted(const uint32_t *time_ns, unsigned calls)
+{
+    uint32_t sum_ns = 0;
+    uint32_t most_ns = 0;
+
+    for (unsigned i = 0; i < calls; ++i) {
+        add_time(&sum_ns, time_ns[i]);
+        most_ns = time_ns[i] > most_ns ? time_ns[i] : most_ns;
+    }
+    return counted_calls(calls) < calls ? sum_ns - most_ns : sum_ns;
+}
+
+bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
+{
+    const arc_select_turn_t *turn = &select->list[select->turn];
+    uint32_t *time_ns = &select->time_ns[turn->times];
+    const uint64_t call_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
+
+    assert(select->turn < select->turns);
+    add_time(&time_ns[TIME_ALL], call_ns);
+    if (select->call >= turn->warm_calls) {
+        add_time(&time_ns[TIME_CALLS + select->call - turn->warm_calls], call_ns);
+    }
+    if (select->call > 0 && begin_ns > select->end_ns) {
+        select->gap_ns += begin_ns - select->end_ns;
+    }
+    select->end_ns = end_ns;
+    select->call += 1;
+    if (select->call == (unsigned) turn->warm_calls + turn->calls) {
+        time_ns[TIME_COUNTED] = sum_counted(&time_ns[TIME_CALLS], turn->calls);
+        select->call = 0;
+        select->turn += 1;
+    }
+    return select->turn == select->turns;
+}
+
+static unsigned times_of(const arc_select_t *select)
+{
+    const arc_select_turn_t *last = &select->list[select->turns - 1];
+
+    return last->times + (unsigned) TIME_CALLS + last->calls;
+}
+
+unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT_VALUES])
+{
+    const unsigned times = times_of(select);
+    uint64_t in_calls_ns = 0;
+
+    for (unsigned i = 0; i < select->turns; ++i) {
+        const uint32_t *time_ns = &select->time_ns[select->list[i].times];
+        in_calls_ns += time_ns[TIME_ALL];
+    }
+    values[VALUE_BUSY] = select->gap_ns < in_calls_ns / BUSY_PART;
+    values[VALUE_AGREE] = select->took_ns;
+    for (unsigned i = 0; i < times; ++i) {
+        values[VALUE_TIMES + i] = select->time_ns[i];
+    }
+    return VALUE_TIMES + times;
+}
+
+/* The one in the middle. */
+static uint64_t median_of(const uint64_t *values, unsigned count)
+{
+    uint64_t sorted[ARC_SELECT_TURNS];
+
+    assert(count > 0 && count <= ARC_SELECT_TURNS);
+    for (unsigned i = 0; i < count; ++i) {
+        unsigned place = i;
+        for (; place > 0 && sorted[place - 1] > values[i]; --place) {
+            sorted[place] = sorted[place - 1];
+        }
+        sorted[place] = values[i];
+    }
+    return sorted[count / 2];
+}
+
+/* The time of a call in a turn, of which at least what warms up was measured. */
+static uint64_t turn_ns(const arc_select_turn_t *turn, const uint64_t *times, bool is_busy)
+{
+    uint64_t time_ns = 0;
+
+    if (0 == turn->calls) {
+        time_ns = times[TIME_ALL] / turn->warm_calls;
+    } else if (is_busy) {
+        time_ns = median_of(&times[TIME_CALLS], turn->calls);
+    } else {
+        time_ns = times[TIME_COUNTED] / counted_calls(turn->calls);
+    }
+    return time_ns > 0 ? time_ns : 1;
+}
+
+/* What a round has told. */
+typedef struct round {
+    uint64_t turn_ns[ARC_SELECT_TURNS];
+    uint64_t row_ns[ARC_SELECT_TURNS]; /* of the present choice */
+    unsigned rows;
+    unsigned fresh[ARC_SELECT_CANDIDATES]; /* ratios */
+} round_t;
+
+static void read_round(const arc_select_t *select, const uint64_t *values, round_t *round)
+{
+    round->rows = 0;
+    for (unsigned i = 0; i < select->turns; ++i) {
+        const arc_select_turn_t *turn = &select->list[i];
+        round->turn_ns[i] =
+            turn_ns(turn, &values[VALUE_TIMES + turn->times], 0 == values[VALUE_BUSY]);
+        if (select->chosen == turn->candidate) {
+            assert(turn->row == round->rows && turn->calls > 0);
+            round->row_ns[round->rows++] = round->turn_ns[i];
+        }
+    }
+}
+
+/* The account: the time of all calls, and what the round cost. */
+static void settle_account(arc_select_t *select, const uint64_t *values, const round_t *round)
+{
+    uint64_t round_calls = 0;
+
+    for (unsigned i = 0; i < select->turns; ++i) {
+        const arc_select_turn_t *turn = &select->list[i];
+        const uint64_t calls = (uint64_t) turn->warm_calls + turn->calls;
+        /* Where ranks come late the sum is mostly what they waited for each other. */
+        const uint64_t time_ns = 0 == values[VALUE_BUSY]
+                                     ? calls * round->turn_ns[i]
+                                     : values[VALUE_TIMES + turn->times + TIME_ALL];
+        const uint64_t due_ns = calls * select->call_ns;
+
+        round_calls += calls;
+        select->cost_ns +=
+            select->chosen != turn->candidate && time_ns > due_ns ? time_ns - due_ns : 0;
+    }
+    select->agree_ns = values[VALUE_AGREE];
+    select->cost_ns += select->agree_ns;
+    select->calls += round_calls;
+    select->spent_ns += (select->calls - select->spent_calls) * select->call_ns;
+    select->spent_calls = select->calls;
+}
+
+/* A first call that is alone: its memory is cold, so the next one may take less. */
+static uint32_t guess_of(const arc_select_t *select, uint64_t cold_ns)
+{
+    const uint64_t warm_ns = cold_ns / 4 * 3;
+    const uint64_t guess = warm_ns > select->call_ns   ? warm_ns
+                           : cold_ns > select->call_ns ? select->call_ns
+                                                       : cold_ns;
+    const uint64_t ratio = guess * select->config.guess[select->chosen] / select->call_ns;
+
+    return (uint32_t) (ratio < ARC_RATIO_ONE ? ARC_RATIO_ONE
+                       : ratio < GUESS_MAX   ? ratio
+                                             : GUESS_MAX);
+}
+
+static void add_ratios(arc_select_t *select, round_t *round)
+{
+    for (unsigned i = 0; i < ARC_SELECT_CANDIDATES; ++i) {
+        round->fresh[i] = 0;
+    }
+    for (unsigned i = 0; i < select->turns; ++i) {
+        const arc_select_turn_t *turn = &select->list[i];
+        const unsigned candidate = turn->candidate;
+
+        select->tried |= 1U << candidate;
+        if (candidate == select->chosen) {
+            continue;
+        }
+        if (0 == turn->calls) {
+            select->config.guess[candidate] = guess_of(select, round->turn_ns[i]);
+        } else {
+            arc_ratios_add(&select->ratios[candidate], round->turn_ns[i], round->row_ns[turn->row]);
+            round->fresh[candidate] += 1;
+        }
+    }
+    for (unsigned i = 0; i < select->config.candidates; ++i) {
+        if (arc_ratios_have_moved(&select->ratios[i], round->fresh[i])) {
+            arc_ratios_keep(&select->ratios[i], round->fresh[i]);
+        }
+    }
+}
+
+/* The fastest that is faster than the present choice, by the margin and without doubt; or that. */
+static unsigned find_better(const arc_select_t *select)
+{
+    const uint32_t limit =
+        (uint32_t) ARC_RATIO_ONE - select->config.margin_percent * (uint32_t) ARC_RATIO_ONE / 100;
+    unsigned best = select->chosen;
+    uint32_t best_ratio = ARC_RATIO_ONE;
+
+    for (unsigned i = 0; i < select->config.candidates; ++i) {
+        const uint32_t ratio = arc_ratios_median(&select->ratios[i]);
+        if (arc_ratios_are_below(&select->ratios[i], limit) && ratio < best_ratio) {
+            best = i;
+            best_ratio = ratio;
+        }
+    }
+    return best;
+}
+
+/* What is gained from now on pays for what was overdrawn, so that others can still be tried. */
+static void forgive_debt(arc_select_t *select)
+{
+    const uint64_t share_ns = arc_select_share_ns(select);
+
+    select->cost_ns = select->cost_ns < share_ns ? select->cost_ns : share_ns;
+}
+
+static void switch_to(arc_select_t *select, unsigned better)
+{
+    const unsigned former = select->chosen;
+    const uint32_t base = arc_ratios_median(&select->ratios[better]);
+
+    for (unsigned i = 0; i < select->config.candidates; ++i) {
+        if (i != better) {
+            arc_ratios_rebase(&select->ratios[i], base);
+        }
+    }
+    select->ratios[former] = select->ratios[better];
+    arc_ratios_invert(&select->ratios[former]);
+    arc_ratios_forget(&select->ratios[better]);
+    select->call_ns = (select->call_ns * base + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE;
+    select->chosen = better;
+    select->switches += 1;
+    forgive_debt(select);
+}
+
+/* Is there nobody left who may still turn out to be faster? */
+static bool is_settled(const arc_select_t *select)
+{
+    for (unsigned i = 0; i < select->config.candidates; ++i) {
+        const arc_ratios_t *ratios = &select->ratios[i];
+        if (i != select->chosen && ratios->count < ENOUGH_RATIOS &&
+            !arc_ratios_are_above(ratios, ARC_RATIO_ONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool decide(arc_select_t *select)
+{
+    const unsigned better = find_better(select);
+    const bool changes = better != select->chosen;
+
+    if (changes) {
+        switch_to(select, better);
+    }
+    select->decided = select->decided || (select->config.settles &&
+                                          (changes || (select->rounds > 1 && is_settled(select))));
+    return changes || select->decided;
+}
+
+bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALUES],
+                     uint64_t took_ns)
+{
+    round_t round;
+
+    assert(select->turn == select->turns && select->turns > 0);
+    read_round(select, values, &round);
+    select->call_ns = median_of(round.row_ns, round.rows);
+    settle_account(select, values, &round);
+    add_ratios(select, &round);
+    select->turns = 0;
+    select->rounds += 1;
+    select->took_ns = took_ns;
+    const bool news = decide(select);
+    arc_select_wait_for_round(select);
+    select->calls += UINT64_MAX == select->left ? 0 : select->left;
+    return news;
+}
+
+uint64_t arc_select_call_ns(const arc_select_t *select, unsigned candidate)
+{
+    const bool is_known = candidate == select->chosen || select->ratios[candidate].count > 0;
+
+    return is_known ? (select->call_ns * arc_select_ratio(select, candidate) +
+                       (uint64_t) ARC_RATIO_ONE / 2) /
+                          ARC_RATIO_ONE
+                    : 0;
+}
+
+unsigned arc_select_class(size_t bytes)
+{
+    enum { LAST = ARC_SELECT_CLASSES - 1 };
+    unsigned class = 0;
+
+    while (class < LAST && bytes >= (size_t) 1 << class << 1) {
+        ++class;
+    }
+    /* From 3/2 2^k on 2^(k+1) is the nearer one. */
+    const size_t rest = bytes - arc_select_class_bytes(class);
+    return class < LAST && rest >= (arc_select_class_bytes(class) + 1) / 2 ? class + 1 : class;
+}

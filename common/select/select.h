@@ -1,0 +1,175 @@
+/*
+ * Which of several candidates runs a program's calls: learned from these calls.
+ *
+ * A *candidate* is a way to make a call: the component below (number 0), or an algorithm of ours.
+ * Every candidate's result is right, so that to try one costs only the difference.  A *class* is
+ * what one selector is for: the calls of a communicator of one collective and about one length.
+ *
+ *     calls   | one candidate, untimed ........ | round | untimed ................ | round | ...
+ *     round   | turn | turn | turn | ...  agree |
+ *     turn    | calls that warm up | timed calls |     of one candidate, back to back
+ *
+ * A *round* is some calls of the program that are timed, of candidates that take turns.  At its end
+ * the ranks agree on all times in one vector: on the minimum of each over the ranks.  So all have
+ * the same numbers, and what follows from them - which candidate runs, when the next round
+ * begins, who takes part in it - is the same on all ranks without another word.
+ *
+ * What counts.  Where no rank computes between its calls, the time of a candidate is that of a
+ * turn: calls overlap as they do in the program.  Otherwise ranks come late, and it is for each
+ * call the least time over the ranks: the rank that comes last waits least.  Times of a round are
+ * compared as ratios to the times of the present choice next to them (select_ratios.h).
+ *
+ * What it costs.  A candidate takes part only if what it is expected to cost more than the present
+ * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
+ * in the class so far and four calls more.  A change of the choice pays for what was overdrawn.
+ * What a candidate will cost is known once it has been tried, before that it is a guess: the
+ * caller's, or the neighbouring class's; so a round has only one that was never tried.  After a few
+ * rounds the next one begins when the number of calls has grown by a quarter, or has doubled if
+ * there is no doubt left: O(log(calls)) agreements, and a look at all candidates again.
+ *
+ * What decides.  Another candidate is taken if the median of its ratios is below 1 by the margin,
+ * and by one and a half times its own uncertainty.
+ *
+ * Use, the same on all ranks, around each call:
+ *
+ *     candidate = arc_select_pick(select, &timed);
+ *     begin;  make the call;  end
+ *     if (timed && arc_select_note(select, begin, end)) {
+ *         count = arc_select_offer(select, values);
+ *         the minimum over the ranks of each of the values
+ *         arc_select_take(select, values, time of that);
+ *     }
+ *
+ * Pure, and made of integers, so that the program's floating-point environment has no part in it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_SELECT_H
+#define ARC_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "select_ratios.h"
+
+enum {
+    ARC_SELECT_CANDIDATES = 8, /* at most */
+    ARC_SELECT_BELOW = 0,      /* the candidate that is the component below */
+    ARC_SELECT_TURNS = 32,     /* of a round, at most */
+    ARC_SELECT_TIMES = 192,    /* likewise */
+    ARC_SELECT_VALUES = ARC_SELECT_TIMES + 2,
+    /* Calls that exploring may cost beyond its share of the time. */
+    ARC_SELECT_FREE_CALLS = 4,
+};
+
+/* What all ranks are told alike. */
+typedef struct arc_select_config {
+    unsigned candidates;
+    unsigned first;           /* the choice before anything is known */
+    unsigned explore_percent; /* of the time; 0: the choice stays as it is */
+    unsigned margin_percent;  /* by which another one must be faster */
+    unsigned start_calls;     /* before the first is timed */
+    bool settles;             /* once something is decided nothing is tried any more */
+    /* The time of each, in thousandths of that of the fastest: a guess. */
+    uint32_t guess[ARC_SELECT_CANDIDATES];
+} arc_select_config_t;
+
+/* A turn of a round; its times: of all its calls, of those that count together, of each of these.
+ */
+typedef struct arc_select_turn {
+    uint8_t candidate;
+    uint8_t row; /* compared with the turn of the present choice in the same row */
+    uint8_t warm_calls;
+    uint8_t calls;
+    uint8_t times; /* the first of its times */
+} arc_select_turn_t;
+
+typedef struct arc_select {
+    uint64_t left;   /* calls until the next round begins */
+    unsigned chosen; /* who runs them */
+    bool decided;    /* for good */
+
+    arc_select_config_t config;
+    uint64_t call_ns;     /* of the present choice, as agreed; 0: not known yet */
+    uint64_t calls;       /* in all before `left` was last set, and `left` */
+    uint64_t spent_calls; /* of these, whose time is in spent_ns */
+    uint64_t spent_ns;
+    uint64_t cost_ns; /* of exploring, agreements included */
+    uint64_t agree_ns;
+    unsigned rounds;
+    unsigned tried;                             /* set of candidates that have had a turn */
+    unsigned switches;                          /* how often the choice has changed */
+    arc_ratios_t ratios[ARC_SELECT_CANDIDATES]; /* to the present choice; its own: none */
+
+    /* The round under way. */
+    unsigned turns; /* 0: none is */
+    unsigned turn;
+    unsigned call; /* of the turn */
+    arc_select_turn_t list[ARC_SELECT_TURNS];
+    /* On this rank. */
+    uint32_t time_ns[ARC_SELECT_TIMES];
+    uint64_t gap_ns;  /* between timed calls of a turn */
+    uint64_t end_ns;  /* of the last call */
+    uint64_t took_ns; /* the last agreement */
+} arc_select_t;
+
+void arc_select_init(arc_select_t *select, const arc_select_config_t *config);
+
+/* From now on this one runs all calls, and nothing is tried. */
+void arc_select_fix(arc_select_t *select, unsigned candidate);
+
+/* For arc_select_pick(). */
+unsigned arc_select_pick_timed(arc_select_t *select);
+
+/* Who runs the next call.  *timed: arc_select_note() is to follow the call. */
+static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
+{
+    *timed = 0 == select->left;
+    if (*timed) {
+        return arc_select_pick_timed(select);
+    }
+    select->left -= 1;
+    return select->chosen;
+}
+
+/* Will the next pick begin a round?  A good time for arc_select_learn(). */
+static inline bool arc_select_begins_round(const arc_select_t *select)
+{
+    return 0 == select->left && 0 == select->turns;
+}
+
+/* For candidates that were not tried here: their ratios in a neighbouring class are the guess. */
+void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
+
+/* This rank's begin and end of the timed call.  True: now the ranks must agree. */
+bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns);
+
+/* The values to agree on by their minimum; how many.  The same number on all ranks. */
+unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT_VALUES]);
+
+/*
+ * The agreed values, the same on all ranks, and how long the agreement took on this one.  True: the
+ * choice is another one now, or is for good.
+ */
+bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALUES],
+                     uint64_t took_ns);
+
+/* The time of a call of a candidate, as far as known, or 0. */
+uint64_t arc_select_call_ns(const arc_select_t *select, unsigned candidate);
+
+/* ---- classes of lengths ---- */
+
+enum {
+    ARC_SELECT_CLASSES = 25, /* the last one: 2^24 bytes and all that is longer */
+};
+
+/* The class of a message of at least one byte: class k has those from 3/4 2^k to 3/2 2^k bytes. */
+unsigned arc_select_class(size_t bytes);
+
+static inline size_t arc_select_class_bytes(unsigned class)
+{
+    return (size_t) 1 << class;
+}
+
+#endif

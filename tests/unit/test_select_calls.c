@@ -1,0 +1,328 @@
+/*
+ * The selector on simulated calls: who is chosen, what exploring costs, and that all ranks pick
+ * alike.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "select_world.h"
+
+enum { SEED = 20261122, SEEDS = 200, PERCENT = 100 };
+
+/*
+ * The selector's own promise: 1 % of the time, and so many calls more, again each time the choice
+ * changes.  What nobody could expect comes on top.
+ */
+enum { FREE_CALLS = ARC_SELECT_FREE_CALLS + 2 };
+
+#define EXPLORES                                                     \
+    {                                                                \
+        .explore_percent = 1, .margin_percent = 3, .start_calls = 32 \
+    }
+#define EXPLORES_FROM(_first)                                                           \
+    {                                                                                   \
+        .first = (_first), .explore_percent = 1, .margin_percent = 3, .start_calls = 32 \
+    }
+#define EXPLORES_SOON                                               \
+    {                                                               \
+        .explore_percent = 1, .margin_percent = 3, .start_calls = 4 \
+    }
+
+/* A world, and what must hold after so many calls. */
+typedef struct promise {
+    world_setting_t world;
+    uint64_t calls;
+    double free_calls; /* that exploring may cost beyond its share of the time */
+} promise_t;
+
+/* clang-format off */
+static const promise_t promises[] = {
+    {{"quiet", 4, {60, 50, 90, 140}, .noise = 0.05, .agree_us = 90, .config = EXPLORES},
+     20000, FREE_CALLS},
+    {{"noisy", 4, {60, 50, 90, 140}, .noise = 0.3, .agree_us = 90, .config = EXPLORES},
+     20000, FREE_CALLS},
+    {{"the_component_below_is_best", 4, {50, 60, 90, 140}, .noise = 0.3, .agree_us = 90,
+      .config = EXPLORES_FROM(1)}, 20000, FREE_CALLS},
+    {{"ties", 4, {60, 60, 60, 61}, .noise = 0.3, .agree_us = 90, .config = EXPLORES},
+     20000, FREE_CALLS},
+    {{"ranks_lose_their_core", 4, {60, 50, 90, 140}, .noise = 0.2, .tail_chance = 0.05,
+      .tail_us = 1000, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
+    {{"ranks_come_late", 8, {60, 50, 90, 140}, .noise = 0.2, .late = 5, .agree_us = 90,
+      .config = EXPLORES}, 20000, FREE_CALLS},
+    {{"the_machine_is_slow_for_a_while", 4, {60, 50, 90, 140}, .noise = 0.2, .slow_noise = 0.5,
+      .agree_us = 90, .config = EXPLORES}, 20000, FREE_CALLS},
+    {{"first_calls_are_cold", 4, {60, 50, 90, 140}, .noise = 0.2, .cold = 5, .agree_us = 90,
+      .config = EXPLORES}, 20000, 3 * 3 * 5 + FREE_CALLS},
+    {{"some_are_bad", 4, {60, 600, 300, 140}, .noise = 0.2, .agree_us = 90, .config = EXPLORES},
+     20000, 6 * 9 + FREE_CALLS},
+    {{"seven", 8, {60, 50, 90, 140, 52, 80, 100}, .noise = 0.3, .agree_us = 120,
+      .config = EXPLORES}, 20000, FREE_CALLS},
+    {{"times_drift", 4, {60, 50, 90, 140}, .drift_call = 5000, .drifted_us = {60, 90, 45, 140},
+      .noise = 0.2, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
+    {{"milliseconds", 4, {8000, 4400, 5000, 6000}, .noise = 0.2, .cold = 2, .agree_us = 150,
+      .config = EXPLORES_SOON}, 2000, 3 * 6 + FREE_CALLS},
+    {{"long_calls", 4, {300e3, 400e3, 250e3, 220e3}, .noise = 0.05, .agree_us = 300,
+      .config = EXPLORES_SOON}, 100, 2 * FREE_CALLS},
+    {{"long_calls_and_seven", 8, {300e3, 400e3, 250e3, 220e3, 600e3, 500e3, 450e3}, .noise = 0.05,
+      .agree_us = 300, .config = EXPLORES_SOON}, 150,
+     3 * FREE_CALLS},
+};
+/* clang-format on */
+enum { PROMISES = sizeof promises / sizeof promises[0] };
+
+/* 99 of 100 choose one that is at most 5 % slower than the best; none costs more than it may. */
+static void keeps_its_promise(void **state)
+{
+    enum { BAD_MAX = SEEDS / 100, BASE_AGREEMENTS = 12 };
+    static const double near = 1.0501;
+    static const double growth = 1.25;
+    const promise_t *promise = *state;
+    const world_setting_t *setting = &promise->world;
+    const double agreements_max = BASE_AGREEMENTS + log((double) promise->calls) / log(growth);
+    unsigned bad = 0;
+    double most_free_calls = 0;
+
+    for (unsigned seed = 0; seed < SEEDS; ++seed) {
+        world_t world;
+        world_start(&world, setting, SEED + seed);
+        for (uint64_t call = 0; call < promise->calls; ++call) {
+            world_call(&world);
+        }
+        assert_true(world.agreed);
+        assert_true(world.agreements < agreements_max);
+        bad += world_regret(&world) > near;
+        most_free_calls = fmax(most_free_calls,
+                               (world.explore_us - world.call_us / PERCENT) / setting->call_us[0]);
+    }
+    print_message("# %s: %u of %u chose badly; %.1f calls beyond 1 %%\n", setting->name, bad,
+                  (unsigned) SEEDS, most_free_calls);
+    assert_true(bad <= BAD_MAX);
+    assert_true(most_free_calls <= promise->free_calls);
+}
+
+static void run(world_t *world, uint64_t calls)
+{
+    for (uint64_t call = 0; call < calls; ++call) {
+        world_call(world);
+    }
+    assert_true(world->agreed);
+}
+
+static void a_fixed_choice_is_never_timed(void **state)
+{
+    enum { CALLS = 100000 };
+    static const world_setting_t setting = {
+        "fixed", 2, {60, 50, 90}, .agree_us = 90, .config = EXPLORES};
+    world_t world;
+
+    (void) state;
+    world_start(&world, &setting, SEED);
+    for (unsigned rank = 0; rank < setting.ranks; ++rank) {
+        arc_select_fix(&world.select[rank], 2);
+    }
+    run(&world, CALLS);
+    assert_int_equal(world.agreements, 0);
+    assert_int_equal(world.used[2], CALLS);
+}
+
+static void without_a_share_nothing_is_explored(void **state)
+{
+    enum { CALLS = 100000 };
+    static const world_setting_t setting = {
+        "no share", 2, {60, 50, 90}, .agree_us = 90, .config = {.first = 2, .margin_percent = 3}};
+    world_t world;
+
+    (void) state;
+    world_start(&world, &setting, SEED);
+    run(&world, CALLS);
+    assert_int_equal(world.agreements, 0);
+    assert_int_equal(world.used[2], CALLS);
+}
+
+static void before_the_first_round_no_call_is_timed(void **state)
+{
+    enum { START = 32 };
+    static const arc_select_config_t config = {
+        .candidates = 2, .first = 1, .explore_percent = 1, .start_calls = START};
+    arc_select_t select;
+    bool timed = true;
+
+    (void) state;
+    arc_select_init(&select, &config);
+    for (unsigned call = 0; call < START; ++call) {
+        assert_int_equal(arc_select_pick(&select, &timed), 1);
+        assert_false(timed);
+    }
+    assert_true(arc_select_begins_round(&select));
+    assert_int_equal(arc_select_pick(&select, &timed), 1);
+    assert_true(timed);
+}
+
+/* Begins with the exact one, and what was decided stays, also when times drift. */
+static void one_that_settles_decides_once(void **state)
+{
+    enum { CALLS = 5000, MORE_CALLS = 50000 };
+    static const world_setting_t settings[] = {
+        {"gains",
+         4,
+         {60, 40},
+         .drift_call = CALLS,
+         .drifted_us = {60, 100},
+         .noise = 0.2,
+         .agree_us = 90,
+         .config = {.explore_percent = 1, .margin_percent = 5, .settles = true}},
+        {"loses",
+         4,
+         {40, 60},
+         .drift_call = CALLS,
+         .drifted_us = {100, 60},
+         .noise = 0.2,
+         .agree_us = 90,
+         .config = {.explore_percent = 1, .margin_percent = 5, .settles = true}},
+    };
+
+    (void) state;
+    for (unsigned gains = 0; gains < 2; ++gains) {
+        for (unsigned seed = 0; seed < SEEDS; ++seed) {
+            const world_setting_t *setting = &settings[0 == gains];
+            world_t world;
+            world_start(&world, setting, SEED + seed);
+            run(&world, 1);
+            assert_int_equal(world.used[1], 0);
+            run(&world, CALLS - 1);
+            assert_true(world.select[0].decided);
+            assert_int_equal(world.select[0].chosen, gains);
+            const unsigned agreements = world.agreements;
+            run(&world, MORE_CALLS);
+            assert_int_equal(world.select[0].chosen, gains);
+            assert_int_equal(world.agreements, agreements);
+        }
+    }
+}
+
+/* What was far slower at the neighbouring length is tried late. */
+static void guesses_come_from_the_neighbour(void **state)
+{
+    enum { CALLS = 20000, FEW = 500 };
+    static const world_setting_t setting = {
+        "neighbour", 4, {60, 50, 1000}, .noise = 0.1, .agree_us = 90, .config = EXPLORES};
+    world_t world;
+    world_t next;
+    world_t alone;
+
+    (void) state;
+    world_start(&world, &setting, SEED);
+    run(&world, CALLS);
+    world_start(&alone, &setting, SEED);
+    run(&alone, FEW);
+    world_start(&next, &setting, SEED);
+    for (unsigned rank = 0; rank < setting.ranks; ++rank) {
+        arc_select_learn(&next.select[rank], &world.select[rank]);
+    }
+    run(&next, FEW);
+    assert_true(next.used[1] > 0);
+    assert_int_equal(next.used[2], 0);
+    assert_true(alone.used[2] > 0);
+}
+
+/* The time of what was tried, and of nothing else. */
+static void times_are_told(void **state)
+{
+    enum { CALLS = 20000 };
+    static const world_setting_t setting = {
+        "told", 4, {60, 40, 90}, .noise = 0.05, .agree_us = 90, .config = EXPLORES};
+    world_t world;
+
+    (void) state;
+    world_start(&world, &setting, SEED);
+    assert_int_equal(arc_select_call_ns(&world.select[0], 1), 0);
+    run(&world, CALLS);
+    for (unsigned i = 0; i < 3; ++i) {
+        const double told_us = (double) arc_select_call_ns(&world.select[0], i) / 1000;
+        assert_true(fabs(told_us / setting.call_us[i] - 1) < 0.15);
+    }
+}
+
+/* The steady state: most calls are neither timed nor another one's. */
+static void exploring_becomes_rare(void **state)
+{
+    enum { CALLS = 1000000, TIMED_MAX = CALLS / 200 };
+    static const arc_select_config_t config = {
+        .candidates = 3, .explore_percent = 1, .margin_percent = 3, .start_calls = 32};
+    uint64_t values[ARC_SELECT_VALUES];
+    uint64_t now_ns = 1;
+    unsigned timed_calls = 0;
+    arc_select_t select;
+
+    (void) state;
+    arc_select_init(&select, &config);
+    for (unsigned call = 0; call < CALLS; ++call) {
+        bool timed = false;
+        const unsigned candidate = arc_select_pick(&select, &timed);
+        const uint64_t end_ns = now_ns + 10000 * (candidate + 1);
+        timed_calls += timed;
+        if (timed && arc_select_note(&select, now_ns, end_ns)) {
+            (void) arc_select_offer(&select, values);
+            (void) arc_select_take(&select, values, 10000);
+        }
+        now_ns = end_ns;
+    }
+    assert_int_equal(select.chosen, 0);
+    assert_true(timed_calls > 0 && timed_calls < TIMED_MAX);
+}
+
+static void classes_are_powers_of_two(void **state)
+{
+    static const struct {
+        size_t bytes;
+        unsigned class;
+    } cases[] = {{1, 0},        {2, 1},
+                 {3, 2},        {5, 2},
+                 {6, 3},        {8, 3},
+                 {11, 3},       {12, 4},
+                 {1023, 10},    {1535, 10},
+                 {1536, 11},    {1 << 20, 20},
+                 {1 << 24, 24}, {(size_t) 1 << 30, 24}};
+
+    (void) state;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        assert_int_equal(arc_select_class(cases[i].bytes), cases[i].class);
+    }
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
+        assert_int_equal(arc_select_class(arc_select_class_bytes(class)), class);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(a_fixed_choice_is_never_timed),
+        cmocka_unit_test(without_a_share_nothing_is_explored),
+        cmocka_unit_test(before_the_first_round_no_call_is_timed),
+        cmocka_unit_test(one_that_settles_decides_once),
+        cmocka_unit_test(guesses_come_from_the_neighbour),
+        cmocka_unit_test(times_are_told),
+        cmocka_unit_test(exploring_becomes_rare),
+        cmocka_unit_test(classes_are_powers_of_two),
+    };
+    enum { OTHERS = sizeof others / sizeof others[0] };
+    struct CMUnitTest tests[PROMISES + OTHERS];
+
+    for (unsigned i = 0; i < PROMISES; ++i) {
+        tests[i] = (struct CMUnitTest){.name = promises[i].world.name,
+                                       .test_func = keeps_its_promise,
+                                       .initial_state = (void *) (uintptr_t) &promises[i]};
+    }
+    for (unsigned i = 0; i < OTHERS; ++i) {
+        tests[PROMISES + i] = others[i];
+    }
+    return cmocka_run_group_tests_name("select_calls", tests, NULL, NULL);
+}
