@@ -14,6 +14,7 @@
 #include "quant_measure.h"
 #include "quant_gain.h"
 #include "quant_settings.h"
+#include "select.h"
 #include "topology.h"
 #include "wait.h"
 
@@ -29,13 +30,13 @@ typedef struct quant_stats {
     double worst_bound;
 } quant_stats_t;
 
-/* What is tried by itself: each type of element of each collective; coll_quant_tried(). */
+/* What is learned by itself: each type of element of each collective; coll_quant_tried(). */
 enum {
     QUANT_ELEMENT_TYPES = 2,
     QUANT_TRIED = EXCHANGE_COLLECTIVES * QUANT_ELEMENT_TYPES,
 };
 
-/* What trials have decided on a communicator. */
+/* What was learned on a communicator. */
 typedef struct quant_remembered {
     uint64_t key; /* of its processes and settings; 0: none */
     quant_gain_t gain[QUANT_TRIED];
@@ -61,6 +62,16 @@ enum {
     QUANT_KEY_TEXT_BYTES = 32, /* the longest value of a key: a name, or a number */
 };
 
+/* A call that is timed; coll_quant_learn.c. */
+typedef struct quant_timed {
+    arc_select_t *select; /* NULL: none is */
+    exchange_collective_t collective;
+    const quant_element_t *element;
+    unsigned class;
+    uint64_t begin_ns;
+    uint64_t end_ns; /* of the quantized part; 0: it has none */
+} quant_timed_t;
+
 /* What calls left behind, of each vector; coll_quant_residual.c. */
 typedef struct quant_residuals quant_residuals_t;
 
@@ -81,14 +92,16 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_config_t config;
     size_t algo;                    /* its row in the list of algorithms */
-    quant_gain_t gain[QUANT_TRIED]; /* what trials have decided so far */
+    quant_gain_t gain[QUANT_TRIED]; /* what was learned so far */
     uint64_t gain_key;              /* for those that are remembered */
+    arc_select_t *selectors;        /* [QUANT_TRIED][ARC_SELECT_CLASSES] for the rest; or NULL */
+    quant_timed_t timed;
 
     mca_stream_t stream;
     arc_wait_t wait;
     void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
-    uint32_t sequence; /* operations started, those of trials too */
+    uint32_t sequence; /* calls that could be quantized */
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */
@@ -151,8 +164,8 @@ const quant_element_t *coll_quant_element(const quant_module_t *module,
 /*
  * Is a call of `element` served, and why not?  *verdict: what its type and operation say,
  * ARC_REASON_NONE if it can be, and the answer alike; `bytes`: of the whole vector; all the same on
- * all ranks, which have agreed.  Sets the module up, and tries whether it pays, if need be.  An MPI
- * error code, the module is broken then.
+ * all ranks, which have agreed.  Sets the module up if need be.  An MPI error code if the module is
+ * broken.
  */
 int coll_quant_check_call(quant_module_t *module, exchange_collective_t collective,
                           const quant_element_t *element, size_t bytes, arc_reason_t *verdict);
@@ -208,20 +221,21 @@ void coll_quant_residuals_free(quant_module_t *module);
 void coll_quant_residual_warn_of_stage(quant_module_t *module, exchange_collective_t collective);
 
 /*
- * The call could be served: does it pay to quantize its `bytes`, of the whole vector?  Tries it if
- * that is not known; all ranks take part and come to the same end.  *verdict becomes
- * ARC_REASON_NONE, or ARC_REASON_SLOWER.  An MPI error code, the module is broken then;
- * coll_quant_trial.c.
+ * The call could be served: does it pay to quantize its `bytes`, of the whole vector?
+ * ARC_REASON_NONE, or why not; the same on all ranks.  coll_quant_learn() is to follow the call;
+ * coll_quant_learn.c.
  */
-int coll_quant_check_gain(quant_module_t *module, exchange_collective_t collective,
-                          const quant_element_t *element, size_t bytes, arc_reason_t *verdict);
+arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t collective,
+                                const quant_element_t *element, size_t bytes);
+
+/*
+ * The end of every call, which came to `status`, an MPI error code: learn from the time that it
+ * took, if it is timed.  What the call is to return.
+ */
+int coll_quant_learn(quant_module_t *module, int status);
 
 /* One operation; an MPI error code; coll_quant_run.c. */
 int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation);
-
-/* The same with a patience of its own, and nothing becomes known by it. */
-int coll_quant_run_task(quant_module_t *module, const quant_operation_t *operation,
-                        const arc_wait_t *wait);
 
 /*
  * What is remembered of a communicator of the same processes, in the same order, with the same
@@ -230,7 +244,7 @@ int coll_quant_run_task(quant_module_t *module, const quant_operation_t *operati
  */
 uint64_t coll_quant_recall(quant_module_t *module);
 
-/* Remember what trials have decided here. */
+/* Remember what was learned here. */
 void coll_quant_remember(const quant_module_t *module);
 
 /*

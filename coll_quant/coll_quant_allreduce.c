@@ -112,10 +112,11 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
     if (ARC_REASON_NONE == verdict) {
         const quant_operation_t operation =
             operation_of(module, floats, &module->storage, send, receive, (size_t) count);
-        return run_call_of_halves(module, &operation);
+        return coll_quant_learn(module, run_call_of_halves(module, &operation));
     }
-    return mca_half_allreduce(&module->base, module->uint16, send, receive, count,
-                              coll_quant_allreduce);
+    arc_module_count_pass(&module->base, verdict, count, &ompi_mpi_float.dt, &ompi_mpi_op_sum.op);
+    return coll_quant_learn(module, mca_half_allreduce(&module->base, module->uint16, send, receive,
+                                                       count, arc_below_allreduce));
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
@@ -145,10 +146,11 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
         return status;
     }
     if (ARC_REASON_NONE != verdict) {
-        return arc_module_pass(&module->base, verdict, send, receive, count, type, op);
+        return coll_quant_learn(
+            module, arc_module_pass(&module->base, verdict, send, receive, count, type, op));
     }
     const quant_operation_t operation =
         operation_of(module, element, NULL, send, receive, (size_t) count);
-    return coll_quant_run_call(module, &operation,
-                               coll_quant_is_verified_next(module, EXCHANGE_ALLREDUCE));
+    const bool verified = coll_quant_is_verified_next(module, EXCHANGE_ALLREDUCE);
+    return coll_quant_learn(module, coll_quant_run_call(module, &operation, verified));
 }

@@ -4,7 +4,7 @@
  *   coll_quant_allreduce.c, coll_quant_stages.c      what a call of the program says
  *       coll_quant_call.c
  *           coll_quant_setup.c                       until the module is ready
- *           coll_quant_trial.c                       does it pay?
+ *           coll_quant_learn.c                       does it pay?
  *           coll_quant_verify.c                      is it accurate?
  *               coll_quant_run.c                     one operation
  *
@@ -52,8 +52,6 @@ static arc_reason_t reason_to_pass(const quant_module_t *module, exchange_collec
 int coll_quant_check_call(quant_module_t *module, exchange_collective_t collective,
                           const quant_element_t *element, size_t bytes, arc_reason_t *verdict)
 {
-    int status = MPI_SUCCESS;
-
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
@@ -65,12 +63,12 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
         *verdict = coll_quant_set_up_if_needed(module, *verdict);
     }
     if (ARC_REASON_NONE == *verdict) {
-        status = coll_quant_check_gain(module, collective, element, bytes, verdict);
+        *verdict = coll_quant_learned(module, collective, element, bytes);
     }
-    if (MPI_SUCCESS == status && ARC_REASON_NONE != *verdict) {
+    if (ARC_REASON_NONE != *verdict) {
         coll_quant_stats_note_exact();
     }
-    return status;
+    return MPI_SUCCESS;
 }
 
 static void count_call(quant_module_t *module, const quant_operation_t *operation)

@@ -140,6 +140,8 @@ static void module_construct(quant_module_t *module)
     module->algo = 0;
     module->memory = NULL;
     module->task = NULL;
+    module->selectors = NULL;
+    memset(&module->timed, 0, sizeof module->timed);
     module->sequence = 0;
     module->residuals = NULL;
     module->residual_memory_warned = false;

@@ -1,5 +1,5 @@
 /*
- * What trials decided is remembered by the process, for communicators of the same
+ * What was learned is remembered by the process, for communicators of the same
  * processes, in the same order, with the same settings and the same components below.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -68,7 +68,7 @@ uint64_t coll_quant_recall(quant_module_t *module)
 
     for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
         module->gain[tried] =
-            0 == module->settings.trial_ms ? quant_gain_always() : (quant_gain_t){0};
+            0 == module->settings.explore_percent ? quant_gain_always() : (quant_gain_t){0};
     }
     module->gain_key = key_of(module);
     (void) pthread_mutex_lock(&component->base.lock);

@@ -1,5 +1,5 @@
 /*
- * One operation, run: by the program's calls, by trials, by verifications.
+ * One operation, run: by the program's calls, and by those that are verified.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -64,20 +64,22 @@ fail(quant_module_t *module, exchange_collective_t collective, arc_status_t stat
     return arc_module_break_call(&module->base, coll_quant_slot(collective), status, missing);
 }
 
-int coll_quant_run_task(quant_module_t *module, const quant_operation_t *operation,
-                        const arc_wait_t *wait)
+static int run_task(quant_module_t *module, const quant_operation_t *operation)
 {
     sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
 
     quant_pipeline_start(module->task, operation);
-    const arc_status_t status = arc_wait_run(wait, &task.task);
+    const arc_status_t status = arc_wait_run(&module->wait, &task.task);
     return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->collective, status);
 }
 
 int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation)
 {
-    const int status = coll_quant_run_task(module, operation, &module->wait);
+    const bool is_timed = NULL != module->timed.select;
 
+    module->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
+    const int status = run_task(module, operation);
+    module->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     if (MPI_SUCCESS == status) {
         module->bound = quant_pipeline_bound(module->task);
         coll_quant_stats_note_bound(module->bound);

@@ -26,6 +26,9 @@ void coll_quant_teardown(quant_module_t *module)
     }
     module->memory = NULL;
     module->task = NULL;
+    free(module->selectors);
+    module->selectors = NULL;
+    module->timed.select = NULL;
     coll_quant_residuals_free(module);
 }
 
@@ -72,7 +75,10 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
     arc_float_env_leave(of_program);
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
     module->memory = malloc(*bytes);
-    return NULL != module->memory && valid;
+    /* Pages of it are taken when a class of lengths is learned. */
+    module->selectors =
+        calloc((size_t) QUANT_TRIED * ARC_SELECT_CLASSES, sizeof *module->selectors);
+    return NULL != module->memory && NULL != module->selectors && valid;
 }
 
 static void make_ready(quant_module_t *module)

@@ -78,11 +78,13 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
         }
     }
     if (ARC_REASON_NONE != verdict) {
-        return arc_module_pass_reduce_scatter_block(&module->base, verdict, send, receive, count,
-                                                    type, op);
+        return coll_quant_learn(module,
+                                arc_module_pass_reduce_scatter_block(&module->base, verdict, send,
+                                                                     receive, count, type, op));
     }
-    return run_stage(module, EXCHANGE_REDUCE_SCATTER, MPI_IN_PLACE == send ? receive : send,
-                     receive, (size_t) count);
+    return coll_quant_learn(module, run_stage(module, EXCHANGE_REDUCE_SCATTER,
+                                              MPI_IN_PLACE == send ? receive : send, receive,
+                                              (size_t) count));
 }
 
 /* One side of an allgather: `count` elements of `type` for each block. */
@@ -182,8 +184,9 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         }
     }
     if (ARC_REASON_NONE != verdict) {
-        return arc_module_pass_allgather(&module->base, verdict, send, send_count, send_type,
-                                         receive, receive_count, receive_type);
+        return coll_quant_learn(module, arc_module_pass_allgather(&module->base, verdict, send,
+                                                                  send_count, send_type, receive,
+                                                                  receive_count, receive_type));
     }
     if (bytes_of(&in) != bytes_of(&out)) {
         /* MPI does not allow it.  Ranks that do send must not take our next call for this one. */
@@ -191,5 +194,6 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         return MPI_ERR_COUNT;
     }
     const bool packed = !mca_bridge_is_float(receive_type) || !mca_bridge_is_float(send_type);
-    return (packed ? gather_packed : gather_unpacked)(module, &in, &out, count);
+    return coll_quant_learn(module,
+                            (packed ? gather_packed : gather_unpacked)(module, &in, &out, count));
 }

@@ -68,7 +68,7 @@ echo
 cat with.err
 echo
 cat quantized.err
-echo "(coll_quant quantizes where that is faster; --mca coll_quant_trial_ms 0: everywhere)"
+echo "(coll_quant quantizes where that is faster; --mca coll_quant_explore_percent 0: everywhere)"
 echo
 if [ "$(value solver_iterations without.out)" != "$(value solver_iterations with.out)" ]; then
     echo "the solver took another number of iterations with ARC" >&2

@@ -27,6 +27,7 @@
     X(TOO_SMALL,      "message is smaller than min_bytes")                              \
     X(TOO_LARGE,      "no algorithm here is for messages of this length")                \
     X(SLOWER,         "the component below is faster here")                             \
+    X(LEARNING,       "whether quantizing is faster here is being learned")              \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
     X(INACCURATE,     "nothing allowed is below target_nmse with so many ranks")        \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \

@@ -78,13 +78,6 @@ unsigned arc_select_pick_timed(arc_select_t *select)
     return select->list[select->turn].candidate;
 }
 
-static void add_time(uint32_t *sum_ns, uint64_t time_ns)
-{
-    const uint64_t all_ns = *sum_ns + time_ns;
-
-    *sum_ns = all_ns < UINT32_MAX ? (uint32_t) all_ns : UINT32_MAX;
-}
-
 /* How many calls of a turn count: the longest one of several may have lost its core. */
 static unsigned counted_calls(unsigned calls)
 {
@@ -92,13 +85,13 @@ static unsigned counted_calls(unsigned calls)
     return calls < SEVERAL ? calls : calls - 1;
 }
 
-static uint32_t sum_counted(const uint32_t *time_ns, unsigned calls)
+static uint64_t sum_counted(const uint64_t *time_ns, unsigned calls)
 {
-    uint32_t sum_ns = 0;
-    uint32_t most_ns = 0;
+    uint64_t sum_ns = 0;
+    uint64_t most_ns = 0;
 
     for (unsigned i = 0; i < calls; ++i) {
-        add_time(&sum_ns, time_ns[i]);
+        sum_ns += time_ns[i];
         most_ns = time_ns[i] > most_ns ? time_ns[i] : most_ns;
     }
     return counted_calls(calls) < calls ? sum_ns - most_ns : sum_ns;
@@ -107,13 +100,13 @@ static uint32_t sum_counted(const uint32_t *time_ns, unsigned calls)
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
 {
     const arc_select_turn_t *turn = &select->list[select->turn];
-    uint32_t *time_ns = &select->time_ns[turn->times];
+    uint64_t *time_ns = &select->time_ns[turn->times];
     const uint64_t call_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
 
     assert(select->turn < select->turns);
-    add_time(&time_ns[TIME_ALL], call_ns);
+    time_ns[TIME_ALL] += call_ns;
     if (select->call >= turn->warm_calls) {
-        add_time(&time_ns[TIME_CALLS + select->call - turn->warm_calls], call_ns);
+        time_ns[TIME_CALLS + select->call - turn->warm_calls] = call_ns;
     }
     if (select->call > 0 && begin_ns > select->end_ns) {
         select->gap_ns += begin_ns - select->end_ns;
@@ -141,8 +134,7 @@ unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT
     uint64_t in_calls_ns = 0;
 
     for (unsigned i = 0; i < select->turns; ++i) {
-        const uint32_t *time_ns = &select->time_ns[select->list[i].times];
-        in_calls_ns += time_ns[TIME_ALL];
+        in_calls_ns += select->time_ns[select->list[i].times + TIME_ALL];
     }
     values[VALUE_BUSY] = select->gap_ns < in_calls_ns / BUSY_PART;
     values[VALUE_AGREE] = select->took_ns;

@@ -108,7 +108,7 @@ typedef struct arc_select {
     unsigned call; /* of the turn */
     arc_select_turn_t list[ARC_SELECT_TURNS];
     /* On this rank. */
-    uint32_t time_ns[ARC_SELECT_TIMES];
+    uint64_t time_ns[ARC_SELECT_TIMES];
     uint64_t gap_ns;  /* between timed calls of a turn */
     uint64_t end_ns;  /* of the last call */
     uint64_t took_ns; /* the last agreement */

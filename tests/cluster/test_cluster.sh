@@ -208,9 +208,10 @@ for kib in 32 64 128; do
 done
 if mpi_have_plugin; then
     # A quarter of the bytes: nothing else on this machine decides.
-    cluster_check "1gbit: trials choose to quantize" 120 -n 2 --ppn 1 --mca coll_quant_enable 1 \
-        --mca coll_quant_collectives all --mca coll_quant_trial_ms 200 \
-        "$mpi_bin/trials" -c allreduce -c reduce_scatter_block -c allgather -w quantized
+    cluster_check "1gbit: calls teach to quantize" 120 -n 2 --ppn 1 --mca coll_quant_enable 1 \
+        --mca coll_quant_collectives all --mca coll_quant_explore_percent 1 \
+        --mca coll_quant_setup_calls 0 \
+        "$mpi_bin/learn" -c allreduce -c reduce_scatter_block -c allgather -w quantized -l 300000
 fi
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
 

@@ -65,8 +65,8 @@ mpi_setup() {
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     # What a test wants to have quantized must not depend on how fast this machine is today.
-    OMPI_MCA_coll_quant_trial_ms=0
-    export OMPI_MCA_coll_quant_trial_ms
+    OMPI_MCA_coll_quant_explore_percent=0
+    export OMPI_MCA_coll_quant_explore_percent
     # What a test wants to have served must not wait until the communicator has made some calls.
     OMPI_MCA_coll_lowlat_setup_calls=0
     OMPI_MCA_coll_quant_setup_calls=0

@@ -59,7 +59,7 @@ check_silent() {
 
 check_listed lowlat "priority verbose report max_bytes algorithm timeout"
 check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block \
-    format algorithm timeout trial_ms"
+    format algorithm timeout explore_percent"
 
 check_silent "default" ""
 check_silent "--mca coll ^quant" "--mca coll ^quant"

@@ -135,6 +135,4 @@ for ranks in 2 3 4; do
 done
 mpi_run "np=3 types double int16" 3 60 "$on --mca coll_quant_types double \
     --mca coll_quant_format int16 --mca coll_quant_algorithm full_loop" doubles -f 0 -c 5.39e-10
-mpi_for_tests mpi_run "np=3 types all, with trials" 3 60 "$on --mca coll_quant_types all \
-    --mca coll_quant_trial_ms 50 --mca coll_quant_algorithm full_loop" doubles
 mpi_done

@@ -58,9 +58,9 @@ mpi_result $? "README has blocks that are fenced as sh"
 number=0
 while [ -s "$reader/run.$((number + 1))" ]; do
     number=$((number + 1))
-    # The trials are those of a user, not those of the tests.
+    # What is learned, and when, is as for a user, not as for the tests.
     (
-        unset OMPI_MCA_coll_quant_trial_ms
+        unset OMPI_MCA_coll_quant_explore_percent OMPI_MCA_coll_lowlat_setup_calls OMPI_MCA_coll_quant_setup_calls
         cd "$reader" && PATH=$reader/bin:$PATH sh -e "run.$number" >"out.$number" 2>&1 </dev/null
     )
     check "block $number runs: $(grep -m 1 -v '^\. ' "$reader/run.$number" | sed 's/  *#.*//')" \

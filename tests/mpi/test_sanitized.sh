@@ -76,7 +76,7 @@ run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_
     sixteen -f fp16
 run "3 --mca coll_quant_verbose 0" quant_keys
 run "2 --mca coll_quant_verbose 0" info_key
-mpi_for_tests run "2 $on --mca coll_quant_trial_ms 20" trials -w quantized -l 300000
+mpi_for_tests run "2 $on --mca coll_quant_explore_percent 1" learn -w quantized -l 300000
 
 # Two hosts, as Open MPI sees it: messages by its TCP transport.
 mpi_nodes

@@ -1,13 +1,13 @@
 /*
- * Collectives on floats where coll_quant tries whether quantizing gains time: whatever it decides,
- * all ranks have the same bytes, an error is one of eight bits, and calls of a length that was
- * tried are all served alike; on a duplicate of the communicator, too.
+ * Collectives on floats where coll_quant learns from the calls whether quantizing gains time:
+ * whatever it decides, all ranks have the same bytes, and an error is one of eight bits; calls
+ * begin exact, and in the end all are served alike; on a duplicate of the communicator, too.
  *
  *   -c NAME    the collective: allreduce (default), reduce_scatter_block, allgather; several are
  *              called one after the other
- *   -w WHAT    what the sums have to be: exact, quantized, or any (default)
+ *   -w WHAT    what the sums have to be in the end: exact, quantized, or any (default)
+ *   -n N       calls of each class of lengths (default 40)
  *   -l N       leave out counts above N
- *   -m         memory is short on the last rank when the longest length is to be tried
  *   -t         threads at the same time, each on a communicator of its own
  *
  * Values are integers, far too fine for 8 bits, and their sums are exact in floats: a sum that was
@@ -25,22 +25,20 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "shortage.h"
 
 enum {
     RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
     LARGEST = 5 << 20,
-    SLACK_BYTES = 12 << 20, /* less than one vector of the longest trial */
-    MAX_RANKS = 64,         /* a vector is longer by at most so many elements */
+    MAX_RANKS = 64, /* a vector is longer by at most so many elements */
     THREADS = 3,
     THREAD_COUNT = 131072,
-    THREAD_CALLS = 4,
+    THREAD_CALLS = 12,
+    LAST_CALLS = 8, /* of a class: what was learned shows in them */
 };
 
-/* Two counts of a class stand one after the other: 256 KiB, 512 KiB, 1 MiB, 4 MiB, 16 MiB. */
-static const int counts[] = {65536,  70001,   100003,  131072,      262144,
-                             300000, 1048576, 1048577, 4 * 1048576, LARGEST};
-enum { COUNTS = sizeof counts / sizeof counts[0] };
+/* Two counts of each class: 256 KiB, 1 MiB, 16 MiB. */
+static const int counts[][2] = {{65536, 70001}, {262144, 300000}, {4 << 20, LARGEST}};
+enum { CLASSES = sizeof counts / sizeof counts[0] };
 
 /* What is called; the two stages with a block for each rank. */
 typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER, COLLECTIVES } collective_t;
@@ -53,6 +51,7 @@ enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 static int world_rank;
 static int world_ranks;
 static int wanted = ANY;
+static int calls = 40;
 static collective_t collective = ALLREDUCE;
 static float *data;
 static float *sums;
@@ -144,56 +143,52 @@ static int one_call(MPI_Comm comm, int count, bool in_place)
     return inexact == 0 ? EXACT : QUANTIZED;
 }
 
-/* All lengths, and what became of them; a length that was tried stays what it is. */
-static void all_calls(MPI_Comm comm, int largest, int what[COUNTS])
-{
-    for (int round = 0; round < 2; round++) {
-        for (int c = 0; c < COUNTS && counts[c] <= largest; c++) {
-            const int now = one_call(comm, counts[c], (round + c) % 2 == 0);
+/* All calls of a class: how many were quantized, and what the last ones were. */
+typedef struct learned {
+    int quantized;
+    int last;
+} learned_t;
 
-            tap_check((now & wanted) != 0, "%d floats are %s", counts[c],
-                      now == EXACT ? "exact" : "quantized");
-            tap_check(round == 0 || now == what[c], "%d floats: not served as before", counts[c]);
-            what[c] = now;
-        }
-        for (int c = 1; c < COUNTS && counts[c] <= largest; c += 2) {
-            tap_check(what[c] == what[c - 1], "%d and %d floats are not served alike",
-                      counts[c - 1], counts[c]);
-        }
+static learned_t calls_of_class(MPI_Comm comm, const int count[2])
+{
+    learned_t learned = {0, 0};
+
+    for (int call = 0; call < calls; call++) {
+        const int what = one_call(comm, count[call % 2], call % 3 == 0);
+
+        learned.quantized += what == QUANTIZED;
+        learned.last |= call >= calls - LAST_CALLS ? what : 0;
     }
+    return learned;
 }
 
-static void check_trials(int largest)
+static void check_learning(int largest)
 {
-    int what[COUNTS] = {0};
-    int again[COUNTS] = {0};
+    const char *name = collective_names[collective];
+    learned_t first[CLASSES];
     MPI_Comm other;
 
-    all_calls(MPI_COMM_WORLD, largest, what);
-    for (int c = 0; c < COUNTS && counts[c] <= largest; c++) {
-        tap_note("%s of %d floats is %s", collective_names[collective], counts[c],
-                 what[c] == EXACT ? "exact" : "quantized");
+    for (int c = 0; c < CLASSES && counts[c][1] <= largest; c++) {
+        first[c] = calls_of_class(MPI_COMM_WORLD, counts[c]);
+        tap_note("%s of %d floats: %d of %d calls quantized", name, counts[c][0],
+                 first[c].quantized, calls);
+        tap_check(first[c].quantized < calls, "%d floats: no call is exact", counts[c][0]);
+        tap_check(wanted != QUANTIZED || first[c].last == QUANTIZED,
+                  "%d floats: the last calls are not all quantized", counts[c][0]);
     }
-    tap_case("%s: the same bytes on all ranks, and calls of a length are served alike",
-             collective_names[collective]);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    all_calls(other, largest, again);
-    tap_check(memcmp(what, again, sizeof what) == 0, "the duplicate decides otherwise");
-    tap_case("%s: a duplicate of the communicator serves them alike", collective_names[collective]);
-    MPI_Comm_free(&other);
-}
+    for (int c = 0; c < CLASSES && counts[c][1] <= largest; c++) {
+        const learned_t again = calls_of_class(other, counts[c]);
 
-static void check_memory(void)
-{
-    one_call(MPI_COMM_WORLD, counts[0], false);
-    if (world_rank == world_ranks - 1) {
-        shortage_begin(SLACK_BYTES);
+        tap_check(wanted != QUANTIZED || again.quantized == calls,
+                  "%d floats: of the duplicate only %d are quantized", counts[c][0],
+                  again.quantized);
+        tap_check(wanted != EXACT || first[c].quantized + again.quantized <= calls,
+                  "%d floats: %d and %d calls are quantized", counts[c][0], first[c].quantized,
+                  again.quantized);
     }
-    const int what = one_call(MPI_COMM_WORLD, LARGEST, true);
-    shortage_end();
-    tap_check(what == QUANTIZED, "the call without a trial is exact");
-    tap_check(one_call(MPI_COMM_WORLD, LARGEST, false) == QUANTIZED, "the next one is exact");
-    tap_case("calls that cannot be tried are quantized");
+    tap_case("%s: the same bytes on all ranks, and in the end what was learned", name);
+    MPI_Comm_free(&other);
 }
 
 /** What one thread works on and what it found. */
@@ -210,7 +205,6 @@ static void *run_thread(void *argument)
     const double tolerance = (double) world_ranks * (RANGE / 2) / 127 * (world_ranks + 1);
     float *in = must_alloc((size_t) largest * sizeof *in);
     float *out = must_alloc((size_t) largest * sizeof *out);
-    uint64_t first = 0;
 
     for (int call = 0; call < THREAD_CALLS; call++) {
         for (int i = 0; i < largest; i++) {
@@ -224,9 +218,6 @@ static void *run_thread(void *argument)
             }
             worker->wrong += !(fabs((double) out[i] - sum) <= tolerance);
         }
-        const uint64_t hash = hash_of(out, largest);
-        worker->wrong += call > 0 && hash != first;
-        first = hash;
     }
     free(in);
     free(out);
@@ -251,7 +242,7 @@ static void check_threads(void)
         tap_check(workers[i].wrong == 0, "thread %d: %ld elements are wrong", i, workers[i].wrong);
         MPI_Comm_free(&workers[i].comm);
     }
-    tap_case("threads that try at the same time have right sums, call after call the same");
+    tap_case("threads that learn at the same time have right sums");
 }
 
 static collective_t collective_by_name(const char *name)
@@ -272,11 +263,10 @@ int main(int argc, char **argv)
     int provided;
     bool threads = false;
     int largest = LARGEST;
-    bool short_of_memory = false;
     int option;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    while ((option = getopt(argc, argv, "c:w:l:mt")) != -1) {
+    while ((option = getopt(argc, argv, "c:w:l:n:t")) != -1) {
         if (option == 'c' && names < COLLECTIVES) {
             named[names++] = collective_by_name(optarg);
         } else if (option == 'w') {
@@ -285,8 +275,8 @@ int main(int argc, char **argv)
                                                         : ANY;
         } else if (option == 'l') {
             largest = atoi(optarg);
-        } else if (option == 'm') {
-            short_of_memory = true;
+        } else if (option == 'n') {
+            calls = atoi(optarg);
         } else if (option == 't') {
             threads = true;
         } else {
@@ -299,14 +289,12 @@ int main(int argc, char **argv)
     data = must_alloc((LARGEST + MAX_RANKS) * sizeof *data);
     sums = must_alloc((LARGEST + MAX_RANKS) * sizeof *sums);
     collective = named[0];
-    if (short_of_memory) {
-        check_memory();
-    } else if (threads && provided == MPI_THREAD_MULTIPLE) {
+    if (threads && provided == MPI_THREAD_MULTIPLE) {
         check_threads();
     } else {
         for (int c = 0; c < names || c == 0; c++) {
             collective = named[c];
-            check_trials(largest);
+            check_learning(largest);
         }
     }
     free(data);

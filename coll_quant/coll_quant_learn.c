@@ -1,0 +1,135 @@
+/*
+ * Does quantizing a collective gain time on this communicator, for vectors of about this length?
+ * Learned from the program's own calls (select.h), the component below against the algorithm that
+ * the settings choose:
+ *
+ *     calls   | below ............ | below and quantized take turns, timed; agree | ... | decided
+ *
+ * A class of lengths begins exact.  Once it is decided it stays so, on this communicator and on
+ * later ones of the same processes.
+ *
+ * Of a call that is verified only the quantized part is timed.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "coll_quant.h"
+#include "settled.h"
+
+enum {
+    MARGIN_PERCENT = 5,
+    /* A class's first call finds its memory and connections cold. */
+    START_CALLS = 1,
+    /* In thousandths of the time below: with so little to lose it is tried within a few calls. */
+    GUESS = 1500,
+    /* For tests: what the component below takes counts so many times. */
+    BELOW_WEIGHT = ARC_SETTLED(1, 1000),
+};
+
+enum { BELOW = ARC_SELECT_BELOW, QUANTIZED, CANDIDATES };
+
+static void log_decision(const quant_module_t *module, const quant_timed_t *timed)
+{
+    enum { US = 1000 };
+
+    arc_module_log(
+        &module->base, ARC_LOG_CHOICE,
+        "learned from %llu calls of %s of about %zu bytes of %ss: the component below %llu us, "
+        "quantized %llu us: %s",
+        (unsigned long long) timed->select->spent_calls,
+        arc_slot_call(coll_quant_slot(timed->collective)), arc_select_class_bytes(timed->class),
+        timed->element->name, (unsigned long long) arc_select_call_ns(timed->select, BELOW) / US,
+        (unsigned long long) arc_select_call_ns(timed->select, QUANTIZED) / US,
+        QUANTIZED == timed->select->chosen ? "quantized" : "passed down");
+}
+
+/* The selector of a class; zero bytes are one that was never used. */
+static arc_select_t *select_of(quant_module_t *module, unsigned tried, unsigned class)
+{
+    arc_select_t *select = &module->selectors[tried * ARC_SELECT_CLASSES + class];
+
+    if (0 == select->config.candidates) {
+        const arc_select_config_t config = {
+            .candidates = CANDIDATES,
+            .first = BELOW,
+            .explore_percent = (unsigned) module->settings.explore_percent,
+            .margin_percent = MARGIN_PERCENT,
+            .start_calls = START_CALLS,
+            .settles = true,
+            .guess = {[QUANTIZED] = GUESS},
+        };
+        arc_select_init(select, &config);
+        if (class > 0) {
+            arc_select_learn(select, select - 1);
+        }
+    }
+    return select;
+}
+
+arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t collective,
+                                const quant_element_t *element, size_t bytes)
+{
+    const unsigned tried = coll_quant_tried(collective, element);
+    const unsigned class = arc_select_class(bytes);
+    const quant_gain_t *gain = &module->gain[tried];
+    arc_reason_t verdict = quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
+
+    if (!quant_gain_is_decided(gain, class)) {
+        arc_select_t *select = select_of(module, tried, class);
+        bool is_timed = false;
+        const unsigned picked = arc_select_pick(select, &is_timed);
+        verdict = QUANTIZED == picked ? ARC_REASON_NONE : ARC_REASON_LEARNING;
+        if (is_timed) {
+            module->timed = (quant_timed_t){.select = select,
+                                            .collective = collective,
+                                            .element = element,
+                                            .class = class,
+                                            .begin_ns = (uint64_t) arc_now_ns()};
+        }
+    }
+    /* Numbers that rounding draws must not depend on what was fast: exact calls have theirs, too.
+     */
+    module->sequence += ARC_REASON_NONE != verdict;
+    return verdict;
+}
+
+/* All ranks have timed a round: agree on what it tells. */
+static int agree_on_times(quant_module_t *module, const quant_timed_t *timed)
+{
+    uint64_t values[ARC_SELECT_VALUES];
+    const unsigned count = arc_select_offer(timed->select, values);
+
+    const uint64_t begin_ns = (uint64_t) arc_now_ns();
+    if (ARC_OK != arc_module_min(&module->base, values, (int) count)) {
+        return arc_module_break_call(&module->base, coll_quant_slot(timed->collective),
+                                     ARC_ERR_TRANSPORT, " in an agreement on times");
+    }
+    (void) arc_select_take(timed->select, values, (uint64_t) arc_now_ns() - begin_ns);
+    if (timed->select->decided) {
+        quant_gain_decide(&module->gain[coll_quant_tried(timed->collective, timed->element)],
+                          timed->class, QUANTIZED == timed->select->chosen);
+        log_decision(module, timed);
+        coll_quant_remember(module);
+    }
+    return MPI_SUCCESS;
+}
+
+int coll_quant_learn(quant_module_t *module, int status)
+{
+    const quant_timed_t timed = module->timed;
+    const bool was_below = 0 == timed.end_ns;
+    const uint64_t end_ns = was_below ? (uint64_t) arc_now_ns() : timed.end_ns;
+    const uint64_t weight = was_below ? BELOW_WEIGHT : 1;
+
+    module->timed = (quant_timed_t){.select = NULL};
+    if (NULL == timed.select || ARC_PHASE_BROKEN == module->base.phase) {
+        return status;
+    }
+    /* Also after an error: the other ranks know nothing of it. */
+    if (arc_select_note(timed.select, end_ns - weight * (end_ns - timed.begin_ns), end_ns)) {
+        const int agreed = agree_on_times(module, &timed);
+        return MPI_SUCCESS == status ? agreed : status;
+    }
+    return status;
+}
