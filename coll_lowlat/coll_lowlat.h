@@ -9,6 +9,7 @@
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
 #include "coll_lowlat_net.h"
+#include "cores.h"
 #include "lowlat_net.h"
 #include "lowlat_select.h"
 #include "mca_bridge.h"
@@ -35,6 +36,8 @@ typedef struct lowlat_component {
     bool domain_open[LOWLAT_DOMAINS];
     int communicators;   /* that are set up, or about to be */
     size_t memory_bytes; /* of our segments */
+    arc_cores_t cores;   /* of this process, as they were at ... */
+    int64_t cores_ns;    /* ... this time; 0: not known */
 } lowlat_component_t;
 
 typedef struct lowlat_module {

@@ -2,7 +2,7 @@
  * How ranks come to map each other's segments:
  *
  *   1  allocate our segment, write a random number into it
- *   2  allgather { ok, random number, key, cores we may run on }
+ *   2  allgather { ok, random number, key, processors we have }
  *   3  attach every peer's segment and look for the peer's number there: a key
  *      from another IPC namespace can map somebody else's memory
  *   4  minimum of ok over all ranks: all use what they mapped, or nobody does
@@ -19,13 +19,14 @@
 #include <sys/random.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_cores.h"
 
 /* What a rank tells the others.  The same program on the same node: no byte order to care for. */
 typedef struct card {
     uint64_t ok;
     uint64_t identity;
     ucx_key_t key;
-    cpu_set_t cores;
+    arc_cores_t cores;
 } card_t;
 
 const char *const lowlat_domain_names[LOWLAT_DOMAINS] = {"sysv", "posix"};
@@ -87,7 +88,7 @@ void lowlat_share_release(lowlat_share_t *share)
 static void offer_segment(lowlat_share_t *share, const ucx_domain_t *domain, card_t *card)
 {
     memset(card, 0, sizeof *card);
-    (void) sched_getaffinity(0, sizeof card->cores, &card->cores);
+    coll_lowlat_cores_get(&card->cores);
     if (NULL == domain || 0 == share->counted_bytes || NULL == share->mapping ||
         NULL == share->segment ||
         sizeof card->identity != getrandom(&card->identity, sizeof card->identity, 0) ||
@@ -160,8 +161,24 @@ static arc_status_t try_domains(lowlat_share_t *share, lowlat_module_t *module, 
     return status;
 }
 
+/* By the cards of our node; without memory for that, yes. */
+static bool are_cores_shared(const arc_topology_t *topology, const card_t *cards)
+{
+    arc_cores_t *all = calloc(topology->local_ranks, sizeof *all);
+    bool shared = true;
+
+    if (NULL != all) {
+        for (unsigned i = 0; i < topology->local_ranks; ++i) {
+            all[i] = cards[topology->members[i]].cores;
+        }
+        shared = arc_cores_are_shared(all, topology->local_ranks);
+    }
+    free(all);
+    return shared;
+}
+
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,
-                               size_t arena_bytes, cpu_set_t *cores)
+                               size_t arena_bytes, bool *cores_shared)
 {
     const unsigned ranks = module->topology.local_ranks;
     card_t *cards = calloc((size_t) ompi_comm_size(module->base.comm), sizeof *cards);
@@ -178,10 +195,7 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
     if (ARC_OK == status) {
         status = ok ? try_domains(&made, module, cards) : ARC_ERR_NO_MEMORY;
     }
-    CPU_ZERO(cores);
-    for (unsigned i = 0; ARC_OK == status && i < ranks; ++i) {
-        CPU_OR(cores, cores, &cards[module->topology.members[i]].cores);
-    }
+    *cores_shared = ARC_OK != status || are_cores_shared(&module->topology, cards);
     free(cards);
     if (ARC_OK == status) {
         *share = made;

@@ -7,8 +7,6 @@
 #ifndef COLL_LOWLAT_MEMORY_H
 #define COLL_LOWLAT_MEMORY_H
 
-#include <sched.h>
-
 #include "lowlat.h"
 #include "ucx_memory.h"
 
@@ -36,11 +34,11 @@ typedef struct lowlat_share {
  * Share segments with arenas of `arena_bytes`.  All ranks take part and all come
  * to the same end: ARC_OK, ARC_ERR_NO_MEMORY (the limit of some rank is reached: ask
  * for less), ARC_UNSUPPORTED (no memory that all can map), or an error of the component below;
- * then `share` is as before.  *cores: the cores that
- * the ranks of our node may run on.
+ * then `share` is as before.  *cores_shared: may it be that
+ * some rank of our node has no processor of its own (arc_cores_are_shared())?  Set in any case.
  */
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,
-                               size_t arena_bytes, cpu_set_t *cores) ARC_MUST_CHECK;
+                               size_t arena_bytes, bool *cores_shared) ARC_MUST_CHECK;
 
 /*
  * Give the memory back; nothing if there is none.  No barrier: a peer may still

@@ -16,22 +16,6 @@
 #include "mca_nodes.h"
 #include "sizes.h"
 
-/*
- * Are there fewer cores than ranks of this communicator?  Only a matter of speed.
- * The lock: Open MPI's setting can be read only by changing it for a moment.
- */
-static bool cores_are_shared(const lowlat_module_t *module, const cpu_set_t *cores)
-{
-    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
-
-    /* mpirun tells Open MPI to yield when there are more processes than slots on the node. */
-    (void) pthread_mutex_lock(lock);
-    bool yields = opal_progress_set_yield_when_idle(false);
-    (void) opal_progress_set_yield_when_idle(yields);
-    (void) pthread_mutex_unlock(lock);
-    return yields || (unsigned) CPU_COUNT(cores) < module->group.ranks;
-}
-
 /* Count this communicator, if there is room for one more. */
 static bool communicator_enter(lowlat_module_t *module)
 {
@@ -101,10 +85,9 @@ static void compile_map(lowlat_module_t *module)
  * Does every rank have a core of its own?  Decides how to wait and which rules count,
  * for all ranks alike.  And do all remember how they stage?
  */
-static arc_status_t look_at_cores(lowlat_module_t *module, const cpu_set_t *cores,
-                                  bool *all_remember)
+static arc_status_t look_at_cores(lowlat_module_t *module, bool cores_shared, bool *all_remember)
 {
-    uint64_t all[] = {!cores_are_shared(module, cores), coll_lowlat_staging_recall(module)};
+    uint64_t all[] = {!cores_shared, coll_lowlat_staging_recall(module)};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
 
     module->group.cores_shared = !all[0];
@@ -135,9 +118,10 @@ static void log_ready(const lowlat_module_t *module)
     lowlat_map_describe(&module->map, text, sizeof text);
     lowlat_staging_describe(&module->group, staging, sizeof staging);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
-                   "%s; %s%s memory, %zu bytes a rank, %s kernels, %s", text,
+                   "%s; %s%s memory, %zu bytes a rank, processors %s, %s kernels, %s", text,
                    lowlat_net_text(module), lowlat_domain_names[module->share.domain],
-                   module->share.counted_bytes, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
+                   module->share.counted_bytes, module->group.cores_shared ? "shared" : "own",
+                   arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
 void coll_lowlat_announce(lowlat_module_t *module)
@@ -172,15 +156,15 @@ static arc_reason_t make_ready(lowlat_module_t *module)
  * than `floor_bytes`.  What was not granted is not asked for again.
  */
 static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_t floor_bytes,
-                               cpu_set_t *cores)
+                               bool *cores_shared)
 {
     size_t arena_bytes = wish_bytes;
     lowlat_share_t share;
 
-    arc_status_t status = lowlat_share_make(&share, module, arena_bytes, cores);
+    arc_status_t status = lowlat_share_make(&share, module, arena_bytes, cores_shared);
     while (ARC_ERR_NO_MEMORY == status && arena_bytes / 2 > floor_bytes) {
         arena_bytes /= 2;
-        status = lowlat_share_make(&share, module, arena_bytes, cores);
+        status = lowlat_share_make(&share, module, arena_bytes, cores_shared);
     }
     if (ARC_OK != status || arena_bytes < wish_bytes) {
         module->max_arena_bytes = ARC_OK == status ? arena_bytes : module->group.arena_bytes;
@@ -212,10 +196,10 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
-    cpu_set_t cores;
+    bool cores_shared = true;
 
-    arc_status_t status =
-        get_memory(module, arena_for(module, algorithm, bytes), module->group.arena_bytes, &cores);
+    arc_status_t status = get_memory(module, arena_for(module, algorithm, bytes),
+                                     module->group.arena_bytes, &cores_shared);
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
     compile_map(module);
@@ -252,7 +236,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
 {
     arc_module_t *base = &module->base;
     arc_reason_t reason = ARC_REASON_NO_SETUP;
-    cpu_set_t cores;
+    bool cores_shared = true;
 
     base->phase = ARC_PHASE_DECLINED;
     const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
@@ -266,8 +250,8 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     }
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
-    if (ARC_OK !=
-        get_memory(module, arena_for(module, measure, bytes), LOWLAT_MIN_ARENA_BYTES - 1, &cores)) {
+    if (ARC_OK != get_memory(module, arena_for(module, measure, bytes), LOWLAT_MIN_ARENA_BYTES - 1,
+                             &cores_shared)) {
         decline_communicator(module, ARC_REASON_NO_SETUP);
         return;
     }
@@ -276,7 +260,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     }
     use_share(module);
     bool all_remember = false;
-    if (ARC_OK != look_at_cores(module, &cores, &all_remember)) {
+    if (ARC_OK != look_at_cores(module, cores_shared, &all_remember)) {
         decline_communicator(module, ARC_REASON_NO_SETUP);
         return;
     }
