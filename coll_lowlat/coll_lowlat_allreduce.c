@@ -84,7 +84,7 @@ static __attribute__((noinline, cold)) arc_reason_t prepare_call(lowlat_module_t
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
         coll_lowlat_setup(module, *algorithm, bytes);
     }
-    if (ARC_PHASE_DECLINED == base->phase) {
+    if (ARC_PHASE_DECLINED == base->phase || ARC_PHASE_BROKEN == base->phase) {
         return base->declined;
     }
     if (ARC_REASON_NONE != verdict) {

@@ -180,6 +180,9 @@ static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_
 /* Nobody uses the component on this communicator.  That is said aloud where it breaks a promise. */
 static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
 {
+    if (ARC_PHASE_BROKEN == module->base.phase) {
+        return; /* a rank did not come */
+    }
     const bool promised = mca_coll_lowlat_component.config.reproducible;
     const bool is_news = promised || ARC_REASON_WRONG == reason;
 
@@ -200,6 +203,9 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 
     arc_status_t status = get_memory(module, arena_for(module, algorithm, bytes),
                                      module->group.arena_bytes, &cores_shared);
+    if (ARC_PHASE_BROKEN == module->base.phase) {
+        return;
+    }
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
     compile_map(module);

@@ -62,9 +62,9 @@ static arc_status_t run_task(void *context, lowlat_task_t *task)
 }
 
 /* Find out what is fastest here, now.  All ranks together, between two operations. */
-static void try_ways(lowlat_module_t *module, arc_wait_t wait)
+static void try_ways(lowlat_module_t *module)
 {
-    arc_status_t status = lowlat_staging_try(&module->group, run_task, &wait);
+    arc_status_t status = lowlat_staging_try(&module->group, run_task, &module->wait);
 
     arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
                    module->group.apart_ns);
@@ -89,10 +89,7 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
                                         : (lowlat_way_t) (config->staging - 1));
         group->streams = 0 == group->stream_bytes;
     } else if (!all_remember) {
-        /* Set-up has no time limit. */
-        arc_wait_t patient = module->wait;
-        patient.timeout_ns = 0;
-        try_ways(module, patient);
+        try_ways(module);
     }
     module->until_look = is_open ? LOWLAT_STAGING_CALLS : INT64_MAX;
 }
@@ -108,7 +105,7 @@ int coll_lowlat_look(lowlat_module_t *module)
     module->looked = false;
     module->until_look = LOWLAT_STAGING_CALLS;
     if (lowlat_staging_changed(&module->group)) {
-        try_ways(module, module->wait);
+        try_ways(module);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

@@ -61,6 +61,9 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
     *verdict = reason_to_pass(module, collective, *verdict, bytes);
     if (ARC_PHASE_READY != module->base.phase) {
         *verdict = coll_quant_set_up_if_needed(module, *verdict);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
     }
     if (ARC_REASON_NONE == *verdict) {
         *verdict = coll_quant_learned(module, collective, element, bytes);

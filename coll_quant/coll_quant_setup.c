@@ -18,11 +18,17 @@
 #include "quant_pipeline.h"
 #include "sizes.h"
 
+static void release_memory(quant_module_t *module)
+{
+    free(module->memory);
+    module->memory = NULL;
+}
+
 void coll_quant_teardown(quant_module_t *module)
 {
     /* A broken module's buffers may still belong to a send that cannot be taken back. */
     if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(module->memory);
+        release_memory(module);
     }
     module->memory = NULL;
     module->task = NULL;
@@ -134,7 +140,11 @@ static void set_up(quant_module_t *module)
     const uint64_t recalled = coll_quant_recall(module);
     enum { OK, RECALLED, NOT_RECALLED, NUMBER, VALUES };
     uint64_t values[VALUES] = {ok, recalled, ~recalled, propose_number()};
-    if (ARC_OK != arc_module_min(base, values, VALUES) || !values[OK]) {
+    if (ARC_OK != arc_module_min(base, values, VALUES)) {
+        release_memory(module); /* no message is in it yet */
+        return;
+    }
+    if (!values[OK]) {
         coll_quant_teardown(module);
         arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers", bytes);
         return;
@@ -263,7 +273,11 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
     arc_module_agree(base, (module->active ? 1 : 0) ^
                                arc_component_hash(base->component, &module->settings));
     if (ARC_PHASE_AGREED == base->phase && module->active) {
-        if (ARC_OK != look_at_nodes(module)) {
+        const arc_status_t status = look_at_nodes(module);
+        if (ARC_PHASE_BROKEN == base->phase) {
+            return;
+        }
+        if (ARC_OK != status) {
             base->phase = ARC_PHASE_DECLINED;
             base->declined = ARC_REASON_NO_SETUP;
         } else {

@@ -193,6 +193,12 @@ static inline uint32_t mca_compat_published(char *key, opal_process_name_t name)
     return OPAL_SUCCESS == status ? value : 0;
 }
 
+/*
+ * Tags of our own agreements.  Those of Open MPI itself begin at -7 and go downwards, those of
+ * programs at 0 and upwards; -1 means any.  All networks keep them apart: some carry only 24 bits.
+ */
+enum { MCA_COMPAT_TAG_LOWLAT = -5, MCA_COMPAT_TAG_QUANT = -6 };
+
 /* A name of a communicator for messages. */
 static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
 {

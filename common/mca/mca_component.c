@@ -250,12 +250,14 @@ static void module_construct(arc_module_t *module)
     module->params_known = false;
     module->calls_to_go = 0;
     module->declined = ARC_REASON_OFF;
+    module->agreement = NULL;
     module->nested = false;
     memset(module->tally, 0, sizeof module->tally);
 }
 
 static void module_destruct(arc_module_t *module)
 {
+    arc_module_forget_agreements(module);
     if (NULL != module->component) {
         (void) pthread_mutex_lock(&module->component->lock);
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {

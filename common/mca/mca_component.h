@@ -29,6 +29,8 @@ typedef struct arc_component {
     const bool *report;
     const bool *installed_everywhere;
     const int *setup_calls;
+    const int *timeout; /* seconds, of agreements; 0: none */
+    int agreement_tag;  /* MCA_COMPAT_TAG_...: its own */
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
@@ -85,6 +87,7 @@ struct arc_module {
     bool params_known;   /* to be the same on all ranks, without an agreement */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
+    struct mca_agreement *agreement; /* NULL: none so far */
     bool nested; /* a set-up or a check is under way: calls that it makes are passed down */
     arc_tally_t tally[ARC_SLOTS];
 };
@@ -138,10 +141,15 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
                               int receive_count, struct ompi_datatype_t *receive_type);
 
 /*
- * MIN over all ranks of the communicator of each of `count` values, through the
- * component below.  For set-up and checks, not for every call.
+ * MIN over all ranks of the communicator of each of `count` values.  For set-up and checks, not
+ * for every call.  Up to ARC_AGREEMENT_VALUES values are under the component's time limit; if that
+ * ends it, or anything goes wrong, the module is broken, and it has been said who is missing.  More
+ * values go through the component below.
  */
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
+
+/* When the module goes: free what its agreements need, unless messages may still be in it. */
+void arc_module_forget_agreements(arc_module_t *module);
 
 /*
  * Count a call of `bytes` bytes on a communicator in ARC_PHASE_FRESH.  Is the communicator still
@@ -159,7 +167,8 @@ static inline bool arc_module_is_young(arc_module_t *module, size_t bytes)
 
 /*
  * The first step of every module: is `hash`, of the configuration, the same on
- * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED.
+ * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED; ARC_PHASE_BROKEN: a rank
+ * did not come.
  */
 void arc_module_agree(arc_module_t *module, uint64_t hash);
 
@@ -168,7 +177,8 @@ void arc_module_agree_on_params(arc_module_t *module);
 
 /*
  * A call, an allreduce or that of a slot, failed after its first byte was out: say so, break the
- * module for good, and return an MPI error.  Later calls return arc_module_broken_error().
+ * module for good, and return an MPI error.  If it is broken already, nothing is said.  Later calls
+ * return arc_module_broken_error().
  */
 int arc_module_break(arc_module_t *module, arc_status_t status, const char *details);
 int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status,

@@ -95,16 +95,6 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
                                module->comm, &module->super);
 }
 
-arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
-{
-    /* Whatever the component below calls on this communicator must not come back to us. */
-    module->nested = true;
-    int status = arc_below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
-                                     &ompi_mpi_op_min.op, module->comm, &module->super);
-    module->nested = false;
-    return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
-}
-
 void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
     /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
@@ -143,6 +133,9 @@ int arc_module_break(arc_module_t *module, arc_status_t status, const char *deta
 int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status,
                           const char *details)
 {
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return arc_module_broken_error(); /* which has been said */
+    }
     module->phase = ARC_PHASE_BROKEN;
     arc_module_warn(
         module, "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",

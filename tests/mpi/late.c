@@ -8,6 +8,8 @@
  *
  *   -r RANK   who stays away (default 1)
  *   -w SEC    for how long at most (default 5); must be longer than the limit
+ *   -f        it is the first call, which sets up, that this rank stays away from; it comes to the
+ *             same call afterwards, and gets an error, too
  *   -n N      float elements of the sum (default 8), a size the component takes
  *   -s        MPI_Reduce_scatter_block of as many elements instead
  *   -g        MPI_Allgather, of as many elements in all
@@ -92,7 +94,21 @@ static void stay_away(int ranks, unsigned most_seconds)
     }
 }
 
-static void check_without(float *data, int count, int missing, unsigned away_seconds)
+/*
+ * The rank that stayed away comes when all others have given up, and is told.  Not always at once:
+ * in powers of two it may have from the others all that the first agreement needs.
+ */
+static void check_late_one(float *data, int count, unsigned limit_seconds)
+{
+    const double start = MPI_Wtime();
+    const int code = sum_ones(data, count);
+    const double waited_seconds = MPI_Wtime() - start;
+
+    tap_check(code != MPI_SUCCESS, "the late rank's call returned success");
+    tap_check(waited_seconds < limit_seconds, "the late rank's call took %.3f s", waited_seconds);
+}
+
+static void check_without(float *data, int count, int missing, unsigned away_seconds, bool is_first)
 {
     int rank;
     int ranks;
@@ -103,6 +119,9 @@ static void check_without(float *data, int count, int missing, unsigned away_sec
     MPI_Bcast(&process, 1, MPI_LONG, missing, MPI_COMM_WORLD);
     if (rank == missing) {
         stay_away(ranks - 1, away_seconds);
+        if (is_first) {
+            check_late_one(data, count, away_seconds);
+        }
     } else {
         double start = MPI_Wtime();
         int code = sum_ones(data, count);
@@ -171,18 +190,21 @@ int main(int argc, char **argv)
     unsigned away_seconds = 5;
     int count = 8;
     double long_seconds = 0;
+    bool is_first = false;
     int option;
     int ranks;
 
     hold_signals();
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:l:sg")) != -1) {
+    while ((option = getopt(argc, argv, "r:w:n:l:sgf")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
         } else if (option == 'w') {
             away_seconds = (unsigned) atoi(optarg);
         } else if (option == 'n') {
             count = atoi(optarg);
+        } else if (option == 'f') {
+            is_first = true;
         } else if (option == 's') {
             scatters = true;
         } else if (option == 'g') {
@@ -201,8 +223,10 @@ int main(int argc, char **argv)
     } else {
         float *data = must_alloc((size_t) count * sizeof *data);
 
-        check_before(data, count, ranks);
-        check_without(data, count, missing, away_seconds);
+        if (!is_first) {
+            check_before(data, count, ranks);
+        }
+        check_without(data, count, missing, away_seconds, is_first);
         free(data);
     }
     tap_finish();

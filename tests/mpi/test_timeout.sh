@@ -29,6 +29,19 @@ check_only() {
     mpi_result $? "$1: every rank names rank $3 and no other"
 }
 
+# check_first LABEL RANKS MISSING "MCA ARGUMENTS": the first call on a communicator, which that rank
+# stays away from.  All ranks name it, also itself when it comes, or it says whom it waits for in vain.
+check_first() {
+    mpi_start "$2" 40 "$4" late -r "$3" -f -w $away_seconds
+    cp "$mpi_scratch/err" "$mpi_scratch/messages"
+    : >"$mpi_scratch/err"
+    mpi_report "$1"
+    test "$(grep -c "failed: .* to agree; waiting for rank $3\. " "$mpi_scratch/messages")" -eq $(($2 - 1)) &&
+        test "$(grep -c ": rank $3: .* failed: .* to agree; " "$mpi_scratch/messages")" -eq 1
+    mpi_result $? "$1: every rank names rank $3, in an agreement"
+    mpi_show "$mpi_scratch/messages"
+}
+
 # check_neighbours LABEL RANKS MISSING: each message of the last check_late names a neighbour in the
 # ring of the rank that prints it, and the one after the missing rank names that.
 check_neighbours() {
@@ -92,7 +105,17 @@ done
 mpi_join
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
+# With both components and with coll_lowlat alone; powers of two, where the late rank finds all messages
+# of the first agreement, and others.
+for ranks in 2 3 4 7; do
+    both="--mca coll_lowlat_timeout 1 --mca coll_quant_timeout 1"
+    mpi_beside check_first "first call, np=$ranks" $ranks $((ranks / 2)) "$both"
+    mpi_beside check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "$limit --mca coll ^quant"
+done
+mpi_beside check_first "first call, 2 nodes, np=4" 4 1 "$both --mca coll_lowlat_ranks_per_node 2"
+mpi_join
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
+mpi_beside check_first "first call, quant, np=5" 5 0 "$quant 1 --mca coll_lowlat_timeout 1"
 mpi_beside check_late "quant, np=2" 2 1 "$quant 1" 300000
 for missing in 0 2; do
     mpi_beside late_in_ring "quant, np=4, rank $missing missing" 4 $missing "$quant 1" 300000

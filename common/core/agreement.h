@@ -1,0 +1,79 @@
+/*
+ * The minimum of a few numbers over all ranks, by messages of our own; and if a rank does not come,
+ * an end with its name.
+ *
+ * With P ranks, in round k = 0, 1, ... as long as 2^k < P
+ *
+ *     rank r sends what it knows to rank r + 2^k and receives from rank r - 2^k     (modulo P)
+ *
+ * and takes the minimum: it then knows that of the 2^(k+1) ranks up to its own, and after the last
+ * round that of all.  A number that comes twice does no harm to a minimum, so any P will do.
+ *
+ *   cost    ceil(log2 P) (alpha + n beta)
+ *   message 8 bytes for each number; one more says who is missing: 2^64 - 1 if nobody is
+ *
+ * The distances 2^k < P differ, so from one rank to another there goes at most one message in an
+ * agreement, and always in the same round: the i-th message between two ranks cannot be taken for
+ * that of another agreement.
+ *
+ * If rank m does not come, rank m + 1 waits in round 0, where everybody sends at once, and so knows
+ * that m is missing; the others wait for m in a later round, or for a rank that itself waits in an
+ * earlier one.  So a rank gives up after the time limit in round 0, and the later the round the
+ * longer it waits for somebody who knows better, in the last one nearly once more as long.  Who
+ * gives up, or is told that a rank is missing, tells that, in a message of 8 bytes, to all to whom
+ * it sends in an agreement, and ends.  To whom it would have sent later in this one the notice
+ * comes in place of that message, and to the others in place of the message of the next agreement,
+ * which there will not be.  In this way all are told who wait for a rank that waits, and who come
+ * late: it is enough if one rank has a time limit.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_AGREEMENT_H
+#define ARC_AGREEMENT_H
+
+#include <stdint.h>
+
+#include "stream.h"
+#include "task.h"
+#include "wait.h"
+
+enum {
+    ARC_AGREEMENT_VALUES = 16, /* the set-ups compare 1 to 5, the trials one for each candidate */
+    ARC_AGREEMENT_WORDS = 1 + ARC_AGREEMENT_VALUES,
+};
+
+#define ARC_AGREEMENT_NOBODY UINT64_MAX
+
+typedef struct arc_agreement {
+    arc_task_t task; /* first */
+    arc_stream_t *stream;
+    unsigned distance;  /* 2^k */
+    size_t bytes;       /* of a message */
+    arc_status_t error; /* of starting the round */
+    arc_stream_request_t send;
+    arc_stream_request_t receive;
+    /* [0] who is missing, then the numbers. */
+    uint64_t known[ARC_AGREEMENT_WORDS]; /* what is sent: unchanged while a round is under way */
+    uint64_t received[ARC_AGREEMENT_WORDS];
+    uint64_t notice; /* who is missing, once that is told */
+} arc_agreement_t;
+
+/* At least 2 ranks, 1 to ARC_AGREEMENT_VALUES numbers.  The task ends in ARC_OK, ARC_ERR_TIMEOUT if
+ * somebody is missing, or an error of the stream. */
+void arc_agreement_start(arc_agreement_t *agreement, arc_stream_t *stream, const uint64_t *values,
+                         unsigned count);
+
+/*
+ * Start, drive to the end, and give up if a rank does not come within the time limit.  ARC_OK, and
+ * the minimum is in `values`.  After ARC_ERR_TIMEOUT *missing is who has not come: this rank itself
+ * if others waited for it.  After any error the stream is dead, and messages that are under way may
+ * still be read from `agreement`.
+ */
+arc_status_t arc_agreement_run(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
+                               unsigned count, const arc_wait_t *wait,
+                               unsigned *missing) ARC_MUST_CHECK;
+
+/* For tests, what arc_agreement_run() does when the time is over: name who is awaited, tell. */
+void arc_agreement_give_up(arc_agreement_t *agreement);
+
+#endif

@@ -1,0 +1,410 @@
+/*
+ * Agreements: the minimum over any number of ranks, under any order and delay of messages; and if
+ * ranks do not come, every other one ends and names one of them.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agreement.h"
+#include "sim_stream.h"
+#include "testlib.h"
+
+enum { SEED = 20261122, MOST_RANKS = 70, AGREEMENTS = 4, STEPS = 2000000, LINK_MESSAGES = 4 };
+
+static arc_agreement_t agreements[MOST_RANKS];
+static uint64_t values[MOST_RANKS][ARC_AGREEMENT_VALUES];
+
+/* ---- one agreement after the other, while ranks run ahead ---- */
+
+/* A rank that makes several agreements: the next one begins as soon as this rank has ended one. */
+typedef struct series {
+    arc_task_t task;
+    arc_agreement_t agreement;
+    arc_stream_t *stream;
+    unsigned made;
+    uint64_t found[AGREEMENTS][ARC_AGREEMENT_VALUES];
+} series_t;
+
+/* Of the agreement number `made`; a different number of values in each. */
+static unsigned count_of(unsigned made)
+{
+    static const unsigned counts[AGREEMENTS] = {1, ARC_AGREEMENT_VALUES, 2, 5};
+    return counts[made];
+}
+
+static uint64_t value_of(unsigned rank, unsigned made, unsigned i)
+{
+    test_random_t random = test_random_of(SEED + made, (uint64_t) rank * ARC_AGREEMENT_VALUES + i);
+    return test_random_bits(&random);
+}
+
+static void start_next(series_t *series)
+{
+    uint64_t own[ARC_AGREEMENT_VALUES];
+
+    for (unsigned i = 0; i < count_of(series->made); ++i) {
+        own[i] = value_of(series->stream->rank, series->made, i);
+    }
+    arc_agreement_start(&series->agreement, series->stream, own, count_of(series->made));
+}
+
+static arc_status_t series_progress(arc_task_t *base)
+{
+    series_t *series = (series_t *) base;
+
+    if (NULL == series->agreement.stream) {
+        start_next(series);
+    }
+    const arc_status_t status = series->agreement.task.ops->progress(&series->agreement.task);
+    if (ARC_OK != status) {
+        return status;
+    }
+    memcpy(series->found[series->made], series->agreement.known + 1,
+           count_of(series->made) * sizeof(uint64_t));
+    series->made += 1;
+    if (series->made < AGREEMENTS) {
+        start_next(series);
+        return ARC_IN_PROGRESS;
+    }
+    return ARC_OK;
+}
+
+static void check_series(const series_t *series, unsigned ranks)
+{
+    for (unsigned made = 0; made < AGREEMENTS; ++made) {
+        for (unsigned i = 0; i < count_of(made); ++i) {
+            uint64_t least = UINT64_MAX;
+            for (unsigned rank = 0; rank < ranks; ++rank) {
+                const uint64_t value = value_of(rank, made, i);
+                least = value < least ? value : least;
+            }
+            for (unsigned rank = 0; rank < ranks; ++rank) {
+                assert_true(least == series[rank].found[made][i]);
+            }
+        }
+    }
+}
+
+static void all_find_the_minimum(void **state)
+{
+    static const arc_task_ops_t ops = {.progress = series_progress};
+    static series_t series[MOST_RANKS];
+    arc_task_t *tasks[MOST_RANKS];
+    arc_status_t statuses[MOST_RANKS];
+    (void) state;
+
+    for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
+        const sim_options_t options = {
+            .seed = SEED + ranks, .delay_max = 1 + ranks % 30, .eager_max = ranks % 4};
+        sim_network_t *network = sim_network_new(ranks, &options);
+        memset(series, 0, sizeof series);
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            series[rank].task.ops = &ops;
+            series[rank].stream = sim_network_stream(network, rank);
+            tasks[rank] = &series[rank].task;
+        }
+        assert_true(sim_network_run(network, tasks, statuses, STEPS));
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            assert_int_equal(ARC_OK, statuses[rank]);
+        }
+        check_series(series, ranks);
+        assert_int_equal(0, sim_network_outstanding(network));
+        unsigned rounds = 0;
+        while (1U << rounds < ranks) {
+            ++rounds;
+        }
+        assert_int_equal(AGREEMENTS * ranks * rounds, sim_network_delivered(network));
+        sim_network_free(network);
+    }
+}
+
+/* Every start and completion of a message may fail: an error, and nothing stays started. */
+static void failures_end_it(void **state)
+{
+    enum { RANKS = 5 };
+    static const arc_task_ops_t ops = {.progress = series_progress};
+    static series_t series[RANKS];
+    arc_task_t *tasks[RANKS];
+    arc_status_t statuses[RANKS];
+    bool happened = true;
+    (void) state;
+
+    for (uint64_t at = 1; happened; ++at) {
+        const sim_options_t options = {.seed = SEED, .delay_max = 3, .eager_max = 1, .fail_at = at};
+        unsigned failed = 0;
+        sim_network_t *network = sim_network_new(RANKS, &options);
+        memset(series, 0, sizeof series);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            series[rank].task.ops = &ops;
+            series[rank].stream = sim_network_stream(network, rank);
+            tasks[rank] = &series[rank].task;
+        }
+        assert_true(sim_network_run(network, tasks, statuses, STEPS));
+        happened = sim_network_fault_happened(network);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            failed += ARC_OK != statuses[rank];
+        }
+        assert_true(happened == (failed > 0));
+        assert_int_equal(0, sim_network_outstanding(network));
+        sim_network_free(network);
+    }
+}
+
+/* ---- ranks that do not come: a network that holds every message ---- */
+
+typedef struct message {
+    uint64_t words[ARC_AGREEMENT_WORDS];
+    size_t bytes;
+} message_t;
+
+typedef struct mailbox {
+    message_t message[LINK_MESSAGES];
+    unsigned sent;
+    unsigned received;
+} mailbox_t;
+
+typedef struct pending {
+    unsigned from;
+    void *buffer;
+    bool started;
+} pending_t;
+
+typedef struct held_stream {
+    arc_stream_t base;
+    pending_t pending;
+} held_stream_t;
+
+static mailbox_t mail[MOST_RANKS][MOST_RANKS]; /* [from][to] */
+static held_stream_t held[MOST_RANKS];
+
+static arc_status_t held_send(arc_stream_t *base, unsigned peer, const void *buffer, size_t bytes,
+                              arc_stream_request_t *request)
+{
+    mailbox_t *box = &mail[base->rank][peer];
+
+    assert_true(peer < base->ranks && peer != base->rank);
+    assert_true(box->sent < LINK_MESSAGES && bytes <= sizeof box->message[0].words);
+    message_t *message = &box->message[box->sent++];
+    memcpy(message->words, buffer, bytes);
+    message->bytes = bytes;
+    request->handle = box;
+    return ARC_OK;
+}
+
+static arc_status_t held_receive(arc_stream_t *base, unsigned peer, void *buffer,
+                                 size_t capacity_bytes, arc_stream_request_t *request)
+{
+    pending_t *pending = &((held_stream_t *) base)->pending;
+
+    assert_true(peer < base->ranks && peer != base->rank && !pending->started);
+    assert_true(capacity_bytes <= sizeof(uint64_t) * ARC_AGREEMENT_WORDS);
+    *pending = (pending_t){.from = peer, .buffer = buffer, .started = true};
+    request->handle = pending;
+    return ARC_OK;
+}
+
+static arc_status_t held_test(arc_stream_t *base, arc_stream_request_t *request)
+{
+    pending_t *pending = &((held_stream_t *) base)->pending;
+
+    if (request->handle == pending) {
+        mailbox_t *box = &mail[pending->from][base->rank];
+        if (box->received == box->sent) {
+            return ARC_IN_PROGRESS;
+        }
+        const message_t *message = &box->message[box->received++];
+        memcpy(pending->buffer, message->words, message->bytes);
+        request->bytes = message->bytes;
+        pending->started = false;
+    }
+    request->handle = NULL;
+    return ARC_OK;
+}
+
+static void held_abort(arc_stream_t *base, arc_stream_request_t *request)
+{
+    pending_t *pending = &((held_stream_t *) base)->pending;
+
+    if (request->handle == pending) {
+        pending->started = false;
+    }
+    request->handle = NULL;
+}
+
+static void make_held(unsigned ranks)
+{
+    static const arc_stream_ops_t ops = {
+        .send = held_send, .receive = held_receive, .test = held_test, .abort = held_abort};
+
+    memset(mail, 0, sizeof mail);
+    memset(held, 0, sizeof held);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        held[rank].base = (arc_stream_t){.ops = &ops, .rank = rank, .ranks = ranks};
+    }
+}
+
+static arc_status_t statuses[MOST_RANKS];
+
+/* Let all that have come, and have not ended, do what they can: true if some rank got further. */
+static bool all_do_what_they_can(unsigned ranks, const bool *has_come)
+{
+    bool moved = false;
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank]) {
+            arc_task_t *task = &agreements[rank].task;
+            const unsigned long steps = task->steps;
+            statuses[rank] = task->ops->progress(task);
+            moved = moved || steps != task->steps || ARC_IN_PROGRESS != statuses[rank];
+        }
+    }
+    return moved;
+}
+
+static void comes(unsigned rank)
+{
+    values[rank][0] = 1000 + rank;
+    arc_agreement_start(&agreements[rank], &held[rank].base, values[rank], 1);
+    statuses[rank] = ARC_IN_PROGRESS;
+}
+
+/*
+ * All have come at the same time; the time limit is over for those in round 0, then in round 1, ...
+ * Then the missing ones come, too.
+ */
+static void check_missing(unsigned ranks, const bool *is_missing)
+{
+    bool has_come[MOST_RANKS];
+
+    make_held(ranks);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        has_come[rank] = !is_missing[rank];
+        if (has_come[rank]) {
+            comes(rank);
+        }
+    }
+    while (all_do_what_they_can(ranks, has_come)) {
+    }
+    for (unsigned distance = 1; distance < ranks; distance *= 2) {
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank] &&
+                distance == agreements[rank].distance) {
+                arc_agreement_give_up(&agreements[rank]);
+                statuses[rank] = ARC_ERR_TIMEOUT;
+            }
+        }
+        while (all_do_what_they_can(ranks, has_come)) {
+        }
+    }
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        if (has_come[rank]) {
+            assert_int_equal(ARC_ERR_TIMEOUT, statuses[rank]);
+            assert_true(agreements[rank].known[0] < ranks);
+            assert_true(is_missing[agreements[rank].known[0]]);
+        }
+        assert_false(held[rank].pending.started && has_come[rank]);
+    }
+    /* Who comes late is told at once: in this agreement or, if that has all it needs, in the next.
+     */
+    for (unsigned made = 0; made < 2; ++made) {
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            if (is_missing[rank] && (!has_come[rank] || ARC_OK == statuses[rank])) {
+                has_come[rank] = true;
+                comes(rank);
+            }
+        }
+        while (all_do_what_they_can(ranks, has_come)) {
+        }
+    }
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        assert_int_equal(ARC_ERR_TIMEOUT, statuses[rank]);
+    }
+}
+
+static void all_name_the_one_that_is_missing(void **state)
+{
+    (void) state;
+
+    for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
+        for (unsigned missing = 0; missing < ranks; ++missing) {
+            bool is_missing[MOST_RANKS] = {false};
+            is_missing[missing] = true;
+            check_missing(ranks, is_missing);
+        }
+    }
+}
+
+static void all_name_one_of_several_that_are_missing(void **state)
+{
+    enum { CASES = 500 };
+    test_random_t random = test_random_start(SEED);
+    (void) state;
+
+    for (unsigned i = 0; i < CASES; ++i) {
+        const unsigned ranks = 3 + (unsigned) test_random_below(&random, MOST_RANKS - 2);
+        bool is_missing[MOST_RANKS] = {false};
+        for (unsigned n = 2 + (unsigned) test_random_below(&random, ranks - 2); n > 0; --n) {
+            is_missing[test_random_below(&random, ranks)] = true;
+        }
+        /* One has come, and one has not. */
+        const unsigned one = (unsigned) test_random_below(&random, ranks);
+        is_missing[one] = false;
+        is_missing[(one + 1) % ranks] = true;
+        check_missing(ranks, is_missing);
+    }
+}
+
+/* ---- with a clock ---- */
+
+static void no_time_passes(void)
+{
+}
+
+static void run_gives_up_in_time_and_names_the_missing(void **state)
+{
+    const arc_wait_t wait = {.progress = no_time_passes, .timeout_ns = ARC_NS_PER_SECOND / 50};
+    uint64_t own[] = {7, 8};
+    unsigned missing = UINT32_MAX;
+    (void) state;
+
+    make_held(3);
+    int64_t start_ns = arc_now_ns();
+    assert_int_equal(ARC_ERR_TIMEOUT,
+                     arc_agreement_run(&agreements[2], &held[2].base, own, 2, &wait, &missing));
+    assert_true(arc_now_ns() - start_ns >= wait.timeout_ns);
+    assert_int_equal(1, missing);
+    assert_int_equal(7, own[0]);
+    /* Rank 1 has both messages of rank 2: the second is the notice. Rank 0 has not sent to it. */
+    missing = UINT32_MAX;
+    start_ns = arc_now_ns();
+    uint64_t others[] = {3, 4};
+    assert_int_equal(ARC_ERR_TIMEOUT,
+                     arc_agreement_run(&agreements[1], &held[1].base, others, 2, &wait, &missing));
+    assert_int_equal(0, missing);
+    /* Rank 0 hears at once that it is late. */
+    const arc_wait_t patient = {.progress = no_time_passes};
+    assert_int_equal(ARC_ERR_TIMEOUT, arc_agreement_run(&agreements[0], &held[0].base, others, 2,
+                                                        &patient, &missing));
+    assert_int_equal(0, missing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_find_the_minimum),
+        cmocka_unit_test(failures_end_it),
+        cmocka_unit_test(all_name_the_one_that_is_missing),
+        cmocka_unit_test(all_name_one_of_several_that_are_missing),
+        cmocka_unit_test(run_gives_up_in_time_and_names_the_missing),
+    };
+
+    return cmocka_run_group_tests_name("agreement", tests, NULL, NULL);
+}
