@@ -1,0 +1,162 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool.h"
+#include "sizes.h"
+
+void arc_pool_init(arc_pool_t *pool, size_t first_bytes, unsigned multiplier,
+                   arc_pool_left_fn_t left, void *context)
+{
+    memset(pool, 0, sizeof *pool);
+    pool->first_bytes = first_bytes;
+    pool->multiplier = multiplier;
+    pool->left = left;
+    pool->context = context;
+}
+
+void arc_pool_fini(arc_pool_t *pool)
+{
+    while (NULL != pool->first) {
+        arc_pool_segment_t *segment = pool->first;
+        pool->first = segment->after;
+        free(segment);
+    }
+    memset(pool, 0, sizeof *pool);
+}
+
+/* A free part of region `region`, put into the list behind `before`.  NULL: no memory. */
+static arc_pool_segment_t *new_part(arc_pool_t *pool, arc_pool_segment_t *before, unsigned region,
+                                    size_t offset_bytes, size_t bytes)
+{
+    arc_pool_segment_t *part = malloc(sizeof *part);
+
+    if (NULL == part) {
+        return NULL;
+    }
+    *part = (arc_pool_segment_t){.region = region,
+                                 .state = ARC_POOL_FREE,
+                                 .offset_bytes = offset_bytes,
+                                 .bytes = bytes,
+                                 .before = before,
+                                 .after = NULL == before ? pool->first : before->after};
+    *(NULL == before ? &pool->first : &before->after) = part;
+    *(NULL == part->after ? &pool->last : &part->after->before) = part;
+    return part;
+}
+
+/* If both are free and of one region, `part` becomes both. */
+static void join_next(arc_pool_t *pool, arc_pool_segment_t *part)
+{
+    arc_pool_segment_t *next = part->after;
+
+    if (NULL == next || ARC_POOL_FREE != part->state || ARC_POOL_FREE != next->state ||
+        next->region != part->region) {
+        return;
+    }
+    assert(part->offset_bytes + part->bytes == next->offset_bytes);
+    part->bytes += next->bytes;
+    part->after = next->after;
+    *(NULL == next->after ? &pool->last : &next->after->before) = part;
+    free(next);
+}
+
+static void make_free(arc_pool_t *pool, arc_pool_segment_t *segment)
+{
+    arc_pool_segment_t *before = segment->before;
+
+    segment->state = ARC_POOL_FREE;
+    join_next(pool, segment);
+    if (NULL != before) {
+        join_next(pool, before);
+    }
+}
+
+/* Free what all have left. */
+static void free_left(arc_pool_t *pool)
+{
+    arc_pool_segment_t **at = &pool->retired;
+
+    while (NULL != *at) {
+        arc_pool_segment_t *segment = *at;
+        if (pool->left(pool->context, segment)) {
+            *at = segment->next_retired;
+            make_free(pool, segment);
+        } else {
+            at = &segment->next_retired;
+        }
+    }
+}
+
+void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes)
+{
+    const size_t kept_bytes = arc_round_up(bytes, ARC_POOL_UNIT_BYTES);
+
+    assert(ARC_POOL_TAKEN == segment->state && kept_bytes <= segment->bytes);
+    if (kept_bytes < segment->bytes) {
+        arc_pool_segment_t *rest =
+            new_part(pool, segment, segment->region, segment->offset_bytes + kept_bytes,
+                     segment->bytes - kept_bytes);
+        if (NULL != rest) {
+            segment->bytes = kept_bytes;
+            join_next(pool, rest);
+        }
+    }
+}
+
+arc_pool_segment_t *arc_pool_take(arc_pool_t *pool, size_t bytes)
+{
+    assert(0 < bytes);
+    free_left(pool);
+    for (arc_pool_segment_t *part = pool->first; NULL != part; part = part->after) {
+        if (ARC_POOL_FREE == part->state && part->bytes >= bytes) {
+            part->state = ARC_POOL_TAKEN;
+            arc_pool_cut(pool, part, bytes);
+            return part;
+        }
+    }
+    return NULL;
+}
+
+bool arc_pool_wish(const arc_pool_t *pool, size_t head_bytes, size_t bytes, size_t *least,
+                   size_t *best)
+{
+    const size_t wanted = 0 == pool->regions ? pool->first_bytes : pool->multiplier * pool->bytes;
+
+    if (ARC_POOL_REGIONS == pool->regions) {
+        return false;
+    }
+    *least = head_bytes + arc_round_up(bytes, ARC_POOL_UNIT_BYTES);
+    *best = wanted > *least ? arc_round_up(wanted, ARC_POOL_UNIT_BYTES) : *least;
+    return true;
+}
+
+arc_status_t arc_pool_add(arc_pool_t *pool, size_t head_bytes, size_t bytes)
+{
+    assert(pool->regions < ARC_POOL_REGIONS && head_bytes < bytes);
+    assert(0 == head_bytes % ARC_POOL_UNIT_BYTES && 0 == bytes % ARC_POOL_UNIT_BYTES);
+    if (NULL == new_part(pool, pool->last, pool->regions, head_bytes, bytes - head_bytes)) {
+        return ARC_ERR_NO_MEMORY;
+    }
+    pool->regions += 1;
+    pool->bytes += bytes;
+    return ARC_OK;
+}
+
+void arc_pool_return(arc_pool_t *pool, arc_pool_segment_t *segment)
+{
+    assert(ARC_POOL_TAKEN == segment->state);
+    make_free(pool, segment);
+}
+
+void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t users)
+{
+    assert(ARC_POOL_TAKEN == segment->state);
+    segment->state = ARC_POOL_RETIRED;
+    segment->users = users;
+    segment->next_retired = pool->retired;
+    pool->retired = segment;
+}
