@@ -18,10 +18,6 @@
 #include "topology.h"
 #include "wait.h"
 
-/* UCX's memory domains that segments come from, in the order in which they are tried. */
-enum { LOWLAT_DOMAINS = 2 };
-extern const char *const lowlat_domain_names[LOWLAT_DOMAINS];
-
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
@@ -31,11 +27,9 @@ typedef struct lowlat_component {
     lowlat_puts_t puts;
     lowlat_memo_t tried;  /* shape of communicators -> lowlat_trials_t */
     lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
+    lowlat_pool_t pool;
     /* Under base.lock: */
-    ucx_domain_t domain[LOWLAT_DOMAINS]; /* opened when first needed */
-    bool domain_open[LOWLAT_DOMAINS];
-    int communicators;   /* that are set up, or about to be */
-    size_t memory_bytes; /* of our segments */
+    size_t memory_bytes; /* of our regions and windows */
     arc_cores_t cores;   /* of this process, as they were at ... */
     int64_t cores_ns;    /* ... this time; 0: not known */
 } lowlat_component_t;
@@ -56,7 +50,6 @@ typedef struct lowlat_module {
     size_t max_arena_bytes; /* what the memory may grow to */
     /* For longer messages of an algorithm the memory should grow. */
     size_t enough_bytes[LOWLAT_ALGORITHMS];
-    bool counted; /* in the component's `communicators` */
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;

@@ -71,10 +71,10 @@ static int lowlat_open(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
-    component->communicators = 0;
     component->memory_bytes = 0;
     lowlat_memo_open(&component->tried, sizeof(lowlat_trials_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
+    lowlat_pool_open(&component->pool);
     lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
     component->ucx_open = component->config.priority >= 0 &&
@@ -89,12 +89,7 @@ static int lowlat_close(void)
     lowlat_memo_close(&component->tried);
     lowlat_memo_close(&component->staged);
     lowlat_puts_close(&component->puts);
-    for (int domain = 0; domain < LOWLAT_DOMAINS; ++domain) {
-        if (component->domain_open[domain]) {
-            ucx_domain_close(&component->domain[domain]);
-            component->domain_open[domain] = false;
-        }
-    }
+    lowlat_pool_close(&component->pool);
     if (component->ucx_open) {
         ucx_library_close(&component->ucx);
         component->ucx_open = false;
@@ -173,7 +168,6 @@ static void module_construct(lowlat_module_t *module)
     memset(&module->net, 0, sizeof module->net);
     module->port = NULL;
     module->scratch = NULL;
-    module->counted = false;
     module->until_look = INT64_MAX;
     module->looked = false;
 }

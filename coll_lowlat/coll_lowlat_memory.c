@@ -1,61 +1,50 @@
 /*
- * How ranks come to map each other's segments:
+ * How the ranks of a node come to use each other's segments:
  *
- *   1  allocate our segment, write a random number into it
- *   2  allgather { ok, random number, key, processors we have }
- *   3  attach every peer's segment and look for the peer's number there: a key
- *      from another IPC namespace can map somebody else's memory
- *   4  minimum of ok over all ranks: all use what they mapped, or nobody does
+ *   1  take a segment from our pool, the largest that it has, up to what is wished
+ *   2  gather, on the node, cards { bytes, place, processors we have }
+ *   3  map every peer's region, unless an earlier communicator has, and look for the peer's
+ *      random number there: a key from another IPC namespace can map somebody else's memory
+ *   4  minimum over all ranks of the bytes: all use what they mapped, or nobody does
  *
- * Steps 2 and 4 go through the component below.  A failure is remembered and
- * not acted upon before step 4, so that no rank waits for one that has left.
- * One memory domain after the other is tried, the same on all ranks.
+ * Step 4 goes through the component below.  A failure is 0 bytes and not acted upon before step 4,
+ * so that no rank waits for one that has left.  Until then nobody reads or writes a segment, so
+ * after a failure it is free at once.  One memory domain after the other is tried, the same on
+ * all ranks.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_cores.h"
+#include "coll_lowlat_staging.h"
+#include "mca_gather.h"
+#include "sizes.h"
 
 /* What a rank tells the others.  The same program on the same node: no byte order to care for. */
 typedef struct card {
-    uint64_t ok;
-    uint64_t identity;
-    ucx_key_t key;
+    uint64_t arena_bytes; /* 0: it has no memory */
+    lowlat_place_t place;
     arc_cores_t cores;
 } card_t;
 
-const char *const lowlat_domain_names[LOWLAT_DOMAINS] = {"sysv", "posix"};
-
-/* The memory domain, opened if this is its first use; NULL if there is none. */
-static const ucx_domain_t *domain_get(lowlat_component_t *component, int domain)
-{
-    (void) pthread_mutex_lock(&component->base.lock);
-    if (!component->domain_open[domain] && component->ucx_open) {
-        component->domain_open[domain] =
-            ARC_OK == ucx_domain_open(&component->domain[domain], &component->ucx,
-                                      lowlat_domain_names[domain]);
-    }
-    const ucx_domain_t *opened = component->domain_open[domain] ? &component->domain[domain] : NULL;
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return opened;
-}
-
-bool lowlat_budget_take(size_t bytes, lowlat_budget_t part)
+size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
     const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    const bool fits =
-        component->memory_bytes + bytes <= component->config.max_memory / processes / part;
-    component->memory_bytes += fits ? bytes : 0;
+    const size_t limit = component->config.max_memory / processes / part;
+    const size_t used = component->memory_bytes;
+    const size_t rest = limit > used ? limit - used : 0;
+    size_t bytes = best <= rest ? best : rest - rest % LOWLAT_PAGE_BYTES;
+    bytes = bytes < least ? 0 : bytes;
+    component->memory_bytes += bytes;
     (void) pthread_mutex_unlock(&component->base.lock);
-    return fits;
+    return bytes;
 }
 
 void lowlat_budget_return(size_t bytes)
@@ -67,140 +56,157 @@ void lowlat_budget_return(size_t bytes)
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
+static lowlat_pool_t *pool_get(void)
+{
+    return &mca_coll_lowlat_component.pool;
+}
+
 static void unmap_all(lowlat_share_t *share)
 {
     for (unsigned rank = 0; NULL != share->mapping && rank < share->ranks; ++rank) {
-        ucx_mapping_detach(&share->mapping[rank]);
+        if (NULL != share->mapping[rank]) {
+            lowlat_pool_unmap(pool_get(), share->mapping[rank]);
+            share->mapping[rank] = NULL;
+        }
     }
-    ucx_segment_free(&share->own);
 }
 
-void lowlat_share_release(lowlat_share_t *share)
+static void free_lists(lowlat_share_t *share)
 {
-    unmap_all(share);
-    lowlat_budget_return(share->counted_bytes);
     free(share->mapping);
     free(share->segment);
     memset(share, 0, sizeof *share);
 }
 
-/* Step 1.  Fills the card; card->ok stays 0 on any failure. */
-static void offer_segment(lowlat_share_t *share, const ucx_domain_t *domain, card_t *card)
+void lowlat_share_release(lowlat_share_t *share)
 {
-    memset(card, 0, sizeof *card);
-    coll_lowlat_cores_get(&card->cores);
-    if (NULL == domain || 0 == share->counted_bytes || NULL == share->mapping ||
-        NULL == share->segment ||
-        sizeof card->identity != getrandom(&card->identity, sizeof card->identity, 0) ||
-        ARC_OK != ucx_segment_create(&share->own, domain, share->counted_bytes, &card->key)) {
+    if (NULL == share->own) {
         return;
     }
-    lowlat_segment_t *own = ucx_segment_base(&share->own);
-    own->identity = card->identity;
-    card->ok = 1;
-}
-
-/* Step 3.  True if every segment of our node is mapped and is the one it should be. */
-static bool attach_peers(lowlat_share_t *share, const arc_topology_t *topology,
-                         const ucx_domain_t *domain, const card_t *cards)
-{
-    /* All first, our own too: without a domain nothing can be attached. */
-    for (unsigned i = 0; i < share->ranks; ++i) {
-        if (!cards[topology->members[i]].ok) {
-            return false;
+    for (unsigned rank = 0; rank < share->ranks; ++rank) {
+        if (rank != share->rank) {
+            /* Release: all that we have read there, we have read before. */
+            (void) __atomic_add_fetch(&share->segment[rank]->left, 1, __ATOMIC_RELEASE);
         }
-    }
-    for (unsigned i = 0; i < share->ranks; ++i) {
-        const card_t *card = &cards[topology->members[i]];
-        if (i == topology->local_rank) {
-            share->segment[i] = ucx_segment_base(&share->own);
-            continue;
-        }
-        if (ARC_OK != ucx_mapping_attach(&share->mapping[i], domain, &card->key)) {
-            return false;
-        }
-        share->segment[i] = share->mapping[i].base;
-        if (card->identity != share->segment[i]->identity) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Steps 1 to 4 with one memory domain.  ARC_UNSUPPORTED: not on all ranks; try another. */
-static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, card_t *cards)
-{
-    struct ompi_communicator_t *comm = module->base.comm;
-    const ucx_domain_t *domain = domain_get(&mca_coll_lowlat_component, share->domain);
-    card_t own;
-
-    offer_segment(share, domain, &own);
-    module->base.nested = true;
-    int gathered = comm->c_coll->coll_allgather(&own, (int) sizeof own, &ompi_mpi_byte.dt, cards,
-                                                (int) sizeof own, &ompi_mpi_byte.dt, comm,
-                                                comm->c_coll->coll_allgather_module);
-    module->base.nested = false;
-    uint64_t ok = OMPI_SUCCESS == gathered && attach_peers(share, &module->topology, domain, cards);
-    arc_status_t status = arc_module_min(&module->base, &ok, 1);
-    if (ARC_OK == status && ok) {
-        return ARC_OK;
     }
     unmap_all(share);
-    return ARC_OK == status ? ARC_UNSUPPORTED : status;
+    lowlat_pool_retire(pool_get(), share->domain, share->own, share->ranks - 1);
+    free_lists(share);
 }
 
-/* Try the domains, until all ranks can map each other's segments of one. */
-static arc_status_t try_domains(lowlat_share_t *share, lowlat_module_t *module, card_t *cards)
+/* Step 1.  Fills our card; 0 bytes if there is no memory. */
+static void offer_segment(lowlat_share_t *share, size_t wish_bytes, size_t floor_bytes,
+                          card_t *card)
 {
-    arc_status_t status = ARC_UNSUPPORTED;
+    size_t arena_bytes = wish_bytes;
 
-    for (int domain = 0; domain < LOWLAT_DOMAINS && ARC_UNSUPPORTED == status; ++domain) {
-        share->domain = domain;
-        status = try_domain(share, module, cards);
+    memset(card, 0, sizeof *card);
+    coll_lowlat_cores_get(&card->cores);
+    share->own = lowlat_pool_take(pool_get(), share->domain, arena_bytes, &card->place);
+    while (NULL == share->own && arena_bytes / 2 > floor_bytes) {
+        arena_bytes /= 2;
+        share->own = lowlat_pool_take(pool_get(), share->domain, arena_bytes, &card->place);
     }
-    return status;
+    card->arena_bytes = NULL == share->own ? 0 : arena_bytes;
+}
+
+/* Step 3.  The least bytes on our node; 0 if not every segment is mapped. */
+static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *module,
+                             const card_t *cards)
+{
+    const arc_topology_t *topology = &module->topology;
+    uint64_t least = UINT64_MAX;
+
+    /* All first, our own too: without a domain nothing can be attached. */
+    for (unsigned i = 0; i < share->ranks; ++i) {
+        least = arc_min(least, cards[i].arena_bytes);
+    }
+    for (unsigned i = 0; 0 != least && i < share->ranks; ++i) {
+        if (i == share->rank) {
+            share->segment[i] = lowlat_pool_segment(pool_get(), share->domain, share->own);
+            continue;
+        }
+        share->mapping[i] = lowlat_pool_map(
+            pool_get(), share->domain,
+            ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]),
+            &cards[mca_gather_place(topology, i)].place, &share->segment[i]);
+        least = NULL == share->mapping[i] ? 0 : least;
+    }
+    return least;
 }
 
 /* By the cards of our node; without memory for that, yes. */
-static bool are_cores_shared(const arc_topology_t *topology, const card_t *cards)
+static bool are_cores_shared(const card_t *cards, unsigned ranks)
 {
-    arc_cores_t *all = calloc(topology->local_ranks, sizeof *all);
+    arc_cores_t *all = calloc(ranks, sizeof *all);
     bool shared = true;
 
     if (NULL != all) {
-        for (unsigned i = 0; i < topology->local_ranks; ++i) {
-            all[i] = cards[topology->members[i]].cores;
+        for (unsigned i = 0; i < ranks; ++i) {
+            all[i] = cards[i].cores;
         }
-        shared = arc_cores_are_shared(all, topology->local_ranks);
+        shared = arc_cores_are_shared(all, ranks);
     }
     free(all);
     return shared;
 }
 
-arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module,
-                               size_t arena_bytes, bool *cores_shared)
+/* Steps 1 to 4 with one memory domain.  ARC_UNSUPPORTED: not on all ranks; try another. */
+static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
+                               size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
+{
+    uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
+
+    offer_segment(share, wish_bytes, floor_bytes, &cards[0]);
+    if (ARC_OK == mca_gather(&module->base, &module->topology, cards, sizeof cards[0])) {
+        all[0] = attach_peers(share, module, cards);
+        if (NULL != facts) {
+            all[1] = !are_cores_shared(cards, share->ranks);
+            all[2] = coll_lowlat_staging_recall(module);
+        }
+    }
+    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    if (ARC_OK == status && 0 != all[0]) {
+        share->arena_bytes = (size_t) all[0];
+        lowlat_pool_cut(pool_get(), share->domain, share->own, share->arena_bytes);
+        if (NULL != facts) {
+            *facts = (lowlat_facts_t){.cores_shared = !all[1], .all_remember = all[2]};
+        }
+        return ARC_OK;
+    }
+    unmap_all(share);
+    if (ARC_OK == status && NULL != share->own) {
+        lowlat_pool_return(pool_get(), share->domain, share->own);
+    }
+    share->own = NULL;
+    return ARC_OK == status ? ARC_UNSUPPORTED : status; /* with an error others may go on */
+}
+
+arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module, bool ready,
+                               size_t wish_bytes, size_t floor_bytes, lowlat_facts_t *facts)
 {
     const unsigned ranks = module->topology.local_ranks;
-    card_t *cards = calloc((size_t) ompi_comm_size(module->base.comm), sizeof *cards);
-    lowlat_share_t made = {.ranks = ranks,
-                           .arena_bytes = arena_bytes,
-                           .mapping = calloc(ranks, sizeof *made.mapping),
-                           .segment = calloc(ranks, sizeof(lowlat_segment_t *))};
-    /* The cards are needed even to take part in the failure. */
-    const size_t bytes = lowlat_segment_bytes(arena_bytes);
-    uint64_t ok = NULL != cards && lowlat_budget_take(bytes, LOWLAT_BUDGET_WHOLE);
+    card_t *cards = ready ? calloc(ranks, sizeof *cards) : NULL;
+    lowlat_share_t made = {.rank = module->topology.local_rank,
+                           .ranks = ranks,
+                           .mapping = ready ? calloc(ranks, sizeof *made.mapping) : NULL,
+                           .segment = ready ? calloc(ranks, sizeof *made.segment) : NULL};
+    /* All that is needed even to take part in a failure. */
+    uint64_t ok = NULL != cards && NULL != made.mapping && NULL != made.segment;
 
-    made.counted_bytes = ok ? bytes : 0;
     arc_status_t status = arc_module_min(&module->base, &ok, 1);
     if (ARC_OK == status) {
-        status = ok ? try_domains(&made, module, cards) : ARC_ERR_NO_MEMORY;
+        status = ARC_UNSUPPORTED;
     }
-    *cores_shared = ARC_OK != status || are_cores_shared(&module->topology, cards);
+    for (int domain = 0; ok && ARC_UNSUPPORTED == status && domain < LOWLAT_DOMAINS; ++domain) {
+        made.domain = domain;
+        status = try_domain(&made, module, wish_bytes, floor_bytes, cards, facts);
+    }
     free(cards);
     if (ARC_OK == status) {
         *share = made;
     } else {
-        lowlat_share_release(&made);
+        free_lists(&made);
     }
     return status;
 }

@@ -199,7 +199,7 @@ static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t
     const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
     const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
 
-    if (!lowlat_budget_take(memory_bytes, LOWLAT_BUDGET_HALF)) {
+    if (0 == lowlat_budget_take(memory_bytes, memory_bytes, LOWLAT_BUDGET_HALF)) {
         return NO_MEMORY;
     }
     port->counted_bytes = memory_bytes;

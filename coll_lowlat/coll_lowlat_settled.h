@@ -41,10 +41,10 @@ enum {
     LOWLAT_PUT_SLOTS = ARC_SETTLED(16, 2),
 
     /*
-     * Communicators of a process that may have shared memory at the same time.  Each takes a
-     * segment for every rank, and a system has 4096 as a rule (kernel.shmmni).
+     * The first region of System V memory: room for 14 communicators as they begin.  What of it
+     * nobody writes takes no memory.
      */
-    LOWLAT_MAX_COMMUNICATORS = ARC_SETTLED(256, 16),
+    LOWLAT_FIRST_REGION_BYTES = ARC_SETTLED(1 << 20, 128 << 10),
 
     /*
      * Polls before a waiting rank lets Open MPI run on every poll: a few microseconds, which cost

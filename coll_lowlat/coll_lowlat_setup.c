@@ -16,28 +16,6 @@
 #include "mca_nodes.h"
 #include "sizes.h"
 
-/* Count this communicator, if there is room for one more. */
-static bool communicator_enter(lowlat_module_t *module)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    module->counted = component->communicators < LOWLAT_MAX_COMMUNICATORS;
-    component->communicators += module->counted;
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return module->counted;
-}
-
-static void communicator_leave(lowlat_module_t *module)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    component->communicators -= module->counted;
-    module->counted = false;
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
 /* The longest message that `algorithm` carries in arenas of this size as it is meant to. */
 static size_t enough_for(const lowlat_module_t *module, unsigned algorithm, size_t arena_bytes)
 {
@@ -81,20 +59,6 @@ static void compile_map(lowlat_module_t *module)
     lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &group);
 }
 
-/*
- * Does every rank have a core of its own?  Decides how to wait and which rules count,
- * for all ranks alike.  And do all remember how they stage?
- */
-static arc_status_t look_at_cores(lowlat_module_t *module, bool cores_shared, bool *all_remember)
-{
-    uint64_t all[] = {!cores_shared, coll_lowlat_staging_recall(module)};
-    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
-
-    module->group.cores_shared = !all[0];
-    *all_remember = all[1];
-    return status;
-}
-
 /* Every rank for itself. */
 static void choose_wait(lowlat_module_t *module)
 {
@@ -120,7 +84,8 @@ static void log_ready(const lowlat_module_t *module)
     arc_module_log(&module->base, ARC_LOG_CHOICE,
                    "%s; %s%s memory, %zu bytes a rank, processors %s, %s kernels, %s", text,
                    lowlat_net_text(module), lowlat_domain_names[module->share.domain],
-                   module->share.counted_bytes, module->group.cores_shared ? "shared" : "own",
+                   lowlat_segment_bytes(module->share.arena_bytes),
+                   module->group.cores_shared ? "shared" : "own",
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
@@ -142,9 +107,6 @@ static arc_reason_t make_ready(lowlat_module_t *module)
         LOWLAT_NODES_NONE == mca_coll_lowlat_component.config.nodes_algorithm) {
         return ARC_REASON_NOT_ONE_NODE;
     }
-    if (!communicator_enter(module)) {
-        return ARC_REASON_TOO_MANY;
-    }
     group->parts = calloc(group->ranks, sizeof *group->parts);
     return NULL != group->parts && (1 == topology->nodes || lowlat_net_make(module))
                ? ARC_REASON_NONE
@@ -152,27 +114,22 @@ static arc_reason_t make_ready(lowlat_module_t *module)
 }
 
 /*
- * Share memory with arenas of `wish_bytes`, or of half of that, a quarter, ..., but of more
- * than `floor_bytes`.  What was not granted is not asked for again.
+ * Share memory with arenas of `wish_bytes`, or of less, but of more than `floor_bytes`.  What was
+ * not granted is not asked for again.
  */
-static arc_status_t get_memory(lowlat_module_t *module, size_t wish_bytes, size_t floor_bytes,
-                               bool *cores_shared)
+static arc_status_t get_memory(lowlat_module_t *module, bool ready, size_t wish_bytes,
+                               size_t floor_bytes, lowlat_facts_t *facts)
 {
-    size_t arena_bytes = wish_bytes;
     lowlat_share_t share;
 
-    arc_status_t status = lowlat_share_make(&share, module, arena_bytes, cores_shared);
-    while (ARC_ERR_NO_MEMORY == status && arena_bytes / 2 > floor_bytes) {
-        arena_bytes /= 2;
-        status = lowlat_share_make(&share, module, arena_bytes, cores_shared);
-    }
-    if (ARC_OK != status || arena_bytes < wish_bytes) {
-        module->max_arena_bytes = ARC_OK == status ? arena_bytes : module->group.arena_bytes;
-    }
+    arc_status_t status = lowlat_share_make(&share, module, ready, wish_bytes, floor_bytes, facts);
     if (ARC_OK == status) {
-        /* All ranks have come here: nobody reads the old segments any more. */
         lowlat_share_release(&module->share);
         module->share = share;
+        module->max_arena_bytes =
+            share.arena_bytes < wish_bytes ? share.arena_bytes : module->max_arena_bytes;
+    } else {
+        module->max_arena_bytes = module->group.arena_bytes;
     }
     return status;
 }
@@ -195,14 +152,13 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
                    mca_coll_lowlat_component.why_no_ucx,
                    promised ? "; sums are not reproducible here" : "");
     coll_lowlat_teardown(module);
+    lowlat_pool_trim(&mca_coll_lowlat_component.pool);
 }
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
-    bool cores_shared = true;
-
-    arc_status_t status = get_memory(module, arena_for(module, algorithm, bytes),
-                                     module->group.arena_bytes, &cores_shared);
+    arc_status_t status = get_memory(module, true, arena_for(module, algorithm, bytes),
+                                     module->group.arena_bytes, NULL);
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return;
     }
@@ -210,7 +166,8 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
     use_share(module);
     compile_map(module);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
-                   ARC_OK == status ? "grows to" : "stays at", module->share.counted_bytes,
+                   ARC_OK == status ? "grows to" : "stays at",
+                   lowlat_segment_bytes(module->share.arena_bytes),
                    ARC_OK == status ? "" : ": no more for all ranks");
 }
 
@@ -242,36 +199,28 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
 {
     arc_module_t *base = &module->base;
     arc_reason_t reason = ARC_REASON_NO_SETUP;
-    bool cores_shared = true;
+    lowlat_facts_t facts;
 
     base->phase = ARC_PHASE_DECLINED;
     const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
     if (ARC_OK == mca_nodes_find(base, declared, &module->topology)) {
         reason = make_ready(module);
     }
-    uint64_t ok = ARC_REASON_NONE == reason;
-    if (ARC_OK != arc_module_min(base, &ok, 1) || !ok) {
-        decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
-        return;
-    }
+    const bool ready = ARC_REASON_NONE == reason;
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
-    if (ARC_OK != get_memory(module, arena_for(module, measure, bytes), LOWLAT_MIN_ARENA_BYTES - 1,
-                             &cores_shared)) {
-        decline_communicator(module, ARC_REASON_NO_SETUP);
+    if (ARC_OK != get_memory(module, ready, arena_for(module, measure, bytes),
+                             LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
+        decline_communicator(module, ready ? ARC_REASON_NO_SETUP : reason);
         return;
     }
     if (NULL != module->group.net) {
         lowlat_net_connect(module);
     }
     use_share(module);
-    bool all_remember = false;
-    if (ARC_OK != look_at_cores(module, cores_shared, &all_remember)) {
-        decline_communicator(module, ARC_REASON_NO_SETUP);
-        return;
-    }
+    module->group.cores_shared = facts.cores_shared;
     choose_wait(module);
-    coll_lowlat_staging_choose(module, all_remember);
+    coll_lowlat_staging_choose(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
@@ -299,5 +248,4 @@ void coll_lowlat_teardown(lowlat_module_t *module)
     module->group.segment = NULL;
     module->group.net = NULL;
     arc_topology_free(&module->topology);
-    communicator_leave(module);
 }

@@ -2,16 +2,16 @@
  * What the parts of coll_lowlat share: configuration, the memory of a group of
  * ranks, and the shape of an algorithm.  Pure: no MPI, no UCX.
  *
- * Every rank owns one segment.  It alone writes there, everybody else maps it
+ * Every rank owns one segment.  It alone writes there, but for one counter; everybody else maps it
  * and reads:
  *
- *   | flags | identity | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
- *                                      set 0       set 1       set 0         set 1
+ *   | flags | left | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
+ *                                  set 0       set 1       set 0         set 1
  *   | arena[0]    | arena[1]    |
  *     arena_bytes   arena_bytes
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
- *   identity    a random number, for the mapping to be checked at set-up
+ *   left        others that have let go of the segment, each for good; they write it, not the owner
  *   probe       a counter to measure with how far apart cores are; told: what was found
  *   packet[b]   the sequence number of an operation, then up to 632 bytes of data
  *   line[b][s]  one cache line: up to 56 bytes of data, then the sequence number
@@ -106,7 +106,7 @@ typedef struct lowlat_segment {
     struct {
         _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t value;
     } flag[LOWLAT_FLAGS];
-    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t identity;
+    _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t left;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_told_t told;
     lowlat_packet_t packet[LOWLAT_BUFFER_SETS];

@@ -18,14 +18,14 @@ void arc_pool_init(arc_pool_t *pool, size_t first_bytes, unsigned multiplier,
     pool->context = context;
 }
 
-void arc_pool_fini(arc_pool_t *pool)
+void arc_pool_clear(arc_pool_t *pool)
 {
     while (NULL != pool->first) {
         arc_pool_segment_t *segment = pool->first;
         pool->first = segment->after;
         free(segment);
     }
-    memset(pool, 0, sizeof *pool);
+    arc_pool_init(pool, pool->first_bytes, pool->multiplier, pool->left, pool->context);
 }
 
 /* A free part of region `region`, put into the list behind `before`.  NULL: no memory. */
@@ -144,6 +144,16 @@ arc_status_t arc_pool_add(arc_pool_t *pool, size_t head_bytes, size_t bytes)
     pool->regions += 1;
     pool->bytes += bytes;
     return ARC_OK;
+}
+
+bool arc_pool_is_used(const arc_pool_t *pool)
+{
+    const arc_pool_segment_t *part = pool->first;
+
+    while (NULL != part && ARC_POOL_TAKEN != part->state) {
+        part = part->after;
+    }
+    return NULL != part;
 }
 
 void arc_pool_return(arc_pool_t *pool, arc_pool_segment_t *segment)

@@ -63,8 +63,8 @@ typedef struct arc_pool {
 void arc_pool_init(arc_pool_t *pool, size_t first_bytes, unsigned multiplier,
                    arc_pool_left_fn_t left, void *context);
 
-/* Forget all, whoever uses it. */
-void arc_pool_fini(arc_pool_t *pool);
+/* Forget all regions, whoever uses them: the pool is empty as it was at first. */
+void arc_pool_clear(arc_pool_t *pool);
 
 /* A segment of at least `bytes` bytes, > 0; NULL: no region has so much in one piece. */
 arc_pool_segment_t *arc_pool_take(arc_pool_t *pool, size_t bytes);
@@ -84,6 +84,9 @@ arc_status_t arc_pool_add(arc_pool_t *pool, size_t head_bytes, size_t bytes) ARC
 
 /* Only the first `bytes` bytes of what was taken are needed; without memory it stays as it is. */
 void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes);
+
+/* Has somebody taken a segment and not yet given it back? */
+bool arc_pool_is_used(const arc_pool_t *pool);
 
 /* Give a segment back that nobody else has used. */
 void arc_pool_return(arc_pool_t *pool, arc_pool_segment_t *segment);

@@ -32,7 +32,6 @@
     X(INACCURATE,     "nothing allowed is below target_nmse with so many ranks")        \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
-    X(TOO_MANY,       "too many communicators have shared memory already")              \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
     X(WRONG,          "sums were wrong in trials")                                      \
     X(NESTED,         "call made by the set-up itself")

@@ -64,12 +64,12 @@ void ucx_domain_close(ucx_domain_t *domain)
 }
 
 /*
- * UCX opens System V segments to the group of the user: mode 0660.  Ours are for their user only.
- * The packed key begins with the segment's number; what is found under it must look like what was
+ * UCX opens System V regions to the group of the user: mode 0660.  Ours are for their user only.
+ * The packed key begins with the region's number; what is found under it must look like what was
  * just made.  Whoever attached it before the mode was changed could write to it for ever: then,
  * too, it is not used.
  */
-static bool close_to_others(const ucx_segment_t *segment, const ucx_key_t *key)
+static bool close_to_others(const ucx_region_t *region, const ucx_key_t *key)
 {
     enum { OWNER_ONLY = 0600, MODE_MASK = 0777 };
     struct shmid_ds state;
@@ -77,7 +77,7 @@ static bool close_to_others(const ucx_segment_t *segment, const ucx_key_t *key)
 
     memcpy(&number, key->packed, sizeof number);
     if (0 != shmctl((int) number, IPC_STAT, &state) || getpid() != state.shm_cpid ||
-        state.shm_segsz < segment->memory.length) {
+        state.shm_segsz < region->memory.length) {
         return false;
     }
     state.shm_perm.mode = OWNER_ONLY;
@@ -86,8 +86,8 @@ static bool close_to_others(const ucx_segment_t *segment, const ucx_key_t *key)
            OWNER_ONLY == (state.shm_perm.mode & MODE_MASK) && 1 == state.shm_nattch;
 }
 
-arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
-                                ucx_key_t *key)
+arc_status_t ucx_region_create(ucx_region_t *region, const ucx_domain_t *domain, size_t bytes,
+                               ucx_key_t *key)
 {
     const ucx_library_t *library = domain->library;
     uct_md_h md = domain->md;
@@ -103,29 +103,29 @@ arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *doma
         .name = "arc",
     };
 
-    segment->domain = NULL;
-    if (UCS_OK != library->uct_mem_alloc(bytes, methods, 1, &params, &segment->memory)) {
+    region->domain = NULL;
+    if (UCS_OK != library->uct_mem_alloc(bytes, methods, 1, &params, &region->memory)) {
         return ARC_ERR_NO_MEMORY;
     }
-    segment->domain = domain;
+    region->domain = domain;
     memset(key, 0, sizeof *key);
-    key->address = (uint64_t) (uintptr_t) segment->memory.address;
-    if (UCS_OK != library->uct_md_mkey_pack(md, segment->memory.memh, key->packed)) {
-        ucx_segment_free(segment);
+    key->address = (uint64_t) (uintptr_t) region->memory.address;
+    if (UCS_OK != library->uct_md_mkey_pack(md, region->memory.memh, key->packed)) {
+        ucx_region_free(region);
         return ARC_ERR_TRANSPORT;
     }
-    if (domain->is_system_v && !close_to_others(segment, key)) {
-        ucx_segment_free(segment);
+    if (domain->is_system_v && !close_to_others(region, key)) {
+        ucx_region_free(region);
         return ARC_UNSUPPORTED;
     }
     return ARC_OK;
 }
 
-void ucx_segment_free(ucx_segment_t *segment)
+void ucx_region_free(ucx_region_t *region)
 {
-    if (NULL != segment->domain) {
-        (void) segment->domain->library->uct_mem_free(&segment->memory);
-        segment->domain = NULL;
+    if (NULL != region->domain) {
+        (void) region->domain->library->uct_mem_free(&region->memory);
+        region->domain = NULL;
     }
 }
 

@@ -2,8 +2,8 @@
  * Memory shared by the ranks of a node, through UCX's memory domains.
  *
  * A domain ("sysv" or "posix") gives memory that other processes can map.  The
- * owner allocates a segment and packs a key; a peer that has the key attaches
- * the segment and gets a plain pointer to it.
+ * owner allocates a region and packs a key; a peer that has the key attaches
+ * the region and gets a plain pointer to it.
  *
  * This is UCX's transport layer (UCT); docs/architecture.md says why not its protocol layer.
  *
@@ -31,33 +31,33 @@ arc_status_t ucx_domain_open(ucx_domain_t *domain, const ucx_library_t *library,
                              const char *name) ARC_MUST_CHECK;
 void ucx_domain_close(ucx_domain_t *domain);
 
-/* What a peer needs to attach a segment; plain data, to be sent to it. */
+/* What a peer needs to attach a region; plain data, to be sent to it. */
 typedef struct ucx_key {
-    uint64_t address; /* of the segment in its owner */
+    uint64_t address; /* of the region in its owner */
     unsigned char packed[UCX_KEY_BYTES];
 } ucx_key_t;
 
-/* A segment of ours. */
-typedef struct ucx_segment {
+/* A region of ours. */
+typedef struct ucx_region {
     const ucx_domain_t *domain;
     uct_allocated_memory_t memory;
-} ucx_segment_t;
+} ucx_region_t;
 
 /*
  * Allocate `bytes` bytes of zeroed, page-aligned shared memory.  sysv pages are
  * not touched, posix ones are written by UCX.  No trace of it remains when the last process that
  * maps it ends.  Only processes of the same user can map it; ARC_UNSUPPORTED: that cannot be had.
  */
-arc_status_t ucx_segment_create(ucx_segment_t *segment, const ucx_domain_t *domain, size_t bytes,
-                                ucx_key_t *key) ARC_MUST_CHECK;
-void ucx_segment_free(ucx_segment_t *segment);
+arc_status_t ucx_region_create(ucx_region_t *region, const ucx_domain_t *domain, size_t bytes,
+                               ucx_key_t *key) ARC_MUST_CHECK;
+void ucx_region_free(ucx_region_t *region);
 
-static inline void *ucx_segment_base(const ucx_segment_t *segment)
+static inline void *ucx_region_base(const ucx_region_t *region)
 {
-    return segment->memory.address;
+    return region->memory.address;
 }
 
-/* A peer's segment, mapped. */
+/* A peer's region, mapped. */
 typedef struct ucx_mapping {
     const ucx_domain_t *domain;
     uct_rkey_bundle_t rkey;
@@ -65,7 +65,7 @@ typedef struct ucx_mapping {
 } ucx_mapping_t;
 
 /*
- * Map the segment that `key` stands for.  A key from another IPC namespace may
+ * Map the region that `key` stands for.  A key from another IPC namespace may
  * fail, or map something else: the caller checks what it finds there.
  */
 arc_status_t ucx_mapping_attach(ucx_mapping_t *mapping, const ucx_domain_t *domain,

@@ -9,14 +9,12 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 said="--mca coll_lowlat_verbose 10"
-head_bytes=8192 # of a segment, before its arenas
-limit_of() {
-    echo $((2 * $1 * $2 + head_bytes))
-}
+# What a communicator needs at most, 2 MiB and its head, fits into the second region.
+limit_bytes=$((4 << 20))
 
 mpi_note_shared_memory
 for ranks in 2 5; do
-    mpi_run "np=$ranks" "$ranks" 60 "" growth -g -a "$(limit_of 4 262144)"
+    mpi_run "np=$ranks" "$ranks" 60 "" growth -g -a $limit_bytes
 done
 for algorithm in $(mpi_algorithms lowlat); do
     options="--mca coll_lowlat_algorithm $algorithm $said"

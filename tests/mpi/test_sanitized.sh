@@ -51,7 +51,8 @@ run "4 --mca coll_lowlat_ranks_per_node 2" lifecycle -n 61
 run "3" user_types
 run "4 --mca coll_lowlat_ranks_per_node 2" user_types
 run "2" user_extents
-run "3" growth -g -a 2105344 # two arenas of four chunks, and the head
+run "3" growth -g -a 4194304
+run "4" pool -c 100 -d 300 -l 100
 run "3 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 70001
 run "4" fallback -r 3
 run "2" threads -n 100

@@ -124,18 +124,6 @@ check_first_calls() {
     mpi_serves "quant: set up at a later call" 1
 }
 
-check_many_communicators() {
-    mpi_for_tests mpi_start 3 60 "--mca coll_lowlat_report 1" agree -c 19
-    mpi_judge "16 communicators of 20 may have memory"
-    mpi_serves "16 communicators of 20 may have memory" 1
-    mpi_says "16 communicators of 20 may have memory: the others say why" \
-        'passed  too many communicators have shared memory already .* [1-9][0-9]* ' 1
-    mpi_for_tests mpi_start 2 60 "--mca coll_lowlat_report 1" agree -c 15
-    mpi_judge "16 communicators of 16 may have memory"
-    mpi_says "16 communicators of 16 may have memory: none is left out" \
-        'passed  too many communicators' 0
-}
-
 # One rank in other namespaces than the rest: kinds of memory that it cannot share.
 check_namespaces() {
     # No single-copy transports: those of Open MPI expect one namespace of processes, too.
@@ -251,8 +239,7 @@ check_preference() {
 }
 
 mpi_note_shared_memory
-for check in parameters missing contradictions local_parameters first_calls many_communicators namespaces no_ucx \
-    preference; do
+for check in parameters missing contradictions local_parameters first_calls namespaces no_ucx preference; do
     mpi_beside check_$check
 done
 mpi_join

@@ -161,7 +161,7 @@ static void random_sequences_neither_overlap_nor_lose_memory(void **state)
     }
     assert_null(arc_pool_take(&pool, REGION)); /* asks who has left */
     assert_int_equal(3 * (REGION - HEAD), check_list(&pool));
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
 }
 
 static void nobody_gets_what_somebody_uses(void **state)
@@ -172,7 +172,9 @@ static void nobody_gets_what_somebody_uses(void **state)
     start(&pool, 1);
     arc_pool_segment_t *segment = arc_pool_take(&pool, REGION - HEAD);
     assert_non_null(segment);
+    assert_true(arc_pool_is_used(&pool));
     arc_pool_retire(&pool, segment, 2);
+    assert_false(arc_pool_is_used(&pool)); /* by us */
     asked = 0;
     assert_null(arc_pool_take(&pool, 1));
     users_left[0][1] = 1;
@@ -181,7 +183,7 @@ static void nobody_gets_what_somebody_uses(void **state)
     assert_non_null(arc_pool_take(&pool, REGION - HEAD));
     assert_int_equal(3, asked);
     assert_null(arc_pool_take(&pool, 1));
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
 }
 
 static void what_was_cut_off_is_free(void **state)
@@ -200,7 +202,7 @@ static void what_was_cut_off_is_free(void **state)
     arc_pool_cut(&pool, segment, UNIT);
     arc_pool_return(&pool, segment);
     assert_int_equal(REGION - HEAD, check_list(&pool));
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
 }
 
 static void neighbours_of_two_regions_do_not_join(void **state)
@@ -211,7 +213,28 @@ static void neighbours_of_two_regions_do_not_join(void **state)
     start(&pool, 2);
     assert_null(arc_pool_take(&pool, REGION - HEAD + 1));
     assert_int_equal(2 * (REGION - HEAD), check_list(&pool));
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
+}
+
+static void a_cleared_pool_is_as_a_new_one(void **state)
+{
+    size_t least = 0;
+    size_t best = 0;
+    arc_pool_t pool;
+    (void) state;
+
+    start(&pool, 2);
+    assert_non_null(arc_pool_take(&pool, UNIT));
+    arc_pool_retire(&pool, arc_pool_take(&pool, UNIT), 1);
+    arc_pool_clear(&pool);
+    asked = 0;
+    assert_null(arc_pool_take(&pool, 1));
+    assert_int_equal(0, asked);
+    assert_true(arc_pool_wish(&pool, HEAD, 1, &least, &best));
+    assert_int_equal(REGION, best);
+    assert_int_equal(ARC_OK, arc_pool_add(&pool, HEAD, best));
+    assert_int_equal(REGION - HEAD, check_list(&pool));
+    arc_pool_clear(&pool);
 }
 
 /* 72 KiB at a time, as many as thousands of communicators: few regions, not much too large. */
@@ -234,7 +257,7 @@ static void a_pool_grows_in_few_steps(void **state)
         assert_true(pool.bytes <= (1 << 20) || pool.bytes < 5 * (size_t) i * SEGMENT);
     }
     assert_true(pool.regions <= FEW);
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
 }
 
 static void a_region_has_room_for_what_is_wanted(void **state)
@@ -252,7 +275,7 @@ static void a_region_has_room_for_what_is_wanted(void **state)
         assert_int_equal(ARC_OK, arc_pool_add(&pool, HEAD, best));
     }
     assert_false(arc_pool_wish(&pool, HEAD, 1, &least, &best));
-    arc_pool_fini(&pool);
+    arc_pool_clear(&pool);
 }
 
 int main(void)
@@ -262,6 +285,7 @@ int main(void)
         cmocka_unit_test(nobody_gets_what_somebody_uses),
         cmocka_unit_test(what_was_cut_off_is_free),
         cmocka_unit_test(neighbours_of_two_regions_do_not_join),
+        cmocka_unit_test(a_cleared_pool_is_as_a_new_one),
         cmocka_unit_test(a_pool_grows_in_few_steps),
         cmocka_unit_test(a_region_has_room_for_what_is_wanted),
     };

@@ -1,0 +1,104 @@
+/*
+ * The shared memory of a process: regions of its own, from which its communicators take segments,
+ * and the regions of other processes that it has mapped.
+ *
+ *   region   | identity            | segment | segment | ...
+ *            LOWLAT_PAGE_BYTES       lowlat.h
+ *
+ * Regions are made when there is no room, each several times as large as all before.  They stay
+ * until the process ends, or a communicator turns out to need none and no other does.  So does what
+ * is mapped, but for processes that were started by another mpirun or MPI_Comm_spawn, which come
+ * and go.
+ *
+ * A segment is used by all ranks of a communicator's node, and no barrier runs when a communicator
+ * is freed.  So each rank that lets go of a communicator adds one to `left` in the segments of the
+ * others, and an owner takes its segment for a new communicator only after all others have:
+ *
+ *   1  A rank adds one with release, after its last access to the segment; the owner reads the sum
+ *      with acquire before it writes.  So the owner's writes come after all accesses.
+ *   2  The owner zeroes the head of the segment (flags, packets, lines, `left`) before it tells
+ *      anybody where the segment is.  So whoever uses it finds what a new one has.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef COLL_LOWLAT_POOL_H
+#define COLL_LOWLAT_POOL_H
+
+#include "lowlat.h"
+#include "mca_compat.h"
+#include "pool.h"
+#include "ucx_memory.h"
+
+/* UCX's memory domains that regions come from, in the order in which they are tried. */
+enum { LOWLAT_DOMAINS = 2 };
+extern const char *const lowlat_domain_names[LOWLAT_DOMAINS];
+
+/* Where a peer finds a segment. */
+typedef struct lowlat_place {
+    uint64_t identity;     /* a random number, written into the region */
+    uint64_t offset_bytes; /* in the region */
+    ucx_key_t key;
+} lowlat_place_t;
+
+/* What comes from one memory domain. */
+typedef struct lowlat_source {
+    ucx_domain_t domain; /* opened when first needed */
+    bool open;
+    arc_pool_t pool;
+    ucx_region_t region[ARC_POOL_REGIONS];
+    uint64_t identity[ARC_POOL_REGIONS];
+    ucx_key_t key[ARC_POOL_REGIONS];
+} lowlat_source_t;
+
+/* A region of another process, mapped once for all communicators. */
+typedef struct lowlat_mapping lowlat_mapping_t;
+
+typedef struct lowlat_pool {
+    pthread_mutex_t lock; /* of all that follows */
+    lowlat_source_t source[LOWLAT_DOMAINS];
+    lowlat_mapping_t *mappings;
+    opal_hash_table_t mapped; /* the same by process and identity */
+} lowlat_pool_t;
+
+void lowlat_pool_open(lowlat_pool_t *pool);
+
+/* Give all of it back, whoever uses it. */
+void lowlat_pool_close(lowlat_pool_t *pool);
+
+/*
+ * Give back what no communicator uses: regions, if it is all of one kind, and what is mapped.
+ * Others may still read our regions, through mappings of their own.
+ */
+void lowlat_pool_trim(lowlat_pool_t *pool);
+
+/*
+ * A segment of ours with arenas of `arena_bytes`, and where it is; its head is zeroed.  NULL: the
+ * limit of the process is reached, or this machine does not give such memory.
+ */
+arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, int domain, size_t arena_bytes,
+                                     lowlat_place_t *place);
+
+/* The segment in our memory. */
+lowlat_segment_t *lowlat_pool_segment(const lowlat_pool_t *pool, int domain,
+                                      const arc_pool_segment_t *segment);
+
+/* Smaller arenas will do. */
+void lowlat_pool_cut(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+                     size_t arena_bytes);
+
+/* Give a segment back: nobody else has used it, or so many `users` will leave it. */
+void lowlat_pool_return(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment);
+void lowlat_pool_retire(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+                        unsigned users);
+
+/*
+ * Map the region that `owner` has told the place of; *segment is the one there.  Only after a
+ * segment of ours was taken from the same domain.  NULL: it cannot be mapped, or is another one.
+ */
+lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, int domain, opal_process_name_t owner,
+                                  const lowlat_place_t *place, lowlat_segment_t **segment);
+
+/* One use of it is over. */
+void lowlat_pool_unmap(lowlat_pool_t *pool, lowlat_mapping_t *mapping);
+
+#endif

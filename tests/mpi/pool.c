@@ -1,0 +1,245 @@
+/*
+ * Communicators share what their processes share already: many of them take few System V ids, what
+ * a communicator had is used again after it was freed, and not before all ranks have let go of it.
+ *
+ *   -c N   N communicators at once, in two rounds, each with one sum in each round
+ *   -i N   ... and a process has at most so many System V ids then (default 4)
+ *   -d N   N communicators one after the other: no more is held than after a few
+ *   -l N   N times all ranks sum; then all but one free the communicator and sum on others, while
+ *          that one may still be adding: all ranks fall asleep at any time
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#define _DEFAULT_SOURCE /* setitimer */
+#include "config.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h> /* malloc_trim */
+#endif
+
+#include "footprint.h"
+#include "harness.h"
+
+enum {
+    SEED = 77,
+    MOST_RANKS = 16,
+    LATE_ELEMS = 4000,  /* 16 KB: read for some microseconds */
+    OTHERS = 3,         /* communicators of those that are not late */
+    WARM_CYCLES = 200,  /* before footprints are compared */
+    RESIDENT_KIB = 400, /* Open MPI alone grows by up to 140 KiB as its free lists fill */
+    MAPPINGS = 6,       /* the allocator may add a few */
+    SLEEP_NS = 1000000,
+    SHORTEST_US = 100, /* from one sleep to the next */
+    LONGEST_US = 2000,
+};
+
+static int world_rank;
+static int world_ranks;
+
+/* The sum of rank + salt + i over all ranks of `comm`, checked. */
+static void check_sum(MPI_Comm comm, int count, int salt)
+{
+    static int data[LATE_ELEMS];
+    int rank;
+    int ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < count; i++) {
+        data[i] = rank + salt + i;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++) {
+        const int sum = ranks * (salt + i) + ranks * (ranks - 1) / 2;
+
+        if (!tap_check(data[i] == sum, "sum %d, element %d: %d instead of %d", salt, i, data[i],
+                       sum)) {
+            return;
+        }
+    }
+}
+
+/* When all ranks are at the same point. */
+static footprint_t settled_footprint(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    const footprint_t footprint = footprint_take();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return footprint;
+}
+
+static footprint_t hold(MPI_Comm *comms, int communicators)
+{
+    for (int i = 0; i < communicators; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        check_sum(comms[i], 1, i);
+    }
+    for (int i = communicators; i-- > 0;) {
+        check_sum(comms[i], 1, i);
+    }
+    const footprint_t footprint = settled_footprint();
+    for (int i = 0; i < communicators; i++) {
+        MPI_Comm_free(&comms[i]);
+    }
+    return footprint;
+}
+
+static void check_many(int communicators, long most_ids)
+{
+    MPI_Comm *comms = must_alloc((size_t) communicators * sizeof(MPI_Comm));
+    const footprint_t first = hold(comms, communicators);
+    const footprint_t second = hold(comms, communicators);
+
+    tap_note("%d communicators: rank 0 has %ld System V ids of %ld KiB, %ld files in /dev/shm",
+             communicators, first.sysv_segments, first.sysv_bytes / 1024, first.shared_files);
+    tap_check(first.sysv_segments <= most_ids, "%ld System V ids", first.sysv_segments);
+    tap_check(second.sysv_segments <= first.sysv_segments && second.sysv_bytes <= first.sysv_bytes,
+              "%ld ids of %ld bytes the second time, %ld of %ld the first", second.sysv_segments,
+              second.sysv_bytes, first.sysv_segments, first.sysv_bytes);
+    tap_check(second.shared_files <= first.shared_files,
+              "%ld files in /dev/shm the second time, %ld the first", second.shared_files,
+              first.shared_files);
+    free(comms);
+    tap_case("%d communicators at once, twice: right sums, at most %ld System V ids a process",
+             communicators, most_ids);
+}
+
+static void check_one_by_one(int communicators)
+{
+    footprint_t before = {0};
+
+    for (int i = 0; i < WARM_CYCLES + communicators; i++) {
+        MPI_Comm comm;
+
+        if (WARM_CYCLES == i) {
+            before = settled_footprint();
+        }
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        check_sum(comm, 1, i);
+        MPI_Comm_free(&comm);
+    }
+    const footprint_t after = settled_footprint();
+    tap_note("rank 0 holds %+ld KiB", after.resident_kib - before.resident_kib);
+    tap_check(after.resident_kib <= before.resident_kib + RESIDENT_KIB, "%ld KiB instead of %ld",
+              after.resident_kib, before.resident_kib);
+    tap_check(after.mappings <= before.mappings + MAPPINGS, "%ld mappings instead of %ld",
+              after.mappings, before.mappings);
+    tap_check(after.files <= before.files, "%ld files instead of %ld", after.files, before.files);
+    tap_check(after.sysv_bytes <= before.sysv_bytes, "%ld bytes of System V memory instead of %ld",
+              after.sysv_bytes, before.sysv_bytes);
+    tap_case("%d communicators one after the other: right sums, nothing more is held",
+             communicators);
+}
+
+static uint64_t sleeps;
+
+static void sleep_again_later(void)
+{
+    const uint64_t wait_us =
+        SHORTEST_US + draw_bits(SEED, (unsigned) world_rank, sleeps++) % (LONGEST_US - SHORTEST_US);
+    const struct itimerval timer = {.it_value = {.tv_usec = (suseconds_t) wait_us}};
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void fall_asleep(int number)
+{
+    const struct timespec time = {.tv_nsec = SLEEP_NS};
+    (void) number;
+
+    nanosleep(&time, NULL);
+    sleep_again_later();
+}
+
+/* All ranks but `late`. */
+static MPI_Comm comm_without(int late)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank == late ? MPI_UNDEFINED : 0, 0, &comm);
+    return comm;
+}
+
+static void check_late(int times)
+{
+    const struct sigaction asleep = {.sa_handler = fall_asleep, .sa_flags = SA_RESTART};
+    MPI_Comm others[MOST_RANKS];
+
+    for (int late = 0; late < world_ranks; late++) {
+        others[late] = comm_without(late);
+    }
+    sigaction(SIGALRM, &asleep, NULL);
+    sleep_again_later();
+    for (int i = 0; i < times; i++) {
+        MPI_Comm all;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        check_sum(all, LATE_ELEMS, i);
+        MPI_Comm_free(&all);
+        for (int k = 0; k < OTHERS && i % world_ranks != world_rank; k++) {
+            MPI_Comm some;
+
+            MPI_Comm_dup(others[i % world_ranks], &some);
+            check_sum(some, LATE_ELEMS, 1000 * i + k);
+            MPI_Comm_free(&some);
+        }
+    }
+    signal(SIGALRM, SIG_IGN);
+    for (int late = 0; late < world_ranks; late++) {
+        if (others[late] != MPI_COMM_NULL) {
+            MPI_Comm_free(&others[late]);
+        }
+    }
+    tap_case("%d times memory is used again while a rank may be late: right sums", times);
+}
+
+int main(int argc, char **argv)
+{
+    int many = 0;
+    int most_ids = 4;
+    int one_by_one = 0;
+    int late = 0;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "c:i:d:l:")) != -1) {
+        if (option == 'c') {
+            many = atoi(optarg);
+        } else if (option == 'i') {
+            most_ids = atoi(optarg);
+        } else if (option == 'd') {
+            one_by_one = atoi(optarg);
+        } else if (option == 'l') {
+            late = atoi(optarg);
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    if (world_ranks > MOST_RANKS || world_ranks < 3) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    tap_start();
+    if (many > 0) {
+        check_many(many, most_ids);
+    }
+    if (one_by_one > 0) {
+        check_one_by_one(one_by_one);
+    }
+    if (late > 0) {
+        check_late(late);
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

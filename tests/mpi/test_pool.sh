@@ -1,0 +1,39 @@
+#!/bin/sh
+# The shared memory of many communicators (pool.c): few System V ids, used again, and only when nobody
+# uses it any more; POSIX memory where no id is left.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_alone "$@"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+mpi_note_shared_memory
+mpi_run "np=4" 4 120 "" pool -c 500 -d 10000
+mpi_run "np=5, 2 on a node" 5 120 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 0" \
+    pool -c 50 -d 500
+mpi_run "np=4 late" 4 120 "" pool -l 1500
+mpi_for_tests mpi_run "np=3 late, twoshot" 3 120 "--mca coll_lowlat_algorithm twoshot" pool -l 1500
+
+# In this test's own namespace: no id at all, one for each of three ranks, and then for two of three only.
+said="--mca coll_lowlat_verbose 10"
+shmmni=$(cat /proc/sys/kernel/shmmni)
+if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2>/dev/null; then
+    for ids in 0 2 3; do
+        echo $ids >/proc/sys/kernel/shmmni
+        mpi_start 3 120 "$said" pool -c 100 -i 1
+        mpi_judge "np=3, $ids System V ids"
+        mpi_says "np=3, $ids System V ids: no communicator is left out" 'not used' 0
+        grep -q 'posix memory' "$mpi_scratch/said"
+        mpi_result $? "np=3, $ids System V ids: POSIX memory is used"
+        grep -q 'sysv memory' "$mpi_scratch/said"
+        test $? -eq $((ids < 3))
+        mpi_result $? "np=3, $ids System V ids: they are used where all ranks have one"
+    done
+    echo "$shmmni" >/proc/sys/kernel/shmmni
+else
+    mpi_skip "few System V ids" "no right to limit System V memory"
+fi
+mpi_nothing_left
+mpi_result $? "nothing of these jobs is left in shared memory"
+mpi_done
