@@ -55,7 +55,7 @@ run "3" growth -g -a 4194304
 run "4" pool -c 100 -d 300 -l 100
 run "3 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 70001
 run "4" fallback -r 3
-run "2" threads -n 100
+run "2" threads -n 110
 
 on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"

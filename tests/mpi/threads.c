@@ -2,7 +2,8 @@
  * MPI_THREAD_MULTIPLE: several threads of each rank call MPI_Allreduce at the
  * same time, each on its own communicator, with changing sizes and data; the
  * communicators are made before the threads start. Besides, one of the threads
- * makes and frees communicators of its own.
+ * makes and frees communicators of its own, and all of them use and free some
+ * that were made before: shared memory is taken and given back at the same time.
  *
  *   -n N   calls per thread (default 1500)
  *
@@ -16,12 +17,21 @@
 
 #include "harness.h"
 
-enum { THREADS = 3, LARGEST_ELEMS = 9000, SMALL_ELEMS = 100, LARGE_EVERY = 10, DUP_EVERY = 100 };
+enum {
+    THREADS = 3,
+    LARGEST_ELEMS = 9000,
+    SMALL_ELEMS = 100,
+    LARGE_EVERY = 10,
+    DUP_EVERY = 100,
+    SPARES = 50,
+    SPARE_EVERY = 2
+};
 
 /** What one thread works on and what it found. */
 typedef struct worker {
     pthread_t thread;
     MPI_Comm comm;
+    MPI_Comm spare[SPARES]; /* each is used in one call, and freed after the next one's */
     int number;
     int calls;
     long wrong; /* elements; tap_fail() is for one thread only */
@@ -54,6 +64,16 @@ static void sum_once(worker_t *worker, MPI_Comm comm, int call)
     }
 }
 
+static void use_spare(worker_t *worker, int which, int call)
+{
+    if (which < SPARES) {
+        sum_once(worker, worker->spare[which], call);
+    }
+    if (which > 0 && which <= SPARES) {
+        MPI_Comm_free(&worker->spare[which - 1]);
+    }
+}
+
 static void *run_thread(void *argument)
 {
     worker_t *worker = argument;
@@ -66,6 +86,9 @@ static void *run_thread(void *argument)
             MPI_Comm_dup(worker->comm, &own);
             sum_once(worker, own, call);
             MPI_Comm_free(&own);
+        }
+        if (call % SPARE_EVERY == 0) {
+            use_spare(worker, call / SPARE_EVERY, call);
         }
     }
     return NULL;
@@ -80,6 +103,9 @@ static void run_threads(int calls)
         workers[t].calls = calls;
         workers[t].wrong = 0;
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
+        for (int i = 0; i < SPARES; i++) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].spare[i]);
+        }
     }
     for (int t = 0; t < THREADS; t++) {
         if (pthread_create(&workers[t].thread, NULL, run_thread, &workers[t]) != 0) {
@@ -107,6 +133,9 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         calls = atoi(optarg);
+    }
+    if (calls < SPARE_EVERY * (SPARES + 1)) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* spares would be left */
     }
     tap_start();
     if (provided < MPI_THREAD_MULTIPLE) {
