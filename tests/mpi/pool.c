@@ -7,6 +7,8 @@
  *   -d N   N communicators one after the other: no more is held than after a few
  *   -l N   N times all ranks sum; then all but one free the communicator and sum on others, while
  *          that one may still be adding: all ranks fall asleep at any time
+ *   -s N   N times two processes are started and summed with: their memory does not stay mapped
+ *   -x     to be such a process
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,6 +16,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -202,16 +205,66 @@ static void check_late(int times)
     tap_case("%d times memory is used again while a rank may be late: right sums", times);
 }
 
+static long mapped_regions(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    long regions = 0;
+
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        regions += strstr(line, "/SYSV") != NULL;
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return regions;
+}
+
+/* Sums with those at the other end. */
+static void sum_with(MPI_Comm *others, int high)
+{
+    MPI_Comm all;
+
+    MPI_Intercomm_merge(*others, high, &all);
+    check_sum(all, 1, 0);
+    check_sum(all, 1, 1);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(others);
+}
+
+static void check_spawned(char *program, int times)
+{
+    char option[] = "-x";
+    char *options[] = {option, NULL};
+    long before = 0;
+
+    for (int i = 0; i < times; i++) {
+        MPI_Comm children;
+
+        MPI_Comm_spawn(program, options, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
+        sum_with(&children, 0);
+        before = i == 0 ? mapped_regions() : before;
+    }
+    tap_check(before > 0, "no System V memory is mapped");
+    tap_check(mapped_regions() == before, "%ld regions are mapped instead of %ld", mapped_regions(),
+              before);
+    tap_case("%d times two processes are started: right sums, their memory does not stay mapped",
+             times);
+}
+
 int main(int argc, char **argv)
 {
     int many = 0;
     int most_ids = 4;
     int one_by_one = 0;
     int late = 0;
+    int spawned = 0;
     int option;
+    MPI_Comm parent;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:i:d:l:")) != -1) {
+    while ((option = getopt(argc, argv, "c:i:d:l:s:x")) != -1) {
         if (option == 'c') {
             many = atoi(optarg);
         } else if (option == 'i') {
@@ -220,6 +273,13 @@ int main(int argc, char **argv)
             one_by_one = atoi(optarg);
         } else if (option == 'l') {
             late = atoi(optarg);
+        } else if (option == 's') {
+            spawned = atoi(optarg);
+        } else if (option == 'x') {
+            MPI_Comm_get_parent(&parent);
+            sum_with(&parent, 1);
+            MPI_Finalize();
+            return EXIT_SUCCESS;
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
@@ -238,6 +298,9 @@ int main(int argc, char **argv)
     }
     if (late > 0) {
         check_late(late);
+    }
+    if (spawned > 0) {
+        check_spawned(argv[0], spawned);
     }
     tap_finish();
     MPI_Finalize();

@@ -12,6 +12,7 @@ mpi_note_shared_memory
 mpi_run "np=4" 4 120 "" pool -c 500 -d 10000
 mpi_run "np=5, 2 on a node" 5 120 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 0" \
     pool -c 50 -d 500
+mpi_run "np=3" 3 120 "" pool -s 5
 mpi_run "np=4 late" 4 120 "" pool -l 1500
 mpi_for_tests mpi_run "np=3 late, twoshot" 3 120 "--mca coll_lowlat_algorithm twoshot" pool -l 1500
 
