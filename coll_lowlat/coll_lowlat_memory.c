@@ -16,6 +16,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "coll_lowlat.h"
@@ -151,6 +152,26 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks)
     return shared;
 }
 
+/* Step 2.  After an error the module is broken, and others may do without us. */
+static arc_status_t gather_cards(lowlat_module_t *module, card_t *cards)
+{
+    enum { TEXT_BYTES = 64 };
+    const int64_t timeout_ns =
+        mca_coll_lowlat_component.config.timeout * (int64_t) ARC_NS_PER_SECOND;
+    char text[TEXT_BYTES] = " in the set-up";
+    unsigned missing = 0;
+
+    arc_status_t status =
+        mca_gather(&module->base, &module->topology, cards, sizeof cards[0], timeout_ns, &missing);
+    if (ARC_ERR_TIMEOUT == status) {
+        (void) snprintf(text, sizeof text, " in the set-up; waiting for rank %u", missing);
+    }
+    if (ARC_OK != status) {
+        (void) arc_module_break(&module->base, status, text);
+    }
+    return status;
+}
+
 /* Steps 1 to 4 with one memory domain.  ARC_UNSUPPORTED: not on all ranks; try another. */
 static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
                                size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
@@ -158,14 +179,16 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, s
     uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
 
     offer_segment(share, wish_bytes, floor_bytes, &cards[0]);
-    if (ARC_OK == mca_gather(&module->base, &module->topology, cards, sizeof cards[0])) {
-        all[0] = attach_peers(share, module, cards);
-        if (NULL != facts) {
-            all[1] = !are_cores_shared(cards, share->ranks);
-            all[2] = coll_lowlat_staging_recall(module);
-        }
+    arc_status_t status = gather_cards(module, cards);
+    if (ARC_OK != status) {
+        return status;
     }
-    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    all[0] = attach_peers(share, module, cards);
+    if (NULL != facts) {
+        all[1] = !are_cores_shared(cards, share->ranks);
+        all[2] = coll_lowlat_staging_recall(module);
+    }
+    status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
         lowlat_pool_cut(pool_get(), share->domain, share->own, share->arena_bytes);
@@ -202,7 +225,9 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
         made.domain = domain;
         status = try_domain(&made, module, wish_bytes, floor_bytes, cards, facts);
     }
-    free(cards);
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        free(cards); /* else messages may still use them */
+    }
     if (ARC_OK == status) {
         *share = made;
     } else {

@@ -4,37 +4,53 @@
 #include "mca_gather.h"
 #include "mca_stream.h"
 #include "sizes.h"
+#include "wait.h"
 
-static arc_status_t finish(arc_stream_t *stream, arc_stream_request_t *request)
+/* Two messages of one step, one each way. */
+typedef struct trade {
+    unsigned to;
+    unsigned from;
+    const void *sent;
+    void *received;
+    size_t bytes;
+} trade_t;
+
+static arc_status_t finish(arc_stream_t *stream, arc_stream_request_t *request, int64_t timeout_ns)
 {
+    const int64_t start_ns = 0 == timeout_ns ? 0 : arc_now_ns();
     arc_status_t status = arc_stream_test(stream, request);
 
     while (ARC_IN_PROGRESS == status) {
         mca_compat_progress();
         status = arc_stream_test(stream, request);
+        if (ARC_IN_PROGRESS == status && 0 != timeout_ns && arc_now_ns() - start_ns >= timeout_ns) {
+            status = ARC_ERR_TIMEOUT;
+        }
     }
     return status;
 }
 
-/* Send `bytes` to one rank and receive as many from another. */
-static arc_status_t trade(arc_stream_t *stream, unsigned to, const void *sent, unsigned from,
-                          void *received, size_t bytes)
+static arc_status_t make_trade(arc_stream_t *stream, const trade_t *trade, int64_t timeout_ns,
+                               unsigned *missing)
 {
     arc_stream_request_t send = {.handle = NULL};
     arc_stream_request_t receive = {.handle = NULL};
 
-    arc_status_t status = stream->ops->receive(stream, from, received, bytes, &receive);
+    arc_status_t status =
+        stream->ops->receive(stream, trade->from, trade->received, trade->bytes, &receive);
     if (ARC_OK == status) {
-        status = stream->ops->send(stream, to, sent, bytes, &send);
+        status = stream->ops->send(stream, trade->to, trade->sent, trade->bytes, &send);
     }
     if (ARC_OK == status) {
-        status = finish(stream, &receive);
+        *missing = trade->from;
+        status = finish(stream, &receive, timeout_ns);
     }
-    if (ARC_OK == status && bytes != receive.bytes) {
+    if (ARC_OK == status && trade->bytes != receive.bytes) {
         status = ARC_ERR_PROTOCOL;
     }
     if (ARC_OK == status) {
-        status = finish(stream, &send);
+        *missing = trade->to;
+        status = finish(stream, &send, timeout_ns);
     }
     arc_stream_abort(stream, &receive);
     arc_stream_abort(stream, &send);
@@ -42,7 +58,7 @@ static arc_status_t trade(arc_stream_t *stream, unsigned to, const void *sent, u
 }
 
 arc_status_t mca_gather(arc_module_t *module, const arc_topology_t *topology, void *cards,
-                        size_t card_bytes)
+                        size_t card_bytes, int64_t timeout_ns, unsigned *missing)
 {
     const unsigned ranks = topology->local_ranks;
     const unsigned self = topology->local_rank;
@@ -52,11 +68,13 @@ arc_status_t mca_gather(arc_module_t *module, const arc_topology_t *topology, vo
 
     mca_stream_init(&stream, module->comm, MCA_COLL_BASE_TAG_ALLGATHER);
     for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
-        const size_t bytes = card_bytes * arc_min(step, ranks - step);
-        const unsigned to = topology->members[(self + ranks - step) % ranks];
-        const unsigned from = topology->members[(self + step) % ranks];
+        const trade_t trade = {.to = topology->members[(self + ranks - step) % ranks],
+                               .from = topology->members[(self + step) % ranks],
+                               .sent = place,
+                               .received = place + step * card_bytes,
+                               .bytes = card_bytes * arc_min(step, ranks - step)};
 
-        status = trade(&stream.base, to, place, from, place + step * card_bytes, bytes);
+        status = make_trade(&stream.base, &trade, timeout_ns, missing);
     }
     return status;
 }

@@ -22,10 +22,12 @@ static inline unsigned mca_gather_place(const arc_topology_t *topology, unsigned
 
 /*
  * `cards` has a place of `card_bytes` for each rank of our node, and our card in the first.  All of
- * them take part; others are not waited for.  An error may be that of one rank alone; what is there
- * then is not complete.
+ * them take part; others are not waited for.  ARC_ERR_TIMEOUT: nothing came for `timeout_ns`,
+ * unless that is 0; *missing is the rank of the communicator that is waited for.  An error may be
+ * that of one rank alone; what is there then is not complete, and messages may still use `cards`,
+ * which must stay until the end of the process.
  */
 arc_status_t mca_gather(arc_module_t *module, const arc_topology_t *topology, void *cards,
-                        size_t card_bytes) ARC_MUST_CHECK;
+                        size_t card_bytes, int64_t timeout_ns, unsigned *missing) ARC_MUST_CHECK;
 
 #endif
