@@ -22,6 +22,9 @@
  *   use       networks in which every rank reaches every other one at full speed;
  *             as long as N - 1 messages of a shard each are not too short
  *
+ * exchange_direct_loop is the same for partial sums, so the owner itself adds all parts; its totals
+ * go round the full loop, where each rank receives from one other only.
+ *
  * Source: the direct ("two-shot", "scatter-reduce-allgather") allreduce.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -53,4 +56,12 @@ const exchange_tree_t exchange_direct = {
     .children = children,
     .child = child,
     .offset = exchange_tree_in_order,
+};
+
+const exchange_tree_t exchange_direct_loop = {
+    .parent = parent,
+    .children = children,
+    .child = child,
+    .offset = exchange_tree_in_order,
+    .gather = &exchange_full_loop,
 };

@@ -27,8 +27,8 @@
  *
  * H sums of one segment, and one spare message.  A total, or a sum that is the next message and
  * can be sent now, is not kept as a sum: it goes from the received message to the spare one, which
- * changes places with that of the slot.  With L the most open vertices of the tree
- * (exchange_tree.h) and D the depth of the configuration,
+ * changes places with that of the slot.  With L the most open vertices of the tree,
+ * or of the two (exchange_tree.h), and D the depth of the configuration,
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
  *

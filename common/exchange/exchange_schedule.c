@@ -89,13 +89,20 @@ static exchange_round_t round_of_reduce(const view_t *view, unsigned vertex)
         .receive_shard = shard_of(view, received_for),
         .opens = vertex == exchange_tree_last_child(view->tree, view->shape, parent),
         .totals = totals,
-        .forwards = totals ? exchange_tree_children(view->tree, view->shape, 0) : 0,
+        .forwards =
+            totals ? exchange_tree_children(exchange_tree_of_totals(view->tree), view->shape, 0)
+                   : 0,
         .inside = is_inside(view, vertex),
     };
 }
 
-static exchange_round_t round_of_gather(const view_t *view, unsigned vertex)
+static exchange_round_t round_of_gather(const view_t *reduce, unsigned vertex)
 {
+    const view_t gather = {.tree = exchange_tree_of_totals(reduce->tree),
+                           .shape = reduce->shape,
+                           .ranks = reduce->ranks,
+                           .self = reduce->self};
+    const view_t *view = &gather;
     const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
     const exchange_pair_t sent_of = left_of(view, view->self, offset_of_vertex(view, parent));
     const exchange_pair_t received_of = left_of(view, view->self, offset_of_vertex(view, vertex));
@@ -103,7 +110,7 @@ static exchange_round_t round_of_gather(const view_t *view, unsigned vertex)
     return (exchange_round_t){
         .send_peer = rank_of(view, right_of(view, sent_of, offset_of_vertex(view, vertex))),
         .send_shard = shard_of(view, sent_of),
-        .send_after = 0 == parent ? summed_in(view, 0) : (int) gather_round(view, parent),
+        .send_after = 0 == parent ? summed_in(reduce, 0) : (int) gather_round(view, parent),
         .receive_peer = rank_of(view, right_of(view, received_of, offset_of_vertex(view, parent))),
         .receive_shard = shard_of(view, received_of),
         .forwards = exchange_tree_children(view->tree, view->shape, vertex),

@@ -101,7 +101,7 @@ unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_sh
                                                                  : last;
 }
 
-unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape)
+static unsigned open_max_of(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
     unsigned open = 0;
     unsigned most = 0;
@@ -115,6 +115,15 @@ unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shap
         most = open > most ? open : most;
     }
     return most;
+}
+
+unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape)
+{
+    const unsigned sums = open_max_of(tree, shape);
+    const unsigned totals =
+        NULL == tree->gather ? sums : open_max_of(exchange_tree_of_totals(tree), shape);
+
+    return totals > sums ? totals : sums;
 }
 
 double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_shape_t *shape)

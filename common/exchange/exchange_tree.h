@@ -17,6 +17,9 @@
  * exactly once, of another shard each: all ranks do the same work, and with every
  * number u each rank sends one message and receives one.
  *
+ * Totals may descend another tree than the one that partial sums climb: the two have nothing in
+ * common but the owner.
+ *
  * Levels.  Ranks may be grouped by the node that they are on, p of them on each of n nodes.  A rank
  * is then a pair, node and place, and offsets are pairs, too: the two are added each by itself,
  * modulo n and modulo p. The functions below tell the tree between nodes; on every node it has a
@@ -50,6 +53,7 @@
 #define EXCHANGE_TREE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct exchange_tree {
     /* Of vertex 1 .. ranks - 1; less than `vertex`. */
@@ -64,6 +68,9 @@ typedef struct exchange_tree {
     unsigned (*offset)(unsigned ranks, unsigned vertex);
 
     bool levels; /* all functions are about nodes instead of ranks */
+
+    /* Totals descend that tree, which has no levels and no `gather`; NULL: this one. */
+    const struct exchange_tree *gather;
 } exchange_tree_t;
 
 /* How ranks are grouped; without levels every rank is a node. */
@@ -81,6 +88,11 @@ static inline unsigned exchange_shape_ranks(const exchange_shape_t *shape)
 static inline exchange_shape_t exchange_shape_flat(unsigned ranks)
 {
     return (exchange_shape_t){.nodes = ranks, .per_node = 1};
+}
+
+static inline const exchange_tree_t *exchange_tree_of_totals(const exchange_tree_t *tree)
+{
+    return NULL == tree->gather ? tree : tree->gather;
 }
 
 /* The offset of most trees: vertex u is u places from the root. */
@@ -115,12 +127,12 @@ unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shap
 /*
  * The largest number of vertices that are open at a time, that is, between themselves
  * and their last child in the order of the numbers: how many partial sums, or
- * totals, of different shards a rank has to keep.
+ * totals, of different shards a rank has to keep.  Of two trees, the one that has more of them.
  */
 unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 /* clang-format off */
-extern const exchange_tree_t exchange_full_loop, exchange_semi_loop, exchange_direct,
+extern const exchange_tree_t exchange_full_loop, exchange_semi_loop, exchange_direct, exchange_direct_loop,
     exchange_recursive_halving, exchange_hierarchical;
 /* clang-format on */
 

@@ -62,6 +62,10 @@ static void for_each_tree(check_fn_t *check)
             }
         }
     }
+    for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
+        const exchange_shape_t flat = exchange_shape_flat(ranks);
+        check(&exchange_direct_loop, &flat);
+    }
 }
 
 static void check_tree(const exchange_tree_t *tree, const exchange_shape_t *shape)
@@ -209,6 +213,24 @@ static void every_part_is_added_once_and_every_total_arrives_once(void **state)
     for_each_tree(check_contents);
 }
 
+static void totals_may_descend_another_tree(void **state)
+{
+    (void) state;
+    for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
+        const exchange_shape_t shape = exchange_shape_flat(ranks);
+        for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
+            const bool reduces = index < exchange_schedule_rounds(&shape) / 2;
+            for (unsigned rank = 0; rank < ranks; ++rank) {
+                const exchange_round_t round = round_of(&exchange_direct_loop, &shape, rank, index);
+                /* Parts to each of the others in turn, totals to the right. */
+                const unsigned to = reduces ? rank + ranks - 1 - index : rank + 1;
+                assert_int_equal(to % ranks, round.send_peer);
+                assert_true(!reduces || EXCHANGE_AFTER_NOTHING == round.send_after);
+            }
+        }
+    }
+}
+
 static void memory_is_bounded_as_documented(void **state)
 {
     static const struct {
@@ -223,8 +245,12 @@ static void memory_is_bounded_as_documented(void **state)
     const exchange_shape_t eight = exchange_shape_flat(8);
     const exchange_shape_t thirty_three = exchange_shape_flat(33);
     const exchange_tree_t *levels = &exchange_hierarchical;
+    exchange_tree_t two_trees = exchange_direct;
 
     (void) state;
+    assert_int_equal(1, exchange_tree_open_max(&exchange_direct_loop, &eight));
+    two_trees.gather = &exchange_recursive_halving;
+    assert_int_equal(4, exchange_tree_open_max(&two_trees, &eight));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
         assert_non_null(algo);
@@ -248,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_schedule_of_many_ranks_is_made_at_once),
         cmocka_unit_test(both_ends_of_a_message_agree),
         cmocka_unit_test(every_part_is_added_once_and_every_total_arrives_once),
+        cmocka_unit_test(totals_may_descend_another_tree),
         cmocka_unit_test(memory_is_bounded_as_documented),
     };
 
