@@ -6,8 +6,8 @@
  *   3  put a hello into every partner's window and wait for theirs
  *
  * After each step all ranks take the minimum of how far they came: all go on, or all stay
- * with messages.  Partners are those of any schedule (lowlat_partners.h), so a rank has memory and
- * connections for log2 N + 3 others, not for all.
+ * with messages.  Partners are those of any schedule (lowlat_partners.h): all others of up to 32
+ * nodes; of N > 32 nodes log2 N + 3, so that a rank has memory and connections for few.
  *
  * When a communicator is freed, peers may still put into its window: credits that nobody waits
  * for.  So the window says goodbye and goes to a list; from there it is freed when all
@@ -25,7 +25,8 @@
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_partners.h"
-#include "lowlat_ring.h"
+#include "lowlat_pipe.h"
+#include "lowlat_select.h"
 #include "sizes.h"
 
 enum {
@@ -339,8 +340,8 @@ static void use_port(lowlat_module_t *module, lowlat_port_t *port)
     for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
         module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
     }
-    if (port->has_window) {
-        lowlat_ring_init(&module->net, module->net.ring); /* over the same memory, other streams */
+    if (port->has_window && NULL != module->net.pipe) {
+        lowlat_pipe_init(&module->net, module->net.pipe); /* over the same memory, other streams */
     }
 }
 
@@ -409,18 +410,18 @@ void lowlat_net_connect(lowlat_module_t *module)
     }
 }
 
-/* The ring of a rank that exchanges; others have none. */
-static bool make_ring(lowlat_module_t *module)
+/* The pipe of a rank that exchanges; others have none. */
+static bool make_pipe(lowlat_module_t *module)
 {
     const lowlat_net_t *net = &module->net;
+    const size_t bytes = lowlat_pipe_memory_bytes(net);
 
-    if (module->topology.local_rank >= net->owners) {
+    if (0 == bytes || module->topology.local_rank >= net->owners) {
         return true;
     }
-    void *memory =
-        aligned_alloc(EXCHANGE_ALIGN_BYTES, lowlat_ring_memory_bytes(net->nodes, net->piece_bytes));
+    void *memory = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
     if (NULL != memory) {
-        lowlat_ring_init(&module->net, memory);
+        lowlat_pipe_init(&module->net, memory);
     }
     return NULL != memory;
 }
@@ -443,6 +444,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .peer = module->topology.peers,
         .single = 1 == module->topology.largest,
         .gives_up = mca_coll_lowlat_component.config.timeout > 0,
+        .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
         .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
@@ -453,7 +455,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         net->exchange[i].scratch = module->scratch + i * scratch_bytes;
     }
     module->group.net = net;
-    return NULL != module->scratch && make_ring(module);
+    return NULL != module->scratch && make_pipe(module);
 }
 
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
@@ -464,10 +466,10 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     }
     if (!keeps) {
         free(module->scratch);
-        free(module->net.ring);
+        free(module->net.pipe);
     }
     module->scratch = NULL;
-    module->net.ring = NULL;
+    module->net.pipe = NULL;
 }
 
 const char *lowlat_net_text(const lowlat_module_t *module)

@@ -24,7 +24,7 @@ enum {
 
     /* Between nodes; half a chunk is below the eager limit of Open MPI's TCP, 64 KiB. */
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
-    /* A message of the ring: as long as that limit allows, header and all. */
+    /* A message of direct and ring: as long as that limit allows, header and all. */
     LOWLAT_PIECE_BYTES = ARC_SETTLED(60 << 10, 640),
     /* Up to this length one rank of each node exchanges, where no trial has told better. */
     LOWLAT_LEADER_BYTES = ARC_SETTLED(16 << 10, 64),

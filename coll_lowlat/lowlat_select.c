@@ -9,7 +9,7 @@
 #include "lowlat_hierarchical.h"
 #include "lowlat_net.h"
 #include "lowlat_oneshot.h"
-#include "lowlat_ring.h"
+#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "lowlat_staging.h"
 #include "lowlat_twoshot.h"
@@ -88,7 +88,7 @@ static_assert(sizeof rules / sizeof rules[0] <= LOWLAT_MAP_ENTRIES, "an entry of
 /*
  * The same for several nodes, by the number of nodes, where the network was not measured;
  * longer messages are passed down: doubling wins on a fast network and loses on a slow one,
- * and the ring the other way round.
+ * and direct the other way round.
  */
 static const struct {
     unsigned max_nodes;
@@ -135,14 +135,14 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
 static void add_nodes_rules(lowlat_map_t *map, const lowlat_config_t *config,
                             const lowlat_net_t *net, size_t limit_bytes)
 {
-    enum { LONG_BYTES = 32 << 10 }; /* for halving, on any network */
+    enum { LONG_BYTES = 32 << 10 }; /* for direct, on any network */
     const lowlat_plan_t *plan = net->plan;
     bool more = true;
 
     if (config->reproducible) {
         /* Of any length; both make the same sums. */
         (void) map_add(map, config, LOWLAT_ALGORITHM_DOUBLING, LONG_BYTES, limit_bytes);
-        (void) map_add(map, config, LOWLAT_ALGORITHM_HALVING, SIZE_MAX, limit_bytes);
+        (void) map_add(map, config, LOWLAT_ALGORITHM_DIRECT, SIZE_MAX, limit_bytes);
         return;
     }
     for (unsigned i = 0; NULL != plan && more && i < plan->rules; ++i) {

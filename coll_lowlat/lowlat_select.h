@@ -15,7 +15,9 @@
 /*
  * The only lists of algorithms, for communicators on one node and for those on several:
  * X(identifier, prefix of its functions, name, reproducible, description).
- * Reproducible on one node: every element is summed in rank order, from the left.
+ * Reproducible: an element of the sum depends on nothing but that element of all ranks; auto takes no
+ * other.  On one node every element is summed in rank order, from the left; between nodes each
+ * node's sum is, and the sums of the nodes are added along the tree of recursive doubling.
  */
 #define LOWLAT_NODE_TABLE(X)                                                                    \
     X(ONESHOT, lowlat_oneshot, "oneshot", true,                                                 \
@@ -31,6 +33,8 @@
       "reduce-scatter in the node, recursive doubling between nodes, allgather in the node")    \
     X(HALVING, lowlat_halving, "halving", true,                                                 \
       "reduce-scatter in the node, recursive halving and doubling between nodes, allgather")    \
+    X(DIRECT, lowlat_direct, "direct", true,                                                    \
+      "reduce-scatter in the node, parts straight to their owners between nodes, allgather")    \
     X(RING, lowlat_ring, "ring", false,                                                         \
       "reduce-scatter in the node, ring between nodes, allgather in the node")
 #define LOWLAT_ALGORITHM_TABLE(X) LOWLAT_NODE_TABLE(X) LOWLAT_NODES_TABLE(X)

@@ -36,7 +36,7 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
-#include "lowlat_ring.h"
+#include "lowlat_pipe.h"
 
 static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
@@ -187,13 +187,13 @@ unsigned lowlat_hierarchical_awaits(const lowlat_task_t *task)
     for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
         node = lowlat_exchange_awaited(net, exchange_of(task, chunk));
     }
-    return node == net->nodes ? lowlat_ring_awaits(task) : node;
+    return node == net->nodes ? lowlat_pipe_awaits(task) : node;
 }
 
 void lowlat_hierarchical_abort(lowlat_task_t *task)
 {
     lowlat_net_abort(task->group->net);
-    lowlat_ring_abort(task->group->net);
+    lowlat_pipe_abort(task->group->net);
 }
 
 /* ---- the algorithms: one for each schedule ---- */

@@ -77,12 +77,13 @@ typedef struct lowlat_net {
     const unsigned *peer;      /* [nodes] the streams' number of our counterpart; of an owner */
     bool single;               /* no node has two ranks */
     bool gives_up;             /* there is a time limit */
+    bool loops;                /* long messages take the ring, because the user wants it */
     size_t chunk_bytes;        /* of the vector at a time */
-    size_t piece_bytes;        /* of a message of the ring */
+    size_t piece_bytes;        /* of a message of a pipe */
     size_t leader_bytes;       /* messages up to here have one owner in each node */
     const lowlat_plan_t *plan; /* NULL: nothing was measured */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
-    struct lowlat_ring *ring; /* for long messages (lowlat_ring.h); NULL: we exchange nothing */
+    struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.h); NULL: we have none */
 } lowlat_net_t;
 
 /* Begin to sum `vector` of `elems` > 0 elements over the nodes; `vector` is ours until the end. */

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "lowlat_net.h"
+#include "lowlat_order.h"
 #include "lowlat_partners.h"
 #include "lowlat_select.h"
 
@@ -30,16 +31,22 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
 {
     static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
                                                      lowlat_schedule_halving};
-    static_assert(sizeof schedules / sizeof schedules[0] + 1 ==
+    enum { PIPES = 2 };
+    static_assert(sizeof schedules / sizeof schedules[0] + PIPES ==
                       LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
-                  "the schedule of each algorithm between nodes but the ring");
+                  "the schedule of each algorithm between nodes but direct and ring");
+    static_assert((int) LOWLAT_ORDER_NODES <= (int) LOWLAT_MAX_PARTNERS, "room for all others");
     lowlat_move_t move;
     unsigned count = 0;
 
-    if (nodes > 1) {
-        count = insert_partner(partner, count, (node + 1) % nodes);
-        count = insert_partner(partner, count, (node + nodes - 1) % nodes);
+    if (nodes <= LOWLAT_ORDER_NODES) {
+        for (unsigned other = 0; other < nodes; ++other) {
+            count = other == node ? count : insert_partner(partner, count, other);
+        }
+        return count;
     }
+    count = insert_partner(partner, count, (node + 1) % nodes);
+    count = insert_partner(partner, count, (node + nodes - 1) % nodes);
     for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
         /* As many elements as nodes: no piece is empty. */
         for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {

@@ -6,12 +6,15 @@
 #ifndef LOWLAT_PARTNERS_H
 #define LOWLAT_PARTNERS_H
 
-/* A partner for each bit of a node's number, one of the fold, two neighbours on the ring. */
+/*
+ * A partner for each bit of a node's number, one of the fold, two neighbours on the ring; or all
+ * others, as long as an owner adds the parts of all.
+ */
 enum { LOWLAT_MAX_PARTNERS = 32 + 1 + 2 };
 
 /*
- * The partners of `node` among `nodes` in all schedules of lowlat_net.h and in the ring, ascending;
- * how many.  Who is a partner of ours has us for a partner.
+ * The partners of `node` among `nodes` in all schedules of lowlat_net.h and in the pipes,
+ * ascending; how many.  Who is a partner of ours has us for a partner.
  */
 unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS]);
 

@@ -19,12 +19,14 @@ unsigned lowlat_plan_candidates(lowlat_candidate_t candidates[LOWLAT_PLAN_CANDID
     candidates[count++] = (lowlat_candidate_t){LOWLAT_PASS_DOWN, false};
     for (unsigned leaders = 0; leaders < (owners > 1 ? 2 : 1); ++leaders) {
         for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
-            candidates[count++] = (lowlat_candidate_t){algorithm, leaders};
+            if (lowlat_algorithms[algorithm].reproducible) {
+                candidates[count++] = (lowlat_candidate_t){algorithm, leaders};
+            }
         }
     }
     return count;
 }
-_Static_assert(1 + 2 * ((int) LOWLAT_ALGORITHMS - (int) LOWLAT_NODES_FIRST) <=
+_Static_assert(1 + 2 * ((int) LOWLAT_ALGORITHM_RING - (int) LOWLAT_NODES_FIRST) <=
                    LOWLAT_PLAN_CANDIDATES,
                "room for all candidates");
 

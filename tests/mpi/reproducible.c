@@ -6,9 +6,15 @@
  *   | e5 e6 ... e63 e0 e1 ... | e64 ...        element i of a vector is e((i + shift) mod 64)
  *
  * and every one of them must have the bits of the sum in rank order, computed
- * here one addition at a time.
+ * here one addition at a time; on several nodes those of the nodes' sums, each in rank
+ * order, added along the tree of recursive doubling:
  *
- *   -h TYPE   MPI_UINT16_T holds bf16 or fp16, too
+ *   5 nodes   ((n0 + n1) + n2) + (n3 + n4)       of 2^k + m nodes the first m pairs are one
+ *
+ * A vector is added by one call, in place, and in pieces of uneven lengths, a call each.
+ *
+ *   -g A,B,.. the nodes have A, B, ... ranks, which follow each other
+ *   -h TYPE   MPI_UINT16_T holds bf16 or fp16, too; on one node
  *   -l N      leave out vectors above N elements
  *   -d        the bits are expected to depend on something: a difference must be found, or the
  *             values of this test would prove nothing
@@ -28,9 +34,20 @@
 enum {
     ELEMENTS = 64,
     SHIFT_STEP = 13, /* another beginning for every vector */
-    LARGEST = 1 << 21,
+    LARGEST_TURN = 21,
+    LARGEST = 1 << LARGEST_TURN,
     SEED = 61,
+    NODES_MAX = 16,
+    ELEM_BYTES_MAX = 8,
 };
+
+/** How a vector is added. */
+typedef enum way { WHOLE, IN_PLACE, IN_PIECES, WAYS } way_t;
+static const char *const way_texts[WAYS] = {"", " in place", " in pieces"};
+
+/* The nodes; node n has ranks [first_rank[n], first_rank[n + 1]). */
+static int nodes = 1;
+static int first_rank[NODES_MAX + 1];
 
 /* One element; a few; around a cache line; blocks and chunks of the algorithms; many of them. */
 static const int lengths[] = {1, 2, 7, 14, 15, 31, 1000, 4097, 8193, 20011, 70001, 300007, LARGEST};
@@ -42,8 +59,8 @@ typedef struct row {
     size_t elem_bytes;
     /** The part of `rank` in element e. */
     void (*put)(void *out, int rank, int e);
-    /** The sum of all ranks in rank order. */
-    void (*sum)(void *out, int ranks, int e);
+    /** *sum += *part; NULL: it is rounded only once */
+    void (*add)(void *sum, const void *part);
 } row_t;
 
 /* A full mantissa and one of 16 magnitudes, so that almost every order gives other bits. */
@@ -61,14 +78,15 @@ static void put_double(void *out, int rank, int e)
     memcpy(out, &x, sizeof x);
 }
 
-static void sum_double(void *out, int ranks, int e)
+static void add_double(void *sum, const void *part)
 {
-    double sum = value(0, e);
+    double x;
+    double y;
 
-    for (int rank = 1; rank < ranks; rank++) {
-        sum += value(rank, e);
-    }
-    memcpy(out, &sum, sizeof sum);
+    memcpy(&x, sum, sizeof x);
+    memcpy(&y, part, sizeof y);
+    x += y;
+    memcpy(sum, &x, sizeof x);
 }
 
 static void put_float(void *out, int rank, int e)
@@ -77,14 +95,15 @@ static void put_float(void *out, int rank, int e)
     memcpy(out, &x, sizeof x);
 }
 
-static void sum_float(void *out, int ranks, int e)
+static void add_float(void *sum, const void *part)
 {
-    float sum = (float) value(0, e);
+    float x;
+    float y;
 
-    for (int rank = 1; rank < ranks; rank++) {
-        sum += (float) value(rank, e);
-    }
-    memcpy(out, &sum, sizeof sum);
+    memcpy(&x, sum, sizeof x);
+    memcpy(&y, part, sizeof y);
+    x += y;
+    memcpy(sum, &x, sizeof x);
 }
 
 static const half_format_t *half;
@@ -101,11 +120,11 @@ static void put_half(void *out, int rank, int e)
 }
 
 /* In 32-bit floats, rounded once. */
-static void sum_half(void *out, int ranks, int e)
+static void sum_halves(void *out, int e)
 {
     float sum = (float) half_number(half, half_value(0, e));
 
-    for (int rank = 1; rank < ranks; rank++) {
+    for (int rank = 1; rank < first_rank[nodes]; rank++) {
         sum += (float) half_number(half, half_value(rank, e));
     }
     const uint16_t rounded = half_round(half, (double) sum);
@@ -113,10 +132,53 @@ static void sum_half(void *out, int ranks, int e)
 }
 
 static const row_t rows[] = {
-    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), put_float, sum_float},
-    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), put_double, sum_double},
-    {"16-bit float", MPI_UINT16_T, sizeof(uint16_t), put_half, sum_half},
+    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), put_float, add_float},
+    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), put_double, add_double},
+    {"16-bit float", MPI_UINT16_T, sizeof(uint16_t), put_half, NULL},
 };
+
+/* A node's sum of element e. */
+static void sum_node(const row_t *row, int node, int e, void *sum)
+{
+    row->put(sum, first_rank[node], e);
+    for (int rank = first_rank[node] + 1; rank < first_rank[node + 1]; rank++) {
+        unsigned char part[ELEM_BYTES_MAX];
+        row->put(part, rank, e);
+        row->add(sum, part);
+    }
+}
+
+/* The sum of `positions` positions, a power of two; of these the first ones are two nodes. */
+static void sum_positions(const row_t *row, int pairs, int first, int positions, int e, void *sum)
+{
+    unsigned char right[ELEM_BYTES_MAX];
+
+    if (positions > 1) {
+        sum_positions(row, pairs, first, positions / 2, e, sum);
+        sum_positions(row, pairs, first + positions / 2, positions / 2, e, right);
+        row->add(sum, right);
+    } else if (first < pairs) {
+        sum_node(row, 2 * first, e, sum);
+        sum_node(row, 2 * first + 1, e, right);
+        row->add(sum, right);
+    } else {
+        sum_node(row, first + pairs, e, sum);
+    }
+}
+
+static void sum_all(const row_t *row, int e, void *sum)
+{
+    int positions = 1;
+
+    while (2 * positions <= nodes) {
+        positions *= 2;
+    }
+    if (row->add == NULL) {
+        sum_halves(sum, e);
+    } else {
+        sum_positions(row, nodes - positions, 0, positions, e, sum);
+    }
+}
 
 /* `count` elements at `out` from the table of ELEMENTS, beginning at element `shift`. */
 static void lay_out(unsigned char *out, const unsigned char *table, size_t elem_bytes, int count,
@@ -144,6 +206,22 @@ static int count_differences(const unsigned char *sum, const unsigned char *tabl
     return found;
 }
 
+/* Pieces of 1, 2, 4, ... elements, and then those the other way round. */
+static void add_in_pieces(unsigned char *send, unsigned char *receive, const row_t *row, int count)
+{
+    int done = 0;
+
+    for (int turn = 0; done < count; turn++) {
+        const int wanted = turn < LARGEST_TURN ? 1 << turn : LARGEST;
+        const int left = count - done;
+        const int piece = wanted < left - left / 3 ? wanted : left - left / 3;
+        MPI_Allreduce(send + (size_t) done * row->elem_bytes,
+                      receive + (size_t) done * row->elem_bytes, piece, row->type, MPI_SUM,
+                      MPI_COMM_WORLD);
+        done += piece;
+    }
+}
+
 static void check_type(const row_t *row, int largest, bool expect_differences)
 {
     const size_t bytes = (size_t) LARGEST * row->elem_bytes;
@@ -152,29 +230,31 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
     unsigned char *parts = must_alloc(ELEMENTS * row->elem_bytes);
     unsigned char *sums = must_alloc(ELEMENTS * row->elem_bytes);
     int rank;
-    int ranks;
     int all_differences = 0;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int e = 0; e < ELEMENTS; e++) {
         row->put(parts + (size_t) e * row->elem_bytes, rank, e);
-        row->sum(sums + (size_t) e * row->elem_bytes, ranks, e);
+        sum_all(row, e, sums + (size_t) e * row->elem_bytes);
     }
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0] && lengths[l] <= largest; l++) {
-        for (int in_place = 0; in_place < 2; in_place++) {
-            const int shift = SHIFT_STEP * (int) (2 * l + (size_t) in_place);
+        for (way_t way = WHOLE; way < WAYS; way++) {
+            const int shift = SHIFT_STEP * (int) (WAYS * l + (size_t) way);
             int first = -1;
 
-            lay_out(in_place ? receive : send, parts, row->elem_bytes, lengths[l], shift);
-            MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, lengths[l], row->type, MPI_SUM,
-                          MPI_COMM_WORLD);
+            lay_out(way == IN_PLACE ? receive : send, parts, row->elem_bytes, lengths[l], shift);
+            if (way == IN_PIECES) {
+                add_in_pieces(send, receive, row, lengths[l]);
+            } else {
+                MPI_Allreduce(way == IN_PLACE ? MPI_IN_PLACE : send, receive, lengths[l], row->type,
+                              MPI_SUM, MPI_COMM_WORLD);
+            }
             const int found =
                 count_differences(receive, sums, row->elem_bytes, lengths[l], shift, &first);
             all_differences += found;
             tap_check(found == 0 || expect_differences,
-                      "%d elements%s: %d have other bits than in rank order, the first is %d",
-                      lengths[l], in_place ? " in place" : "", found, first);
+                      "%d elements%s: %d have other bits than promised, the first is %d",
+                      lengths[l], way_texts[way], found, first);
         }
     }
     free(send);
@@ -182,11 +262,26 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
     free(parts);
     free(sums);
     if (expect_differences) {
-        tap_check(all_differences > 0, "all sums are as in rank order");
-        tap_case("%s: sums in another order than that of the ranks are noticed", row->name);
+        tap_check(all_differences > 0, "all sums are in the order that is promised");
+        tap_case("%s: sums in another order than the promised one are noticed", row->name);
     } else {
-        tap_case("%s: the bits of rank order for 1 to %d elements, wherever they are", row->name,
+        tap_case("%s: the promised bits for 1 to %d elements, wherever they are", row->name,
                  largest);
+    }
+}
+
+/* "2,2,1" */
+static void read_nodes(const char *text, int ranks)
+{
+    const char *at = text;
+
+    for (nodes = 0; nodes < NODES_MAX && *at != '\0'; nodes++) {
+        char *end;
+        first_rank[nodes + 1] = first_rank[nodes] + (int) strtol(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    if (first_rank[nodes] != ranks || half != NULL) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
 }
 
@@ -194,11 +289,17 @@ int main(int argc, char **argv)
 {
     bool expect_differences = false;
     int largest = LARGEST;
+    const char *groups = NULL;
+    int ranks;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "h:l:d")) != -1) {
-        if (option == 'h') {
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    first_rank[1] = ranks;
+    while ((option = getopt(argc, argv, "g:h:l:d")) != -1) {
+        if (option == 'g') {
+            groups = optarg;
+        } else if (option == 'h') {
             half = half_by_name(optarg);
         } else if (option == 'l') {
             largest = atoi(optarg);
@@ -207,6 +308,9 @@ int main(int argc, char **argv)
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
+    }
+    if (groups != NULL) {
+        read_nodes(groups, ranks);
     }
     tap_start();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {

@@ -7,7 +7,7 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_partners.h"
-#include "lowlat_ring.h"
+#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
 
@@ -73,7 +73,7 @@ static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
     }
 }
 
-static void make_rank(sim_nodes_t *nodes, unsigned rank)
+static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsigned rank)
 {
     const arc_topology_t *topology = &nodes->topology[rank];
     lowlat_net_t *net = &nodes->net[rank];
@@ -84,6 +84,7 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
         .owners = topology->owners,
         .peer = topology->peers,
         .single = 1 == topology->largest,
+        .loops = options->loops,
         .chunk_bytes = nodes->chunk_bytes,
         .piece_bytes = NODES_PIECE_BYTES,
         .leader_bytes = NODES_LEADER_BYTES,
@@ -95,9 +96,9 @@ static void make_rank(sim_nodes_t *nodes, unsigned rank)
                                       : sim_network_stream(nodes->network[i], rank);
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
     }
-    nodes->ring[rank] = test_buffer_new(lowlat_ring_memory_bytes(net->nodes, net->piece_bytes), 0);
+    nodes->pipe[rank] = test_buffer_new(lowlat_pipe_memory_bytes(net), 0);
     if (topology->local_rank < topology->owners) {
-        lowlat_ring_init(net, nodes->ring[rank].data);
+        lowlat_pipe_init(net, nodes->pipe[rank].data);
     }
     nodes->actors[rank].rank = rank;
     nodes->actors[rank].memory = nodes->memory[topology->node];
@@ -141,7 +142,7 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
         make_windows(nodes, options);
     }
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        make_rank(nodes, rank);
+        make_rank(nodes, options, rank);
     }
     return nodes;
 }
@@ -153,7 +154,7 @@ void sim_nodes_free(sim_nodes_t *nodes)
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             test_buffer_free(&nodes->scratch[rank][i]);
         }
-        test_buffer_free(&nodes->ring[rank]);
+        test_buffer_free(&nodes->pipe[rank]);
     }
     for (unsigned rank = 0; NULL != nodes->windows && rank < nodes->ranks; ++rank) {
         arc_put_streams_free(nodes->streams[rank]);
@@ -214,7 +215,7 @@ bool sim_nodes_intact(const sim_nodes_t *nodes)
         for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
             intact = intact && test_buffer_intact(&nodes->scratch[rank][i]);
         }
-        intact = intact && test_buffer_intact(&nodes->ring[rank]);
+        intact = intact && test_buffer_intact(&nodes->pipe[rank]);
     }
     return intact;
 }

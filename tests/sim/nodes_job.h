@@ -21,13 +21,14 @@ enum {
     NODES_ARENA_BYTES =
         4096, /* for chunks of the longest kind: one slot more than a pipeline needs */
     NODES_LEADER_BYTES = 300,
-    NODES_PIECE_BYTES = 128, /* of a message of the ring */
+    NODES_PIECE_BYTES = 128, /* of a message of a pipe */
 };
 
 typedef struct nodes_options {
     unsigned nodes;
     unsigned size[NODES_MAX]; /* ranks of each */
     bool cyclic;              /* ranks are dealt to the nodes one by one, else node by node */
+    bool loops;               /* long messages take the ring, else direct */
     size_t chunk_bytes;
     uint64_t seed;
     const arc_put_config_t *puts; /* instead of messages; NULL: messages */
@@ -48,7 +49,7 @@ typedef struct sim_nodes {
     arc_topology_t topology[LOWLAT_JOB_MAX_RANKS];
     lowlat_net_t net[LOWLAT_JOB_MAX_RANKS];
     test_buffer_t scratch[LOWLAT_JOB_MAX_RANKS][LOWLAT_EXCHANGES];
-    test_buffer_t ring[LOWLAT_JOB_MAX_RANKS];
+    test_buffer_t pipe[LOWLAT_JOB_MAX_RANKS];
     actor_t actors[LOWLAT_JOB_MAX_RANKS];
 } sim_nodes_t;
 

@@ -51,6 +51,7 @@ static outcome_t run_with_fault(unsigned algorithm, unsigned exchange, uint64_t 
 {
     const nodes_options_t options = {.nodes = NODES,
                                      .size = {2, 3, 2},
+                                     .loops = LOWLAT_ALGORITHM_RING == algorithm,
                                      .chunk_bytes = CHUNK_BYTES,
                                      .seed = SEED + fail_at % 3,
                                      .faulty = exchange,
@@ -90,19 +91,19 @@ static outcome_t run_with_fault(unsigned algorithm, unsigned exchange, uint64_t 
 
 /*
  * Starts and completions of messages in one exchange.  Schedules deal their chunks to the exchanges
- * in turn; the ring has the first one alone, and its own chunks: of 88 numbers, a message each
+ * in turn; a pipe has the first one alone, and its own chunks: of 88 numbers, a message each
  * owner, node and round.
  */
 static uint64_t operations_of(unsigned algorithm, unsigned exchange)
 {
-    enum { RING_CHUNKS = 5, RING_MESSAGES = 2 * (NODES - 1) * NODES };
+    enum { PIPE_CHUNKS = 5, PIPE_MESSAGES = 2 * (NODES - 1) * NODES };
     const uint64_t chunks =
         CHUNKS / LOWLAT_EXCHANGES + (exchange < (unsigned) CHUNKS % LOWLAT_EXCHANGES);
     /* Of three nodes one is folded: give, exchange both ways (halving: twice), get. */
     const uint64_t messages = LOWLAT_ALGORITHM_HALVING == algorithm ? 6 : 4;
 
-    if (LOWLAT_ALGORITHM_RING == algorithm) {
-        return 0 == exchange ? (uint64_t) 4 * RING_MESSAGES * RING_CHUNKS * OWNERS : 0;
+    if (LOWLAT_ALGORITHM_DIRECT == algorithm || LOWLAT_ALGORITHM_RING == algorithm) {
+        return 0 == exchange ? (uint64_t) 4 * PIPE_MESSAGES * PIPE_CHUNKS * OWNERS : 0;
     }
     /* A send, a receive and their two ends. */
     return 4 * messages * chunks * OWNERS;
@@ -152,14 +153,16 @@ static void every_message_that_is_too_short_is_reported(void **state)
 int main(void)
 {
     static unsigned algorithms[] = {LOWLAT_ALGORITHM_DOUBLING, LOWLAT_ALGORITHM_HALVING,
-                                    LOWLAT_ALGORITHM_RING};
+                                    LOWLAT_ALGORITHM_DIRECT, LOWLAT_ALGORITHM_RING};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[0]),
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[1]),
         cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[2]),
+        cmocka_unit_test_prestate(every_failing_operation_of_a_network_is_reported, &algorithms[3]),
         cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[0]),
         cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[1]),
         cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[2]),
+        cmocka_unit_test_prestate(every_message_that_is_too_short_is_reported, &algorithms[3]),
     };
 
     printf("# seed %d\n", SEED);

@@ -22,9 +22,9 @@ enum {
     BELOW,
     DOUBLING,
     HALVING,
-    RING,
+    DIRECT,
     LEADERS, /* + DOUBLING - 1 ... */
-    CANDIDATES = LEADERS + RING
+    CANDIDATES = LEADERS + DIRECT
 };
 
 /* A network: a call takes steps * alpha + copies * bytes * beta. */
@@ -64,7 +64,7 @@ static unsigned planned_algorithm(const lowlat_plan_t *plan, size_t bytes)
 static const size_t lengths[] = {8, 1024, 8192, 65536, 524288};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-static void candidates_are_all_algorithms_and_the_component_below(void **state)
+static void candidates_are_all_reproducible_algorithms_and_the_component_below(void **state)
 {
     lowlat_candidate_t candidates[LOWLAT_PLAN_CANDIDATES];
     (void) state;
@@ -74,11 +74,11 @@ static void candidates_are_all_algorithms_and_the_component_below(void **state)
     assert_int_equal(CANDIDATES, lowlat_plan_candidates(candidates, 2));
     for (unsigned i = BELOW + 1; i < CANDIDATES; ++i) {
         assert_int_equal(i >= LEADERS, candidates[i].leaders);
-        assert_int_equal((unsigned) LOWLAT_NODES_FIRST + (i - 1) % RING, candidates[i].algorithm);
+        assert_int_equal((unsigned) LOWLAT_NODES_FIRST + (i - 1) % DIRECT, candidates[i].algorithm);
     }
 }
 
-/* On a slow network doubling, then halving, then the ring; each where it is fastest. */
+/* On a slow network doubling, then halving, then direct; each where it is fastest. */
 static void the_fastest_is_taken(void **state)
 {
     static const cost_t costs[] = {{6, 3}, {2, 2}, {4, 1.2}, {6, 1}};
@@ -91,8 +91,8 @@ static void the_fastest_is_taken(void **state)
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, planned_algorithm(&plan, 8192));
     assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned_algorithm(&plan, 8193));
     assert_int_equal(LOWLAT_ALGORITHM_HALVING, planned_algorithm(&plan, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, 65537));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, planned_algorithm(&plan, 65537));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, planned_algorithm(&plan, SIZE_MAX));
 }
 
 static void what_does_not_gain_enough_is_passed_down(void **state)
@@ -135,7 +135,7 @@ static void long_messages_are_taken_only_if_trials_were_long(void **state)
     assert_int_equal(LOWLAT_PASS_DOWN, planned_algorithm(&plan, 9));
 }
 
-/* ... or what comes behind the longest trial: the ring is not yet the fastest there, but will be.
+/* ... or what comes behind the longest trial: direct is not yet the fastest there, but will be.
  */
 static void straight_lines_go_on_behind_the_longest_trial(void **state)
 {
@@ -145,8 +145,8 @@ static void straight_lines_go_on_behind_the_longest_trial(void **state)
     (void) state;
 
     lowlat_plan_make(&plan, &trials, MARGIN);
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, planned_algorithm(&plan, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, planned_algorithm(&plan, 65536));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, planned_algorithm(&plan, SIZE_MAX));
 }
 
 /* What was not measured must promise twice as much. */
@@ -215,20 +215,20 @@ static void what_cannot_win_is_not_tried(void **state)
 
     trials.lengths = 0;
     assert_true(lowlat_plan_wants(&trials, BELOW) && lowlat_plan_wants(&trials, DOUBLING));
-    assert_false(lowlat_plan_wants(&trials, HALVING) || lowlat_plan_wants(&trials, RING));
+    assert_false(lowlat_plan_wants(&trials, HALVING) || lowlat_plan_wants(&trials, DIRECT));
     trials.lengths = 3; /* 8192 bytes: 36 instead of 20 us */
-    trials.seconds[0][HALVING] = trials.seconds[0][RING] = 0;
-    trials.seconds[1][HALVING] = trials.seconds[1][RING] = 0;
-    trials.seconds[2][HALVING] = trials.seconds[2][RING] = 0;
-    assert_false(lowlat_plan_wants(&trials, HALVING) || lowlat_plan_wants(&trials, RING));
+    trials.seconds[0][HALVING] = trials.seconds[0][DIRECT] = 0;
+    trials.seconds[1][HALVING] = trials.seconds[1][DIRECT] = 0;
+    trials.seconds[2][HALVING] = trials.seconds[2][DIRECT] = 0;
+    assert_false(lowlat_plan_wants(&trials, HALVING) || lowlat_plan_wants(&trials, DIRECT));
     trials.lengths = 4; /* 65536: 138 us */
-    trials.seconds[3][HALVING] = trials.seconds[3][RING] = 0;
-    assert_true(lowlat_plan_wants(&trials, HALVING) && lowlat_plan_wants(&trials, RING));
+    trials.seconds[3][HALVING] = trials.seconds[3][DIRECT] = 0;
+    assert_true(lowlat_plan_wants(&trials, HALVING) && lowlat_plan_wants(&trials, DIRECT));
     trials.seconds[3][BELOW] = trials.seconds[3][DOUBLING] = 150e-6;
     trials.seconds[3][HALVING] = 170e-6;
-    trials.seconds[3][RING] = 175e-6;
+    trials.seconds[3][DIRECT] = 175e-6;
     assert_true(lowlat_plan_wants(&trials, HALVING));
-    assert_false(lowlat_plan_wants(&trials, RING));
+    assert_false(lowlat_plan_wants(&trials, DIRECT));
     assert_true(lowlat_plan_wants(&trials, DOUBLING));
     trials.seconds[1][DOUBLING] = 2.1 * trials.seconds[1][BELOW];
     assert_false(lowlat_plan_wants(&trials, DOUBLING));
@@ -250,8 +250,8 @@ static void the_first_of_its_kind_is_tried_again(void **state)
     trials.seconds[3][LEADERS + 2] = 120e-6;
     trials.seconds[3][DOUBLING] = 150e-6;
     trials.seconds[3][HALVING] = 140e-6;
-    trials.seconds[3][RING] = 141e-6;
-    for (unsigned i = DOUBLING; i <= RING; ++i) {
+    trials.seconds[3][DIRECT] = 141e-6;
+    for (unsigned i = DOUBLING; i <= DIRECT; ++i) {
         assert_true((HALVING == i) == lowlat_plan_wants(&trials, i));
     }
     for (unsigned i = 0; i < 3; ++i) {
@@ -259,7 +259,7 @@ static void the_first_of_its_kind_is_tried_again(void **state)
     }
     trials.seconds[3][HALVING] = 201e-6;
     trials.seconds[3][DOUBLING] = 202e-6;
-    trials.seconds[3][RING] = 203e-6;
+    trials.seconds[3][DIRECT] = 203e-6;
     assert_false(lowlat_plan_wants(&trials, HALVING));
 }
 
@@ -306,7 +306,7 @@ static void a_plan_never_takes_what_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidates_are_all_algorithms_and_the_component_below),
+        cmocka_unit_test(candidates_are_all_reproducible_algorithms_and_the_component_below),
         cmocka_unit_test(the_fastest_is_taken),
         cmocka_unit_test(what_does_not_gain_enough_is_passed_down),
         cmocka_unit_test(long_messages_are_taken_only_if_trials_were_long),

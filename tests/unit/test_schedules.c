@@ -17,7 +17,9 @@
 #include <cmocka.h>
 
 #include "exchange_schedule.h"
+#include "lowlat_butterfly.h"
 #include "lowlat_net.h"
+#include "lowlat_order.h"
 #include "lowlat_partners.h"
 
 enum { MOST_NODES = 17, MOST_ELEMS = 600 };
@@ -222,7 +224,9 @@ static void partners_are_each_others_and_few(void **state)
     for (unsigned nodes = 2; nodes <= NODES; ++nodes) {
         for (unsigned node = 0; node < nodes; ++node) {
             const unsigned count = lowlat_partners(node, nodes, partner);
-            assert_true(count >= 1 && count <= 6 + 1 + 2); /* 2^6 <= NODES < 2^7 */
+            assert_true(count >= 1 && count < nodes);
+            /* 2^6 <= NODES < 2^7 */
+            assert_true(nodes <= LOWLAT_ORDER_NODES || count <= 6 + 1 + 2);
             for (unsigned i = 0; i < count; ++i) {
                 assert_true(partner[i] < nodes && partner[i] != node);
                 assert_true(0 == i || partner[i - 1] < partner[i]);
@@ -268,15 +272,88 @@ static void assert_partners_of(const exchange_tree_t *tree, unsigned nodes)
     }
 }
 
-/* Whichever of the two loops the ring takes. */
-static void partners_are_all_that_the_ring_names(void **state)
+/* Whichever of the two loops the ring takes; direct as far as it is direct. */
+static void partners_are_all_that_the_pipes_name(void **state)
 {
     (void) state;
 
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+    for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES + 2; ++nodes) {
         assert_partners_of(&exchange_full_loop, nodes);
         assert_partners_of(&exchange_semi_loop, nodes);
+        if (nodes <= LOWLAT_ORDER_NODES) {
+            assert_partners_of(&exchange_direct_loop, nodes);
+        }
     }
+}
+
+/* ---- the order in which an owner adds ---- */
+
+/* Not associative, not commutative: every tree has a number of its own. */
+static uint32_t joined(uint32_t left, uint32_t right)
+{
+    return (left * 2654435761u ^ right) * 2246822519u + 374761393u;
+}
+
+static uint32_t part_of(unsigned node)
+{
+    return node + 1;
+}
+
+/* The tree of recursive doubling over positions [first, first + positions). */
+static uint32_t doubled(unsigned nodes, unsigned first, unsigned positions)
+{
+    const unsigned extras = nodes - (1u << lowlat_steps(nodes));
+
+    if (positions > 1) {
+        return joined(doubled(nodes, first, positions / 2),
+                      doubled(nodes, first + positions / 2, positions / 2));
+    }
+    return first < extras ? joined(part_of(2 * first), part_of(2 * first + 1))
+                          : part_of(first + extras);
+}
+
+/* What an owner makes who goes by its order; `places` are the partial sums. */
+static uint32_t added_in_turn(const lowlat_order_t *order, unsigned owner, unsigned nodes)
+{
+    uint32_t places[LOWLAT_ORDER_NODES];
+    uint32_t total = 0;
+
+    for (unsigned turn = 0; turn + 1 < nodes; ++turn) {
+        const bool is_last = turn + 2 == nodes;
+        uint32_t *to = is_last ? &total : &places[order->kept[turn]];
+        uint32_t sum = part_of((owner + 1 + turn) % nodes);
+        assert_true(is_last || order->kept[turn] < order->places);
+        for (unsigned i = order->first[turn]; i < order->first[turn + 1]; ++i) {
+            const lowlat_merge_t *merge = &order->merge[i];
+            assert_true(LOWLAT_ORDER_OWN == merge->with || merge->with < order->places);
+            const uint32_t with =
+                LOWLAT_ORDER_OWN == merge->with ? part_of(owner) : places[merge->with];
+            sum = merge->with_is_left ? joined(with, sum) : joined(sum, with);
+            *to = sum; /* a later merge may not read what was there */
+        }
+        *to = sum;
+    }
+    return total;
+}
+
+static void every_owner_adds_as_doubling_does(void **state)
+{
+    (void) state;
+
+    for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES; ++nodes) {
+        const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes));
+        for (unsigned owner = 0; owner < nodes; ++owner) {
+            lowlat_order_t order;
+            lowlat_order_init(&order, owner, nodes);
+            assert_int_equal(expected, added_in_turn(&order, owner, nodes));
+            assert_true(order.places <= lowlat_order_places(nodes));
+        }
+        assert_true(lowlat_order_places(nodes) <= 2 * lowlat_steps(nodes));
+    }
+    assert_int_equal(0, lowlat_order_places(2));
+    assert_int_equal(2, lowlat_order_places(4));
+    assert_int_equal(3, lowlat_order_places(8));
+    assert_int_equal(7, lowlat_order_places(32));
 }
 
 int main(void)
@@ -286,7 +363,8 @@ int main(void)
         cmocka_unit_test(halving_sums_everything_once_and_in_order),
         cmocka_unit_test(partners_are_each_others_and_few),
         cmocka_unit_test(partners_are_all_that_schedules_name),
-        cmocka_unit_test(partners_are_all_that_the_ring_names),
+        cmocka_unit_test(partners_are_all_that_the_pipes_name),
+        cmocka_unit_test(every_owner_adds_as_doubling_does),
     };
     return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }

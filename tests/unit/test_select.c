@@ -158,7 +158,7 @@ static void nodes_follow_a_plan(void **state)
     const lowlat_plan_t plan = {.rules = RULES,
                                 .rule = {{4096, LOWLAT_ALGORITHM_DOUBLING},
                                          {65536, LOWLAT_PASS_DOWN},
-                                         {SIZE_MAX, LOWLAT_ALGORITHM_RING}}};
+                                         {SIZE_MAX, LOWLAT_ALGORITHM_DIRECT}}};
     lowlat_net_t net = {.nodes = 4, .owners = 1, .plan = &plan};
     const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
     lowlat_config_t config = {.max_bytes = 0};
@@ -170,15 +170,15 @@ static void nodes_follow_a_plan(void **state)
     assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 4097));
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 65537));
-    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, SIZE_MAX));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, 65537));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, SIZE_MAX));
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("doubling to 4096 bytes, the component below to 65536 bytes, ring to any "
+    assert_string_equal("doubling to 4096 bytes, the component below to 65536 bytes, direct to any "
                         "length",
                         text);
     config.max_bytes = 100000;
     lowlat_map_init(&map, &config, &group);
-    assert_int_equal(LOWLAT_ALGORITHM_RING, lowlat_map_lookup(&map, 100000));
+    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, 100000));
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 100001));
     config.nodes_algorithm = 1 + (int) (LOWLAT_ALGORITHM_HALVING - LOWLAT_NODES_FIRST);
     lowlat_map_init(&map, &config, &group);

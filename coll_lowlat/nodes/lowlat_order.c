@@ -1,0 +1,95 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lowlat_butterfly.h"
+#include "lowlat_order.h"
+
+/*
+ * Vertices are numbered as in a heap: 1 is the root, 2v and 2v + 1 are below v.  Positions are
+ * below one another; a proxy and its extra are below their position.
+ */
+enum {
+    ROOT = 1,
+    VERTICES = 2 * LOWLAT_ORDER_NODES, /* of the proxies of 31 nodes the last has 61 */
+    ABSENT = 254,                      /* the vertex has no sum, or it went into another */
+};
+static_assert((int) LOWLAT_ORDER_NODES <= (int) ABSENT, "a place is a number below");
+
+static unsigned vertex_of(unsigned node, unsigned nodes)
+{
+    const lowlat_place_t place = lowlat_place(node, nodes);
+    const unsigned vertex = (1u << place.steps) + place.position;
+
+    return place.is_proxy || place.is_extra ? 2 * vertex + place.is_extra : vertex;
+}
+
+static unsigned sibling_of(unsigned vertex)
+{
+    return vertex ^ 1;
+}
+
+static uint8_t take_place(lowlat_order_t *order, uint64_t *taken)
+{
+    const unsigned place = (unsigned) __builtin_ctzll(~*taken);
+
+    *taken |= UINT64_C(1) << place;
+    order->places = place < order->places ? order->places : place + 1;
+    return (uint8_t) place;
+}
+
+void lowlat_order_init(lowlat_order_t *order, unsigned owner, unsigned nodes)
+{
+    uint8_t place_of[VERTICES]; /* of the vertex's sum */
+    uint64_t taken = 0;
+    unsigned merges = 0;
+
+    assert(nodes >= 2 && nodes <= LOWLAT_ORDER_NODES);
+    memset(order, 0, sizeof *order);
+    memset(place_of, ABSENT, sizeof place_of);
+    place_of[vertex_of(owner, nodes)] = LOWLAT_ORDER_OWN;
+    for (unsigned turn = 0; turn + 1 < nodes; ++turn) {
+        unsigned vertex = vertex_of((owner + 1 + turn) % nodes, nodes);
+        const bool is_last = turn + 2 == nodes;
+        uint8_t kept = ABSENT;
+
+        order->first[turn] = (uint8_t) merges;
+        while (ROOT != vertex && ABSENT != place_of[sibling_of(vertex)]) {
+            const uint8_t with = place_of[sibling_of(vertex)];
+            const bool is_free = LOWLAT_ORDER_OWN != with;
+            order->merge[merges++] = (lowlat_merge_t){with, vertex > sibling_of(vertex)};
+            place_of[sibling_of(vertex)] = ABSENT;
+            /*
+             * The place of the first merge.  If that is with the own part, neighbours are one: in
+             * the first turn, which has no other merge, or in the last one, which keeps nothing.
+             */
+            if (ABSENT == kept && is_free) {
+                kept = with;
+            } else if (is_free) {
+                taken &= ~(UINT64_C(1) << with);
+            }
+            vertex /= 2;
+        }
+        if (!is_last) {
+            kept = ABSENT == kept ? take_place(order, &taken) : kept;
+            place_of[vertex] = kept;
+            order->kept[turn] = kept;
+        }
+    }
+    order->first[nodes - 1] = (uint8_t) merges;
+    assert(merges == nodes - 1);
+}
+
+unsigned lowlat_order_places(unsigned nodes)
+{
+    unsigned places = 0;
+
+    for (unsigned owner = 0; owner < nodes; ++owner) {
+        lowlat_order_t order;
+        lowlat_order_init(&order, owner, nodes);
+        places = order.places > places ? order.places : places;
+    }
+    return places;
+}

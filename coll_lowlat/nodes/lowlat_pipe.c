@@ -1,0 +1,485 @@
+/*
+ * Long messages between nodes.  Owner i of every node exchanges its part of each chunk with owner i
+ * of the others; the chunks are those of the exchange, too (exchange_layout.h):
+ *
+ *   in the node     stage k, reduce k                                   publish k, gather k
+ *   exchange              +-- allow k --> segments k of all shards --> complete k --+
+ *
+ * A chunk has a message of piece_bytes of numbers for each owner and node, or shorter ones where
+ * the arenas have no room for that.  A window of the exchange has half of the chunks that fit into
+ * an arena, so that the next ones can be staged meanwhile.
+ *
+ * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
+ * all chunks are available at once, and arenas bound nothing.
+ *
+ * Two algorithms differ in how partial sums travel (exchange_tree.h):
+ *
+ *   direct   Every part goes straight to the owner of its shard, who adds all of them in the
+ *            order of recursive doubling (lowlat_order.h).  Totals go round a loop, from neighbour
+ *            to neighbour.  Above 32 nodes, where an owner would have too many connections, direct
+ *            is halving, whose sums are the same.
+ *   ring     Partial sums go round the loop, too, so the order of the nodes is another one for
+ *            each shard: the bits of an element depend on its place in the vector.  Networks have
+ *            it easier when each node sends to one other, so who asks for it may have it.
+ *
+ *   cost     direct: N alpha + 2 (N-1)/N n beta
+ *            ring:   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies
+ *
+ * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
+ * its slot is free, which it is for all chunks of a window (lowlat_hierarchical.c has the rest of
+ * the argument, exchange_pipeline.h that of the exchange).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <assert.h>
+
+#include "lowlat_hierarchical.h"
+#include "lowlat_memory.h"
+#include "lowlat_net.h"
+#include "lowlat_parts.h"
+#include "lowlat_pipe.h"
+#include "sizes.h"
+
+enum {
+    /* Segments under way: enough for the link, few enough for the cache; */
+    DEPTH = 8,
+    /* the most nodes of the ring as a full loop, which fills links better than a semi loop but has
+     * twice its latencies (both: docs/benchmarks_nodes.md). */
+    FULL_LOOP_NODES = 8,
+};
+
+static const exchange_tree_t *tree_of(const lowlat_net_t *net)
+{
+    return !net->loops                     ? &exchange_direct_loop
+           : net->nodes <= FULL_LOOP_NODES ? &exchange_full_loop
+                                           : &exchange_semi_loop;
+}
+
+static exchange_config_t config_of(const lowlat_net_t *net)
+{
+    /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
+    const size_t message_bytes = arc_round_up(
+        net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, EXCHANGE_ALIGN_BYTES);
+    const size_t places = net->loops ? 1 : lowlat_order_places(net->nodes);
+
+    return (exchange_config_t){
+        .tree = tree_of(net),
+        .shape = exchange_shape_flat(net->nodes),
+        .depth = DEPTH,
+        .message_bytes = message_bytes,
+        .sum_bytes = places * message_bytes,
+    };
+}
+
+/* ---- where the numbers are ---- */
+
+/* Element `elem` of our parts, one chunk's after the other. */
+static unsigned char *slot_at(const lowlat_pipe_t *pipe, size_t chunk, size_t elem)
+{
+    const lowlat_task_t *task = pipe->task;
+    const unsigned rank = task->group->rank;
+    const size_t before = chunk * pipe->part_elems;
+
+    return lowlat_part_at(task, rank, chunk, lowlat_part(task, chunk, rank).first + elem - before);
+}
+
+static const unsigned char *own_at(const lowlat_pipe_t *pipe, const exchange_message_t *message)
+{
+    const size_t begin = message->span.begin;
+
+    return pipe->unstaged ? lowlat_in(pipe->task, begin * pipe->task->reducer->stride_bytes)
+                          : slot_at(pipe, message->segment, begin);
+}
+
+static unsigned char *result_at(const lowlat_pipe_t *pipe, const exchange_message_t *message)
+{
+    const size_t begin = message->span.begin;
+
+    return pipe->unstaged ? lowlat_out(pipe->task, begin * pipe->task->reducer->stride_bytes)
+                          : slot_at(pipe, message->segment, begin);
+}
+
+/* ---- the operations of exchange_coder.h ---- */
+
+static size_t capacity(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const lowlat_pipe_t *pipe = (const lowlat_pipe_t *) base;
+    const size_t bytes = message->span.elems * pipe->task->reducer->stride_bytes;
+
+    assert(bytes <= pipe->message_bytes);
+    return bytes;
+}
+
+static arc_status_t check(const exchange_coder_t *base, const exchange_message_t *message,
+                          const void *buffer, size_t bytes)
+{
+    (void) buffer;
+    return capacity(base, message) == bytes ? ARC_OK : ARC_ERR_PROTOCOL;
+}
+
+static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
+                     const exchange_sum_t *x, void *buffer)
+{
+    const size_t bytes = capacity(base, message);
+
+    memcpy(buffer, NULL == x ? own_at((lowlat_pipe_t *) base, message) : x->numbers, bytes);
+    return bytes;
+}
+
+/* What came is the left operand. */
+static void add_in_loop(const lowlat_pipe_t *pipe, const exchange_message_t *message,
+                        const void *buffer, const exchange_sum_t *x, void *sum)
+{
+    const arc_reducer_t *reducer = pipe->task->reducer;
+    const void *parts[] = {buffer, NULL == x ? own_at(pipe, message) : x->numbers};
+
+    reducer->reduce(parts, 2, sum, message->span.elems, reducer->context);
+}
+
+static void ring_add(exchange_coder_t *base, const exchange_message_t *message, const void *buffer,
+                     const exchange_sum_t *x, exchange_sum_t *sum)
+{
+    add_in_loop((lowlat_pipe_t *) base, message, buffer, x, sum->numbers);
+}
+
+static size_t ring_hop(exchange_coder_t *base, const exchange_message_t *received,
+                       const void *buffer, const exchange_sum_t *x, const exchange_message_t *sent,
+                       void *to)
+{
+    add_in_loop((lowlat_pipe_t *) base, received, buffer, x, to);
+    return capacity(base, sent);
+}
+
+/* A place for a partial sum, of those that a sum of the exchange has room for. */
+static unsigned char *place_at(const lowlat_pipe_t *pipe, void *numbers, unsigned place)
+{
+    return (unsigned char *) numbers + place * pipe->message_bytes;
+}
+
+/* All merges of this turn; the places are in `numbers`. */
+static void add_in_turn(const lowlat_pipe_t *pipe, const exchange_message_t *message,
+                        const void *buffer, void *numbers, void *to)
+{
+    const arc_reducer_t *reducer = pipe->task->reducer;
+    const lowlat_order_t *order = &pipe->order;
+    const unsigned turn = message->round;
+    const void *sum = buffer;
+
+    for (unsigned i = order->first[turn]; i < order->first[turn + 1]; ++i) {
+        const lowlat_merge_t *merge = &order->merge[i];
+        const void *with = LOWLAT_ORDER_OWN == merge->with ? own_at(pipe, message)
+                                                           : place_at(pipe, numbers, merge->with);
+        const void *parts[] = {merge->with_is_left ? with : sum, merge->with_is_left ? sum : with};
+        reducer->reduce(parts, 2, to, message->span.elems, reducer->context);
+        sum = to;
+    }
+    if (sum == buffer) {
+        memcpy(to, buffer, capacity(&pipe->base, message));
+    }
+}
+
+static void direct_add(exchange_coder_t *base, const exchange_message_t *message,
+                       const void *buffer, const exchange_sum_t *x, exchange_sum_t *sum)
+{
+    const lowlat_pipe_t *pipe = (const lowlat_pipe_t *) base;
+
+    (void) x; /* the same as `sum`, or there is none yet */
+    add_in_turn(pipe, message, buffer, sum->numbers,
+                place_at(pipe, sum->numbers, pipe->order.kept[message->round]));
+}
+
+/* Only owners have the parts of others, so what an owner sends is the total. */
+static size_t direct_hop(exchange_coder_t *base, const exchange_message_t *received,
+                         const void *buffer, const exchange_sum_t *x,
+                         const exchange_message_t *sent, void *to)
+{
+    assert(!sent->partial);
+    add_in_turn((const lowlat_pipe_t *) base, received, buffer, NULL == x ? NULL : x->numbers, to);
+    return capacity(base, sent);
+}
+
+static void store_total(exchange_coder_t *base, const exchange_message_t *message,
+                        const void *buffer)
+{
+    memcpy(result_at((lowlat_pipe_t *) base, message), buffer, capacity(base, message));
+}
+
+/*
+ * From `in` to `out` nothing is copied.  Not in the node, where a slot is used again while a
+ * total may still be sent from it, nor where `in` is `out`: a total would be awaited where the own
+ * part still is.  Nor where a time limit may give messages up while the network still has them:
+ * then they must be in memory of ours, which stays.
+ */
+static bool spares_copies(const lowlat_pipe_t *pipe)
+{
+    const lowlat_task_t *task = pipe->task;
+    return pipe->unstaged && task->in != task->out && !task->group->net->gives_up;
+}
+
+static const void *part_at(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const lowlat_pipe_t *pipe = (const lowlat_pipe_t *) base;
+    return spares_copies(pipe) ? own_at(pipe, message) : NULL;
+}
+
+static void *total_at(const exchange_coder_t *base, const exchange_message_t *message)
+{
+    const lowlat_pipe_t *pipe = (const lowlat_pipe_t *) base;
+    return spares_copies(pipe) ? result_at(pipe, message) : NULL;
+}
+
+/* No store_sum: only whole allreduces. */
+#define CODER_OPS(_algorithm)                                                            \
+    {                                                                                    \
+        .capacity = capacity, .check = check, .encode = encode, .add = _algorithm##_add, \
+        .hop = _algorithm##_hop, .store_total = store_total, .part_at = part_at,         \
+        .total_at = total_at,                                                            \
+    }
+static const exchange_coder_ops_t direct_ops = CODER_OPS(direct);
+static const exchange_coder_ops_t ring_ops = CODER_OPS(ring);
+
+/* ---- set-up ---- */
+
+static size_t aligned_state_bytes(void)
+{
+    return arc_round_up(sizeof(lowlat_pipe_t), EXCHANGE_ALIGN_BYTES);
+}
+
+size_t lowlat_pipe_memory_bytes(const lowlat_net_t *net)
+{
+    if (!net->loops && net->nodes > LOWLAT_ORDER_NODES) {
+        return 0;
+    }
+    const exchange_config_t config = config_of(net);
+    return aligned_state_bytes() + exchange_pipeline_memory_bytes(&config);
+}
+
+void lowlat_pipe_init(lowlat_net_t *net, void *memory)
+{
+    exchange_config_t config = config_of(net);
+    lowlat_pipe_t *pipe = memory;
+
+    config.peer = net->peer;
+    *pipe = (lowlat_pipe_t){.base.ops = net->loops ? &ring_ops : &direct_ops,
+                            .message_bytes = config.message_bytes};
+    if (!net->loops) {
+        lowlat_order_init(&pipe->order, net->node, net->nodes);
+    }
+    pipe->exchange =
+        exchange_pipeline_init(&config, net->node, net->exchange[0].stream, &pipe->base,
+                               (unsigned char *) memory + aligned_state_bytes());
+    net->pipe = pipe;
+}
+
+/* ---- a call ---- */
+
+static size_t own_elems(const lowlat_task_t *task, size_t part_elems)
+{
+    const lowlat_range_t last = lowlat_part(task, task->pieces - 1, task->group->rank);
+
+    return (task->pieces - 1) * part_elems + (last.end - last.first);
+}
+
+/* Begin the exchange of our `elems` elements of all chunks, of which `at_once` fit. */
+static void begin_exchange(lowlat_task_t *task, size_t elems, size_t chunks, size_t chunk_elems,
+                           unsigned at_once)
+{
+    lowlat_pipe_t *pipe = task->group->net->pipe;
+    const exchange_operation_t operation = {
+        .layout =
+            {
+                .count = elems,
+                .shards = task->group->net->nodes,
+                .row_elems = lowlat_line_elems(task->reducer->stride_bytes),
+                .chunks = chunks,
+                .chunk_elems = chunk_elems,
+            },
+        .collective = EXCHANGE_ALLREDUCE,
+        .at_once = at_once,
+    };
+
+    pipe->task = task;
+    pipe->running = true;
+    exchange_pipeline_start(pipe->exchange, &operation);
+}
+
+/* NULL: the rank has no part of any chunk. */
+static lowlat_pipe_t *pipe_of(const lowlat_task_t *task)
+{
+    return task->group->rank < task->owners ? task->group->net->pipe : NULL;
+}
+
+static arc_status_t drive_exchange(lowlat_task_t *task)
+{
+    lowlat_pipe_t *pipe = pipe_of(task);
+
+    if (NULL == pipe || !pipe->running) {
+        return ARC_OK;
+    }
+    const uint64_t steps = pipe->exchange->steps;
+    const arc_status_t status = pipe->exchange->ops->progress(pipe->exchange);
+    task->task.steps += pipe->exchange->steps - steps;
+    pipe->running = ARC_IN_PROGRESS == status;
+    return status;
+}
+
+/* What is staged has a slot, and so has its sum. */
+static bool has_room(const lowlat_task_t *task)
+{
+    (void) task;
+    return true;
+}
+
+static void allow_chunk(lowlat_task_t *task, size_t chunk)
+{
+    lowlat_pipe_t *pipe = pipe_of(task);
+
+    if (NULL != pipe) {
+        exchange_pipeline_allow(pipe->exchange, chunk + 1);
+    }
+}
+
+static size_t completed_chunks(const lowlat_task_t *task)
+{
+    const lowlat_pipe_t *pipe = pipe_of(task);
+
+    /* Chunks in which we have no part are complete as soon as they are reduced. */
+    return NULL == pipe || !pipe->running
+               ? task->reduced
+               : arc_min(task->reduced, exchange_pipeline_completed(pipe->exchange));
+}
+
+static arc_status_t staged_progress(arc_task_t *base)
+{
+    static const lowlat_between_t between = {.has_room = has_room,
+                                             .begin = allow_chunk,
+                                             .drive = drive_exchange,
+                                             .completed = completed_chunks};
+
+    return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);
+}
+
+static arc_status_t unstaged_progress(arc_task_t *base)
+{
+    lowlat_task_t *task = (lowlat_task_t *) base;
+    const arc_status_t status = drive_exchange(task);
+
+    task->gathered = ARC_OK == status;
+    return status;
+}
+
+static bool waits_for(const arc_task_t *base, unsigned rank)
+{
+    return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
+}
+
+static bool waits_for_nobody(const arc_task_t *base, unsigned rank)
+{
+    (void) base;
+    (void) rank;
+    return false;
+}
+
+/* Elements of a chunk that has a piece for each owner and node. */
+static size_t chunk_elems(const lowlat_task_t *task, unsigned owners)
+{
+    const lowlat_net_t *net = task->group->net;
+    const size_t stride_bytes = task->reducer->stride_bytes;
+    const size_t line_elems = lowlat_line_elems(stride_bytes);
+    const size_t lines = net->piece_bytes / (line_elems * stride_bytes);
+
+    return (lines > 0 ? lines : 1) * line_elems * owners * net->nodes;
+}
+
+/* Bytes between elements must stay as they are: a staged call leaves them alone. */
+static bool is_unstaged(const lowlat_task_t *task)
+{
+    return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
+}
+
+static void start(lowlat_task_t *task)
+{
+    static const arc_task_ops_t staged = {.progress = staged_progress, .waits_for = waits_for};
+    static const arc_task_ops_t unstaged = {.progress = unstaged_progress,
+                                            .waits_for = waits_for_nobody};
+    const lowlat_net_t *net = task->group->net;
+
+    task->exchanged = 0;
+    if (is_unstaged(task)) {
+        lowlat_task_begin(task, &unstaged, 1);
+        task->task.memory_only = false;
+        task->reduced = 0; /* no exchange of a schedule is under way */
+        task->owners = 1;
+        net->pipe->unstaged = true;
+        const size_t elems = chunk_elems(task, 1);
+        begin_exchange(task, task->count, arc_divide_up(task->count, elems), elems, 0);
+        return;
+    }
+    const unsigned owners = task->span_bytes <= net->leader_bytes ? 1 : net->owners;
+    lowlat_parts_begin(task, &staged, chunk_elems(task, owners) * task->reducer->stride_bytes,
+                       owners);
+    if (NULL != pipe_of(task)) {
+        const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
+        net->pipe->unstaged = false;
+        net->pipe->part_elems = part.end - part.first;
+        begin_exchange(task, own_elems(task, net->pipe->part_elems), task->pieces,
+                       net->pipe->part_elems, (unsigned) (task->slots + 1) / 2);
+    }
+}
+
+/* ---- the algorithms ---- */
+
+size_t lowlat_direct_max_bytes(const lowlat_group_t *group)
+{
+    return NULL != group->net ? SIZE_MAX : 0;
+}
+
+void lowlat_direct_start(lowlat_task_t *task)
+{
+    const lowlat_net_t *net = task->group->net;
+
+    assert(!net->loops);
+    if (net->nodes > LOWLAT_ORDER_NODES) {
+        lowlat_halving_start(task);
+    } else {
+        start(task);
+    }
+}
+
+size_t lowlat_ring_max_bytes(const lowlat_group_t *group)
+{
+    return NULL != group->net ? SIZE_MAX : 0;
+}
+
+void lowlat_ring_start(lowlat_task_t *task)
+{
+    assert(task->group->net->loops);
+    start(task);
+}
+
+/* ---- who is awaited, and the end ---- */
+
+unsigned lowlat_pipe_awaits(const lowlat_task_t *task)
+{
+    const lowlat_net_t *net = task->group->net;
+    const lowlat_pipe_t *pipe = net->pipe;
+    unsigned node = 0;
+
+    if (NULL == pipe || !pipe->running) {
+        return net->nodes;
+    }
+    while (node < net->nodes && !pipe->exchange->ops->waits_for(pipe->exchange, node)) {
+        ++node;
+    }
+    return node;
+}
+
+void lowlat_pipe_abort(const lowlat_net_t *net)
+{
+    if (NULL != net->pipe && net->pipe->running) {
+        exchange_pipeline_abort(net->pipe->exchange);
+        net->pipe->running = false;
+    }
+}
