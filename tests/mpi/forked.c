@@ -1,0 +1,166 @@
+/*
+ * A rank that forks between its calls. Its children share what memory is mapped shared and have a
+ * copy of the rest, and none of what they do may show: a child that ends at once, one that ends as
+ * programs do and runs what libraries left behind for the end, one that stays during the calls that
+ * follow and writes to its copies, another program by system(), and one that is still there when
+ * its rank has finished.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "sums.h"
+
+enum { ROUNDS = 3, COPIED_BYTES = 1 << 20, OUTLIVES_SECONDS = 1 };
+
+static unsigned char *copied;
+
+static void child_ends_at_once(void)
+{
+    _exit(EXIT_SUCCESS);
+}
+
+static void child_ends_as_usual(void)
+{
+    exit(EXIT_SUCCESS);
+}
+
+static void child_runs_a_program(void)
+{
+    execl("/bin/true", "true", (char *) NULL);
+    _exit(EXIT_FAILURE);
+}
+
+static void reap(pid_t child)
+{
+    int status = 0;
+
+    tap_check(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                  WEXITSTATUS(status) == EXIT_SUCCESS,
+              "a child ended with status %#x", (unsigned) status);
+}
+
+typedef struct kind {
+    const char *name;
+    void (*child)(void);
+} kind_t;
+
+static const kind_t kinds[] = {
+    {"a child that ends at once", child_ends_at_once},
+    {"a child that ends as programs do", child_ends_as_usual},
+    {"a child that runs a program", child_runs_a_program},
+};
+
+static void check_short_lived(const kind_t *kind)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Comm before = MPI_COMM_NULL;
+        MPI_Comm after = MPI_COMM_NULL;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &before);
+        (void) sums_check(before, (uint64_t) round);
+        const pid_t child = fork();
+        if (child == 0) {
+            kind->child();
+        }
+        (void) sums_check(before, (uint64_t) round + 1);
+        reap(child);
+        (void) sums_check(before, (uint64_t) round + 2);
+        MPI_Comm_dup(MPI_COMM_WORLD, &after);
+        (void) sums_check(after, (uint64_t) round);
+        MPI_Comm_free(&before);
+        (void) sums_check(after, (uint64_t) round + 1);
+        MPI_Comm_free(&after);
+    }
+    tap_case("%s", kind->name);
+}
+
+/* The child stays until its end of the pipe is closed; communicators come and go meanwhile. */
+static void check_long_lived(void)
+{
+    MPI_Comm before = MPI_COMM_NULL;
+    int ends[2];
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &before);
+    (void) sums_check(before, 1);
+    if (pipe(ends) != 0) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        char end = 0;
+
+        close(ends[1]);
+        memset(copied, 1, COPIED_BYTES);
+        _exit(read(ends[0], &end, 1) == 0 && copied[COPIED_BYTES - 1] == 1 ? EXIT_SUCCESS
+                                                                           : EXIT_FAILURE);
+    }
+    close(ends[0]);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Comm during = MPI_COMM_NULL;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &during);
+        (void) sums_check(during, (uint64_t) round);
+        (void) sums_check(before, (uint64_t) round);
+        MPI_Comm_free(&during);
+    }
+    MPI_Comm_free(&before);
+    close(ends[1]);
+    reap(child);
+    (void) sums_check(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < COPIED_BYTES; i++) {
+        tap_check(copied[i] == 0, "byte %zu was written by the child", i);
+    }
+    tap_case("a child that stays while communicators come and go");
+}
+
+static void check_system(void)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        (void) sums_check(MPI_COMM_WORLD, (uint64_t) round);
+        tap_check(system("true") == 0, "system() failed");
+        (void) sums_check(MPI_COMM_WORLD, (uint64_t) round + 1);
+    }
+    tap_case("system()");
+}
+
+/* Holds nothing that mpirun would wait for. */
+static void leave_a_child(void)
+{
+    const pid_t child = fork();
+
+    if (child == 0) {
+        close(STDIN_FILENO);
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        sleep(OUTLIVES_SECONDS);
+        _exit(EXIT_SUCCESS);
+    }
+    tap_check(child > 0, "fork() failed");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    tap_start();
+    copied = must_alloc(COPIED_BYTES);
+    memset(copied, 0, COPIED_BYTES);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        check_short_lived(&kinds[k]);
+    }
+    check_long_lived();
+    check_system();
+    leave_a_child();
+    (void) sums_check(MPI_COMM_WORLD, 1);
+    tap_case("a child that outlives its rank");
+    free(copied);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}

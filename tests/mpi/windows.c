@@ -1,0 +1,117 @@
+/*
+ * One-sided communication, for which Open MPI makes a communicator and shared memory of its own:
+ * windows come and go between sums, and what was put, added and fetched is what must be there.
+ *
+ *   -n N   windows of each kind (default 50)
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "sums.h"
+
+/* A window: what the left neighbour puts, what all add up, and what stays as its owner left it. */
+enum { PUT, ADDED, OWN, WORDS };
+enum { OWN_VALUE = 77, SUMS_EVERY = 10 };
+
+typedef struct world {
+    int rank;
+    int ranks;
+} world_t;
+
+static void make_allocated(int **words, MPI_Win *window)
+{
+    MPI_Win_allocate(WORDS * sizeof **words, sizeof **words, MPI_INFO_NULL, MPI_COMM_WORLD, words,
+                     window);
+}
+
+static void make_shared(int **words, MPI_Win *window)
+{
+    MPI_Win_allocate_shared(WORDS * sizeof **words, sizeof **words, MPI_INFO_NULL, MPI_COMM_WORLD,
+                            words, window);
+}
+
+/* Over memory that is there already, for which each process has one place. */
+static void make_created(int **words, MPI_Win *window)
+{
+    static int memory[WORDS];
+
+    *words = memory;
+    MPI_Win_create(memory, sizeof memory, sizeof memory[0], MPI_INFO_NULL, MPI_COMM_WORLD, window);
+}
+
+typedef struct kind {
+    const char *name;
+    void (*make)(int **words, MPI_Win *window);
+} kind_t;
+
+static const kind_t kinds[] = {
+    {"MPI_Win_allocate", make_allocated},
+    {"MPI_Win_allocate_shared", make_shared},
+    {"MPI_Win_create", make_created},
+};
+
+static void use_window(const world_t *world, int *words, MPI_Win window, int turn)
+{
+    const int right = (world->rank + 1) % world->ranks;
+    const int left = (world->rank + world->ranks - 1) % world->ranks;
+    const int all = world->ranks * (world->ranks - 1) / 2 + world->ranks * turn;
+    const int mine = world->rank + turn;
+    int seen = 0;
+
+    words[PUT] = -1;
+    words[ADDED] = 0;
+    words[OWN] = OWN_VALUE + world->rank;
+    MPI_Win_fence(0, window);
+    MPI_Put(&mine, 1, MPI_INT, right, PUT, 1, MPI_INT, window);
+    for (int target = 0; target < world->ranks; target++) {
+        MPI_Accumulate(&mine, 1, MPI_INT, target, ADDED, 1, MPI_INT, MPI_SUM, window);
+    }
+    MPI_Win_fence(0, window);
+    (void) sums_check_once(MPI_COMM_WORLD, (uint64_t) turn);
+    tap_check(words[PUT] == left + turn, "turn %d: %d was put instead of %d", turn, words[PUT],
+              left + turn);
+    tap_check(words[ADDED] == all, "turn %d: %d was added instead of %d", turn, words[ADDED], all);
+    MPI_Get(&seen, 1, MPI_INT, left, OWN, 1, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    tap_check(seen == OWN_VALUE + left, "turn %d: fetched %d", turn, seen);
+}
+
+int main(int argc, char **argv)
+{
+    world_t world;
+    int turns = 50;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    while ((option = getopt(argc, argv, "n:")) != -1) {
+        if (option != 'n') {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        turns = atoi(optarg);
+    }
+    tap_start();
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        for (int turn = 0; turn < turns; turn++) {
+            int *words = NULL;
+            MPI_Win window = MPI_WIN_NULL;
+
+            kinds[k].make(&words, &window);
+            use_window(&world, words, window, turn);
+            MPI_Win_free(&window);
+            if (turn % SUMS_EVERY == 0) {
+                (void) sums_check(MPI_COMM_WORLD, (uint64_t) turn);
+            }
+        }
+        tap_case("%d times %s, with sums between", turns, kinds[k].name);
+    }
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
