@@ -1,6 +1,6 @@
 #!/bin/sh
 # The floating-point environment of the program: quantized sums (fenv.c), and the set-up, the trials
-# and the time limit of coll_lowlat (trapped.c).
+# and the time limit of coll_lowlat, on communicators of several shapes (trapped.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -16,6 +16,7 @@ mpi_judge "np=3 formats"
 mpi_serves "np=3 formats" 1
 mpi_says "np=3 formats: no call is passed down" 'passed  .* [1-9][0-9]* ' 0
 mpi_run "np=4 one node" 4 60 "" trapped
+mpi_run "np=4 one node, set up late" 4 60 "--mca coll_lowlat_setup_calls 5" trapped
 mpi_run "np=4 time limit" 4 60 "--mca coll_lowlat_timeout 5" trapped
 for per_node in 1 2; do
     mpi_run "np=4 trials, $per_node a node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" trapped

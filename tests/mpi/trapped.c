@@ -2,7 +2,8 @@
  * A program that traps on every floating-point exception, FE_INEXACT too, and rounds another way
  * on each rank. Its sums are exact: only arithmetic that is not its own could trap. After each
  * call it finds its environment as it left it. Each length is summed twice on a new communicator,
- * so that set-up, growth and trials come in this environment.
+ * so that set-up, growth and trials come in this environment: on two duplicates, and on the first
+ * 2, 3, ... ranks and MPI_COMM_WORLD, each another shape.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -50,7 +51,9 @@ static void check_calls(const double *send, double *receive, int count, MPI_Comm
 {
     const int rounding = fegetround();
     const int trapping = enabled_traps();
+    int ranks = 0;
 
+    MPI_Comm_size(comm, &ranks);
     for (int call = 0; call < CALLS; call++) {
         MPI_Allreduce(send, receive, count, MPI_DOUBLE, MPI_SUM, comm);
         tap_check(fegetround() == rounding, "count %d: rounding %d became %d", count, rounding,
@@ -58,18 +61,45 @@ static void check_calls(const double *send, double *receive, int count, MPI_Comm
         tap_check(enabled_traps() == trapping, "count %d: traps %#x became %#x", count,
                   (unsigned) trapping, (unsigned) enabled_traps());
         for (int i = 0; i < count; i++) {
-            const int expected = i % VALUES * world_ranks + world_ranks * (world_ranks - 1) / 2;
+            const int expected = i % VALUES * ranks + ranks * (ranks - 1) / 2;
             tap_check((int) receive[i] == expected, "count %d: element %d is %d instead of %d",
                       count, i, (int) receive[i], expected);
         }
     }
 }
 
+static void check_comm(const double *send, double *receive, MPI_Comm comm)
+{
+    fenv_t usual;
+
+    fegetenv(&usual);
+    change_environment();
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        check_calls(send, receive, counts[i], comm);
+    }
+    fesetenv(&usual);
+}
+
+static void check_shapes(const double *send, double *receive)
+{
+    for (int ranks = 2; ranks < world_ranks; ranks++) {
+        MPI_Comm comm = MPI_COMM_NULL;
+
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank < ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
+        if (comm != MPI_COMM_NULL) {
+            check_comm(send, receive, comm);
+            MPI_Comm_free(&comm);
+        }
+        tap_case("the first %d ranks: the same", ranks);
+    }
+    check_comm(send, receive, MPI_COMM_WORLD);
+    tap_case("MPI_COMM_WORLD: the same");
+}
+
 int main(int argc, char **argv)
 {
     double *send;
     double *receive;
-    fenv_t usual;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
@@ -84,15 +114,11 @@ int main(int argc, char **argv)
         MPI_Comm comm;
 
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        fegetenv(&usual);
-        change_environment();
-        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            check_calls(send, receive, counts[i], comm);
-        }
-        fesetenv(&usual);
+        check_comm(send, receive, comm);
         MPI_Comm_free(&comm);
         tap_case("communicator %d: sums, nothing traps, the environment is as before", c);
     }
+    check_shapes(send, receive);
     free(send);
     free(receive);
     tap_finish();
