@@ -1,0 +1,197 @@
+/*
+ * Times of the calls by which a program comes to communicators, for the script overhead: what a
+ * component of coll costs a program that has nothing to gain from it.
+ *
+ *   overhead_cases times [N]          a line "CASE MICROSECONDS" for each case below, of N samples
+ *   overhead_cases communicators N    N times a dup, one allreduce, and the end: prints nothing
+ *   overhead_cases dups N             N times a dup and its end: prints nothing
+ *
+ *   first        the first allreduce on MPI_COMM_WORLD; one sample
+ *   shapes       split, one allreduce, free: the mean of 20 communicators of other ranks or another
+ *                order each, as far as there are so many
+ *   dup          dup, free
+ *   dup-call     dup, one allreduce, free
+ *   window       MPI_Win_allocate, MPI_Win_free
+ *
+ * Cases come in this order: the first two are about what nobody has done before. All allreduces
+ * are sums of one int. A sample begins behind a barrier, and its time is that of the rank that took
+ * longest; a case prints the median of its samples.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+enum {
+    SHAPES = 20,
+    WARM = 20, /* samples that do not count: connections come with the first messages */
+    DEFAULT_SAMPLES = 200,
+    WINDOW_BYTES = 4096,
+};
+
+static int world_rank;
+static int world_ranks;
+
+static void die(const char *text)
+{
+    fprintf(stderr, "overhead_cases: %s\n", text);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+static void call_once(MPI_Comm comm)
+{
+    int ranks = 0;
+    int sum = 1;
+
+    MPI_Comm_size(comm, &ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (sum != ranks) {
+        die("a sum is wrong");
+    }
+}
+
+static void run_first(int sample)
+{
+    (void) sample;
+    call_once(MPI_COMM_WORLD);
+}
+
+/* Shape k: so many ranks as it is its turn, from another one on each time around. */
+static void run_shape(int k)
+{
+    const int size = 2 + k % (world_ranks - 1);
+    const int first = k / (world_ranks - 1) % world_ranks;
+    const int place = (world_rank - first + world_ranks) % world_ranks;
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    MPI_Comm_split(MPI_COMM_WORLD, place < size ? 0 : MPI_UNDEFINED, place, &comm);
+    if (comm != MPI_COMM_NULL) {
+        call_once(comm);
+        MPI_Comm_free(&comm);
+    }
+}
+
+static void run_dup(int sample)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    (void) sample;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_free(&comm);
+}
+
+static void run_dup_call(int sample)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    (void) sample;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    call_once(comm);
+    MPI_Comm_free(&comm);
+}
+
+static void run_window(int sample)
+{
+    char *memory = NULL;
+    MPI_Win window = MPI_WIN_NULL;
+
+    (void) sample;
+    MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_free(&window);
+}
+
+typedef struct overhead_case {
+    const char *name;
+    void (*run)(int sample);
+    int samples; /* 0: as many as asked for, behind WARM others */
+} overhead_case_t;
+
+static const overhead_case_t cases[] = {
+    {"first", run_first, 1},       {"shapes", run_shape, SHAPES}, {"dup", run_dup, 0},
+    {"dup-call", run_dup_call, 0}, {"window", run_window, 0},
+};
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *) left;
+    const double b = *(const double *) right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t) count, sizeof *values, compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+static double mean(const double *values, int count)
+{
+    double sum = 0;
+
+    for (int i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum / count;
+}
+
+static void time_case(const overhead_case_t *one, int asked)
+{
+    const int samples = one->samples > 0 ? one->samples : asked;
+    const int warm = one->samples > 0 ? 0 : WARM;
+    double *seconds = malloc((size_t) samples * sizeof *seconds);
+    double *longest = malloc((size_t) samples * sizeof *longest);
+
+    if (seconds == NULL || longest == NULL) {
+        die("no memory");
+    }
+    for (int i = -warm; i < samples; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        one->run(i);
+        const double end = MPI_Wtime();
+        if (i >= 0) {
+            seconds[i] = end - begin;
+        }
+    }
+    MPI_Reduce(seconds, longest, samples, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (world_rank == 0) {
+        const double typical =
+            one->run == run_shape ? mean(longest, samples) : median(longest, samples);
+        printf("%s %.3f\n", one->name, typical * 1e6);
+        fflush(stdout);
+    }
+    free(longest);
+    free(seconds);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    const int asked = argc > 2 ? atoi(argv[2]) : DEFAULT_SAMPLES;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    if (world_ranks < 2 || asked < 1) {
+        die("needs two ranks and at least one sample");
+    }
+    if (strcmp(what, "times") == 0) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            time_case(&cases[i], asked);
+        }
+    } else if (strcmp(what, "communicators") == 0 || strcmp(what, "dups") == 0) {
+        for (int i = 0; i < asked; i++) {
+            (what[0] == 'c' ? run_dup_call : run_dup)(i);
+        }
+    } else {
+        die("times, communicators or dups");
+    }
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
