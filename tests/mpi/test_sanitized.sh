@@ -56,6 +56,11 @@ run "4" pool -c 100 -d 300 -l 100
 run "3 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 70001
 run "4" fallback -r 3
 run "2" threads -n 110
+run "3" origins
+run "2" origins -n 30 unfreed session dups
+run "4 --mca coll_lowlat_ranks_per_node 2" origins -n 20 nested unordered unfreed
+run "2" windows -n 10
+run "1" spawned spawn 2
 
 on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"
