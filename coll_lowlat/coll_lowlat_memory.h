@@ -42,8 +42,8 @@ typedef struct lowlat_facts {
  * Share segments with arenas of `wish_bytes`, or of half of that, a quarter, ..., but of more than
  * `floor_bytes`: the most that all ranks have.  All ranks take part and all come to the same end:
  * ARC_OK, ARC_UNSUPPORTED (no such memory that all can map, or some rank is not `ready`), or an
- * error of the component below; then *share and *facts are as before.  A rank that is not ready
- * needs no topology.  `facts` may be NULL, on all ranks alike.
+ * error of the messages, which may have broken the module; then *share and *facts are as before.
+ * A rank that is not ready needs no topology.  `facts` may be NULL, on all ranks alike.
  */
 arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module, bool ready,
                                size_t wish_bytes, size_t floor_bytes,

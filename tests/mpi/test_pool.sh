@@ -9,12 +9,12 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 mpi_note_shared_memory
-mpi_run "np=4" 4 120 "" pool -c 500 -d 10000
-mpi_run "np=5, 2 on a node" 5 120 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 0" \
+mpi_run "np=4" 4 300 "" pool -c 500 -d 10000
+mpi_run "np=5, 2 on a node" 5 300 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 0" \
     pool -c 50 -d 500
 mpi_run "np=3" 3 120 "" pool -s 5
-mpi_run "np=4 late" 4 120 "" pool -l 1500
-mpi_for_tests mpi_run "np=3 late, twoshot" 3 120 "--mca coll_lowlat_algorithm twoshot" pool -l 1500
+mpi_run "np=4 late" 4 300 "" pool -l 600
+mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm twoshot" pool -l 600
 
 # In this test's own namespace: no id at all, one for each of three ranks, and then for two of three only.
 said="--mca coll_lowlat_verbose 10"
@@ -31,6 +31,16 @@ if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2
         test $? -eq $((ids < 3))
         mpi_result $? "np=3, $ids System V ids: they are used where all ranks have one"
     done
+    # As little of it as some containers have: those that get none pass their calls down.
+    echo 0 >/proc/sys/kernel/shmmni
+    if mount -o remount,size=2m /dev/shm 2>/dev/null; then
+        mpi_start 3 120 "$said --mca btl self,tcp" pool -c 100
+        mpi_judge "np=3 2 MiB of POSIX memory"
+        grep -q 'posix memory' "$mpi_scratch/said" && grep -q 'not used: no memory' "$mpi_scratch/said"
+        mpi_result $? "np=3 2 MiB of POSIX memory: some communicators have memory, the others pass all down"
+    else
+        mpi_skip "little POSIX memory" "no right to limit /dev/shm"
+    fi
     echo "$shmmni" >/proc/sys/kernel/shmmni
 else
     mpi_skip "few System V ids" "no right to limit System V memory"
