@@ -3,8 +3,8 @@
  * MPI_Comm_connect to MPI_Comm_accept between two halves of one job; in each round sums on the
  * intercommunicator, on what MPI_Intercomm_merge makes of it, and on a duplicate of that.
  *
- *   spawned spawn CHILDREN     all ranks start so many more
- *   spawned connect            the lower ranks connect to the upper ones
+ *   spawned spawn CHILDREN [COMMAND]   all ranks start so many more, of this program or by COMMAND
+ *   spawned connect                    the lower ranks connect to the upper ones
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -53,7 +53,7 @@ static void be_child(MPI_Comm parents)
     MPI_Comm_disconnect(&parents);
 }
 
-static void run_spawn(char *program, int children)
+static void run_spawn(const char *program, int children)
 {
     int rank = 0;
 
@@ -121,8 +121,8 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     tap_start();
-    if (argc == 3 && strcmp(argv[1], "spawn") == 0) {
-        run_spawn(argv[0], atoi(argv[2]));
+    if (argc >= 3 && strcmp(argv[1], "spawn") == 0) {
+        run_spawn(argv[argc > 3 ? 3 : 0], atoi(argv[2]));
     } else if (argc == 2 && strcmp(argv[1], "connect") == 0) {
         run_connect();
     } else {

@@ -33,6 +33,18 @@ check_spawned() {
     mpi_run "connect np=4 on declared nodes" 4 60 "$two_a_node" spawned connect
 }
 
+# Children without the components, or with other parameters than their parents; they may say so.
+check_strangers() {
+    mpi_have_plugin || return 0
+    for setting in coll=^lowlat,quant coll_lowlat_priority=5 coll_lowlat_max_bytes=64 coll_quant_enable=1; do
+        printf '#!/bin/sh\nOMPI_MCA_%s exec %s/spawned\n' "$setting" "$(cd "$mpi_bin" && pwd)" \
+            >"$mpi_scratch/child"
+        chmod +x "$mpi_scratch/child"
+        mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
+        mpi_judge "spawned with $setting"
+    done
+}
+
 check_windows() {
     run_served "windows np=2" 2 windows
     mpi_run "windows np=4, late" 4 60 "$late" windows -n 20
@@ -46,7 +58,7 @@ check_forked() {
 }
 
 mpi_note_shared_memory
-for check in spawned windows forked; do
+for check in spawned strangers windows forked; do
     mpi_beside check_$check
 done
 mpi_join
