@@ -84,17 +84,18 @@ arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of
 
     memset(topology, 0, sizeof *topology);
     topology->order = calloc(ranks, sizeof *topology->order);
-    topology->peers = calloc(ranks, sizeof *topology->peers);
-    if (NULL == index || NULL == topology->order || NULL == topology->peers) {
-        free(index);
-        arc_topology_free(topology);
-        return ARC_ERR_NO_MEMORY;
+    arc_status_t status = NULL == index || NULL == topology->order ? ARC_ERR_NO_MEMORY : ARC_OK;
+    if (ARC_OK == status) {
+        topology->nodes = number_nodes(index, node_of, ranks);
+        topology->peers = calloc(topology->nodes, sizeof *topology->peers);
+        status = 0 == topology->nodes      ? ARC_ERR_PROTOCOL
+                 : NULL == topology->peers ? ARC_ERR_NO_MEMORY
+                                           : ARC_OK;
     }
-    topology->nodes = number_nodes(index, node_of, ranks);
-    if (0 == topology->nodes) {
+    if (ARC_OK != status) {
         free(index);
         arc_topology_free(topology);
-        return ARC_ERR_PROTOCOL;
+        return status;
     }
     count_ranks(topology, index, index + ranks, ranks);
     place_ranks(topology, index, index + ranks, ranks, rank);
