@@ -11,10 +11,11 @@
  *   -f        it is the first call, which sets up, that this rank stays away from; it comes to the
  *             same call afterwards, and gets an error, too
  *   -n N      float elements of the sum (default 8), a size the component takes
- *   -s        MPI_Reduce_scatter_block of as many elements instead
- *   -g        MPI_Allgather, of as many elements in all
- *   -l SEC    nobody stays away: a sum of so many elements that it takes longer
- *             than SEC must succeed, because the limit is for standing still
+ *   -b N      so many in the calls before (default as -n): the component may need more memory for
+ * the one that the rank stays away from -s        MPI_Reduce_scatter_block of as many elements
+ * instead -g        MPI_Allgather, of as many elements in all -l SEC    nobody stays away: a sum of
+ * so many elements that it takes longer than SEC must succeed, because the limit is for standing
+ * still
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
     int missing = 1;
     unsigned away_seconds = 5;
     int count = 8;
+    int count_before = 0;
     double long_seconds = 0;
     bool is_first = false;
     int option;
@@ -196,7 +198,7 @@ int main(int argc, char **argv)
 
     hold_signals();
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:l:sgf")) != -1) {
+    while ((option = getopt(argc, argv, "r:w:n:b:l:sgf")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
         } else if (option == 'w') {
@@ -205,6 +207,8 @@ int main(int argc, char **argv)
             count = atoi(optarg);
         } else if (option == 'f') {
             is_first = true;
+        } else if (option == 'b') {
+            count_before = atoi(optarg);
         } else if (option == 's') {
             scatters = true;
         } else if (option == 'g') {
@@ -224,7 +228,7 @@ int main(int argc, char **argv)
         float *data = must_alloc((size_t) count * sizeof *data);
 
         if (!is_first) {
-            check_before(data, count, ranks);
+            check_before(data, count_before > 0 ? count_before : count, ranks);
         }
         check_without(data, count, missing, away_seconds, is_first);
         free(data);

@@ -29,17 +29,26 @@ check_only() {
     mpi_result $? "$1: every rank names rank $3 and no other"
 }
 
-# check_first LABEL RANKS MISSING "MCA ARGUMENTS": the first call on a communicator, which that rank
-# stays away from.  All ranks name it, also itself when it comes, or it says whom it waits for in vain.
-check_first() {
-    mpi_start "$2" 40 "$4" late -r "$3" -f -w $away_seconds
+# check_set_up LABEL RANKS MISSING "MCA ARGUMENTS" TIMES OPTION ...: the ranks agree on something before
+# the call that one stays away from.  All others name it; so many ranks say that they cannot agree.
+check_set_up() {
+    set_up_label=$1 set_up_ranks=$2 set_up_missing=$3 set_up_mca=$4 set_up_times=$5
+    shift 5
+    mpi_start "$set_up_ranks" 40 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
     cp "$mpi_scratch/err" "$mpi_scratch/messages"
     : >"$mpi_scratch/err"
-    mpi_report "$1"
-    test "$(grep -c "failed: .* to agree; waiting for rank $3\. " "$mpi_scratch/messages")" -eq $(($2 - 1)) &&
-        test "$(grep -c ": rank $3: .* failed: .* to agree; " "$mpi_scratch/messages")" -eq 1
-    mpi_result $? "$1: every rank names rank $3, in an agreement"
+    mpi_report "$set_up_label"
+    test "$(grep -c "failed: .* to agree; waiting for rank $set_up_missing\. " "$mpi_scratch/messages")" \
+        -eq $((set_up_ranks - 1)) &&
+        test "$(grep -c "failed: .* to agree; " "$mpi_scratch/messages")" -eq "$set_up_times"
+    mpi_result $? "$set_up_label: all others name rank $set_up_missing, in an agreement"
     mpi_show "$mpi_scratch/messages"
+}
+
+# check_first LABEL RANKS MISSING "MCA ARGUMENTS": the first call on a communicator.  The missing rank says
+# that the others have waited for it when it comes, or whom it waits for in vain.
+check_first() {
+    check_set_up "$1" "$2" "$3" "$4" "$2" -f
 }
 
 # check_neighbours LABEL RANKS MISSING: each message of the last check_late names a neighbour in the
@@ -113,6 +122,9 @@ for ranks in 2 3 4 7; do
     mpi_beside check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "$limit --mca coll ^quant"
 done
 mpi_beside check_first "first call, 2 nodes, np=4" 4 1 "$both --mca coll_lowlat_ranks_per_node 2"
+for ranks in 2 3 5; do
+    mpi_beside check_set_up "more memory, np=$ranks" $ranks 1 "$limit" $((ranks - 1)) -b 8 -n 200000
+done
 mpi_join
 quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
 mpi_beside check_first "first call, quant, np=5" 5 0 "$quant 1 --mca coll_lowlat_timeout 1"
