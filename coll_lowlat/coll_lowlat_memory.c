@@ -111,11 +111,19 @@ static void offer_segment(lowlat_share_t *share, size_t wish_bytes, size_t floor
     card->arena_bytes = NULL == share->own ? 0 : arena_bytes;
 }
 
+static mca_circle_t circle_of(const lowlat_module_t *module)
+{
+    const arc_topology_t *topology = &module->topology;
+
+    return (mca_circle_t){topology->members, topology->local_ranks, topology->local_rank};
+}
+
 /* Step 3.  The least bytes on our node; 0 if not every segment is mapped. */
 static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *module,
                              const card_t *cards)
 {
     const arc_topology_t *topology = &module->topology;
+    const mca_circle_t node = circle_of(module);
     uint64_t least = UINT64_MAX;
 
     /* All first, our own too: without a domain nothing can be attached. */
@@ -130,7 +138,7 @@ static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *modul
         share->mapping[i] = lowlat_pool_map(
             pool_get(), share->domain,
             ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]),
-            &cards[mca_gather_place(topology, i)].place, &share->segment[i]);
+            &cards[mca_gather_place(&node, i)].place, &share->segment[i]);
         least = NULL == share->mapping[i] ? 0 : least;
     }
     return least;
@@ -152,26 +160,6 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks)
     return shared;
 }
 
-/* Step 2.  After an error the module is broken, and others may do without us. */
-static arc_status_t gather_cards(lowlat_module_t *module, card_t *cards)
-{
-    enum { TEXT_BYTES = 64 };
-    const int64_t timeout_ns =
-        mca_coll_lowlat_component.config.timeout * (int64_t) ARC_NS_PER_SECOND;
-    char text[TEXT_BYTES] = " in the set-up";
-    unsigned missing = 0;
-
-    arc_status_t status =
-        mca_gather(&module->base, &module->topology, cards, sizeof cards[0], timeout_ns, &missing);
-    if (ARC_ERR_TIMEOUT == status) {
-        (void) snprintf(text, sizeof text, " in the set-up; waiting for rank %u", missing);
-    }
-    if (ARC_OK != status) {
-        (void) arc_module_break(&module->base, status, text);
-    }
-    return status;
-}
-
 /* Steps 1 to 4 with one memory domain.  ARC_UNSUPPORTED: not on all ranks; try another. */
 static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
                                size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
@@ -179,7 +167,8 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, s
     uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
 
     offer_segment(share, wish_bytes, floor_bytes, &cards[0]);
-    arc_status_t status = gather_cards(module, cards);
+    const mca_circle_t node = circle_of(module);
+    arc_status_t status = mca_gather(&module->base, &node, cards, sizeof cards[0]);
     if (ARC_OK != status) {
         return status;
     }

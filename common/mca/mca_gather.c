@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "mca_gather.h"
 #include "mca_stream.h"
 #include "sizes.h"
@@ -57,24 +59,47 @@ static arc_status_t make_trade(arc_stream_t *stream, const trade_t *trade, int64
     return status;
 }
 
-arc_status_t mca_gather(arc_module_t *module, const arc_topology_t *topology, void *cards,
-                        size_t card_bytes, int64_t timeout_ns, unsigned *missing)
+/* Number `member` of the circle, which goes on from its begin, in the communicator. */
+static unsigned rank_of(const mca_circle_t *circle, unsigned member)
 {
-    const unsigned ranks = topology->local_ranks;
-    const unsigned self = topology->local_rank;
+    const unsigned number = member % circle->ranks;
+
+    return NULL == circle->members ? number : circle->members[number];
+}
+
+static void break_module(arc_module_t *module, arc_status_t status, unsigned missing)
+{
+    enum { TEXT_BYTES = 64 };
+    char text[TEXT_BYTES] = " to agree";
+
+    if (ARC_ERR_TIMEOUT == status) {
+        (void) snprintf(text, sizeof text, " to agree; waiting for rank %u", missing);
+    }
+    (void) arc_module_break(module, status, text);
+}
+
+arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
+                        size_t card_bytes)
+{
+    const int64_t timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND;
+    const unsigned ranks = circle->ranks;
     unsigned char *place = cards;
     arc_status_t status = ARC_OK;
+    unsigned missing = 0;
     mca_stream_t stream;
 
     mca_stream_init(&stream, module->comm, MCA_COLL_BASE_TAG_ALLGATHER);
     for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
-        const trade_t trade = {.to = topology->members[(self + ranks - step) % ranks],
-                               .from = topology->members[(self + step) % ranks],
+        const trade_t trade = {.to = rank_of(circle, circle->self + ranks - step),
+                               .from = rank_of(circle, circle->self + step),
                                .sent = place,
                                .received = place + step * card_bytes,
                                .bytes = card_bytes * arc_min(step, ranks - step)};
 
-        status = make_trade(&stream.base, &trade, timeout_ns, missing);
+        status = make_trade(&stream.base, &trade, timeout_ns, &missing);
+    }
+    if (ARC_OK != status) {
+        break_module(module, status, missing);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "mca_gather.h"
 #include "mca_nodes.h"
 
 /* The node of rank `rank`, `declared` ranks of MPI_COMM_WORLD a node, in their order. */
@@ -25,29 +26,40 @@ static uint32_t node_id(struct ompi_communicator_t *comm, unsigned declared)
     return rank;
 }
 
+/* Every rank's node, in their order; `cards` has room for as many. */
+static arc_status_t gather_nodes(arc_module_t *module, unsigned declared, uint32_t *cards,
+                                 uint32_t *node_of)
+{
+    const mca_circle_t all = {.ranks = (unsigned) ompi_comm_size(module->comm),
+                              .self = (unsigned) ompi_comm_rank(module->comm)};
+
+    cards[0] = node_id(module->comm, declared);
+    arc_status_t status = mca_gather(module, &all, cards, sizeof cards[0]);
+    for (unsigned rank = 0; rank < all.ranks; ++rank) {
+        node_of[rank] = cards[mca_gather_place(&all, rank)];
+    }
+    return status;
+}
+
 arc_status_t mca_nodes_find(arc_module_t *module, unsigned declared, arc_topology_t *topology)
 {
-    struct ompi_communicator_t *comm = module->comm;
-    const unsigned ranks = (unsigned) ompi_comm_size(comm);
-    uint32_t own = node_id(comm, declared);
-    uint32_t *node_of = calloc(ranks, sizeof *node_of);
-    uint64_t ok = NULL != node_of;
+    const unsigned ranks = (unsigned) ompi_comm_size(module->comm);
+    uint32_t *cards = calloc(2 * (size_t) ranks, sizeof *cards);
+    uint64_t ok = NULL != cards;
 
     arc_status_t status = arc_module_min(module, &ok, 1);
-    if (ARC_OK == status && ok) {
-        module->nested = true;
-        if (OMPI_SUCCESS != comm->c_coll->coll_allgather(&own, (int) sizeof own, &ompi_mpi_byte.dt,
-                                                         node_of, (int) sizeof own,
-                                                         &ompi_mpi_byte.dt, comm,
-                                                         comm->c_coll->coll_allgather_module)) {
-            status = ARC_ERR_TRANSPORT;
-        }
-        module->nested = false;
+    if (ARC_OK == status && !ok) {
+        status = ARC_ERR_NO_MEMORY;
     }
     if (ARC_OK == status) {
-        status = ok ? arc_topology_make(topology, node_of, ranks, (unsigned) ompi_comm_rank(comm))
-                    : ARC_ERR_NO_MEMORY;
+        status = gather_nodes(module, declared, cards, cards + ranks);
     }
-    free(node_of);
+    if (ARC_OK == status) {
+        status = arc_topology_make(topology, cards + ranks, ranks,
+                                   (unsigned) ompi_comm_rank(module->comm));
+    }
+    if (ARC_PHASE_BROKEN != module->phase) {
+        free(cards); /* else messages may still use them */
+    }
     return status;
 }

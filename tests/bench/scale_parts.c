@@ -8,7 +8,7 @@
 #include "agreement.h"
 #include "lowlat_net.h"
 #include "lowlat_partners.h"
-#include "lowlat_ring.h"
+#include "lowlat_pipe.h"
 #include "quant_pipeline.h"
 #include "quant_settings.h"
 #include "scale_parts.h"
@@ -151,14 +151,15 @@ static size_t make_ring(unsigned ranks, uint64_t *work)
         .nodes = ranks,
         .node = stream.rank,
         .piece_bytes = PIECE_BYTES,
+        .loops = true,
         .exchange[0].stream = &stream,
     };
 
     count_from_here();
-    const size_t bytes = lowlat_ring_memory_bytes(ranks, PIECE_BYTES);
+    const size_t bytes = lowlat_pipe_memory_bytes(&net);
     void *memory = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
     require(NULL != memory, "memory");
-    lowlat_ring_init(&net, memory);
+    lowlat_pipe_init(&net, memory);
     note_count(work);
     free(memory);
     return bytes;
