@@ -7,21 +7,18 @@
 #include "select_round.h"
 
 enum {
-    /* The values: does any rank compute, and how long the last agreement took; then times. */
-    VALUE_BUSY,
-    VALUE_AGREE,
+    /* The values: how long the last agreement took; then two times of each turn. */
+    VALUE_AGREE = 0,
     VALUE_TIMES,
-    /* The times of a turn. */
     TIME_ALL = 0,
     TIME_COUNTED,
-    TIME_CALLS,
-    /* A rank computes if so much of the time of its calls, or more, passes between them. */
-    BUSY_PART = 8,
+    TIMES,
     GUESS_MAX = 1000 * ARC_RATIO_ONE,
     /* Turns after which a selector that settles does so, whatever they told. */
     ENOUGH_RATIOS = ARC_RATIOS,
 };
-_Static_assert((int) VALUE_TIMES + (int) ARC_SELECT_TIMES == (int) ARC_SELECT_VALUES, "all values");
+_Static_assert((int) VALUE_TIMES + (int) TIMES * (int) ARC_SELECT_TURNS == (int) ARC_SELECT_VALUES,
+               "all values");
 
 void arc_select_init(arc_select_t *select, const arc_select_config_t *config)
 {
@@ -85,63 +82,36 @@ static unsigned counted_calls(unsigned calls)
     return calls < SEVERAL ? calls : calls - 1;
 }
 
-static uint64_t sum_counted(const uint64_t *time_ns, unsigned calls)
-{
-    uint64_t sum_ns = 0;
-    uint64_t most_ns = 0;
-
-    for (unsigned i = 0; i < calls; ++i) {
-        sum_ns += time_ns[i];
-        most_ns = time_ns[i] > most_ns ? time_ns[i] : most_ns;
-    }
-    return counted_calls(calls) < calls ? sum_ns - most_ns : sum_ns;
-}
-
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
 {
-    const arc_select_turn_t *turn = &select->list[select->turn];
-    uint64_t *time_ns = &select->time_ns[turn->times];
+    arc_select_turn_t *turn = &select->list[select->turn];
     const uint64_t call_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
 
     assert(select->turn < select->turns);
-    time_ns[TIME_ALL] += call_ns;
+    turn->all_ns += call_ns;
     if (select->call >= turn->warm_calls) {
-        time_ns[TIME_CALLS + select->call - turn->warm_calls] = call_ns;
+        turn->counted_ns += call_ns;
+        select->longest_ns = call_ns > select->longest_ns ? call_ns : select->longest_ns;
     }
-    if (select->call > 0 && begin_ns > select->end_ns) {
-        select->gap_ns += begin_ns - select->end_ns;
-    }
-    select->end_ns = end_ns;
     select->call += 1;
     if (select->call == (unsigned) turn->warm_calls + turn->calls) {
-        time_ns[TIME_COUNTED] = sum_counted(&time_ns[TIME_CALLS], turn->calls);
+        turn->counted_ns -= counted_calls(turn->calls) < turn->calls ? select->longest_ns : 0;
+        select->longest_ns = 0;
         select->call = 0;
         select->turn += 1;
     }
     return select->turn == select->turns;
 }
 
-static unsigned times_of(const arc_select_t *select)
-{
-    const arc_select_turn_t *last = &select->list[select->turns - 1];
-
-    return last->times + (unsigned) TIME_CALLS + last->calls;
-}
-
 unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT_VALUES])
 {
-    const unsigned times = times_of(select);
-    uint64_t in_calls_ns = 0;
-
-    for (unsigned i = 0; i < select->turns; ++i) {
-        in_calls_ns += select->time_ns[select->list[i].times + TIME_ALL];
-    }
-    values[VALUE_BUSY] = select->gap_ns < in_calls_ns / BUSY_PART;
     values[VALUE_AGREE] = select->took_ns;
-    for (unsigned i = 0; i < times; ++i) {
-        values[VALUE_TIMES + i] = select->time_ns[i];
+    for (unsigned i = 0; i < select->turns; ++i) {
+        uint64_t *times = &values[VALUE_TIMES + TIMES * i];
+        times[TIME_ALL] = select->list[i].all_ns;
+        times[TIME_COUNTED] = select->list[i].counted_ns;
     }
-    return VALUE_TIMES + times;
+    return VALUE_TIMES + TIMES * select->turns;
 }
 
 /* The one in the middle. */
@@ -161,17 +131,10 @@ static uint64_t median_of(const uint64_t *values, unsigned count)
 }
 
 /* The time of a call in a turn, of which at least what warms up was measured. */
-static uint64_t turn_ns(const arc_select_turn_t *turn, const uint64_t *times, bool is_busy)
+static uint64_t turn_ns(const arc_select_turn_t *turn, const uint64_t *times)
 {
-    uint64_t time_ns = 0;
-
-    if (0 == turn->calls) {
-        time_ns = times[TIME_ALL] / turn->warm_calls;
-    } else if (is_busy) {
-        time_ns = median_of(&times[TIME_CALLS], turn->calls);
-    } else {
-        time_ns = times[TIME_COUNTED] / counted_calls(turn->calls);
-    }
+    const uint64_t time_ns = 0 == turn->calls ? times[TIME_ALL] / turn->warm_calls
+                                              : times[TIME_COUNTED] / counted_calls(turn->calls);
     return time_ns > 0 ? time_ns : 1;
 }
 
@@ -188,8 +151,7 @@ static void read_round(const arc_select_t *select, const uint64_t *values, round
     round->rows = 0;
     for (unsigned i = 0; i < select->turns; ++i) {
         const arc_select_turn_t *turn = &select->list[i];
-        round->turn_ns[i] =
-            turn_ns(turn, &values[VALUE_TIMES + turn->times], 0 == values[VALUE_BUSY]);
+        round->turn_ns[i] = turn_ns(turn, &values[VALUE_TIMES + TIMES * i]);
         if (select->chosen == turn->candidate) {
             assert(turn->row == round->rows && turn->calls > 0);
             round->row_ns[round->rows++] = round->turn_ns[i];
@@ -198,17 +160,14 @@ static void read_round(const arc_select_t *select, const uint64_t *values, round
 }
 
 /* The account: the time of all calls, and what the round cost. */
-static void settle_account(arc_select_t *select, const uint64_t *values, const round_t *round)
+static void settle_account(arc_select_t *select, const uint64_t *values)
 {
     uint64_t round_calls = 0;
 
     for (unsigned i = 0; i < select->turns; ++i) {
         const arc_select_turn_t *turn = &select->list[i];
         const uint64_t calls = (uint64_t) turn->warm_calls + turn->calls;
-        /* Where ranks come late the sum is mostly what they waited for each other. */
-        const uint64_t time_ns = 0 == values[VALUE_BUSY]
-                                     ? calls * round->turn_ns[i]
-                                     : values[VALUE_TIMES + turn->times + TIME_ALL];
+        const uint64_t time_ns = values[VALUE_TIMES + TIMES * i + TIME_ALL];
         const uint64_t due_ns = calls * select->call_ns;
 
         round_calls += calls;
@@ -329,8 +288,8 @@ static bool decide(arc_select_t *select)
     if (changes) {
         switch_to(select, better);
     }
-    select->decided = select->decided || (select->config.settles &&
-                                          (changes || (select->rounds > 1 && is_settled(select))));
+    select->decided =
+        select->config.settles && (changes || (select->rounds > 1 && is_settled(select)));
     return changes || select->decided;
 }
 
@@ -342,7 +301,7 @@ bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALU
     assert(select->turn == select->turns && select->turns > 0);
     read_round(select, values, &round);
     select->call_ns = median_of(round.row_ns, round.rows);
-    settle_account(select, values, &round);
+    settle_account(select, values);
     add_ratios(select, &round);
     select->turns = 0;
     select->rounds += 1;

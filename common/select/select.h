@@ -14,10 +14,11 @@
  * the same numbers, and what follows from them - which candidate runs, when the next round
  * begins, who takes part in it - is the same on all ranks without another word.
  *
- * What counts.  Where no rank computes between its calls, the time of a candidate is that of a
- * turn: calls overlap as they do in the program.  Otherwise ranks come late, and it is for each
- * call the least time over the ranks: the rank that comes last waits least.  Times of a round are
- * compared as ratios to the times of the present choice next to them (select_ratios.h).
+ * What counts.  The time of a candidate is that of its turn: calls back to back overlap, and wait
+ * for ranks that come late, as they do in the program.  The least time over the ranks has least of
+ * such waiting in it.  The single call would tell less: an algorithm that sums in one rank is over
+ * there at once, if this rank comes last, and not yet in the others.  Times of a round are compared
+ * as ratios to the times of the present choice next to them (select_ratios.h).
  *
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
@@ -56,9 +57,8 @@
 enum {
     ARC_SELECT_CANDIDATES = 8, /* at most */
     ARC_SELECT_BELOW = 0,      /* the candidate that is the component below */
-    ARC_SELECT_TURNS = 32,     /* of a round, at most */
-    ARC_SELECT_TIMES = 192,    /* likewise */
-    ARC_SELECT_VALUES = ARC_SELECT_TIMES + 2,
+    ARC_SELECT_TURNS = 40,     /* of a round, at most */
+    ARC_SELECT_VALUES = 1 + 2 * ARC_SELECT_TURNS,
     /* Calls that exploring may cost beyond its share of the time. */
     ARC_SELECT_FREE_CALLS = 4,
 };
@@ -75,14 +75,14 @@ typedef struct arc_select_config {
     uint32_t guess[ARC_SELECT_CANDIDATES];
 } arc_select_config_t;
 
-/* A turn of a round; its times: of all its calls, of those that count together, of each of these.
- */
 typedef struct arc_select_turn {
     uint8_t candidate;
     uint8_t row; /* compared with the turn of the present choice in the same row */
     uint8_t warm_calls;
     uint8_t calls;
-    uint8_t times; /* the first of its times */
+    /* On this rank: of all calls, and of those that count. */
+    uint64_t all_ns;
+    uint64_t counted_ns;
 } arc_select_turn_t;
 
 typedef struct arc_select {
@@ -107,11 +107,8 @@ typedef struct arc_select {
     unsigned turn;
     unsigned call; /* of the turn */
     arc_select_turn_t list[ARC_SELECT_TURNS];
-    /* On this rank. */
-    uint64_t time_ns[ARC_SELECT_TIMES];
-    uint64_t gap_ns;  /* between timed calls of a turn */
-    uint64_t end_ns;  /* of the last call */
-    uint64_t took_ns; /* the last agreement */
+    uint64_t longest_ns; /* of its timed calls, on this rank */
+    uint64_t took_ns;    /* the last agreement, on this rank */
 } arc_select_t;
 
 void arc_select_init(arc_select_t *select, const arc_select_config_t *config);
@@ -158,6 +155,12 @@ bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALU
 /* The time of a call of a candidate, as far as known, or 0. */
 uint64_t arc_select_call_ns(const arc_select_t *select, unsigned candidate);
 
+/* The calls so far, when no round is under way. */
+static inline uint64_t arc_select_calls(const arc_select_t *select)
+{
+    return UINT64_MAX == select->left ? select->calls : select->calls - select->left;
+}
+
 /* ---- classes of lengths ---- */
 
 enum {
@@ -170,6 +173,12 @@ unsigned arc_select_class(size_t bytes);
 static inline size_t arc_select_class_bytes(unsigned class)
 {
     return (size_t) 1 << class;
+}
+
+/* The first length that belongs to the next class. */
+static inline size_t arc_select_class_end(unsigned class)
+{
+    return ((size_t) 3 << class) / 2 + (0 == class);
 }
 
 #endif

@@ -23,8 +23,6 @@ enum {
     QUICK_ROUNDS = 3,
     DOUBT_PART = 4, /* then calls grow by a quarter between two, while somebody may be faster */
     MOST_ROWS = 8,
-    /* Times of a turn beside those of its calls: what warms up, and the sum. */
-    SUMS = 2,
     /* What was never tried may be slower than guessed. */
     UNTRIED = ARC_RATIO_ONE / 5,
     FAR = ARC_RATIO_ONE + ARC_RATIO_ONE / 4,
@@ -186,53 +184,38 @@ static party_t invite(const arc_select_t *select)
     return party;
 }
 
-static bool has_room(const arc_select_t *select, unsigned times, const arc_select_turn_t *turn)
-{
-    return select->turns < ARC_SELECT_TURNS && times + SUMS + turn->calls <= ARC_SELECT_TIMES;
-}
-
 /* Is there room for the whole row? */
-static bool row_fits(const arc_select_t *select, const party_t *party, unsigned row, unsigned times)
+static bool row_fits(const arc_select_t *select, const party_t *party, unsigned row)
 {
     unsigned turns = select->turns;
 
     for (unsigned i = 0; i < select->config.candidates; ++i) {
-        if (row < party->rows[i]) {
-            turns += 1;
-            times += SUMS + turn_of(select, i).calls;
-        }
+        turns += row < party->rows[i];
     }
-    return turns <= ARC_SELECT_TURNS && times <= ARC_SELECT_TIMES;
+    return turns <= ARC_SELECT_TURNS;
 }
 
 void arc_select_compose_round(arc_select_t *select)
 {
     const party_t party = invite(select);
     const unsigned candidates = select->config.candidates;
-    unsigned times = 0;
 
     select->turns = 0;
-    for (unsigned row = 0; row < party.most_rows && row_fits(select, &party, row, times); ++row) {
+    for (unsigned row = 0; row < party.most_rows && row_fits(select, &party, row); ++row) {
         /* Each row begins with another one: to be first is to come behind other calls. */
         for (unsigned i = 0; i < candidates; ++i) {
             const unsigned candidate = (i + row) % candidates;
             arc_select_turn_t turn = turn_of(select, candidate);
 
             if (row < party.rows[candidate]) {
-                assert(has_room(select, times, &turn));
                 turn.row = (uint8_t) row;
-                turn.times = (uint8_t) times;
-                times += SUMS + turn.calls;
                 select->list[select->turns++] = turn;
             }
         }
     }
     select->turn = 0;
     select->call = 0;
-    select->gap_ns = 0;
-    for (unsigned i = 0; i < ARC_SELECT_TIMES; ++i) {
-        select->time_ns[i] = 0;
-    }
+    select->longest_ns = 0;
 }
 
 /* May somebody still turn out to be faster by the margin? */

@@ -35,12 +35,16 @@ double world_true_us(const world_t *world, unsigned candidate)
 
 double world_regret(const world_t *world)
 {
+    const world_setting_t *setting = world->setting;
+    /* The last of so many ranks comes so late, at the mean. */
+    const double wait_us = setting->late * world_true_us(world, world->select[0].chosen) *
+                           setting->ranks / (setting->ranks + 1);
     double best_us = world_true_us(world, 0);
 
     for (unsigned i = 1; i < world->select[0].config.candidates; ++i) {
         best_us = fmin(best_us, world_true_us(world, i));
     }
-    return world_true_us(world, world->select[0].chosen) / best_us;
+    return (wait_us + world_true_us(world, world->select[0].chosen)) / (wait_us + best_us);
 }
 
 static double spread(world_t *world, double noise)
@@ -97,7 +101,6 @@ void world_call(world_t *world)
         took_us *= setting->cold;
     }
     world->used[candidate] += 1;
-    world->call_us += took_us;
     if (timed && candidate != former) {
         const double more_us =
             true_us - world_true_us(world, former) * world->slow + took_us - warm_us;

@@ -40,7 +40,6 @@ typedef struct world {
     uint64_t calls;
     unsigned used[ARC_SELECT_CANDIDATES];
     double slow;       /* the present state of slow_noise */
-    double call_us;    /* in all calls, without what comes late */
     double explore_us; /* more than the choice of then would have taken, and agreements */
     unsigned agreements;
     bool agreed; /* all ranks picked alike, always */
@@ -54,7 +53,7 @@ void world_call(world_t *world);
 /* The true time of a candidate at the present call. */
 double world_true_us(const world_t *world, unsigned candidate);
 
-/* The time of the choice over that of the best: 1 or more. */
+/* The time of the program with the choice over that with the best: 1 or more. */
 double world_regret(const world_t *world);
 
 #endif
