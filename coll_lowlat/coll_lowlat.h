@@ -6,6 +6,7 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
+#include "coll_lowlat_choice.h"
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
 #include "coll_lowlat_net.h"
@@ -25,8 +26,8 @@ typedef struct lowlat_component {
     bool ucx_open;
     const char *why_no_ucx;
     lowlat_puts_t puts;
-    lowlat_memo_t tried;  /* shape of communicators -> lowlat_trials_t */
-    lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
+    lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t */
+    lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
     lowlat_pool_t pool;
     /* Under base.lock: */
     size_t memory_bytes; /* of our regions and windows */
@@ -41,15 +42,15 @@ typedef struct lowlat_module {
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
-    lowlat_port_t *port;    /* puts instead of these messages; NULL: none */
-    unsigned char *scratch; /* of the exchanges */
-    lowlat_plan_t plan;     /* net.plan, if there is one */
+    lowlat_port_t *port;     /* puts instead of these messages; NULL: none */
+    unsigned char *scratch;  /* of the exchanges */
+    lowlat_choice_t *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;
     arc_wait_t wait;
     lowlat_share_t share;
     size_t max_arena_bytes; /* what the memory may grow to */
     /* For longer messages of an algorithm the memory should grow. */
-    size_t enough_bytes[LOWLAT_ALGORITHMS];
+    size_t enough_bytes[LOWLAT_LEARNED + 1];
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;

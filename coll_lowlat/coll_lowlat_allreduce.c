@@ -31,9 +31,11 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
     const size_t arena_limit = arc_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
 
     if (!reduction->packed) {
-        return lowlat_algorithms[algorithm].reproducible ? algorithm
-               : NULL == net                             ? LOWLAT_ALGORITHM_TWOSHOT
-                                                         : LOWLAT_ALGORITHM_DOUBLING;
+        const bool keeps_order =
+            LOWLAT_LEARNED != algorithm && lowlat_algorithms[algorithm].reproducible;
+        return keeps_order   ? algorithm
+               : NULL == net ? LOWLAT_ALGORITHM_TWOSHOT
+                             : LOWLAT_ALGORITHM_DOUBLING;
     }
     if (NULL == net) {
         return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
@@ -46,7 +48,7 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
                                                                         : LOWLAT_PASS_DOWN;
 }
 
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN. */
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
 static inline unsigned choose_algorithm(const lowlat_module_t *module,
                                         const arc_reduction_t *reduction, size_t bytes)
 {
@@ -210,6 +212,84 @@ static bool passes_while_young(lowlat_module_t *module, arc_reason_t verdict, si
            (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
 }
 
+/* What the program called. */
+typedef struct call {
+    const void *send;
+    void *receive;
+    int count;
+    struct ompi_datatype_t *type;
+    struct ompi_op_t *op;
+} call_t;
+
+/* More memory for this message and those to come; all ranks are here together. */
+static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, unsigned algorithm,
+                                                 size_t bytes)
+{
+    const arc_float_env_t of_program = arc_float_env_enter();
+    coll_lowlat_grow(module, algorithm, bytes);
+    arc_float_env_leave(of_program);
+}
+
+static int run_candidate(lowlat_module_t *module, unsigned number, const call_t *call,
+                         lowlat_task_t *task, int error)
+{
+    const lowlat_candidate_t candidate = module->choice->list.candidate[number];
+
+    if (LOWLAT_PASS_DOWN == candidate.algorithm) {
+        return pass_down(module, ARC_REASON_SLOWER, call->send, call->receive, call->count,
+                         call->type, call->op);
+    }
+    if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes[candidate.algorithm])) {
+        /* Once, so that the next length finds it. */
+        const size_t chunk_bytes = module->net.chunk_bytes;
+        grow(module, candidate.algorithm,
+             task->span_bytes > chunk_bytes ? task->span_bytes : chunk_bytes);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+    }
+    const size_t leader_bytes = module->net.leader_bytes;
+    module->net.leader_bytes = candidate.leaders ? SIZE_MAX : 0;
+    const int result = run_task(module, candidate.algorithm, task);
+    module->net.leader_bytes = leader_bytes;
+    return OPAL_LIKELY(MPI_SUCCESS == result) ? error : result;
+}
+
+/* A call that is timed; after the last one of a round the ranks agree on the times. */
+static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, unsigned class,
+                                                     unsigned number, const call_t *call,
+                                                     lowlat_task_t *task, int error)
+{
+    const size_t bytes = task->span_bytes;
+    const uint64_t begin_ns = (uint64_t) arc_now_ns();
+    const int result = run_candidate(module, number, call, task, error);
+    uint64_t took_ns = (uint64_t) arc_now_ns() - begin_ns;
+
+    if (ARC_PHASE_READY != module->base.phase) {
+        return result;
+    }
+    /* The last class has all lengths beyond its own: as if of this one. */
+    if (bytes > arc_select_class_bytes(class) && ARC_SELECT_CLASSES - 1 == class) {
+        took_ns = took_ns * arc_select_class_bytes(class) / bytes;
+    }
+    if (arc_select_note(&module->choice->select[class], begin_ns, begin_ns + took_ns)) {
+        coll_lowlat_choice_agree(module, class);
+    }
+    return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : result;
+}
+
+/* Between nodes: by the candidate that is chosen, or is to be tried. */
+static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const call_t *call,
+                                                 lowlat_task_t *task, int error)
+{
+    const unsigned class = arc_select_class(task->span_bytes);
+    bool timed = false;
+    const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
+
+    return OPAL_LIKELY(!timed) ? run_candidate(module, number, call, task, error)
+                               : run_timed(module, class, number, call, task, error);
+}
+
 int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base)
@@ -272,6 +352,10 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     task.count = (size_t) count;
     if (OPAL_UNLIKELY(reduction.packed)) {
         return run_packed(module, algorithm, &task, &reduction);
+    }
+    if (LOWLAT_LEARNED == algorithm) {
+        const call_t call = {send, receive, count, type, op};
+        return run_learned(module, &call, &task, reduction.error);
     }
     const int result = run_task(module, algorithm, &task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? reduction.error : result;

@@ -72,7 +72,7 @@ static int lowlat_open(void)
 
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->memory_bytes = 0;
-    lowlat_memo_open(&component->tried, sizeof(lowlat_trials_t));
+    lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     lowlat_pool_open(&component->pool);
     lowlat_puts_open(&component->puts);
@@ -86,7 +86,7 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    lowlat_memo_close(&component->tried);
+    lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
     lowlat_puts_close(&component->puts);
     lowlat_pool_close(&component->pool);
@@ -168,6 +168,7 @@ static void module_construct(lowlat_module_t *module)
     memset(&module->net, 0, sizeof module->net);
     module->port = NULL;
     module->scratch = NULL;
+    module->choice = NULL;
     module->until_look = INT64_MAX;
     module->looked = false;
 }

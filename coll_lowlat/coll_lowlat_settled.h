@@ -26,10 +26,15 @@ enum {
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
     /* A message of direct and ring: as long as that limit allows, header and all. */
     LOWLAT_PIECE_BYTES = ARC_SETTLED(60 << 10, 640),
-    /* Up to this length one rank of each node exchanges, where no trial has told better. */
+    /* Up to this length one rank of each node exchanges, where calls have not told better. */
     LOWLAT_LEADER_BYTES = ARC_SETTLED(16 << 10, 64),
-    /* An algorithm must beat the component below by so much of its time: the noise of trials. */
-    LOWLAT_NODES_MARGIN_PERCENT = ARC_SETTLED(5, 100),
+    /* Another choice must be faster by so much of the time: less is not worth other bits. */
+    LOWLAT_NODES_MARGIN_PERCENT = 3,
+    /* Calls of a class before its first agreement, which costs about a short call; and of longer
+       ones. */
+    LOWLAT_EXPLORE_CALLS = ARC_SETTLED(32, 2),
+    LOWLAT_EXPLORE_SOON_CALLS = ARC_SETTLED(4, 1),
+    LOWLAT_EXPLORE_SOON_BYTES = 32 << 10,
 
     /*
      * Puts.  Up to FUSED bytes data travel in words of half data, half flag: twice the bytes, but

@@ -11,7 +11,6 @@
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
-#include "coll_lowlat_trial.h"
 #include "lowlat_staging.h"
 #include "mca_nodes.h"
 #include "sizes.h"
@@ -48,6 +47,7 @@ static void use_share(lowlat_module_t *module)
     for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
         module->enough_bytes[algorithm] = enough_for(module, algorithm, share->arena_bytes);
     }
+    module->enough_bytes[LOWLAT_LEARNED] = SIZE_MAX; /* looked at again with what is chosen */
 }
 
 /* The selection, for the memory that there may be once it is needed. */
@@ -108,7 +108,8 @@ static arc_reason_t make_ready(lowlat_module_t *module)
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    return NULL != group->parts && (1 == topology->nodes || lowlat_net_make(module))
+    return NULL != group->parts && (1 == topology->nodes ||
+                                    (lowlat_net_make(module) && coll_lowlat_choice_make(module)))
                ? ARC_REASON_NONE
                : ARC_REASON_NO_SETUP;
 }
@@ -141,10 +142,9 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
         return; /* a rank did not come */
     }
     const bool promised = mca_coll_lowlat_component.config.reproducible;
-    const bool is_news = promised || ARC_REASON_WRONG == reason;
 
     module->base.declined = reason;
-    arc_module_log(&module->base, is_news ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
+    arc_module_log(&module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
                    ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
                                                    "coll_lowlat_max_memory is reached"
                                                  : arc_reason_text(reason),
@@ -169,30 +169,6 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
                    ARC_OK == status ? "grows to" : "stays at",
                    lowlat_segment_bytes(module->share.arena_bytes),
                    ARC_OK == status ? "" : ": no more for all ranks");
-}
-
-/* Choose between nodes, by trials.  The reason if the component cannot be used. */
-static arc_reason_t plan_nodes(lowlat_module_t *module)
-{
-    lowlat_trials_t trials;
-
-    arc_status_t status = coll_lowlat_recall_trials(module, &trials);
-    if (ARC_OK == status && !trials.made) {
-        coll_lowlat_grow(module, LOWLAT_ALGORITHM_DOUBLING, module->net.chunk_bytes);
-    }
-    if (ARC_OK == status) {
-        status = coll_lowlat_plan(module, &trials);
-    }
-    if (ARC_OK != status && ARC_UNSUPPORTED != status) {
-        (void) arc_module_break(&module->base, status, " in the trials between nodes");
-    }
-    compile_map(module);
-    if (ARC_UNSUPPORTED == status) {
-        return ARC_REASON_WRONG;
-    }
-    const bool passes_all =
-        1 == module->map.entries && LOWLAT_PASS_DOWN == module->map.entry[0].algorithm;
-    return ARC_OK == status && passes_all ? ARC_REASON_SLOWER : ARC_REASON_NONE;
 }
 
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
@@ -225,10 +201,8 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
         return;
     }
     compile_map(module);
-    reason = coll_lowlat_wants_trials(module) ? plan_nodes(module) : ARC_REASON_NONE;
-    if (ARC_REASON_NONE != reason) {
-        decline_communicator(module, reason);
-    } else if (ARC_PHASE_BROKEN != base->phase) {
+    coll_lowlat_choice_begin(module);
+    if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
         log_ready(module);
     }
@@ -243,6 +217,7 @@ void coll_lowlat_teardown(lowlat_module_t *module)
         lowlat_share_release(&module->share);
     }
     lowlat_net_release(module, keeps);
+    coll_lowlat_choice_release(module);
     free(module->group.parts);
     module->group.parts = NULL;
     module->group.segment = NULL;

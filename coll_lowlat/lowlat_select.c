@@ -85,23 +85,6 @@ static const struct {
 };
 static_assert(sizeof rules / sizeof rules[0] <= LOWLAT_MAP_ENTRIES, "an entry of a map each");
 
-/*
- * The same for several nodes, by the number of nodes, where the network was not measured;
- * longer messages are passed down: doubling wins on a fast network and loses on a slow one,
- * and direct the other way round.
- */
-static const struct {
-    unsigned max_nodes;
-    size_t max_bytes;
-    unsigned algorithm;
-} nodes_rules[] = {
-    /* clang-format off */
-    {2,        64 << 10,  LOWLAT_ALGORITHM_DOUBLING},
-    {UINT_MAX, 4 << 10,   LOWLAT_ALGORITHM_DOUBLING},
-    /* clang-format on */
-};
-static_assert(sizeof nodes_rules / sizeof nodes_rules[0] <= LOWLAT_MAP_ENTRIES, "an entry each");
-
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes)
 {
     const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
@@ -122,38 +105,13 @@ static bool map_add(lowlat_map_t *map, const lowlat_config_t *config, unsigned a
     const size_t before = map->entries > 0 ? map->entry[map->entries - 1].max_bytes : 0;
 
     if (map->entries < LOWLAT_MAP_ENTRIES && max_bytes > before &&
-        (!config->reproducible || LOWLAT_PASS_DOWN == algorithm ||
+        (!config->reproducible || algorithm >= LOWLAT_ALGORITHMS ||
          lowlat_algorithms[algorithm].reproducible)) {
         map->entry[map->entries] = (lowlat_rule_t){arc_min(limit_bytes, max_bytes), algorithm};
         map->entries += 1;
         return max_bytes < limit_bytes;
     }
     return true;
-}
-
-/* The rules that were made for this network, or those for any. */
-static void add_nodes_rules(lowlat_map_t *map, const lowlat_config_t *config,
-                            const lowlat_net_t *net, size_t limit_bytes)
-{
-    enum { LONG_BYTES = 32 << 10 }; /* for direct, on any network */
-    const lowlat_plan_t *plan = net->plan;
-    bool more = true;
-
-    if (config->reproducible) {
-        /* Of any length; both make the same sums. */
-        (void) map_add(map, config, LOWLAT_ALGORITHM_DOUBLING, LONG_BYTES, limit_bytes);
-        (void) map_add(map, config, LOWLAT_ALGORITHM_DIRECT, SIZE_MAX, limit_bytes);
-        return;
-    }
-    for (unsigned i = 0; NULL != plan && more && i < plan->rules; ++i) {
-        more = map_add(map, config, plan->rule[i].algorithm, plan->rule[i].max_bytes, limit_bytes);
-    }
-    for (size_t i = 0; NULL == plan && more && i < sizeof nodes_rules / sizeof nodes_rules[0];
-         ++i) {
-        more =
-            nodes_rules[i].max_nodes < net->nodes ||
-            map_add(map, config, nodes_rules[i].algorithm, nodes_rules[i].max_bytes, limit_bytes);
-    }
 }
 
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group)
@@ -173,7 +131,7 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
         (void) map_add(map, config, forced, lowlat_algorithms[forced].max_bytes(group),
                        limit_bytes);
     } else if (several_nodes) {
-        add_nodes_rules(map, config, group->net, limit_bytes);
+        (void) map_add(map, config, LOWLAT_LEARNED, SIZE_MAX, limit_bytes);
     } else {
         for (size_t i = 0; more && i < sizeof rules / sizeof rules[0]; ++i) {
             more = rules[i].max_ranks < group->ranks ||
@@ -190,9 +148,9 @@ void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes)
     text[0] = '\0';
     for (unsigned i = 0; i < map->entries && used < text_bytes; ++i) {
         const lowlat_rule_t *entry = &map->entry[i];
-        const bool passed = LOWLAT_PASS_DOWN == entry->algorithm;
-        const char *name =
-            passed ? "the component below" : lowlat_algorithms[entry->algorithm].name;
+        const char *name = LOWLAT_LEARNED == entry->algorithm
+                               ? "what calls tell"
+                               : lowlat_algorithms[entry->algorithm].name;
         used += SIZE_MAX == entry->max_bytes
                     ? (size_t) snprintf(text + used, text_bytes - used, "%s%s to any length",
                                         i ? ", " : "", name)

@@ -8,7 +8,6 @@
 #define LOWLAT_SELECT_H
 
 #include "lowlat.h"
-#include "lowlat_plan.h"
 #include "param.h"
 
 /* clang-format off */
@@ -47,8 +46,9 @@ enum {
 #undef X
         LOWLAT_ALGORITHMS,
     /* Words for none of them. */
-    LOWLAT_PASS_DOWN = LOWLAT_ALGORITHMS, /* the message, to the component below */
-    LOWLAT_NOT_FORCED = LOWLAT_ALGORITHMS /* by the user, who leaves it open */
+    LOWLAT_PASS_DOWN = LOWLAT_ALGORITHMS,  /* the message, to the component below */
+    LOWLAT_NOT_FORCED = LOWLAT_ALGORITHMS, /* by the user, who leaves it open */
+    LOWLAT_LEARNED                         /* what the communicator's calls tell (select.h) */
 };
 extern const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS];
 
@@ -70,8 +70,14 @@ enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS }
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
 
+/* Messages up to max_bytes, as far as no rule before takes them. */
+typedef struct lowlat_rule {
+    size_t max_bytes;
+    unsigned algorithm; /* or LOWLAT_PASS_DOWN, LOWLAT_LEARNED */
+} lowlat_rule_t;
+
 /* A compiled selection: rules of increasing max_bytes. */
-enum { LOWLAT_MAP_ENTRIES = LOWLAT_PLAN_RULES };
+enum { LOWLAT_MAP_ENTRIES = 8 };
 typedef struct lowlat_map {
     unsigned entries;
     lowlat_rule_t entry[LOWLAT_MAP_ENTRIES];
@@ -86,7 +92,7 @@ unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
 /* Compile the selection for a group. */
 void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group);
 
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN. */
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
 static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
 {
     for (unsigned i = 0; i < map->entries; ++i) {

@@ -18,7 +18,6 @@
 #define LOWLAT_NET_H
 
 #include "lowlat.h"
-#include "lowlat_plan.h"
 #include "stream.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
@@ -72,16 +71,15 @@ typedef struct lowlat_exchange {
 /* What a rank knows of the network. */
 typedef struct lowlat_net {
     unsigned nodes;
-    unsigned node;             /* ours */
-    unsigned owners;           /* local ranks that exchange, on every node */
-    const unsigned *peer;      /* [nodes] the streams' number of our counterpart; of an owner */
-    bool single;               /* no node has two ranks */
-    bool gives_up;             /* there is a time limit */
-    bool loops;                /* long messages take the ring, because the user wants it */
-    size_t chunk_bytes;        /* of the vector at a time */
-    size_t piece_bytes;        /* of a message of a pipe */
-    size_t leader_bytes;       /* messages up to here have one owner in each node */
-    const lowlat_plan_t *plan; /* NULL: nothing was measured */
+    unsigned node;        /* ours */
+    unsigned owners;      /* local ranks that exchange, on every node */
+    const unsigned *peer; /* [nodes] the streams' number of our counterpart; of an owner */
+    bool single;          /* no node has two ranks */
+    bool gives_up;        /* there is a time limit */
+    bool loops;           /* long messages take the ring, because the user wants it */
+    size_t chunk_bytes;   /* of the vector at a time */
+    size_t piece_bytes;   /* of a message of a pipe */
+    size_t leader_bytes;  /* messages up to here have one owner in each node */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
     struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.h); NULL: we have none */
 } lowlat_net_t;

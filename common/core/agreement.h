@@ -38,7 +38,7 @@
 #include "wait.h"
 
 enum {
-    ARC_AGREEMENT_VALUES = 16, /* the set-ups compare 1 to 5, the trials one for each candidate */
+    ARC_AGREEMENT_VALUES = 16, /* the set-ups compare 1 to 5 */
     ARC_AGREEMENT_WORDS = 1 + ARC_AGREEMENT_VALUES,
 };
 

@@ -33,7 +33,6 @@
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
-    X(WRONG,          "sums were wrong in trials")                                      \
     X(NESTED,         "call made by the set-up itself")
 /* clang-format on */
 

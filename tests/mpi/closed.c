@@ -4,7 +4,6 @@
  * attach it.
  *
  *   -s TEXT   there must be a mapping with TEXT in its name
- *   -n        there must be no System V segment that this process made
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -21,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footprint.h"
 #include "harness.h"
 
 enum {
@@ -111,13 +109,11 @@ static bool check_mappings(const char *wanted)
 int main(int argc, char **argv)
 {
     const char *wanted = "";
-    bool none = false;
     int option = 0;
     static float sum[ELEMS];
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "s:n")) != -1) {
-        none = none || option == 'n';
+    while ((option = getopt(argc, argv, "s:")) != -1) {
         wanted = option == 's' ? optarg : wanted;
     }
     tap_start();
@@ -125,7 +121,6 @@ int main(int argc, char **argv)
         MPI_Allreduce(MPI_IN_PLACE, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }
     tap_check(check_mappings(wanted), "there is no mapping with %s in its name", wanted);
-    tap_check(!none || footprint_take().sysv_segments == 0, "there is a segment");
     tap_case("shared memory is closed to other users");
     tap_finish();
     MPI_Finalize();

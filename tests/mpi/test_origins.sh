@@ -35,7 +35,7 @@ check_many() {
 check_shapes() {
     mpi_run "shapes np=12 on one node" 12 60 "" shapes
     mpi_run "shapes np=12, late" 12 60 "--mca coll_lowlat_setup_calls 1" shapes
-    mpi_run "shapes np=12, 2 on a node" 12 120 "$per_node 2 --mca coll_lowlat_nodes_trial_ms 50" shapes
+    mpi_run "shapes np=12, 2 on a node" 12 120 "$per_node 2" shapes
 }
 
 mpi_note_shared_memory

@@ -10,7 +10,7 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 mpi_note_shared_memory
 mpi_run "np=4" 4 300 "" pool -c 500 -d 10000
-mpi_run "np=5, 2 on a node" 5 300 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_trial_ms 0" \
+mpi_run "np=5, 2 on a node" 5 300 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_explore_percent 0" \
     pool -c 50 -d 500
 mpi_run "np=3" 3 120 "" pool -s 5
 mpi_run "np=4 late" 4 300 "" pool -l 600

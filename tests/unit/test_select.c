@@ -134,55 +134,24 @@ static lowlat_map_t nodes_map_of(unsigned nodes, lowlat_config_t config)
     return map;
 }
 
-static void nodes_double_short_messages_and_pass_long_ones_down(void **state)
+static void nodes_learn_all_lengths_up_to_the_limit(void **state)
 {
-    (void) state;
-    /* What was chosen for one node does not matter. */
-    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
-        size_t limit = SIZE_MAX;
-        for (unsigned nodes = 2; nodes <= 100; ++nodes) {
-            const lowlat_map_t map = nodes_map_of(nodes, (lowlat_config_t){.algorithm = choice});
-            assert_int_equal(1, map.entries);
-            assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 1));
-            assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
-            assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, (size_t) 1 << 20));
-            assert_true(map.entry[0].max_bytes <= limit);
-            limit = map.entry[0].max_bytes;
-        }
-    }
-}
-
-static void nodes_follow_a_plan(void **state)
-{
-    enum { RULES = 3, TEXT_BYTES = 256 };
-    const lowlat_plan_t plan = {.rules = RULES,
-                                .rule = {{4096, LOWLAT_ALGORITHM_DOUBLING},
-                                         {65536, LOWLAT_PASS_DOWN},
-                                         {SIZE_MAX, LOWLAT_ALGORITHM_DIRECT}}};
-    lowlat_net_t net = {.nodes = 4, .owners = 1, .plan = &plan};
-    const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
-    lowlat_config_t config = {.max_bytes = 0};
-    lowlat_map_t map;
+    enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
     (void) state;
 
-    lowlat_map_init(&map, &config, &group);
-    assert_int_equal(LOWLAT_ALGORITHM_DOUBLING, lowlat_map_lookup(&map, 4096));
-    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 4097));
-    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 65536));
-    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, 65537));
-    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, SIZE_MAX));
+    /* What was chosen for one node does not matter. */
+    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
+        const lowlat_config_t config = {.algorithm = choice, .max_bytes = MAX_BYTES};
+        const lowlat_map_t map = nodes_map_of(3, config);
+        assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, 1));
+        assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, MAX_BYTES));
+        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
+    }
+    const lowlat_map_t map = nodes_map_of(3, (lowlat_config_t){.max_bytes = 0});
+    assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, SIZE_MAX));
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("doubling to 4096 bytes, the component below to 65536 bytes, direct to any "
-                        "length",
-                        text);
-    config.max_bytes = 100000;
-    lowlat_map_init(&map, &config, &group);
-    assert_int_equal(LOWLAT_ALGORITHM_DIRECT, lowlat_map_lookup(&map, 100000));
-    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, 100001));
-    config.nodes_algorithm = 1 + (int) (LOWLAT_ALGORITHM_HALVING - LOWLAT_NODES_FIRST);
-    lowlat_map_init(&map, &config, &group);
-    assert_int_equal(LOWLAT_ALGORITHM_HALVING, lowlat_map_lookup(&map, 5000));
+    assert_string_equal("what calls tell to any length", text);
 }
 
 static void nodes_take_the_algorithm_that_is_forced(void **state)
@@ -222,14 +191,11 @@ static void reproducible_takes_every_length_between_nodes(void **state)
         const lowlat_config_t config = {
             .nodes_algorithm = choice, .max_bytes = 16, .reproducible = true};
         const unsigned forced = lowlat_forced(&config, true);
+        const unsigned taken = LOWLAT_NOT_FORCED == forced ? (unsigned) LOWLAT_LEARNED : forced;
         for (unsigned nodes = 2; nodes <= 100; ++nodes) {
             const lowlat_map_t map = nodes_map_of(nodes, config);
-            for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
-                const unsigned algorithm = lowlat_map_lookup(&map, bytes);
-                assert_true(lowlat_algorithms[algorithm].reproducible);
-                assert_true(LOWLAT_NOT_FORCED == forced || forced == algorithm);
-            }
-            assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, SIZE_MAX));
+            assert_int_equal(taken, lowlat_map_lookup(&map, 1));
+            assert_int_equal(taken, lowlat_map_lookup(&map, SIZE_MAX));
         }
     }
 }
@@ -448,8 +414,7 @@ int main(void)
         cmocka_unit_test(reproducible_takes_every_length_reproducible),
         cmocka_unit_test_setup_teardown(reproducible_takes_every_length_reproducible, share_cores,
                                         own_cores),
-        cmocka_unit_test(nodes_double_short_messages_and_pass_long_ones_down),
-        cmocka_unit_test(nodes_follow_a_plan),
+        cmocka_unit_test(nodes_learn_all_lengths_up_to_the_limit),
         cmocka_unit_test(nodes_take_the_algorithm_that_is_forced),
         cmocka_unit_test(none_passes_everything_down_between_nodes_only),
         cmocka_unit_test(reproducible_takes_every_length_between_nodes),

@@ -1,0 +1,211 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "coll_lowlat.h"
+#include "coll_lowlat_settled.h"
+#include "sizes.h"
+
+bool coll_lowlat_choice_make(lowlat_module_t *module)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+
+    if (LOWLAT_NOT_FORCED != lowlat_forced(config, true)) {
+        return true;
+    }
+    module->choice = calloc(1, sizeof *module->choice);
+    return NULL != module->choice;
+}
+
+void coll_lowlat_choice_release(lowlat_module_t *module)
+{
+    free(module->choice);
+    module->choice = NULL;
+}
+
+/* FNV-1a, as in param.c. */
+static uint64_t hash_of(const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < bytes; ++i) {
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+/* Unless the agreement itself has done so. */
+static void break_module(lowlat_module_t *module, arc_status_t status, const char *details)
+{
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        (void) arc_module_break(&module->base, status, details);
+    }
+}
+
+/* What this process remembers of communicators of this shape, if all ranks remember the same. */
+static arc_status_t recall(lowlat_module_t *module)
+{
+    const arc_topology_t *topology = &module->topology;
+    lowlat_choice_t *choice = module->choice;
+
+    choice->shape = (lowlat_shape_t){.nodes = topology->nodes,
+                                     .least_ranks = topology->owners,
+                                     .most_ranks = topology->largest,
+                                     .puts = NULL != module->port};
+    (void) lowlat_memo_recall(&mca_coll_lowlat_component.learned, &choice->shape,
+                              sizeof choice->shape, &choice->learned);
+    const uint64_t hash = hash_of(&choice->learned, sizeof choice->learned);
+    uint64_t all[] = {hash, ~hash};
+    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    if (all[0] != ~all[1]) {
+        memset(&choice->learned, 0, sizeof choice->learned);
+    }
+    return status;
+}
+
+/* Is anything known of the class?  The least time. */
+static uint64_t least_ns(const lowlat_choice_t *choice, unsigned class)
+{
+    const uint64_t *call_ns = choice->learned.of[class].call_ns;
+    uint64_t least = 0;
+
+    for (unsigned i = 0; i < choice->list.count; ++i) {
+        least = 0 != call_ns[i] && (0 == least || call_ns[i] < least) ? call_ns[i] : least;
+    }
+    return least;
+}
+
+static void begin_class(lowlat_module_t *module, unsigned class)
+{
+    lowlat_choice_t *choice = module->choice;
+    const size_t bytes = arc_select_class_bytes(class);
+    const uint64_t least = least_ns(choice, class);
+    arc_select_config_t config = {
+        .candidates = choice->list.count,
+        .first = 0 == least ? lowlat_candidates_first(&choice->list, &module->net, bytes)
+                            : choice->learned.of[class].chosen,
+        .explore_percent = (unsigned) mca_coll_lowlat_component.config.explore_percent,
+        .margin_percent = LOWLAT_NODES_MARGIN_PERCENT,
+        .start_calls =
+            bytes <= LOWLAT_EXPLORE_SOON_BYTES ? LOWLAT_EXPLORE_CALLS : LOWLAT_EXPLORE_SOON_CALLS,
+    };
+
+    for (unsigned i = 0; i < choice->list.count; ++i) {
+        const uint64_t call_ns = choice->learned.of[class].call_ns[i];
+        config.guess[i] =
+            0 == call_ns ? lowlat_candidate_guess(choice->list.candidate[i], &module->net, bytes)
+                         : (uint32_t) arc_min(call_ns * ARC_RATIO_ONE / least, UINT16_MAX);
+    }
+    arc_select_init(&choice->select[class], &config);
+}
+
+static const char *name_of(const lowlat_choice_t *choice, unsigned i)
+{
+    return lowlat_candidate_name(choice->list.candidate[i]);
+}
+
+/* "doubling to 6143 bytes, below to any length" */
+static void log_choices(const lowlat_module_t *module)
+{
+    enum { TEXT_BYTES = 400 };
+    const lowlat_choice_t *choice = module->choice;
+    char text[TEXT_BYTES];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES && used < sizeof text; ++class) {
+        const unsigned chosen = choice->select[class].chosen;
+        if (class + 1 < ARC_SELECT_CLASSES && chosen == choice->select[class + 1].chosen) {
+            continue;
+        }
+        used += class + 1 < ARC_SELECT_CLASSES
+                    ? (size_t) snprintf(text + used, sizeof text - used, "%s to %zu bytes, ",
+                                        name_of(choice, chosen), arc_select_class_end(class) - 1)
+                    : (size_t) snprintf(text + used, sizeof text - used, "%s to any length",
+                                        name_of(choice, chosen));
+    }
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
+}
+
+void coll_lowlat_choice_begin(lowlat_module_t *module)
+{
+    lowlat_choice_t *choice = module->choice;
+
+    if (NULL == choice) {
+        return;
+    }
+    arc_status_t status = recall(module);
+    if (ARC_OK != status) {
+        break_module(module, status, " in an agreement on what was learned");
+        return;
+    }
+    lowlat_candidates_list(&choice->list, module->net.owners,
+                           mca_coll_lowlat_component.config.reproducible);
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
+        begin_class(module, class);
+    }
+    log_choices(module);
+}
+
+/* "doubling 45.2 us, below 63.0 us": the choice first. */
+static void describe_times(const lowlat_choice_t *choice, unsigned class, char *text,
+                           size_t text_bytes)
+{
+    enum { NS = 1000, TENTH = 100 };
+    const arc_select_t *select = &choice->select[class];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned turn = 0; turn <= choice->list.count && used < text_bytes; ++turn) {
+        const unsigned i = 0 == turn ? select->chosen : turn - 1;
+        const uint64_t call_ns = arc_select_call_ns(select, i);
+        if (0 != call_ns && (0 == turn || i != select->chosen)) {
+            used += (size_t) snprintf(text + used, text_bytes - used, "%s%s %llu.%llu us",
+                                      0 == turn ? "" : ", ", name_of(choice, i),
+                                      (unsigned long long) call_ns / NS,
+                                      (unsigned long long) call_ns % NS / TENTH);
+        }
+    }
+}
+
+static void remember(lowlat_choice_t *choice, unsigned class)
+{
+    choice->learned.of[class].chosen = choice->select[class].chosen;
+    for (unsigned i = 0; i < choice->list.count; ++i) {
+        choice->learned.of[class].call_ns[i] = arc_select_call_ns(&choice->select[class], i);
+    }
+    lowlat_memo_remember(&mca_coll_lowlat_component.learned, &choice->shape, sizeof choice->shape,
+                         &choice->learned);
+}
+
+void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
+{
+    enum { TEXT_BYTES = 400 };
+    lowlat_choice_t *choice = module->choice;
+    arc_select_t *select = &choice->select[class];
+    uint64_t values[ARC_SELECT_VALUES];
+    char text[TEXT_BYTES];
+
+    const int64_t begin_ns = arc_now_ns();
+    const int count = (int) arc_select_offer(select, values);
+    arc_status_t status = arc_module_min(&module->base, values, count);
+    if (ARC_OK != status) {
+        break_module(module, status, " in an agreement on times");
+        return;
+    }
+    const bool changed = arc_select_take(select, values, (uint64_t) (arc_now_ns() - begin_ns));
+    if (class > 0) {
+        arc_select_learn(select - 1, select);
+    }
+    if (class + 1 < ARC_SELECT_CLASSES) {
+        arc_select_learn(select + 1, select);
+    }
+    remember(choice, class);
+    describe_times(choice, class, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%zu bytes, after %llu calls: %s%s",
+                   arc_select_class_bytes(class), (unsigned long long) arc_select_calls(select),
+                   text, changed ? "; changes to the first of these" : "");
+}

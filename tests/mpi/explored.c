@@ -1,0 +1,72 @@
+/*
+ * Many calls of a few lengths, in turns as a program makes them, on MPI_COMM_WORLD and then on a
+ * duplicate: whatever algorithm is tried or chosen, every sum is right.
+ *
+ *   -n CALLS   of each length on each communicator
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static const int counts[] = {2, 300, 1, 5000};
+enum { LENGTHS = sizeof counts / sizeof counts[0], MOST = 5000 };
+
+/* Element i of rank r in call c. */
+static int value(int rank, int call, int i)
+{
+    return rank * 7 + call % 100 + i % 1000;
+}
+
+static void check_calls(MPI_Comm comm, int calls)
+{
+    static int in[MOST];
+    static int out[MOST];
+    int rank = 0;
+    int ranks = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int call = 0; call < calls; call++) {
+        for (int length = 0; length < LENGTHS; length++) {
+            const int count = counts[length];
+            int wrong = 0;
+
+            for (int i = 0; i < count; i++) {
+                in[i] = value(rank, call, i);
+                out[i] = -1;
+            }
+            MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+            for (int i = 0; i < count; i++) {
+                const int of_ranks = 7 * (ranks * (ranks - 1) / 2);
+                wrong += out[i] != of_ranks + ranks * value(0, call, i);
+            }
+            tap_check(0 == wrong, "call %d of %d elements: %d are wrong", call, count, wrong);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int calls = 100;
+    MPI_Comm again = MPI_COMM_NULL;
+
+    MPI_Init(&argc, &argv);
+    for (int option; (option = getopt(argc, argv, "n:")) != -1;) {
+        calls = 'n' == option ? atoi(optarg) : calls;
+    }
+    tap_start();
+    check_calls(MPI_COMM_WORLD, calls);
+    tap_case("right sums");
+    MPI_Comm_dup(MPI_COMM_WORLD, &again);
+    check_calls(again, calls);
+    MPI_Comm_free(&again);
+    tap_case("right sums on a duplicate");
+    tap_finish();
+    MPI_Finalize();
+    return 0;
+}

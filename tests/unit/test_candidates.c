@@ -1,0 +1,132 @@
+/*
+ * The candidates between nodes: who they are, who is first, and who is worth a try.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lowlat_candidates.h"
+#include "lowlat_select.h"
+
+enum { LEADER_BYTES = 16 << 10, OWNERS_MAX = 3, NODES_MAX = 20 };
+
+static lowlat_candidates_t list_of(unsigned owners, bool reproducible)
+{
+    lowlat_candidates_t list;
+
+    lowlat_candidates_list(&list, owners, reproducible);
+    return list;
+}
+
+static void candidates_keep_the_order_of_sums(void **state)
+{
+    (void) state;
+    for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
+        for (unsigned reproducible = 0; reproducible < 2; ++reproducible) {
+            const lowlat_candidates_t list = list_of(owners, reproducible);
+            assert_in_range(list.count, 1, ARC_SELECT_CANDIDATES);
+            for (unsigned i = 0; i < list.count; ++i) {
+                const lowlat_candidate_t candidate = list.candidate[i];
+                if (LOWLAT_PASS_DOWN == candidate.algorithm) {
+                    assert_int_equal(i, 0);
+                    assert_false(reproducible);
+                } else {
+                    assert_in_range(candidate.algorithm, LOWLAT_NODES_FIRST, LOWLAT_ALGORITHMS - 1);
+                    assert_true(lowlat_algorithms[candidate.algorithm].reproducible);
+                }
+                assert_true(owners > 1 || !candidate.leaders);
+            }
+        }
+    }
+}
+
+static void names_are_found_again(void **state)
+{
+    const lowlat_candidates_t list = list_of(2, false);
+    (void) state;
+
+    assert_string_equal(lowlat_candidate_name(list.candidate[0]), "below");
+    for (unsigned i = 0; i < list.count; ++i) {
+        assert_int_equal(lowlat_candidates_find(&list, lowlat_candidate_name(list.candidate[i])),
+                         i);
+    }
+    assert_int_equal(lowlat_candidates_find(&list, "doubling_by_leader"), list.count);
+    assert_int_equal(lowlat_candidates_find(&list, ""), list.count);
+}
+
+/* Doubling, by leaders where there are several owners; from some length on the component below. */
+static void short_messages_begin_with_doubling_and_long_ones_below(void **state)
+{
+    size_t limit = SIZE_MAX;
+    (void) state;
+
+    for (unsigned nodes = 2; nodes <= NODES_MAX; ++nodes) {
+        for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
+            const lowlat_net_t net = {
+                .nodes = nodes, .owners = owners, .leader_bytes = LEADER_BYTES};
+            const lowlat_candidates_t list = list_of(owners, false);
+            size_t bytes = 1;
+            for (; bytes <= (size_t) 1 << 24; bytes *= 2) {
+                const unsigned first = lowlat_candidates_first(&list, &net, bytes);
+                const lowlat_candidate_t candidate = list.candidate[first];
+                if (LOWLAT_PASS_DOWN == candidate.algorithm) {
+                    break;
+                }
+                assert_int_equal(candidate.algorithm, LOWLAT_ALGORITHM_DOUBLING);
+                assert_int_equal(candidate.leaders, owners > 1 && bytes <= LEADER_BYTES);
+            }
+            assert_in_range(bytes, 4097, limit);
+            limit = bytes;
+        }
+    }
+}
+
+static void reproducible_begins_with_ours(void **state)
+{
+    (void) state;
+    for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
+        const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
+        const lowlat_candidates_t list = list_of(owners, true);
+        for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
+            const unsigned first = lowlat_candidates_first(&list, &net, bytes);
+            assert_true(LOWLAT_PASS_DOWN != list.candidate[first].algorithm);
+        }
+    }
+}
+
+/* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
+static void guesses_go_with_the_rules(void **state)
+{
+    (void) state;
+    for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
+        const lowlat_net_t net = {.nodes = 4, .owners = owners, .leader_bytes = LEADER_BYTES};
+        const lowlat_candidates_t list = list_of(owners, false);
+        for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
+            const unsigned first = lowlat_candidates_first(&list, &net, bytes);
+            assert_int_equal(lowlat_candidate_guess(list.candidate[first], &net, bytes),
+                             ARC_RATIO_ONE);
+            for (unsigned i = 0; i < list.count; ++i) {
+                assert_in_range(lowlat_candidate_guess(list.candidate[i], &net, bytes),
+                                ARC_RATIO_ONE, 3 * ARC_RATIO_ONE);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(candidates_keep_the_order_of_sums),
+        cmocka_unit_test(names_are_found_again),
+        cmocka_unit_test(short_messages_begin_with_doubling_and_long_ones_below),
+        cmocka_unit_test(reproducible_begins_with_ours),
+        cmocka_unit_test(guesses_go_with_the_rules),
+    };
+    return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
+}
