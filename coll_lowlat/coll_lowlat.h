@@ -6,6 +6,7 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
+#include "coll_lowlat_book.h"
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
@@ -27,7 +28,8 @@ typedef struct lowlat_component {
     const char *why_no_ucx;
     lowlat_puts_t puts;
     lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t */
-    lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
+    lowlat_book_t book;
+    lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
     lowlat_pool_t pool;
     /* Under base.lock: */
     size_t memory_bytes; /* of our regions and windows */

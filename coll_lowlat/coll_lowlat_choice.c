@@ -58,8 +58,15 @@ static arc_status_t recall(lowlat_module_t *module)
     (void) lowlat_memo_recall(&mca_coll_lowlat_component.learned, &choice->shape,
                               sizeof choice->shape, &choice->learned);
     const uint64_t hash = hash_of(&choice->learned, sizeof choice->learned);
-    uint64_t all[] = {hash, ~hash};
+    const uint64_t book_hash = arc_learned_hash(&mca_coll_lowlat_component.book.learned);
+    uint64_t all[] = {hash, ~hash, book_hash, ~book_hash};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    choice->has_book = all[2] == ~all[3];
+    if (ARC_OK == status && !choice->has_book) {
+        arc_module_log(
+            &module->base, ARC_LOG_WARN,
+            "coll_lowlat_learned_file is not used: it does not say the same on all ranks");
+    }
     if (all[0] != ~all[1]) {
         memset(&choice->learned, 0, sizeof choice->learned);
     }
@@ -100,6 +107,12 @@ static void begin_class(lowlat_module_t *module, unsigned class)
                          : (uint32_t) arc_min(call_ns * ARC_RATIO_ONE / least, UINT16_MAX);
     }
     arc_select_init(&choice->select[class], &config);
+    const char *fixed = choice->has_book ? lowlat_book_find(&choice->shape, class) : NULL;
+    const unsigned number =
+        NULL == fixed ? config.candidates : lowlat_candidates_find(&choice->list, fixed);
+    if (number < config.candidates) {
+        arc_select_fix(&choice->select[class], number);
+    }
 }
 
 static const char *name_of(const lowlat_choice_t *choice, unsigned i)
@@ -175,7 +188,9 @@ static void remember(lowlat_choice_t *choice, unsigned class)
 {
     choice->learned.of[class].chosen = choice->select[class].chosen;
     for (unsigned i = 0; i < choice->list.count; ++i) {
-        choice->learned.of[class].call_ns[i] = arc_select_call_ns(&choice->select[class], i);
+        const uint64_t call_ns = arc_select_call_ns(&choice->select[class], i);
+        uint64_t *known_ns = &choice->learned.of[class].call_ns[i];
+        *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
     lowlat_memo_remember(&mca_coll_lowlat_component.learned, &choice->shape, sizeof choice->shape,
                          &choice->learned);

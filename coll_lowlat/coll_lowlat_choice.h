@@ -36,6 +36,7 @@ typedef struct lowlat_choice {
     lowlat_candidates_t list;
     arc_select_t select[ARC_SELECT_CLASSES];
     lowlat_learned_t learned;
+    bool has_book; /* coll_lowlat_learned_file says the same on all ranks */
 } lowlat_choice_t;
 
 /* Memory for the choice, module->choice, of a communicator on several nodes.  False: there is none.

@@ -86,6 +86,7 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
+    lowlat_book_close(&component->book);
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
     lowlat_puts_close(&component->puts);
@@ -131,6 +132,7 @@ static int lowlat_init_query(bool progress_threads, bool mpi_threads)
     (void) mpi_threads;
     int status = arc_component_init_query(&mca_coll_lowlat_component.base);
     warn_of_settings(&mca_coll_lowlat_component);
+    lowlat_book_read(&mca_coll_lowlat_component.book);
     return status;
 }
 

@@ -60,3 +60,18 @@ void lowlat_memo_remember(lowlat_memo_t *memo, const void *key, size_t key_bytes
     }
     (void) pthread_mutex_unlock(&memo->lock);
 }
+
+void lowlat_memo_each(lowlat_memo_t *memo, lowlat_memo_visit_fn_t visit, void *context)
+{
+    void *key = NULL;
+    size_t bytes = 0;
+    void *value = NULL;
+    void *node = NULL;
+
+    (void) pthread_mutex_lock(&memo->lock);
+    while (OPAL_SUCCESS ==
+           opal_hash_table_get_next_key_ptr(&memo->table, &key, &bytes, &value, node, &node)) {
+        visit(context, key, value);
+    }
+    (void) pthread_mutex_unlock(&memo->lock);
+}

@@ -27,4 +27,8 @@ bool lowlat_memo_recall(lowlat_memo_t *memo, const void *key, size_t key_bytes, 
 void lowlat_memo_remember(lowlat_memo_t *memo, const void *key, size_t key_bytes,
                           const void *value);
 
+/* Call `visit` for each key with its value. */
+typedef void (*lowlat_memo_visit_fn_t)(void *context, const void *key, const void *value);
+void lowlat_memo_each(lowlat_memo_t *memo, lowlat_memo_visit_fn_t visit, void *context);
+
 #endif

@@ -130,6 +130,9 @@ arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long lo
     case ARC_PARAM_KIND_FRACTION:
         status = parse_fraction(text, &parsed);
         break;
+    case ARC_PARAM_KIND_FILE:
+        status = ARC_OK; /* any name */
+        break;
     }
     if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
         return ARC_ERR_INVALID;
@@ -151,6 +154,8 @@ long long arc_param_get(const arc_param_t *param, const void *config)
         return bits;
     case ARC_PARAM_KIND_BOOL:
         return *(const bool *) field;
+    case ARC_PARAM_KIND_FILE:
+        return 0;
     default:
         return *(const int *) field;
     }
@@ -169,6 +174,9 @@ void arc_param_set(const arc_param_t *param, void *config, long long value)
     case ARC_PARAM_KIND_FRACTION:
         memcpy(field, &value, sizeof value);
         break;
+    case ARC_PARAM_KIND_FILE:
+        *(const char **) field = NULL;
+        break;
     default:
         *(int *) field = (int) value;
         break;
@@ -179,6 +187,10 @@ void arc_param_print(const arc_param_t *param, long long value, char *text, size
 {
     if (ARC_PARAM_KIND_BOOL == param->kind) {
         snprintf(text, text_bytes, "%s", value ? "true" : "false");
+        return;
+    }
+    if (ARC_PARAM_KIND_FILE == param->kind) {
+        snprintf(text, text_bytes, "none");
         return;
     }
     if (ARC_PARAM_KIND_CHOICE == param->kind) {
@@ -215,6 +227,10 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
             used += (size_t) snprintf(text + used, text_bytes - used, "%s %s", choice ? "," : "",
                                       param->choices[choice]);
         }
+        return;
+    }
+    if (ARC_PARAM_KIND_FILE == param->kind) {
+        snprintf(text, text_bytes, "the name of a file");
         return;
     }
     if (ARC_PARAM_KIND_BOOL == param->kind) {

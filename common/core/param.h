@@ -8,6 +8,7 @@
  *     ARC_PARAM_BOOL(scope, name, default, level, help)
  *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
  *     ARC_PARAM_FRACTION(scope, name, level, help)        a double from 0 to 1, 0 by default
+ *     ARC_PARAM_FILE(name, level, help)           each rank's own name of a file; NULL or "": none
  *
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
@@ -17,7 +18,8 @@
  * user meets first is 1, what only a developer turns is 9.
  *
  * Values of all kinds are handled as long long. Of a fraction that is the bits of
- * the double: those of doubles that are not negative have the order of the doubles.
+ * the double: those of doubles that are not negative have the order of the doubles.  The name of a
+ * file has no value; Open MPI keeps it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -36,8 +38,9 @@ typedef enum arc_param_kind {
     ARC_PARAM_KIND_BOOL,     /* bool */
     ARC_PARAM_KIND_CHOICE,   /* int, index into choices */
     ARC_PARAM_KIND_FRACTION, /* double, 0 to 1 */
+    ARC_PARAM_KIND_FILE,     /* const char * */
 } arc_param_kind_t;
-enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FRACTION + 1 };
+enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FILE + 1 };
 
 /* The bits of 1.0: the largest fraction. */
 #define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL

@@ -66,6 +66,7 @@ static void register_one(arc_component_t *component, size_t index)
         [ARC_PARAM_KIND_BOOL] = MCA_BASE_VAR_TYPE_BOOL,
         [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_STRING,
         [ARC_PARAM_KIND_FRACTION] = MCA_BASE_VAR_TYPE_STRING,
+        [ARC_PARAM_KIND_FILE] = MCA_BASE_VAR_TYPE_STRING,
     };
     static_assert(sizeof types / sizeof types[0] == ARC_PARAM_KINDS, "a type for each kind");
     const arc_param_t *param = &component->params[index];
@@ -114,6 +115,9 @@ static bool take_value(arc_component_t *component, size_t index)
     const char *text = text_of_user(component, index);
     long long value = arc_param_get(param, component->config);
 
+    if (ARC_PARAM_KIND_FILE == param->kind) {
+        return true; /* Open MPI has stored it */
+    }
     if (NULL != text && ARC_OK != arc_param_parse(param, text, &value)) {
         return false;
     }
