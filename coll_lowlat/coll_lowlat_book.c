@@ -170,6 +170,18 @@ static void write_all(const lowlat_book_t *book, FILE *file)
     lowlat_memo_each(&mca_coll_lowlat_component.learned, write_shape, file);
 }
 
+/* Behind the tallies of the report: what was chosen, and why. */
+static void report(void)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    if (component->config.report && component->base.first_process &&
+        0 != opal_hash_table_get_size(&component->learned.table)) {
+        fputs("coll_lowlat: learned between nodes, microseconds of a call:\n", stderr);
+        lowlat_memo_each(&component->learned, write_shape, stderr);
+    }
+}
+
 void lowlat_book_close(lowlat_book_t *book)
 {
     const char *name = book->learn_file;
@@ -186,6 +198,7 @@ void lowlat_book_close(lowlat_book_t *book)
                         strerror(errno));
         }
     }
+    report();
     free(book->learn_file);
     book->learn_file = NULL;
     arc_learned_free(&book->learned);

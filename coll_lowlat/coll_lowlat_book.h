@@ -21,7 +21,7 @@ typedef struct lowlat_book {
 /* After the parameters are known, and who is the first process. */
 void lowlat_book_read(lowlat_book_t *book);
 
-/* Write what was learned, if it is to be, and forget what was read. */
+/* Write what was learned, if it is to be, also into the report; forget what was read. */
 void lowlat_book_close(lowlat_book_t *book);
 
 /* The name of the candidate that the file has for a class, or NULL. */

@@ -21,6 +21,10 @@ test "$(choices "$file" | grep -c '^nodes=2 ranks=2 over=messages bytes=[0-9]* u
 mpi_result $? "np=4 learns: the file has a line for each of the four lengths"
 mpi_show "$file"
 
+mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_report 1" explored -n 100
+mpi_judge "np=4 reports"
+mpi_says "np=4 reports: what was learned, for each of the four lengths" "^nodes=2 ranks=2 .* use=" 4
+
 mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learned_file $file \
     --mca coll_lowlat_learn_file $file.again" explored -n 100
 mpi_judge "np=4 has learned"
