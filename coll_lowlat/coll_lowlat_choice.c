@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agreement.h"
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
 #include "sizes.h"
+
+_Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES, "with a time limit");
 
 bool coll_lowlat_choice_make(lowlat_module_t *module)
 {

@@ -136,6 +136,9 @@ static inline bool mca_compat_is_of_job(struct ompi_communicator_t *comm)
     const int ranks = ompi_comm_size(comm);
     int rank = 0;
 
+    if (ompi_mpi_comm_world.comm.c_local_group == comm->c_local_group) {
+        return true; /* a duplicate */
+    }
     while (rank < ranks && self->super.proc_name.jobid ==
                                ompi_group_get_proc_name(comm->c_local_group, rank).jobid) {
         ++rank;

@@ -215,7 +215,7 @@ if mpi_have_plugin; then
 fi
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
 
-# The shapes that are measured (docs/benchmarks_nodes.md), with what trials choose on them.
+# The shapes that are measured (docs/benchmarks_nodes.md), with what is chosen on them.
 if mpi_have_plugin; then
     for shape in 2x1 2x2 3x1 3x2 4x1 4x2 5x1; do
         for rate in none 1gbit; do

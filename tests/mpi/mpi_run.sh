@@ -330,7 +330,7 @@ mpi_run() {
     mpi_report "$mpi_label"
 }
 
-# mpi_for_tests COMMAND ...: with components whose blocks, chunks and counts are small, and whose trials
+# mpi_for_tests COMMAND ...: with components whose blocks, chunks and counts are small, and whose counts for learning
 # have the ends that tests want (settled.h); made by `make check` in the build directory.
 mpi_for_tests() {
     mpi_path=${OMPI_MCA_mca_base_component_path-}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The floating-point environment of the program: quantized sums (fenv.c), and the set-up, the trials
+# The floating-point environment of the program: quantized sums (fenv.c), and the set-up, what is learned
 # and the time limit of coll_lowlat, on communicators of several shapes (trapped.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -19,8 +19,8 @@ mpi_run "np=4 one node" 4 60 "" trapped
 mpi_run "np=4 one node, set up late" 4 60 "--mca coll_lowlat_setup_calls 5" trapped
 mpi_run "np=4 time limit" 4 60 "--mca coll_lowlat_timeout 5" trapped
 for per_node in 1 2; do
-    mpi_run "np=4 trials, $per_node a node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" trapped
-    mpi_run "np=4 trials, $per_node a node, time limit" 4 60 \
+    mpi_run "np=4 set-up, $per_node a node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" trapped
+    mpi_run "np=4 set-up, $per_node a node, time limit" 4 60 \
         "--mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_timeout 5" trapped
 done
 mpi_done
