@@ -42,17 +42,24 @@ if mpi_have_plugin; then
     mpi_says "np=12, eleven shapes: all begin" " begins with " 22
 fi
 
-# least_dup "MCA ARGUMENTS": nanoseconds
+# least_dup "MCA ARGUMENTS" [NANOSECONDS]: nanoseconds, not more than these
 least_dup() {
     mpi_start 2 60 "$1" dup_cost
-    cat "$mpi_scratch/out"
+    sort -n "$mpi_scratch/out" - <<EOF | head -n 1
+$2
+EOF
 }
 
 # Both components together cost a communicator that is never used less than half of what it costs
-# anyway: 0.6 of 3.6 microseconds. In virtual machines CPUID alone would take eight.
+# anyway: 0.8 of 3.3 microseconds. In virtual machines CPUID alone would take eight. In turns: which
+# cores the ranks get makes as much of a difference.
 if mpi_have_plugin; then
-    plain=$(least_dup "--mca coll ^lowlat,quant")
-    ours=$(least_dup "")
+    plain=1000000
+    ours=$plain
+    for _ in 1 2 3 4; do
+        plain=$(least_dup "--mca coll ^lowlat,quant" "$plain")
+        ours=$(least_dup "" "$ours")
+    done
     test "$plain" -gt 0 && test $((ours * 2)) -lt $((plain * 3))
     mpi_result $? "MPI_Comm_dup takes $ours ns, without the components $plain"
 fi
