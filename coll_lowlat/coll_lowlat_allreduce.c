@@ -150,7 +150,7 @@ static inline int run_task(lowlat_module_t *module, unsigned algorithm, lowlat_t
 {
     lowlat_algorithms[algorithm].start(task);
     /* While what was published is on its way. */
-    arc_tally_count(&module->base.tally[ARC_SLOT_allreduce].served[algorithm], task->span_bytes);
+    arc_module_count_served(&module->base, ARC_SLOT_allreduce, algorithm, task->span_bytes);
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {

@@ -76,10 +76,10 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
 
 static void count_call(quant_module_t *module, const quant_operation_t *operation)
 {
-    arc_tally_t *tally = &module->base.tally[coll_quant_slot(operation->collective)];
+    const size_t elements = coll_quant_blocks(module, operation->collective) * operation->count;
 
-    arc_tally_count(&tally->served[module->algo], coll_quant_blocks(module, operation->collective) *
-                                                      operation->count * operation->element->bytes);
+    arc_module_count_served(&module->base, coll_quant_slot(operation->collective), module->algo,
+                            elements * operation->element->bytes);
 }
 
 bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collective_t collective)

@@ -4,6 +4,7 @@
 #include "mca_component.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
@@ -252,18 +253,19 @@ static void module_construct(arc_module_t *module)
     module->declined = ARC_REASON_OFF;
     module->agreement = NULL;
     module->nested = false;
-    memset(module->tally, 0, sizeof module->tally);
+    module->tally = NULL;
 }
 
 static void module_destruct(arc_module_t *module)
 {
     arc_module_forget_agreements(module);
-    if (NULL != module->component) {
+    if (NULL != module->tally) {
         (void) pthread_mutex_lock(&module->component->lock);
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
             arc_tally_add(&module->component->total[slot], &module->tally[slot]);
         }
         (void) pthread_mutex_unlock(&module->component->lock);
+        free(module->tally);
     }
 #define X(_name, _call)                              \
     if (NULL != module->below_##_name##_module) {    \

@@ -88,8 +88,8 @@ struct arc_module {
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     struct mca_agreement *agreement; /* NULL: none so far */
-    bool nested; /* a set-up or a check is under way: calls that it makes are passed down */
-    arc_tally_t tally[ARC_SLOTS];
+    bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
+    arc_tally_t *tally; /* [ARC_SLOTS]; NULL: no call was counted so far */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -125,6 +125,26 @@ void arc_module_install(arc_module_t *module);
  * the communicator costs nothing; nothing where another one has come above it.
  */
 void arc_module_uninstall(arc_module_t *module);
+
+/* The module's first call is to be counted; false: there is no memory, it will not be. */
+bool arc_module_begin_tally(arc_module_t *module);
+
+/* Where calls of a slot are counted; NULL: nowhere. */
+static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_slot_t slot)
+{
+    return NULL != module->tally || arc_module_begin_tally(module) ? &module->tally[slot] : NULL;
+}
+
+/* Count a call that one of the component's algorithms serves; `bytes` of all blocks. */
+static inline void arc_module_count_served(arc_module_t *module, arc_slot_t slot, size_t algorithm,
+                                           size_t bytes)
+{
+    arc_tally_t *tally = arc_module_tally(module, slot);
+
+    if (NULL != tally) {
+        arc_tally_count(&tally->served[algorithm], bytes);
+    }
+}
 
 /* Count, and say if the user wants to know, that a call goes to the component below. */
 void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "mca_below.h"
 #include "mca_component.h"
@@ -46,6 +47,12 @@ void arc_module_warn(const arc_module_t *module, const char *format, ...)
     }
 }
 
+bool arc_module_begin_tally(arc_module_t *module)
+{
+    module->tally = calloc(ARC_SLOTS, sizeof *module->tally);
+    return NULL != module->tally;
+}
+
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
 static void count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
                        const struct ompi_datatype_t *type, const struct ompi_op_t *op)
@@ -55,7 +62,10 @@ static void count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reaso
 
     if (0 == (module->inside & arc_slot_bit(slot))) {
         (void) ompi_datatype_type_size(type, &type_bytes);
-        arc_tally_count(&module->tally[slot].passed[reason], blocks * (size_t) count * type_bytes);
+        arc_tally_t *tally = arc_module_tally(module, slot);
+        if (NULL != tally) {
+            arc_tally_count(&tally->passed[reason], blocks * (size_t) count * type_bytes);
+        }
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {
         arc_module_log(module, ARC_LOG_CALL, "%s of %d of %s%s%s passed down: %s",
