@@ -7,7 +7,7 @@
  *      random number there: a key from another IPC namespace can map somebody else's memory
  *   4  minimum over all ranks of the bytes: all use what they mapped, or nobody does
  *
- * Step 4 goes through the component below.  A failure is 0 bytes and not acted upon before step 4,
+ * Step 4 is an agreement (agreement.h).  A failure is 0 bytes and not acted upon before step 4,
  * so that no rank waits for one that has left.  Until then nobody reads or writes a segment, so
  * after a failure it is free at once.  One memory domain after the other is tried, the same on
  * all ranks.
