@@ -51,6 +51,20 @@ within() {
         END { exit !good }' "$mpi_scratch/out"
 }
 
+# within_soon WORD LEAST MOST ARGUMENTS: of `cluster run`; in one of three runs, as others may use
+# the cores meanwhile, too
+within_soon() {
+    soon_word=$1
+    soon_least=$2
+    soon_most=$3
+    shift 3
+    for _ in 1 2 3; do
+        cluster_start 60 "$@"
+        within "$soon_word" "$soon_least" "$soon_most" && return
+    done
+    return 1
+}
+
 # What a cluster could leave in the machine. Only ours: others may come and go meanwhile.
 remains() {
     ls -d "$state" 2>/dev/null
@@ -186,23 +200,23 @@ mpi_result $? "a cluster whose making was killed is not up"
 down_leaves_nothing "down cleans up behind a killed up"
 
 "$cluster" up 4 1gbit
-cluster_start 60 -n 2 --ppn 1 "$mpi_bin/cluster_probe" stream 1048576 20
-within stream $gbit_1_least $gbit_1_most
+within_soon stream $gbit_1_least $gbit_1_most \
+    -n 2 --ppn 1 "$mpi_bin/cluster_probe" stream 1048576 20
 mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
 mpi_show "$mpi_scratch/out"
 # Without ob1's put protocol: it hardly sends and receives at the same time.
 for nodes in 2 4; do
-    cluster_start 60 -n $nodes --ppn 1 --mca btl_tcp_flags 1 "$mpi_bin/cluster_probe" ring 1048576 20
     [ $nodes = 2 ] && least=$gbit_1_least || least=$gbit_1_four_least
-    within ring $least $gbit_1_most
+    within_soon ring $least $gbit_1_most \
+        -n $nodes --ppn 1 --mca btl_tcp_flags 1 "$mpi_bin/cluster_probe" ring 1048576 20
     mpi_result $? "1gbit: $nodes nodes in a ring, each with at least $least and at most $gbit_1_most Mbit/s"
     mpi_show "$mpi_scratch/out"
 done
 for kib in 32 64 128; do
-    cluster_start 60 -n 2 --ppn 1 "$mpi_bin/cluster_probe" burst $((kib * 1024)) 30
     least=$(((kib * 1024 - bucket_bytes) / 125)) # bytes that 1gbit carries in a us
     most=$((kib * 1024 / 125 * 3 / 2))
-    within burst $least $most
+    within_soon burst $least $most \
+        -n 2 --ppn 1 "$mpi_bin/cluster_probe" burst $((kib * 1024)) 30
     mpi_result $? "1gbit: $kib KiB after a pause need the wire's time but for a bucket: $least to $most us"
     mpi_show "$mpi_scratch/out"
 done
