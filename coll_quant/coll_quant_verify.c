@@ -6,21 +6,22 @@
  *
  *   exact result     send --(component below)--> scratch      first: in place, send is lost after
  *   quantized call   send --------------------> receive
- *   measure          receive, scratch --> MSE, NMSE, largest error
+ *   measure          receive, scratch --> MSE, NMSE, NMSE of the worst block, largest error
  *   agree            so that all decide alike
  *
- * What is measured, and how the ranks agree, follows from the shape of the result:
+ * A block here is coll_quant_block neighbours in the result, whatever the format.  What is measured
+ * of all blocks together, and how the ranks agree, follows from the shape of the result:
  *
- *   the same on all ranks   each block by itself, the largest of each number; of all the ranks
- *                           that, too, since exact results may differ in their last bits
+ *   the same on all ranks   what each rank sent by itself, the largest of each number; of all the
+ *                           ranks that, too, since exact results may differ in their last bits
  *   shares of the ranks     the sums that the numbers are made of travel, as bits, to all
  *                           ranks, which add them in the same order: the error of the whole
  *
- * If the NMSE is above max_nmse, receive is overwritten with the exact result, and
- * the communicator stays exact.
+ * If the NMSE, or that of the worst block (max_nmse_of), is above max_nmse, receive is overwritten
+ * with the exact result, and the communicator stays exact.
  *
  * Cost of such a call: an exact one, one pass over both results, two allreduces of a few bytes
- * (of shares 32 for each rank), and memory for the result.
+ * (of shares 40 for each rank), and memory for the result.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -34,8 +35,8 @@
 
 /* Doubles, as bits: numbers that are not negative have the order of their bits. */
 enum {
-    ERRORS_WORDS = 4,
-    WORDS = 3, /* of a measure */
+    ERRORS_WORDS = 5,
+    WORDS = 4, /* of a measure */
 };
 static_assert(sizeof(quant_errors_t) == ERRORS_WORDS * sizeof(uint64_t), "only doubles");
 static_assert(sizeof(quant_measure_t) == WORDS * sizeof(uint64_t), "only doubles");
@@ -130,7 +131,7 @@ static ARC_MUST_CHECK arc_status_t gather_words(quant_module_t *module, const qu
     return arc_module_min(&module->base, words, ERRORS_WORDS * ranks);
 }
 
-/* No call of this communicator is quantized any more. */
+/* No call of this communicator is quantized any more.  `nmse` is what the limit is about. */
 static void stop_quantizing(quant_module_t *module, exchange_collective_t collective, double nmse)
 {
     arc_module_t *base = &module->base;
@@ -140,33 +141,37 @@ static void stop_quantizing(quant_module_t *module, exchange_collective_t collec
     base->declined = ARC_REASON_ERROR_MEASURED;
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
-                   "%.3e, and coll_quant_max_nmse allows %.3e",
-                   arc_slot_call(coll_quant_slot(collective)), nmse, module->settings.max_nmse);
+                   "%.3e%s, and coll_quant_max_nmse allows %.3e",
+                   arc_slot_call(coll_quant_slot(collective)), nmse,
+                   QUANT_MAX_NMSE_OF_BLOCK == module->settings.max_nmse_of ? " in a block" : "",
+                   module->settings.max_nmse);
 }
 
-/* Of one block of the result. */
-static quant_errors_t errors_of(const quant_operation_t *operation, const void *exact, size_t block)
+/* Of the part-th `count` elements of the result. */
+static quant_errors_t errors_of(const quant_module_t *module, const quant_operation_t *operation,
+                                const void *exact, size_t part)
 {
-    const size_t first = block * operation->count;
+    const size_t first = part * operation->count;
+    const size_t block_elems = (size_t) module->settings.block;
 
     if (&quant_doubles == operation->element) {
         return quant_errors_doubles((const double *) operation->recv + first,
-                                    (const double *) exact + first, operation->count);
+                                    (const double *) exact + first, operation->count, block_elems);
     }
     return quant_errors((const float *) operation->recv + first, (const float *) exact + first,
-                        operation->count);
+                        operation->count, block_elems);
 }
 
 static ARC_MUST_CHECK arc_status_t measure_result(quant_module_t *module,
                                                   const quant_operation_t *operation,
                                                   const check_t *check, quant_measure_t *found)
 {
-    const size_t blocks = coll_quant_blocks_received(module, operation->collective);
+    const size_t parts = coll_quant_blocks_received(module, operation->collective);
 
     const arc_float_env_t of_program = arc_float_env_enter();
     *found = (quant_measure_t){0};
-    for (size_t block = 0; block < blocks; ++block) {
-        const quant_errors_t errors = errors_of(operation, check->exact, block);
+    for (size_t part = 0; part < parts; ++part) {
+        const quant_errors_t errors = errors_of(module, operation, check->exact, part);
         const quant_measure_t measure = quant_measure_of(&errors, operation->count);
         quant_measure_raise(found, &measure);
     }
@@ -182,7 +187,7 @@ static ARC_MUST_CHECK arc_status_t measure_shares(quant_module_t *module,
     quant_errors_t total = {0};
 
     arc_float_env_t of_program = arc_float_env_enter();
-    const quant_errors_t own = errors_of(operation, check->exact, 0);
+    const quant_errors_t own = errors_of(module, operation, check->exact, 0);
     arc_float_env_leave(of_program);
     const arc_status_t status = gather_words(module, &own, check->words);
     if (ARC_OK != status) {
@@ -208,6 +213,13 @@ static bool is_above_limit(double nmse, double max_nmse)
     return result;
 }
 
+/* What the limit is about. */
+static double limited(const quant_module_t *module, const quant_measure_t *found)
+{
+    return QUANT_MAX_NMSE_OF_BLOCK == module->settings.max_nmse_of ? found->block_nmse
+                                                                   : found->nmse;
+}
+
 static int act_on_error(quant_module_t *module, const quant_operation_t *operation,
                         const check_t *check)
 {
@@ -220,11 +232,11 @@ static int act_on_error(quant_module_t *module, const quant_operation_t *operati
         return fail(module, operation, status, " in the agreement on its error");
     }
     coll_quant_stats_note_measure(&found);
-    if (is_above_limit(found.nmse, module->settings.max_nmse)) {
+    if (is_above_limit(limited(module, &found), module->settings.max_nmse)) {
         memcpy(operation->recv, check->exact, check->bytes);
         module->bound = 0;
         coll_quant_stats_note_exact();
-        stop_quantizing(module, operation->collective, found.nmse);
+        stop_quantizing(module, operation->collective, limited(module, &found));
     }
     return MPI_SUCCESS;
 }

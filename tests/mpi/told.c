@@ -18,47 +18,16 @@
 #endif
 
 #include "harness.h"
+#include "pvars.h"
 
 enum { ELEMS = 70001, SHORT_ELEMS = 64 };
 
 static int rank;
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle handle;
-
-static bool open_bound(void)
-{
-    enum { TEXT_BYTES = 64 };
-    static const char wanted[] = "coll_quant_last_bound";
-    int provided;
-    int count;
-
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    MPI_T_pvar_get_num(&count);
-    for (int i = 0; i < count; i++) {
-        char name[TEXT_BYTES];
-        int name_bytes = TEXT_BYTES;
-        int no_text = 0;
-        int verbosity, class, binding, readonly, continuous, atomic;
-        MPI_Datatype type;
-        MPI_T_enum values;
-
-        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type, &values, NULL,
-                                &no_text, &binding, &readonly, &continuous,
-                                &atomic) == MPI_SUCCESS &&
-            strcmp(name, wanted) == 0) {
-            return MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &no_text) == MPI_SUCCESS;
-        }
-    }
-    return false;
-}
+static pvar_t bound;
 
 static double read_bound(void)
 {
-    double value = -1;
-
-    MPI_T_pvar_read(session, handle, &value);
-    return value;
+    return pvar_read(&bound);
 }
 
 static void sum_vector(float *data, int elems)
@@ -117,12 +86,14 @@ int main(int argc, char **argv)
     tap_start();
     float *data = must_alloc(ELEMS * sizeof *data);
 
-    tap_check(open_bound(), "there is no coll_quant_last_bound");
+    pvars_begin();
+    tap_check(pvar_open(&bound, "coll_quant_last_bound", NULL),
+              "there is no coll_quant_last_bound");
     check_exact_calls(data);
     check_tiny(data);
     free(data);
-    MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
+    pvar_close(&bound);
+    pvars_end();
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -27,6 +27,7 @@
 
 #include "harness.h"
 #include "normal.h"
+#include "pvars.h"
 #include "shortage.h"
 
 /* What is called; the two stages with a block for each rank. */
@@ -36,6 +37,7 @@ enum {
     ELEMS = 100003,
     RANGE = 1 << 16, /* in sixteenths, times 16 ranks, it is still exact in a float */
     NORMAL_ELEMS = 1 << 19,
+    BLOCK = 64,            /* the default of coll_quant_block */
     LARGE_ELEMS = 1 << 24, /* 64 MiB */
     SLACK_BYTES = 24 << 20,
     SLACK_MAX = 4,
@@ -51,81 +53,49 @@ static collective_t collective = ALLREDUCE;
 /* ---- performance variables ---- */
 
 static const char *const names[] = {
-    "coll_quant_verified_calls", "coll_quant_last_mse",   "coll_quant_last_nmse",
-    "coll_quant_last_error",     "coll_quant_worst_mse",  "coll_quant_worst_nmse",
-    "coll_quant_worst_error",    "coll_quant_last_bound", "coll_quant_worst_bound",
+    "coll_quant_verified_calls",  "coll_quant_last_mse",         "coll_quant_last_nmse",
+    "coll_quant_last_block_nmse", "coll_quant_last_error",       "coll_quant_worst_mse",
+    "coll_quant_worst_nmse",      "coll_quant_worst_block_nmse", "coll_quant_worst_error",
+    "coll_quant_last_bound",      "coll_quant_worst_bound",
 };
 enum {
     CALLS,
     LAST_MSE,
     LAST_NMSE,
+    LAST_BLOCK_NMSE,
     LAST_ERROR,
     WORST_MSE,
     WORST_NMSE,
+    WORST_BLOCK_NMSE,
     WORST_ERROR,
     LAST_BOUND,
     WORST_BOUND,
     PVARS
 };
 
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle handles[PVARS];
+static pvar_t pvars[PVARS];
 
 static void open_pvars(void)
 {
-    int provided = 0;
-    int count = 0;
-    int found = 0;
-
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    MPI_T_pvar_get_num(&count);
-    for (int i = 0; i < count; i++) {
-        enum { NAME_BYTES = 128 };
-        char name[NAME_BYTES] = "";
-        int name_bytes = NAME_BYTES;
-        int help_bytes = 0;
-        int verbosity, class, bind, readonly, continuous, atomic, values;
-        MPI_Datatype type;
-        MPI_T_enum enumeration;
-
-        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type, &enumeration, NULL,
-                                &help_bytes, &bind, &readonly, &continuous,
-                                &atomic) != MPI_SUCCESS) {
-            continue;
-        }
-        for (int p = 0; p < PVARS; p++) {
-            if (strcmp(name, names[p]) == 0) {
-                tap_check(readonly && continuous, "%s can be written or stopped", name);
-                MPI_T_pvar_handle_alloc(session, i, NULL, &handles[p], &values);
-                found++;
-            }
-        }
+    pvars_begin();
+    for (int p = 0; p < PVARS; p++) {
+        tap_check(pvar_open(&pvars[p], names[p], NULL), "%s is not there, or not as it should be",
+                  names[p]);
     }
-    tap_check(found == PVARS, "%d of %d variables found", found, PVARS);
     tap_case("MPI_T lists the variables");
 }
 
 static double read_pvar(int which)
 {
-    unsigned long long calls = 0;
-    double value = -1;
-
-    if (which == CALLS) {
-        MPI_T_pvar_read(session, handles[which], &calls);
-        return (double) calls;
-    }
-    MPI_T_pvar_read(session, handles[which], &value);
-    return value;
+    return pvar_read(&pvars[which]);
 }
 
 static void close_pvars(void)
 {
     for (int p = 0; p < PVARS; p++) {
-        MPI_T_pvar_handle_free(session, &handles[p]);
+        pvar_close(&pvars[p]);
     }
-    MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
+    pvars_end();
 }
 
 /* ---- calls ---- */
@@ -148,10 +118,11 @@ static double sum_of(int call, size_t i, size_t elems)
     return sum;
 }
 
-/* Errors of a part of a result: sums of squares, the largest. */
+/* Errors of a part of a result: sums of squares, the NMSE of the worst block, the largest. */
 typedef struct errors {
     double errors;
     double squares;
+    double block_nmse;
     double largest;
 } errors_t;
 
@@ -164,13 +135,23 @@ static void note_error(errors_t *errors, double got, double exact)
     errors->largest = fmax(errors->largest, off);
 }
 
+/* A part is longer by a block. */
+static void note_block(errors_t *errors, const errors_t *block)
+{
+    errors->errors += block->errors;
+    errors->squares += block->squares;
+    errors->block_nmse = fmax(errors->block_nmse, block->errors / block->squares);
+    errors->largest = fmax(errors->largest, block->largest);
+}
+
 /* Of all ranks together; by calls that no component of ours looks at. */
 static errors_t total_of(const errors_t *own, MPI_Comm comm)
 {
-    errors_t total = {0, 0, 0};
+    errors_t total = {0};
 
     MPI_Reduce(&own->errors, &total.errors, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
     MPI_Reduce(&own->squares, &total.squares, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Reduce(&own->block_nmse, &total.block_nmse, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
     MPI_Reduce(&own->largest, &total.largest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
     MPI_Bcast(&total, sizeof total, MPI_BYTE, 0, comm);
     return total;
@@ -181,6 +162,7 @@ static void raise_error(double error[PVARS], const errors_t *errors, size_t elem
 {
     error[LAST_MSE] = fmax(error[LAST_MSE], errors->errors / (double) elems);
     error[LAST_NMSE] = fmax(error[LAST_NMSE], errors->errors / errors->squares);
+    error[LAST_BLOCK_NMSE] = fmax(error[LAST_BLOCK_NMSE], errors->block_nmse);
     error[LAST_ERROR] = fmax(error[LAST_ERROR], errors->largest);
 }
 
@@ -215,7 +197,7 @@ static void call_allgather(MPI_Comm comm, const float *send, float *receive, int
 static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
 {
     const size_t all = elems * (size_t) world_ranks;
-    const size_t blocks = collective == ALLGATHER ? (size_t) world_ranks : 1;
+    const size_t parts = collective == ALLGATHER ? (size_t) world_ranks : 1;
     const size_t first = collective == REDUCE_SCATTER_BLOCK ? (size_t) world_rank * elems : 0;
     const size_t length = collective == REDUCE_SCATTER_BLOCK ? all : elems;
     const bool in_place = call % 2 == 0;
@@ -236,13 +218,18 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
     } else {
         call_allgather(comm, send, receive, (int) elems, world_rank == 0 && call % 3 == 0);
     }
-    for (size_t block = 0; block < blocks; block++) {
-        errors_t errors = {0, 0, 0};
+    for (size_t part = 0; part < parts; part++) {
+        errors_t errors = {0};
+        errors_t block = {0};
 
         for (size_t i = 0; i < elems; i++) {
-            note_error(&errors, (double) receive[block * elems + i],
-                       collective == ALLGATHER ? value_of((int) block, call, i, length)
+            note_error(&block, (double) receive[part * elems + i],
+                       collective == ALLGATHER ? value_of((int) part, call, i, length)
                                                : sum_of(call, first + i, length));
+            if ((i + 1) % BLOCK == 0 || i + 1 == elems) {
+                note_block(&errors, &block);
+                block = (errors_t){0};
+            }
         }
         error[LAST_BOUND] = fmax(error[LAST_BOUND], errors.largest);
         if (collective == REDUCE_SCATTER_BLOCK) {

@@ -14,13 +14,15 @@
 
 #include "quant_measure.h"
 
+enum { BLOCK = 2, ONE_BLOCK = 64 };
+
 static quant_measure_t measure_floats(const float *result, const float *exact, size_t count)
 {
-    const quant_errors_t errors = quant_errors(result, exact, count);
+    const quant_errors_t errors = quant_errors(result, exact, count, BLOCK);
     return quant_measure_of(&errors, count);
 }
 
-static void the_three_numbers_are_what_they_are_called(void **state)
+static void the_numbers_are_what_they_are_called(void **state)
 {
     const float exact[] = {3, -4, 0, 12};
     const float result[] = {3.5f, -4, 1, 10};
@@ -29,6 +31,7 @@ static void the_three_numbers_are_what_they_are_called(void **state)
 
     assert_true(measure.mse == (0.25 + 1 + 4) / 4);
     assert_true(measure.nmse == (0.25 + 1 + 4) / (9 + 16 + 144));
+    assert_true(measure.block_nmse == (1.0 + 4) / 144);
     assert_true(measure.error == 2);
 }
 
@@ -93,14 +96,15 @@ static void shares_add_up_to_the_whole(void **state)
 {
     const float exact[] = {3, -4, 0, 12, 7};
     const float result[] = {3.5f, -4, 1, 10, 8};
-    const quant_errors_t rest = quant_errors(result + 2, exact + 2, 3);
-    quant_errors_t total = quant_errors(result, exact, 2);
+    const quant_errors_t rest = quant_errors(result + 2, exact + 2, 3, BLOCK);
+    quant_errors_t total = quant_errors(result, exact, 2, BLOCK);
     (void) state;
 
     quant_errors_add(&total, &rest);
     const quant_measure_t sum = quant_measure_of(&total, 5);
     const quant_measure_t whole = measure_floats(result, exact, 5);
     assert_true(sum.mse == whole.mse && sum.nmse == whole.nmse && sum.error == whole.error);
+    assert_true(sum.block_nmse == whole.block_nmse && whole.block_nmse == (1.0 + 4) / 144);
     assert_true(whole.error == 2);
 }
 
@@ -108,7 +112,7 @@ static void doubles_are_measured_as_doubles(void **state)
 {
     const double exact[] = {1, 1e300, 4};
     const double result[] = {1, 1e300, 4 + 1e-12};
-    const quant_errors_t errors = quant_errors_doubles(result, exact, 3);
+    const quant_errors_t errors = quant_errors_doubles(result, exact, 3, ONE_BLOCK);
     (void) state;
 
     assert_true(errors.largest == result[2] - 4 && errors.largest > 0);
@@ -123,7 +127,7 @@ static void doubles_of_any_size_are_measured(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         const double exact[] = {3 * sizes[i], -4 * sizes[i]};
         const double result[] = {3 * sizes[i], -5 * sizes[i]};
-        const quant_errors_t errors = quant_errors_doubles(result, exact, 2);
+        const quant_errors_t errors = quant_errors_doubles(result, exact, 2, ONE_BLOCK);
         const quant_measure_t measure = quant_measure_of(&errors, 2);
         assert_true(fabs(measure.nmse - 1.0 / 25) < 1e-15);
         assert_true(fabs(measure.error / sizes[i] - 1) < 1e-15);
@@ -134,7 +138,7 @@ static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
 {
     const double exact[] = {1.7e308, 1.7e308};
     const double result[] = {INFINITY, 1.7e308};
-    const quant_errors_t errors = quant_errors_doubles(result, exact, 2);
+    const quant_errors_t errors = quant_errors_doubles(result, exact, 2, ONE_BLOCK);
     const quant_measure_t measure = quant_measure_of(&errors, 2);
     (void) state;
 
@@ -146,12 +150,12 @@ static void shares_of_different_size_add_up(void **state)
     const double exact[] = {3e-200, 4e-200, 6e300, 8e300};
     const double result[] = {3e-200, 5e-200, 6e300, 7e300};
     const double lost = INFINITY;
-    const quant_errors_t infinite = quant_errors_doubles(&lost, exact, 1);
-    const quant_errors_t large = quant_errors_doubles(result + 2, exact + 2, 2);
+    const quant_errors_t infinite = quant_errors_doubles(&lost, exact, 1, ONE_BLOCK);
+    const quant_errors_t large = quant_errors_doubles(result + 2, exact + 2, 2, ONE_BLOCK);
     quant_errors_t total = {0};
     (void) state;
 
-    const quant_errors_t small = quant_errors_doubles(result, exact, 2);
+    const quant_errors_t small = quant_errors_doubles(result, exact, 2, ONE_BLOCK);
     quant_errors_add(&total, &small);
     assert_true(fabs(quant_measure_of(&total, 2).nmse - 1.0 / 25) < 1e-15);
     quant_errors_add(&total, &large);
@@ -160,20 +164,65 @@ static void shares_of_different_size_add_up(void **state)
     assert_true(isinf(quant_measure_of(&total, 5).nmse));
 }
 
+/* Numbers of 1e-3 next to numbers of 1e3 that come out as zero: the mean does not show it. */
+static void the_worst_block_is_found_among_larger_numbers(void **state)
+{
+    const float exact[] = {1e3f, -2e3f, 1e-3f, 2e-3f, 3e3f};
+    const float result[] = {1e3f, -2e3f, 0, 0, 3.3e3f};
+    const quant_measure_t measure = measure_floats(result, exact, 5);
+    (void) state;
+
+    assert_true(measure.block_nmse == 1);
+    assert_true(measure.nmse > 0 && measure.nmse < 0.01);
+    /* The last block is one number. */
+    assert_true(fabs(measure_floats(result + 4, exact + 4, 1).block_nmse - 0.01) < 1e-6);
+}
+
+static void a_block_of_zeros_is_exact_or_infinitely_wrong(void **state)
+{
+    const float exact[] = {0, 0, 1, 1};
+    const float right[] = {0, 0, 1, 1.5f};
+    const float wrong[] = {0, 1e-6f, 1, 1.5f};
+    (void) state;
+
+    assert_true(measure_floats(right, exact, 4).block_nmse == 0.125);
+    assert_true(isinf(measure_floats(wrong, exact, 4).block_nmse));
+    assert_true(measure_floats(wrong, exact, 4).nmse < 0.2);
+}
+
+/* Squares of a block's numbers must not vanish next to those of another one. */
+static void blocks_of_doubles_are_measured_in_their_own_units(void **state)
+{
+    static const double exact[] = {1e300, 1e300, 3e-200, 4e-200, 0, 0};
+    static const double result[] = {1e300, 1e300, 3e-200, 5e-200, 0, 0};
+    (void) state;
+
+    const quant_errors_t errors = quant_errors_doubles(result, exact, 6, BLOCK);
+    assert_true(fabs(quant_measure_of(&errors, 6).block_nmse - 1.0 / 25) < 1e-15);
+    const quant_errors_t small = quant_errors_doubles(result + 2, exact + 2, 4, BLOCK);
+    assert_true(fabs(quant_measure_of(&small, 4).nmse - 1.0 / 25) < 1e-15);
+    const quant_errors_t none = quant_errors_doubles(result, exact, 0, BLOCK);
+    quant_errors_t total = {0};
+    quant_errors_add(&total, &none);
+    quant_errors_add(&total, &small);
+    assert_true(fabs(quant_measure_of(&total, 4).nmse - 1.0 / 25) < 1e-15);
+}
+
 static void each_number_is_raised_by_itself(void **state)
 {
-    quant_measure_t largest = {.mse = 1, .nmse = 2, .error = 3};
-    const quant_measure_t other = {.mse = 2, .nmse = 1, .error = 4};
+    quant_measure_t largest = {.mse = 1, .nmse = 2, .block_nmse = 5, .error = 3};
+    const quant_measure_t other = {.mse = 2, .nmse = 1, .block_nmse = 6, .error = 4};
     (void) state;
 
     quant_measure_raise(&largest, &other);
     assert_true(largest.mse == 2 && largest.nmse == 2 && largest.error == 4);
+    assert_true(largest.block_nmse == 6);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_three_numbers_are_what_they_are_called),
+        cmocka_unit_test(the_numbers_are_what_they_are_called),
         cmocka_unit_test(equal_vectors_have_no_error),
         cmocka_unit_test(a_zero_result_has_no_relation),
         cmocka_unit_test(what_is_finite_on_one_side_only_is_infinitely_wrong),
@@ -184,6 +233,9 @@ int main(void)
         cmocka_unit_test(doubles_of_any_size_are_measured),
         cmocka_unit_test(an_infinite_error_of_the_largest_doubles_is_infinite),
         cmocka_unit_test(shares_of_different_size_add_up),
+        cmocka_unit_test(the_worst_block_is_found_among_larger_numbers),
+        cmocka_unit_test(a_block_of_zeros_is_exact_or_infinitely_wrong),
+        cmocka_unit_test(blocks_of_doubles_are_measured_in_their_own_units),
         cmocka_unit_test(each_number_is_raised_by_itself),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

@@ -1,0 +1,84 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <string.h>
+
+#include "pvars.h"
+
+static MPI_T_pvar_session session;
+
+void pvars_begin(void)
+{
+    int provided = 0;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+}
+
+void pvars_end(void)
+{
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+}
+
+bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm)
+{
+    const int wanted = comm == NULL ? MPI_T_BIND_NO_OBJECT : MPI_T_BIND_MPI_COMM;
+    int count = 0;
+
+    MPI_T_pvar_get_num(&count);
+    for (int i = 0; i < count; i++) {
+        enum { NAME_BYTES = 128 };
+        char found[NAME_BYTES] = "";
+        int name_bytes = NAME_BYTES;
+        int help_bytes = 0;
+        int verbosity, class, binding, readonly, continuous, atomic, values;
+        MPI_T_enum enumeration;
+
+        if (MPI_T_pvar_get_info(i, found, &name_bytes, &verbosity, &class, &pvar->type,
+                                &enumeration, NULL, &help_bytes, &binding, &readonly, &continuous,
+                                &atomic) == MPI_SUCCESS &&
+            strcmp(name, found) == 0) {
+            return readonly && continuous && binding == wanted &&
+                   MPI_T_pvar_handle_alloc(session, i, comm, &pvar->handle, &values) ==
+                       MPI_SUCCESS &&
+                   values == 1;
+        }
+    }
+    return false;
+}
+
+void pvar_close(pvar_t *pvar)
+{
+    MPI_T_pvar_handle_free(session, &pvar->handle);
+}
+
+double pvar_read(const pvar_t *pvar)
+{
+    union {
+        unsigned long long calls;
+        double number;
+        int state;
+    } value;
+    int status = MPI_T_pvar_read(session, pvar->handle, &value);
+
+    if (status != MPI_SUCCESS) {
+        return -1;
+    }
+    if (pvar->type == MPI_DOUBLE) {
+        return value.number;
+    }
+    return pvar->type == MPI_INT ? (double) value.state : (double) value.calls;
+}
+
+double pvar_read_once(const char *name, MPI_Comm *comm)
+{
+    pvar_t pvar;
+    double value = -1;
+
+    if (pvar_open(&pvar, name, comm)) {
+        value = pvar_read(&pvar);
+        pvar_close(&pvar);
+    }
+    return value;
+}

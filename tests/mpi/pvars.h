@@ -1,0 +1,37 @@
+/*
+ * Reading performance variables of MPI_T.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TESTS_MPI_PVARS_H
+#define ARC_TESTS_MPI_PVARS_H
+
+#include <stdbool.h>
+
+#include <mpi.h>
+
+/** A variable that is open for reading. */
+typedef struct pvar {
+    MPI_T_pvar_handle handle;
+    MPI_Datatype type;
+} pvar_t;
+
+/** Begin and end. Between them variables can be opened; pvars_end() is called before MPI_Finalize.
+ */
+void pvars_begin(void);
+void pvars_end(void);
+
+/**
+ * The variable `name`, of *comm if that is given. False: there is none, it can be written or
+ * stopped, or it is not bound as `comm` says.
+ */
+bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm);
+void pvar_close(pvar_t *pvar);
+
+/** Its value now; -1 if it cannot be read. */
+double pvar_read(const pvar_t *pvar);
+
+/** Open, read, and close again. */
+double pvar_read_once(const char *name, MPI_Comm *comm);
+
+#endif
