@@ -19,27 +19,24 @@
 
 enum { KEY_BYTES = 32 };
 
-/* The parameters that keys stand in for. */
-/* clang-format off */
-#define KEY_TABLE(X)                                                                  \
-    X(format) X(algorithm) X(stages) X(block) X(min_bytes) X(target_nmse) X(rounding) \
-    X(rotation) X(error_feedback) X(collectives) X(minishards) X(microshards)
-/* clang-format on */
+/* Parameters of scope SHARED have a key (param.h). */
+#define IF_JOB(_text)
+#define IF_SHARED(_text) _text,
+#define IF_LOCAL(_text)
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
-static char keys[][KEY_BYTES] = {"arc_quant",
-#define X(_name) "arc_quant_" #_name,
-                                 KEY_TABLE(X)
-#undef X
+static char keys[][KEY_BYTES] = {
+    "arc_quant",
+#define ARC_PARAM_EACH(_scope, _name) IF_##_scope("arc_quant_" #_name)
+#define ARC_PARAM_LIST "quant_params.def"
+#include "param_each.h"
 };
-/* There is such a parameter, and the name of its key fits. */
-#define X(_name)                                                                  \
-    static_assert(offsetof(quant_settings_t, _name) < sizeof(quant_settings_t) && \
-                      sizeof "arc_quant_" #_name <= KEY_BYTES,                    \
-                  "arc_quant_" #_name);
-KEY_TABLE(X)
-#undef X
 static char info_initial[] = "default";
+
+#define ARC_PARAM_EACH(_scope, _name) \
+    static_assert(sizeof "arc_quant_" #_name <= KEY_BYTES, "the name of its key fits");
+#define ARC_PARAM_LIST "quant_params.def"
+#include "param_each.h"
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
 

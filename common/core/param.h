@@ -13,9 +13,10 @@
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
  * and docs/parameters.md.  `choices` is a NULL-terminated array of names; the
- * value is the index.  `scope` is SHARED when ranks must agree on the value,
- * LOCAL when each may have its own.  `level` is Open MPI's information level, 1 to 9: what a
- * user meets first is 1, what only a developer turns is 9.
+ * value is the index.  `scope` is LOCAL when each rank may have its own value, SHARED when the
+ * ranks of a communicator must agree on it: where a component has info keys, one stands in for it
+ * there; and JOB when it must be the same for all ranks and communicators.  `level` is Open MPI's
+ * information level, 1 to 9: what a user meets first is 1, what only a developer turns is 9.
  *
  * Values of all kinds are handled as long long. Of a fraction that is the bits of
  * the double: those of doubles that are not negative have the order of the doubles.  The name of a
@@ -54,7 +55,11 @@ enum { ARC_MAX_PARAMS = 32 };
 /* The number of names of `choices`, which end with NULL. */
 #define ARC_PARAM_CHOICES(_choices) (sizeof(_choices) / sizeof((_choices)[0]) - 1)
 
-typedef enum arc_param_scope { ARC_PARAM_SCOPE_SHARED, ARC_PARAM_SCOPE_LOCAL } arc_param_scope_t;
+typedef enum arc_param_scope {
+    ARC_PARAM_SCOPE_JOB,
+    ARC_PARAM_SCOPE_SHARED,
+    ARC_PARAM_SCOPE_LOCAL
+} arc_param_scope_t;
 
 typedef struct arc_param {
     arc_param_scope_t scope;
@@ -91,7 +96,7 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
 /* A number as a user writes it: "64k" for 65536 when the parameter is a size. */
 void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes);
 
-/* A hash of all shared values, equal if and (nearly) only if these are. */
+/* A hash of all values but local ones, equal if and (nearly) only if these are. */
 uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config);
 
 #endif

@@ -7,10 +7,12 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
+#include "pvars.h"
 
 enum {
     ELEMS = 70001, /* from 256 KiB on sums are quantized */
@@ -114,14 +116,56 @@ static void check_effects(MPI_Comm comm)
     tap_case("every key has its effect, and default undoes it");
 }
 
+/* A call with what `key` says beside the keys set before, and then without it. */
+static void expect_with(MPI_Comm comm, const char *key, const char *value, bool exact)
+{
+    set_key(comm, key, value);
+    sum_values(comm, ELEMS);
+    tap_check((count_inexact(ELEMS) == 0) == exact, "%s=%s: %d elements are not exact", key, value,
+              count_inexact(ELEMS));
+    set_key(comm, key, "default");
+}
+
+static void check_guards(MPI_Comm comm)
+{
+    const double before = pvar_read_once("coll_quant_worst_nmse", NULL);
+
+    expect_with(comm, "arc_quant_max_nmse", "1e-12", false);
+    tap_check(before == 0 && pvar_read_once("coll_quant_worst_nmse", NULL) == 0,
+              "a call is verified that should not be");
+    set_key(comm, "arc_quant_verify_every", "1");
+    expect_with(comm, "arc_quant_max_nmse", "1e-12", true);
+    const double nmse = pvar_read_once("coll_quant_worst_nmse", NULL);
+    const double block_nmse = pvar_read_once("coll_quant_worst_block_nmse", NULL);
+    tap_check(nmse > 0 && block_nmse > nmse, "NMSE %g, in a block %g", nmse, block_nmse);
+    /* A limit between the two. */
+    char limit[sizeof "1.2345678e-12"];
+    snprintf(limit, sizeof limit, "%.7e", (nmse + block_nmse) / 2);
+    set_key(comm, "arc_quant_max_nmse", limit);
+    expect_with(comm, "arc_quant_max_nmse_of", "vector", false);
+    expect_with(comm, "arc_quant_max_nmse_of", "block", true);
+    set_key(comm, "arc_quant_max_nmse", "default");
+    set_key(comm, "arc_quant_verify_every", "default");
+    sum_values(comm, ELEMS);
+    tap_check(is_as_usual(), "default does not undo the guards");
+    tap_case("a communicator has guards of its own");
+    /* The first call of a length is exact where it is to be learned what pays. */
+    expect_with(comm, "arc_quant_explore_percent", "1", true);
+    sum_values(comm, ELEMS);
+    tap_check(is_as_usual(), "default does not undo exploring");
+    tap_case("a communicator learns, or does not, as its key says");
+}
+
 static void check_refused(MPI_Comm comm)
 {
     static const char *const refused[][2] = {
-        {"arc_quant_format", "int5"},    {"arc_quant_algorithm", "ring"},
-        {"arc_quant_stages", "most"},    {"arc_quant_block", "7"},
-        {"arc_quant_min_bytes", "much"}, {"arc_quant_target_nmse", "2"},
-        {"arc_quant_rounding", "up"},    {"arc_quant_rotation", "fast"},
-        {"arc_quant_minishards", "-1"},  {"arc_quant_microshards", "few"},
+        {"arc_quant_format", "int5"},        {"arc_quant_algorithm", "ring"},
+        {"arc_quant_stages", "most"},        {"arc_quant_block", "7"},
+        {"arc_quant_min_bytes", "much"},     {"arc_quant_target_nmse", "2"},
+        {"arc_quant_rounding", "up"},        {"arc_quant_rotation", "fast"},
+        {"arc_quant_minishards", "-1"},      {"arc_quant_microshards", "few"},
+        {"arc_quant_max_nmse", "low"},       {"arc_quant_max_nmse_of", "tensor"},
+        {"arc_quant_verify_every", "often"},
     };
 
     for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {
@@ -174,13 +218,19 @@ static void sum_with(const char *const pairs[][2], size_t count)
 }
 
 /* Messages change no bit of a sum, where no numbers are drawn for them. */
-static void check_microshards(void)
+static void check_messages(void)
 {
-    static const char *const nearest[][2] = {{"arc_quant", "on"}, {"arc_quant_microshards", "4"}};
+    static const char *const sets[][2][2] = {
+        {{"arc_quant", "on"}, {"arc_quant_microshards", "4"}},
+        {{"arc_quant", "on"}, {"arc_quant_segment_bytes", "8k"}},
+    };
 
-    sum_with(nearest, 2);
-    tap_check(memcmp(usual, other, ELEMS * sizeof *usual) == 0, "bytes differ");
-    tap_case("microshards cut messages, and nothing else");
+    for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++) {
+        sum_with(sets[s], 2);
+        tap_check(memcmp(usual, other, ELEMS * sizeof *usual) == 0, "%s: bytes differ",
+                  sets[s][1][0]);
+    }
+    tap_case("microshards and segment_bytes cut messages, and nothing else");
 }
 
 /* The mean square of the error of the sum of `calls` calls with `count` elements each. */
@@ -256,6 +306,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
+    pvars_begin();
     usual = must_alloc(ELEMS * sizeof *usual);
     result = must_alloc(ELEMS * sizeof *result);
     other = must_alloc(ELEMS * sizeof *other);
@@ -266,15 +317,17 @@ int main(int argc, char **argv)
     tap_check(count_inexact(ELEMS) > ELEMS / 2, "%d elements are not exact", count_inexact(ELEMS));
     tap_case("arc_quant=on quantizes");
     check_effects(comm);
+    check_guards(comm);
     check_refused(comm);
     check_feedback(comm);
     check_order();
-    check_microshards();
+    check_messages();
     check_without_wish();
     MPI_Comm_free(&comm);
     free(usual);
     free(result);
     free(other);
+    pvars_end();
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -91,6 +91,6 @@ for ranks in 3 4; do
     mpi_start "$ranks" 60 "" quant_keys
     mpi_judge "np=$ranks info keys"
     mpi_says "np=$ranks info keys: one message for each value that is refused" \
-        'info key arc_quant_.* is not understood and changes nothing; use' 10
+        'info key arc_quant_.* is not understood and changes nothing; use' 13
 done
 mpi_done

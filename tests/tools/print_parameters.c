@@ -23,9 +23,26 @@ static void print_table(const char *component, const arc_param_t *params, size_t
         arc_param_print(&params[i], params[i].default_value, value, sizeof value);
         arc_param_describe(&params[i], allowed, sizeof allowed);
         printf("| `coll_%s_%s` | %s | %s | %s | %d | %s |\n", component, params[i].name, value,
-               allowed, ARC_PARAM_SCOPE_SHARED == params[i].scope ? "all" : "each", params[i].level,
+               allowed, ARC_PARAM_SCOPE_LOCAL == params[i].scope ? "each" : "all", params[i].level,
                params[i].help);
     }
+}
+
+/* Parameters of scope SHARED have a key (param.h). */
+static void print_keys(void)
+{
+    const char *separator = "| ";
+
+    for (size_t i = 0; i < quant_params_count; ++i) {
+        if (ARC_PARAM_SCOPE_SHARED == quant_params[i].scope) {
+            printf("%s`arc_quant_%s`", separator, quant_params[i].name);
+            separator = ", ";
+        }
+    }
+    puts(" | those of the parameter, or default | What the parameter `coll_quant_...` says, for "
+         "this communicator; switches nothing on by itself. Taken like `arc_quant`; a format in "
+         "`arc_quant` goes before `arc_quant_format`. A value that is not allowed changes nothing "
+         "and is reported once. |");
 }
 
 int main(void)
@@ -62,13 +79,7 @@ int main(void)
          "| `arc_quant` | off, on, or a format name | Whether, and with which format, `coll_quant` "
          "may serve this communicator; overrides `coll_quant_enable`. Taken from the info of "
          "`MPI_Comm_dup_with_info` and its like, or from `MPI_Comm_set_info`, equal on all ranks. "
-         "A duplicate made by `MPI_Comm_dup` does not inherit it. |\n"
-         "| `arc_quant_format`, `arc_quant_algorithm`, `arc_quant_stages`, `arc_quant_block`, "
-         "`arc_quant_min_bytes`, `arc_quant_target_nmse`, `arc_quant_rounding`, "
-         "`arc_quant_rotation`, `arc_quant_error_feedback`, `arc_quant_collectives`, "
-         "`arc_quant_minishards`, `arc_quant_microshards` | those of the parameter, or default | "
-         "What the parameter `coll_quant_...` says, for this communicator; switches nothing on by "
-         "itself. Taken like `arc_quant`; a format in `arc_quant` goes before `arc_quant_format`. "
-         "A value that is not allowed changes nothing and is reported once. |");
+         "A duplicate made by `MPI_Comm_dup` does not inherit it. |");
+    print_keys();
     return 0;
 }
