@@ -30,6 +30,9 @@ typedef struct quant_stats {
     double worst_bound;
 } quant_stats_t;
 
+/* What became of a call: quantized, or exact for a reason. */
+enum { QUANT_LAST_NONE, QUANT_LAST_QUANTIZED, QUANT_LAST_EXACT /* + arc_reason_t */ };
+
 /* What is learned by itself: each type of element of each collective; coll_quant_tried(). */
 enum {
     QUANT_ELEMENT_TYPES = 2,
@@ -105,6 +108,8 @@ typedef struct quant_module {
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */
+    quant_stats_t stats;             /* of the communicator */
+    int last_call;                   /* QUANT_LAST_... */
 
     quant_residuals_t *residuals; /* with error feedback; NULL: none yet */
     bool residual_memory_warned;  /* what was said about them: there was no memory, */
@@ -257,13 +262,15 @@ int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes);
 
 /* What has become known with a call; coll_quant_stats.c. */
-void coll_quant_stats_note_bound(float bound);
-void coll_quant_stats_note_exact(void);
-void coll_quant_stats_note_measure(const quant_measure_t *measure);
+void coll_quant_stats_note_bound(quant_module_t *module, float bound);
+void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason);
+void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t *measure);
 
-/* Make it readable through MPI_T; lines about it for the report. */
-void coll_quant_stats_register(quant_component_t *component);
+/* Lines about it for the report. */
 void coll_quant_stats_print(FILE *stream, const quant_component_t *component);
+
+/* Make it readable through MPI_T; coll_quant_pvars.c. */
+void coll_quant_pvars_register(quant_component_t *component);
 
 /* Do the parameters want it where no info key says anything? */
 bool coll_quant_keys_wanted(void);

@@ -69,7 +69,7 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
         *verdict = coll_quant_learned(module, collective, element, bytes);
     }
     if (ARC_REASON_NONE != *verdict) {
-        coll_quant_stats_note_exact();
+        coll_quant_stats_note_exact(module, *verdict);
     }
     return MPI_SUCCESS;
 }

@@ -81,7 +81,7 @@ static int quant_register(void)
     base->params_count = quant_params_count;
     base->algorithm_names = algorithm_names;
     base->algorithms = QUANT_ALGOS;
-    coll_quant_stats_register(&mca_coll_quant_component);
+    coll_quant_pvars_register(&mca_coll_quant_component);
     return arc_component_register(base);
 }
 
@@ -154,6 +154,8 @@ static void module_construct(quant_module_t *module)
     module->gain_key = 0;
     module->skip_warned = false;
     module->bound = 0;
+    module->stats = (quant_stats_t){0};
+    module->last_call = QUANT_LAST_NONE;
 }
 
 static void module_destruct(quant_module_t *module)

@@ -82,7 +82,7 @@ int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *ope
     module->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     if (MPI_SUCCESS == status) {
         module->bound = quant_pipeline_bound(module->task);
-        coll_quant_stats_note_bound(module->bound);
+        coll_quant_stats_note_bound(module, module->bound);
     }
     return status;
 }

@@ -1,14 +1,12 @@
 /*
- * What is known about the errors of this process's calls: bounds, which every call
- * tells, and measured errors, which verified calls tell.  For the report, and for
- * MPI_T (performance variables coll_quant_...).  Floats are converted and compared in the default
- * environment: a small bound must not become zero because the program flushes denormal numbers.
+ * What is known about the errors of calls: bounds, which every call tells, and measured errors,
+ * which verified calls tell.  Of each communicator, for MPI_T (coll_quant_pvars.c), and of the
+ * process, for MPI_T and the report.  Floats are converted and compared in the default environment:
+ * a small bound must not become zero because the program flushes denormal numbers.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
-
-#include <opal/mca/base/mca_base_pvar.h>
 
 #include "coll_quant.h"
 #include "float_env.h"
@@ -18,18 +16,24 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-void coll_quant_stats_note_bound(float bound)
+static void note_bound(quant_stats_t *stats, float bound)
+{
+    stats->last_bound = (double) bound;
+    stats->worst_bound = larger(stats->worst_bound, stats->last_bound);
+}
+
+void coll_quant_stats_note_bound(quant_module_t *module, float bound)
 {
     quant_component_t *component = &mca_coll_quant_component;
-    quant_stats_t *stats = &component->stats;
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    stats->last_bound = (double) bound;
-    stats->worst_bound = larger(stats->worst_bound, (double) bound);
-    __atomic_store_n(&component->bound_told, stats->last_bound > 0, __ATOMIC_RELAXED);
+    note_bound(&module->stats, bound);
+    note_bound(&component->stats, bound);
+    __atomic_store_n(&component->bound_told, component->stats.last_bound > 0, __ATOMIC_RELAXED);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
+    module->last_call = QUANT_LAST_QUANTIZED;
 }
 
 /*
@@ -37,10 +41,12 @@ void coll_quant_stats_note_bound(float bound)
  * thread whose call comes after another one's has seen what that wrote, and of calls at the same
  * time either may be the last.
  */
-void coll_quant_stats_note_exact(void)
+void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
 {
     quant_component_t *component = &mca_coll_quant_component;
 
+    module->stats.last_bound = 0;
+    module->last_call = QUANT_LAST_EXACT + (int) reason;
     if (!__atomic_load_n(&component->bound_told, __ATOMIC_RELAXED)) {
         return;
     }
@@ -50,16 +56,21 @@ void coll_quant_stats_note_exact(void)
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 
-void coll_quant_stats_note_measure(const quant_measure_t *measure)
+static void note_measure(quant_stats_t *stats, const quant_measure_t *measure)
 {
-    quant_component_t *component = &mca_coll_quant_component;
-    quant_stats_t *stats = &component->stats;
-
-    (void) pthread_mutex_lock(&component->base.lock);
     stats->verified += 1;
     stats->last = *measure;
-    const arc_float_env_t of_program = arc_float_env_enter();
     quant_measure_raise(&stats->worst, measure);
+}
+
+void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t *measure)
+{
+    quant_component_t *component = &mca_coll_quant_component;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    const arc_float_env_t of_program = arc_float_env_enter();
+    note_measure(&module->stats, measure);
+    note_measure(&component->stats, measure);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
@@ -82,28 +93,4 @@ void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
             stats->verified, stats->worst.nmse, stats->worst.block_nmse, stats->worst.error);
     }
     fflush(stream);
-}
-
-static void register_one(const quant_component_t *component, const char *name, const char *help,
-                         int variable_class, mca_base_var_type_t type, void *value)
-{
-    (void) mca_base_component_pvar_register(
-        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
-        NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, value);
-}
-
-void coll_quant_stats_register(quant_component_t *component)
-{
-    quant_stats_t *stats = &component->stats;
-
-#define QUANT_PVAR_CALLS(_name, _field, _help)                          \
-    register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
-                 MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, &stats->_field);
-#define QUANT_PVAR_NUMBER(_name, _field, _help)                                                   \
-    register_one(component, #_name, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE, \
-                 &stats->_field);
-#include "quant_pvars.def"
-#undef QUANT_PVAR_CALLS
-#undef QUANT_PVAR_NUMBER
 }

@@ -231,11 +231,11 @@ static int act_on_error(quant_module_t *module, const quant_operation_t *operati
     if (ARC_OK != status) {
         return fail(module, operation, status, " in the agreement on its error");
     }
-    coll_quant_stats_note_measure(&found);
+    coll_quant_stats_note_measure(module, &found);
     if (is_above_limit(limited(module, &found), module->settings.max_nmse)) {
         memcpy(operation->recv, check->exact, check->bytes);
         module->bound = 0;
-        coll_quant_stats_note_exact();
+        coll_quant_stats_note_exact(module, ARC_REASON_ERROR_MEASURED);
         stop_quantizing(module, operation->collective, limited(module, &found));
     }
     return MPI_SUCCESS;

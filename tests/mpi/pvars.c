@@ -33,10 +33,9 @@ bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm)
         int name_bytes = NAME_BYTES;
         int help_bytes = 0;
         int verbosity, class, binding, readonly, continuous, atomic, values;
-        MPI_T_enum enumeration;
 
         if (MPI_T_pvar_get_info(i, found, &name_bytes, &verbosity, &class, &pvar->type,
-                                &enumeration, NULL, &help_bytes, &binding, &readonly, &continuous,
+                                &pvar->names, NULL, &help_bytes, &binding, &readonly, &continuous,
                                 &atomic) == MPI_SUCCESS &&
             strcmp(name, found) == 0) {
             return readonly && continuous && binding == wanted &&
@@ -69,6 +68,28 @@ double pvar_read(const pvar_t *pvar)
         return value.number;
     }
     return pvar->type == MPI_INT ? (double) value.state : (double) value.calls;
+}
+
+void pvar_name(const pvar_t *pvar, int value, char *text)
+{
+    int items = 0;
+    int none = 0;
+
+    text[0] = '\0';
+    if (pvar->names == MPI_T_ENUM_NULL ||
+        MPI_T_enum_get_info(pvar->names, &items, NULL, &none) != MPI_SUCCESS) {
+        return;
+    }
+    for (int i = 0; i < items; i++) {
+        int name_bytes = PVAR_NAME_BYTES;
+        int of_item = -1;
+
+        if (MPI_T_enum_get_item(pvar->names, i, &of_item, text, &name_bytes) == MPI_SUCCESS &&
+            of_item == value) {
+            return;
+        }
+    }
+    text[0] = '\0';
 }
 
 double pvar_read_once(const char *name, MPI_Comm *comm)

@@ -14,6 +14,7 @@
 typedef struct pvar {
     MPI_T_pvar_handle handle;
     MPI_Datatype type;
+    MPI_T_enum names;
 } pvar_t;
 
 /** Begin and end. Between them variables can be opened; pvars_end() is called before MPI_Finalize.
@@ -30,6 +31,10 @@ void pvar_close(pvar_t *pvar);
 
 /** Its value now; -1 if it cannot be read. */
 double pvar_read(const pvar_t *pvar);
+
+/** What the value `value` is called; "" if it has no name. Text of at least PVAR_NAME_BYTES. */
+enum { PVAR_NAME_BYTES = 256 };
+void pvar_name(const pvar_t *pvar, int value, char *text);
 
 /** Open, read, and close again. */
 double pvar_read_once(const char *name, MPI_Comm *comm);

@@ -15,6 +15,8 @@ check_listed() {
             grep -q ":coll_$1_$parameter:help:..*" "$mpi_scratch/parameters"
         mpi_result $? "ompi_info lists coll_$1_$parameter with help"
     done
+    ompi_info --param coll "$1" --level 9 >"$mpi_scratch/printed" 2>&1
+    mpi_result $? "ompi_info prints all of coll_$1"
 }
 
 # all_output TEXT: 0 when stdout or stderr of the last run has it.

@@ -60,7 +60,10 @@ for collective in allreduce reduce_scatter_block allgather; do
     short_of_memory $collective
 done
 
-# What is told of the last call, whatever that was.
+# What is told of the last call, whatever that was, and of each communicator.
+for ranks in 2 4; do
+    mpi_run "np=$ranks variables of a communicator" "$ranks" 60 "--mca coll_quant_verbose 0" comm_pvars
+done
 mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" told
 
 for target in 1e-2 1e-3 1e-4 1e-5 1e-6 1e-8; do

@@ -1,0 +1,171 @@
+/*
+ * The performance variables of MPI_T (quant_pvars.def).
+ *
+ * Those of the process are fields of the component, which Open MPI reads itself.  Of those that are
+ * bound to a communicator Open MPI asks us:
+ *
+ *   MPI_T_pvar_read -> read_comm(variable, its communicator) -> the module there -> a field of it
+ *
+ * A communicator on which there is no module has zeros.  Counters tell what has come since the
+ * handle was allocated, as MPI has it; Open MPI subtracts what was there before.
+ *
+ * Nothing of this runs in a call.  A thread that reads while another one is in a call on the
+ * communicator may see what was before that call, or after it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <opal/mca/base/mca_base_pvar.h>
+
+#include "coll_quant.h"
+#include "mca_below.h"
+
+/* How a variable of a communicator is read. */
+typedef struct comm_pvar {
+    size_t offset;      /* of the field in the module, or in rows of its tally */
+    size_t bytes;       /* of it; 0: it is in the tally */
+    bool counts_passed; /* of the tally: calls that were passed down as well */
+} comm_pvar_t;
+
+static uint64_t add_rows(const arc_tally_row_t *rows, size_t count, size_t offset)
+{
+    uint64_t sum = 0;
+
+    for (size_t row = 0; row < count; ++row) {
+        uint64_t value;
+        memcpy(&value, (const char *) &rows[row] + offset, sizeof value);
+        sum += value;
+    }
+    return sum;
+}
+
+/* Over all collectives; without calls that the component made itself. */
+static uint64_t read_tally(const arc_module_t *module, const comm_pvar_t *pvar)
+{
+    uint64_t sum = 0;
+
+    for (arc_slot_t slot = 0; NULL != module->tally && slot < ARC_SLOTS; ++slot) {
+        const arc_tally_t *tally = &module->tally[slot];
+
+        sum += add_rows(tally->served, ARC_TALLY_ALGORITHMS, pvar->offset);
+        if (pvar->counts_passed) {
+            sum += add_rows(tally->passed, ARC_REASONS, pvar->offset) -
+                   add_rows(&tally->passed[ARC_REASON_NESTED], 1, pvar->offset);
+        }
+    }
+    return sum;
+}
+
+static int read_comm(const mca_base_pvar_t *variable, void *value, void *communicator)
+{
+    static const quant_module_t none = {.last_call = QUANT_LAST_NONE};
+    const comm_pvar_t *pvar = variable->ctx;
+    const arc_module_t *module = arc_module_find(communicator, OBJ_CLASS(quant_module_t));
+
+    if (NULL == module) {
+        module = &none.base;
+    }
+    if (0 == pvar->bytes) {
+        const unsigned long long sum = read_tally(module, pvar);
+        memcpy(value, &sum, sizeof sum);
+    } else {
+        memcpy(value, (const char *) module + pvar->offset, pvar->bytes);
+    }
+    return OPAL_SUCCESS;
+}
+
+/* Of a new handle: how many values it has. */
+static int notify_comm(mca_base_pvar_t *variable, mca_base_pvar_event_t event, void *communicator,
+                       int *count)
+{
+    (void) variable;
+    (void) communicator;
+    if (MCA_BASE_PVAR_HANDLE_BIND == event) {
+        *count = 1;
+    }
+    return OPAL_SUCCESS;
+}
+
+enum { FLAGS = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS };
+
+static void register_of_process(const quant_component_t *component, const char *name,
+                                const char *help, int variable_class, mca_base_var_type_t type,
+                                void *value)
+{
+    (void) mca_base_component_pvar_register(
+        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
+        NULL, MCA_BASE_VAR_BIND_NO_OBJECT, (mca_base_pvar_flag_t) FLAGS, NULL, NULL, NULL, value);
+}
+
+static void register_of_comm(const quant_component_t *component, const char *name, const char *help,
+                             int variable_class, mca_base_var_type_t type,
+                             mca_base_var_enum_t *names, comm_pvar_t *pvar)
+{
+    (void) mca_base_component_pvar_register(
+        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
+        names, MCA_BASE_VAR_BIND_MPI_COMM, (mca_base_pvar_flag_t) FLAGS, read_comm, NULL,
+        notify_comm, pvar);
+}
+
+/* What the values of last_call are called.  NULL: there is no memory. */
+static mca_base_var_enum_t *names_of_calls(void)
+{
+    static const mca_base_var_enum_value_t names[] = {
+        {QUANT_LAST_NONE, "none"},
+        {QUANT_LAST_QUANTIZED, "quantized"},
+#define X(_id, _text) {QUANT_LAST_EXACT + (int) ARC_REASON_##_id, "exact: " _text},
+        ARC_REASON_TABLE(X)
+#undef X
+            {0, NULL},
+    };
+    mca_base_var_enum_t *result = NULL;
+
+    return OPAL_SUCCESS == mca_base_var_enum_create("coll_quant_calls", names, &result) ? result
+                                                                                        : NULL;
+}
+
+#define OF_COMM "Of the communicator: "
+
+void coll_quant_pvars_register(quant_component_t *component)
+{
+    quant_stats_t *stats = &component->stats;
+    mca_base_var_enum_t *calls = names_of_calls();
+
+#define QUANT_PVAR(_name, _field, _help, _class, _type)                                         \
+    {                                                                                           \
+        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._field),            \
+                                   .bytes = sizeof((quant_stats_t *) 0)->_field};               \
+        register_of_process(component, #_name, _help, _class, _type, &stats->_field);           \
+        register_of_comm(component, "comm_" #_name, OF_COMM _help, _class, _type, NULL, &pvar); \
+    }
+#define QUANT_PVAR_CALLS(_name, _field, _help)                    \
+    QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
+               MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG)
+#define QUANT_PVAR_NUMBER(_name, _field, _help) \
+    QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE)
+#define QUANT_PVAR_TALLY(_name, _field, _passed, _help)                                         \
+    {                                                                                           \
+        static comm_pvar_t pvar = {.offset = offsetof(arc_tally_row_t, _field),                 \
+                                   .counts_passed = _passed};                                   \
+        register_of_comm(component, "comm_" #_name, OF_COMM _help, MCA_BASE_PVAR_CLASS_COUNTER, \
+                         MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, &pvar);                    \
+    }
+/* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
+#define QUANT_PVAR_STATE(_name, _help)                                               \
+    {                                                                                \
+        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, _name),        \
+                                   .bytes = sizeof((quant_module_t *) 0)->_name};    \
+        register_of_comm(component, "comm_" #_name, NULL, MCA_BASE_PVAR_CLASS_STATE, \
+                         MCA_BASE_VAR_TYPE_INT, calls, &pvar);                       \
+    }
+#include "quant_pvars.def"
+#undef QUANT_PVAR
+#undef QUANT_PVAR_CALLS
+#undef QUANT_PVAR_NUMBER
+#undef QUANT_PVAR_TALLY
+#undef QUANT_PVAR_STATE
+    if (NULL != calls) {
+        OBJ_RELEASE(calls); /* the variable has it */
+    }
+}
