@@ -113,7 +113,8 @@ static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned r
     return NULL;
 }
 
-static bool choose_for_target(quant_config_t *config, unsigned ranks, double target_nmse)
+/* Of the formats that have at least so many bits. */
+static bool choose_below(quant_config_t *config, unsigned ranks, double nmse, double least_bits)
 {
     const quant_config_t open = *config;
     double growth[PREFERRED];
@@ -128,12 +129,12 @@ static bool choose_for_target(quant_config_t *config, unsigned ranks, double tar
             is_format_open(&open) ? format->scaled : format == quant_config_format(&open);
         const double bits = bits_of(format, open.block_rows);
 
-        if (!allowed || bits >= best_bits) {
+        if (!allowed || bits < least_bits || bits >= best_bits) {
             continue;
         }
         const quant_config_t tried = with(&open, format, open.algo);
         const double c = quant_error_of_rounding(format, open.transform.rounding, open.block_rows);
-        const quant_algo_t *algo = fitting_algo(&tried, ranks, c, target_nmse, growth);
+        const quant_algo_t *algo = fitting_algo(&tried, ranks, c, nmse, growth);
         if (NULL != algo) {
             best_bits = bits;
             *config = with(&open, format, algo);
@@ -142,12 +143,17 @@ static bool choose_for_target(quant_config_t *config, unsigned ranks, double tar
     return isfinite(best_bits);
 }
 
-bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse)
+bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits)
 {
-    if (target_nmse > 0) {
-        return choose_for_target(config, ranks, target_nmse);
+    const quant_format_t *usual = quant_format_at(0);
+
+    if (limits->target_nmse > 0) {
+        return choose_below(config, ranks, limits->target_nmse, 0);
+    }
+    if (limits->auto_nmse > 0 && is_format_open(config)) {
+        return choose_below(config, ranks, limits->auto_nmse, bits_of(usual, config->block_rows));
     }
     const quant_algo_t *only = named_algo(config);
-    *config = with(config, quant_format_at(0), NULL != only ? only : first_algo(config, ranks));
+    *config = with(config, usual, NULL != only ? only : first_algo(config, ranks));
     return true;
 }

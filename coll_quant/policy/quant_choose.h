@@ -10,6 +10,10 @@
  *               full_loop does, with half of the latencies and less error
  *               (docs/benchmarks_quant.md)
  *
+ * The error of this grows with the number of ranks.  Where it would be above a limit that is set
+ * for auto, the limit counts as a target, with int8 as the format of the fewest bytes: with 1e-3
+ * that is int10 on the same algorithm from 104 ranks on.
+ *
  * With a target for the normalized mean square error (NMSE: the mean square of the
  * error over that of the exact result) it is
  *
@@ -28,7 +32,7 @@
  * Formats without scales are taken only where they are asked for: what they make of small
  * numbers depends on v.  fp32, too: where nothing less will do, another component is faster.
  *
- * Cost: 0.4 ms per format with a target, nothing without.
+ * Cost: 0.4 ms for each format that is tried; nothing without a target and a limit.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -37,17 +41,23 @@
 
 #include "quant_error.h"
 
+/* What errors may be, as an NMSE that is predicted; 0: there is no limit. */
+typedef struct quant_limits {
+    double target_nmse;
+    double auto_nmse; /* where the format is open and there is no target */
+} quant_limits_t;
+
 /*
  * Fill in what a configuration leaves open, which is NULL: formats and the algorithm, which is open
  * also if it has levels and there are none.  A function of its arguments alone: `ranks`, at least
  * 2, and of the configuration what is named, block_rows (the most that a call may have: its error
- * is the largest), transform, feedback and per_node; target_nmse 0: none.  False: nothing that
- * is allowed is accurate enough, and the configuration is unchanged.
+ * is the largest), transform, feedback and per_node.  False: nothing that is allowed is accurate
+ * enough, and the configuration is unchanged.
  */
-bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse);
+bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits);
 
 /*
- * The NMSE of a choice is below a target if it is so with this factor: errors so large that they
+ * The NMSE of a choice is below a limit if it is so with this factor: errors so large that they
  * raise later scales, 3 percent in int4, and the chance of a sample (tests/sim/test_quant_mse.c).
  */
 #define QUANT_CHOOSE_MARGIN 1.05

@@ -117,7 +117,12 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .order = config->order,
     };
 
-    if (!quant_choose(&chosen, ranks, settings->target_nmse)) {
+    const quant_limits_t limits = {
+        .target_nmse = settings->target_nmse,
+        .auto_nmse = settings->auto_nmse,
+    };
+
+    if (!quant_choose(&chosen, ranks, &limits)) {
         return false;
     }
     if (quant_format_is_exact(quant_config_format(&chosen))) {

@@ -73,8 +73,8 @@ bool quant_settings_want_levels(const quant_settings_t *settings);
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for
  * `ranks`; in *config kernels, per_node and order are set before.  It passes
- * quant_config_check().  False: what they allow does not meet their target_nmse, and *config is
- * unchanged.
+ * quant_config_check().  False: what they allow is not below their target_nmse, or auto_nmse, and
+ * *config is unchanged.
  */
 bool quant_settings_config(const quant_settings_t *settings, unsigned ranks,
                            quant_config_t *config);

@@ -8,6 +8,7 @@
  *     ARC_PARAM_BOOL(scope, name, default, level, help)
  *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
  *     ARC_PARAM_FRACTION(scope, name, level, help)        a double from 0 to 1, 0 by default
+ *     ARC_PARAM_NUMBER(scope, name, default, maximum, level, help)    a double from 0; bits of both
  *     ARC_PARAM_FILE(name, level, help)           each rank's own name of a file; NULL or "": none
  *
  * The list is included to make the configuration struct and the table; from
@@ -38,7 +39,7 @@ typedef enum arc_param_kind {
     ARC_PARAM_KIND_SIZE,     /* size_t, bytes */
     ARC_PARAM_KIND_BOOL,     /* bool */
     ARC_PARAM_KIND_CHOICE,   /* int, index into choices */
-    ARC_PARAM_KIND_FRACTION, /* double, 0 to 1 */
+    ARC_PARAM_KIND_FRACTION, /* double, from 0, mostly to 1 */
     ARC_PARAM_KIND_FILE,     /* const char * */
 } arc_param_kind_t;
 enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FILE + 1 };
@@ -46,11 +47,15 @@ enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FILE + 1 };
 /* The bits of 1.0: the largest fraction. */
 #define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL
 
+/* The bits of other numbers that rows have: 0.001, and the largest float. */
+#define ARC_PARAM_NUMBER_THOUSANDTH 0x3f50624dd2f1a9fcLL
+#define ARC_PARAM_NUMBER_LARGEST 0x47efffffe0000000LL
+
 /* Room for the help of a parameter, less what is allowed: help that is longer would be cut off. */
 enum { ARC_PARAM_HELP_BYTES = 1024 };
 
 /* A component has no more of them. */
-enum { ARC_MAX_PARAMS = 32 };
+enum { ARC_MAX_PARAMS = 40 };
 
 /* The number of names of `choices`, which end with NULL. */
 #define ARC_PARAM_CHOICES(_choices) (sizeof(_choices) / sizeof((_choices)[0]) - 1)

@@ -14,6 +14,7 @@
 #define ARC_PARAM_BOOL(_scope, _name, ...) ARC_PARAM_EACH(_scope, _name)
 #define ARC_PARAM_CHOICE(_scope, _name, ...) ARC_PARAM_EACH(_scope, _name)
 #define ARC_PARAM_FRACTION(_scope, _name, ...) ARC_PARAM_EACH(_scope, _name)
+#define ARC_PARAM_NUMBER(_scope, _name, ...) ARC_PARAM_EACH(_scope, _name)
 #define ARC_PARAM_FILE(_name, ...) ARC_PARAM_EACH(LOCAL, _name)
 #include "param_list.h"
 #undef ARC_PARAM_EACH

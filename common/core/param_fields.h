@@ -15,5 +15,6 @@
 #define ARC_PARAM_BOOL(_scope, _name, _default, _level, _help) bool _name;
 #define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) int _name;
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) double _name;
+#define ARC_PARAM_NUMBER(_scope, _name, _default, _maximum, _level, _help) double _name;
 #define ARC_PARAM_FILE(_name, _level, _help) const char *_name;
 #include "param_list.h"

@@ -30,6 +30,8 @@ static const arc_param_t fruit = {
 
 static const arc_param_t part = {
     .name = "f", .kind = ARC_PARAM_KIND_FRACTION, .maximum = ARC_PARAM_FRACTION_ONE};
+static const arc_param_t above = {
+    .name = "l", .kind = ARC_PARAM_KIND_FRACTION, .maximum = ARC_PARAM_NUMBER_LARGEST};
 
 static const struct {
     const arc_param_t *param;
@@ -67,6 +69,7 @@ static const struct {
     {&fruit, "2", ARC_ERR_INVALID, 0},
     {&part, "0", ARC_OK, 0},
     {&part, "1", ARC_OK, ARC_PARAM_FRACTION_ONE},
+    {&part, "0.001", ARC_OK, ARC_PARAM_NUMBER_THOUSANDTH},
     {&part, "1.0001", ARC_ERR_INVALID, 0},
     {&part, "-1e-3", ARC_ERR_INVALID, 0},
     {&part, "-0", ARC_ERR_INVALID, 0},
@@ -76,6 +79,11 @@ static const struct {
     {&part, "1e-4x", ARC_ERR_INVALID, 0},
     {&part, "1e-4 ", ARC_ERR_INVALID, 0},
     {&part, "", ARC_ERR_INVALID, 0},
+    {&above, "2", ARC_OK, 0x4000000000000000LL},
+    {&above, "3.4028234663852886e38", ARC_OK, ARC_PARAM_NUMBER_LARGEST},
+    {&above, "3.403e38", ARC_ERR_INVALID, 0},
+    {&above, "-2", ARC_ERR_INVALID, 0},
+    {&above, "inf", ARC_ERR_INVALID, 0},
     {&part, "low", ARC_ERR_INVALID, 0},
 };
 

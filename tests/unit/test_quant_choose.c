@@ -34,6 +34,7 @@ typedef struct wanted {
     bool exact_reduce; /* partial sums are not quantized */
     bool feedback;
     double target_nmse;
+    double auto_nmse;
 } wanted_t;
 
 typedef struct choice {
@@ -65,7 +66,10 @@ static bool choose(const wanted_t *wanted, unsigned ranks, choice_t *choice)
         .per_node = wanted->per_node,
     };
 
-    if (!quant_choose(&config, ranks, wanted->target_nmse)) {
+    const quant_limits_t limits = {.target_nmse = wanted->target_nmse,
+                                   .auto_nmse = wanted->auto_nmse};
+
+    if (!quant_choose(&config, ranks, &limits)) {
         assert_ptr_equal(wanted->algo, config.algo);
         assert_ptr_equal(wanted->format, config.gather_format);
         return false;
@@ -298,6 +302,67 @@ static void with_feedback_a_call_has_the_error_of_two(void **state)
     }
 }
 
+/* The number of ranks is all that matters; 20000 are more than semi_loop of int10 is open to. */
+static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
+{
+    static const struct {
+        unsigned ranks;
+        unsigned per_node;
+        bool feedback;
+        const char *format;
+        const char *algo;
+    } rows[] = {
+        {2, 1, false, "int8", "full_loop"},         {64, 1, false, "int8", "semi_loop"},
+        {102, 1, false, "int8", "semi_loop"},       {104, 1, false, "int10", "semi_loop"},
+        {256, 1, false, "int10", "semi_loop"},      {1024, 1, false, "int10", "semi_loop"},
+        {20000, 1, false, "int12", "semi_loop"},    {48, 1, true, "int8", "semi_loop"},
+        {50, 1, true, "int8", "recursive_halving"}, {64, 1, true, "int8", "recursive_halving"},
+        {65, 1, true, "int10", "semi_loop"},        {512, 8, false, "int8", "hierarchical"},
+        {1024, 8, false, "int10", "hierarchical"},
+    };
+    const double limit = 1e-3;
+    (void) state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        wanted_t wanted = want_anything(0);
+        choice_t choice = {0};
+
+        wanted.auto_nmse = limit;
+        wanted.feedback = rows[i].feedback;
+        wanted.per_node = rows[i].per_node;
+        assert_true(choose(&wanted, rows[i].ranks, &choice));
+        assert_string_equal(rows[i].format, choice.format->name);
+        assert_string_equal(rows[i].algo, choice.algo->name);
+        assert_true(choice.nmse * QUANT_CHOOSE_MARGIN < limit);
+    }
+}
+
+static void the_limit_of_auto_is_not_for_what_is_named(void **state)
+{
+    wanted_t wanted = want_anything(0);
+    choice_t choice = {0};
+    (void) state;
+
+    wanted.auto_nmse = 1e-3;
+    wanted.format = &quant_format_int4;
+    assert_true(choose(&wanted, 256, &choice));
+    assert_ptr_equal(&quant_format_int4, choice.format);
+    assert_string_equal("semi_loop", choice.algo->name);
+    /* A target goes before it, whichever is larger. */
+    wanted.format = NULL;
+    wanted.target_nmse = 0.1;
+    assert_true(choose(&wanted, 8, &choice));
+    assert_ptr_equal(&quant_format_int4, choice.format);
+    /* The algorithm alone is named: 511/2 + 1 times c. */
+    wanted.target_nmse = 0;
+    wanted.algo = quant_algo_by_name("full_loop");
+    assert_true(choose(&wanted, 512, &choice));
+    assert_ptr_equal(&quant_format_int10, choice.format);
+    assert_ptr_equal(wanted.algo, choice.algo);
+    wanted.auto_nmse = 1e-12;
+    assert_false(choose(&wanted, 512, &choice));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +375,8 @@ int main(void)
         cmocka_unit_test(where_there_are_no_levels_it_is_left_open),
         cmocka_unit_test(stages_that_are_exact_leave_room),
         cmocka_unit_test(with_feedback_a_call_has_the_error_of_two),
+        cmocka_unit_test(auto_keeps_below_its_limit_with_any_number_of_ranks),
+        cmocka_unit_test(the_limit_of_auto_is_not_for_what_is_named),
     };
     return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 }

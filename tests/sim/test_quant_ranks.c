@@ -1,0 +1,227 @@
+/*
+ * The error of large jobs: what auto takes for up to 1024 ranks stays below coll_quant_auto_nmse,
+ * and is what theory says.
+ *
+ * One shard is summed along the tree with the messages of the wire format: what a pipeline
+ * does, but for when.  With few ranks its bits are those of the pipelines over the simulated
+ * network.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+#include "quant_settings.h"
+
+enum { SEED = 20261122, TILE_ELEMS = 64 * QUANT_LANES, SHARD_ELEMS = 4 * TILE_ELEMS };
+
+static const double limit = 1e-3;
+
+/* Walks of segments of `elems` numbers. */
+typedef struct walk {
+    const quant_config_t *config;
+    exchange_shape_t shape;
+    size_t elems;
+    quant_wire_segment_t segment;
+    uint8_t *message;
+} walk_t;
+
+static walk_t walk_new(const quant_config_t *config, unsigned ranks, size_t elems)
+{
+    return (walk_t){
+        .config = config,
+        .shape = quant_config_shape(config, ranks),
+        .elems = elems,
+        .segment = {.codec = {.kernels = config->kernels,
+                              .elems = elems,
+                              .block_rows = config->block_rows,
+                              .transform = config->transform,
+                              .tile = test_alloc(quant_tile_elems(config->block_rows) *
+                                                 sizeof(float))}},
+        .message = test_alloc(quant_wire_bytes_max(&quant_format_fp32, elems, config->block_rows)),
+    };
+}
+
+static void walk_free(walk_t *walk)
+{
+    free(walk->segment.codec.tile);
+    free(walk->message);
+}
+
+/*
+ * `sums`: for each vertex of the tree its own part; in the end sums[0] is the result.  The bound
+ * of it.
+ */
+static float walk_shard(walk_t *walk, float *const *sums)
+{
+    const exchange_tree_t *tree = walk->config->algo->tree;
+    const unsigned ranks = exchange_shape_ranks(&walk->shape);
+    float *bounds = test_alloc(ranks * sizeof(float));
+
+    memset(bounds, 0, ranks * sizeof(float));
+    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
+        const bool inside = 0 != exchange_tree_pair(&walk->shape, vertex).place;
+        const unsigned parent = exchange_tree_parent(tree, &walk->shape, vertex);
+
+        walk->segment.codec.format = inside ? &quant_format_fp32 : walk->config->reduce_format;
+        (void) quant_wire_pack(&walk->segment, sums[vertex], bounds[vertex], walk->message);
+        bounds[parent] = quant_wire_add(&walk->segment, walk->message, sums[parent], bounds[parent],
+                                        sums[parent]);
+    }
+    walk->segment.codec.format = walk->config->gather_format;
+    (void) quant_wire_pack(&walk->segment, sums[0], bounds[0], walk->message);
+    quant_wire_unpack(&walk->segment, walk->message, sums[0]);
+    free(bounds);
+    return quant_wire_bound(walk->message);
+}
+
+/* The rank that is a vertex of the shard of `owner`. */
+static unsigned rank_of(const walk_t *walk, unsigned owner, unsigned vertex)
+{
+    const exchange_shape_t *shape = &walk->shape;
+    const exchange_pair_t offset = exchange_tree_offset(walk->config->algo->tree, shape, vertex);
+    unsigned at = 0;
+
+    while (NULL != shape->order && owner != shape->order[at]) {
+        ++at;
+    }
+    at = NULL == shape->order ? owner : at;
+    const unsigned p = shape->per_node;
+    const unsigned node = (at / p + shape->nodes - offset.node) % shape->nodes;
+    const unsigned place = (at % p + p - offset.place) % p;
+    return NULL == shape->order ? node * p + place : shape->order[node * p + place];
+}
+
+static void a_walk_has_the_bits_of_the_pipelines(void **state)
+{
+    static const unsigned ranks_of[] = {2, 5, 8, 12, 16, 17};
+    const quant_algo_t *algo = *state;
+
+    for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
+        const unsigned ranks = ranks_of[r];
+        const size_t count = ranks * (size_t) TILE_ELEMS;
+        float **inputs = quant_inputs_new(ranks, count, SEED);
+        float *result = test_alloc(count * sizeof(float));
+        quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED);
+        quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+        float *sums[JOB_RANKS_MAX];
+        float bound = 0;
+
+        const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        job.config.kernels = &kernels;
+        walk_t walk = walk_new(&job.config, ranks, TILE_ELEMS);
+        for (unsigned shard = 0; shard < ranks; ++shard) {
+            const unsigned owner = (shard + ranks - 1) % ranks;
+            const size_t first = shard * (size_t) TILE_ELEMS;
+
+            for (unsigned vertex = 0; vertex < ranks; ++vertex) {
+                sums[vertex] = inputs[rank_of(&walk, owner, vertex)] + first;
+            }
+            bound = fmaxf(bound, walk_shard(&walk, sums));
+            assert_memory_equal(result + first, sums[0], TILE_ELEMS * sizeof(float));
+        }
+        assert_true(outcome.bound == bound);
+        walk_free(&walk);
+        free(result);
+        quant_inputs_free(inputs, ranks);
+    }
+}
+
+typedef struct job_case {
+    unsigned ranks;
+    unsigned per_node;
+    double auto_nmse;
+} job_case_t;
+
+static quant_config_t config_of(const job_case_t *row, const quant_kernels_t *kernels)
+{
+    quant_config_t config = {.kernels = kernels, .per_node = row->per_node};
+    quant_settings_t settings;
+
+    memset(&settings, 0, sizeof settings);
+    for (size_t i = 0; i < quant_params_count; ++i) {
+        arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
+    }
+    assert_true(limit == settings.auto_nmse); /* the default */
+    settings.auto_nmse = row->auto_nmse;
+    assert_true(quant_settings_config(&settings, row->ranks, &config));
+    return config;
+}
+
+/* One shard of standard normal numbers; its mean square error. */
+static double measured_mse(const quant_config_t *config, unsigned ranks)
+{
+    float **sums = quant_inputs_new(ranks, SHARD_ELEMS, SEED);
+    double *exact = test_alloc(SHARD_ELEMS * sizeof(double));
+    double squares = 0;
+
+    for (size_t i = 0; i < SHARD_ELEMS; ++i) {
+        exact[i] = 0;
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            exact[i] += (double) sums[rank][i];
+        }
+    }
+    walk_t walk = walk_new(config, ranks, SHARD_ELEMS);
+    const double bound = (double) walk_shard(&walk, sums);
+    for (size_t i = 0; i < SHARD_ELEMS; ++i) {
+        const double error = (double) sums[0][i] - exact[i];
+        assert_true(fabs(error) <= bound);
+        squares += error * error;
+    }
+    walk_free(&walk);
+    free(exact);
+    quant_inputs_free(sums, ranks);
+    return squares / SHARD_ELEMS;
+}
+
+static void the_error_of_many_ranks_is_as_predicted(void **state)
+{
+    static const job_case_t rows[] = {
+        {16, 1, 1e-3},   {64, 1, 1e-3},   {128, 1, 1e-3}, {256, 1, 1e-3},
+        {512, 1, 1e-3},  {1024, 1, 1e-3}, {256, 8, 1e-3}, {512, 8, 1e-3},
+        {1024, 8, 1e-3}, {256, 1, 0},     {1024, 1, 0},
+    };
+    const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
+    const double tolerance = 0.05; /* the chance of a sample; and errors that raise later scales */
+    (void) state;
+
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        const job_case_t *row = &rows[r];
+        const quant_config_t config = config_of(row, &kernels);
+        const double measured = measured_mse(&config, row->ranks) / row->ranks;
+        const double predicted = quant_error_mse(&config, row->ranks, 1) / row->ranks;
+
+        printf("# %4u ranks, %u on a node, %s, %s: NMSE %.3e, predicted %.3e\n", row->ranks,
+               row->per_node, config.reduce_format->name, config.algo->name, measured, predicted);
+        assert_true(fabs(measured / predicted - 1) < tolerance);
+        assert_int_equal(row->auto_nmse > 0, measured < limit);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest of_algos[] = {
+        cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines),
+    };
+    static char names[JOB_ALGOS][1][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS + 1] = {
+        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted),
+    };
+    struct CMUnitTest *next = tests + 1;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        next = quant_job_tests(quant_algo_at(a), of_algos, 1, names[a], next);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
