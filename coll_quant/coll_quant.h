@@ -111,10 +111,13 @@ typedef struct quant_module {
     quant_stats_t stats;             /* of the communicator */
     int last_call;                   /* QUANT_LAST_... */
 
-    quant_residuals_t *residuals; /* with error feedback; NULL: none yet */
-    bool residual_memory_warned;  /* what was said about them: there was no memory, */
-    bool residual_room_warned;    /* there are too many, */
-    bool residual_stage_warned;   /* a stage has none */
+    quant_residuals_t *residuals;  /* with error feedback; NULL: none yet */
+    bool residual_memory_warned;   /* what was said about them: there was no memory, */
+    bool residual_room_warned;     /* one was forgotten, */
+    bool residual_length_warned;   /* a vector is too long, */
+    bool residual_sequence_warned; /* the sequence does not repeat, */
+    bool residual_stage_warned;    /* a stage has none */
+    uint64_t eligible;             /* sums that could be quantized, whether they pay or not */
 
     bool skip_warned; /* a call could not be verified, which was said */
 } quant_module_t;

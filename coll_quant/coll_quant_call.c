@@ -66,6 +66,7 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
         }
     }
     if (ARC_REASON_NONE == *verdict) {
+        module->eligible += EXCHANGE_ALLGATHER != collective;
         *verdict = coll_quant_learned(module, collective, element, bytes);
     }
     if (ARC_REASON_NONE != *verdict) {

@@ -148,7 +148,10 @@ static void module_construct(quant_module_t *module)
     module->residuals = NULL;
     module->residual_memory_warned = false;
     module->residual_room_warned = false;
+    module->residual_length_warned = false;
+    module->residual_sequence_warned = false;
     module->residual_stage_warned = false;
+    module->eligible = 0;
     memset(module->calls, 0, sizeof module->calls);
     memset(module->gain, 0, sizeof module->gain);
     module->gain_key = 0;

@@ -5,7 +5,7 @@
  * By what a vector is known, and where nothing is carried although it is known: docs/guarantees.md,
  * "Error feedback".  Both decisions are this rank's own: only its own error depends on them.
  *
- *   | vector, size of its numbers, when used | what it left |       QUANT_RESIDUALS times
+ *   | vector, size of its numbers, when used | what it left |   up to coll_quant_feedback_bytes
  *
  * The one that was not used for the longest time makes room for a new one.  A call of a vector that
  * is known allocates nothing.
@@ -24,8 +24,9 @@
 #include "float_env.h"
 
 enum {
-    /* As many buckets as a training has that adds some hundred MB of gradients in 25 MB each. */
-    QUANT_RESIDUALS = 16,
+    /* To look through them takes a microsecond or two. */
+    QUANT_RESIDUALS_MAX = 1024,
+    RESIDUALS_FIRST = 16,
 
     /* Numbers are looked at in so many places, some cache lines each. */
     PLACES = 64,
@@ -35,37 +36,53 @@ enum {
 /* Numbers that are smaller by this factor are those of something else. */
 static const double shrunk = 1.0 / 16;
 
+/* Known by its buffers, or by the number of the call in a sequence that repeats. */
 typedef struct vector {
+    exchange_collective_t collective;
     const quant_element_t *element;
     const quant_storage_t *storage;
-    size_t count;
-    const void *send;
+    size_t count;        /* of all its blocks */
+    const void *numbers; /* the ones that are sent */
+    const void *send;    /* the buffers; NULL where the number counts */
     const void *receive;
+    uint64_t number;
 } vector_t;
 
 typedef struct residual {
     vector_t of;
     double size; /* mean magnitude of the numbers in its last call */
     uint64_t used;
-    size_t room; /* numbers that `lost` has memory for */
-    float *lost; /* NULL: the place is free */
+    float *lost;
 } residual_t;
 
 struct quant_residuals {
-    residual_t kept[QUANT_RESIDUALS];
+    residual_t *kept;
+    unsigned count;
+    unsigned room; /* of kept */
+    size_t bytes;  /* of all that is kept */
     uint64_t calls;
 };
 
+static bool is_same_place(const vector_t *a, const vector_t *b)
+{
+    return a->send == b->send && a->receive == b->receive && a->number == b->number;
+}
+
 static bool is_same(const vector_t *a, const vector_t *b)
 {
-    return a->element == b->element && a->storage == b->storage && a->count == b->count &&
-           a->send == b->send && a->receive == b->receive;
+    return a->collective == b->collective && a->element == b->element && a->storage == b->storage &&
+           a->count == b->count && is_same_place(a, b);
+}
+
+static size_t bytes_of(const vector_t *of)
+{
+    return of->count * sizeof(float);
 }
 
 /* Magnitudes of a run of numbers, those that are finite, added up. */
 static double add_magnitudes(const vector_t *of, size_t first, size_t count)
 {
-    const uint8_t *at = of->send;
+    const uint8_t *at = of->numbers;
     float floats[RUN];
     double sum = 0;
 
@@ -109,67 +126,159 @@ static bool has_shrunk(double before, double now)
     return result;
 }
 
-static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t count)
+static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t bytes)
 {
     if (!module->residual_memory_warned) {
         module->residual_memory_warned = true;
         arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
-                        ompi_comm_rank(module->base.comm), count * sizeof(float));
+                        ompi_comm_rank(module->base.comm), bytes);
     }
 }
 
-static __attribute__((cold)) void warn_of_room(quant_module_t *module)
+static __attribute__((cold)) void say_forgotten(quant_module_t *module, const vector_t *of)
 {
-    if (!module->residual_room_warned) {
-        module->residual_room_warned = true;
+    arc_module_log(&module->base, module->residual_room_warned ? ARC_LOG_CALL : ARC_LOG_WARN,
+                   "error feedback forgets a vector of %zu numbers, which was not used for the "
+                   "longest time: coll_quant_feedback_bytes allows %zu bytes. %s",
+                   of->count, module->settings.feedback_bytes,
+                   0 == module->settings.feedback_calls
+                       ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
+                       : "There are more vectors than that");
+    module->residual_room_warned = true;
+}
+
+static __attribute__((cold)) void warn_of_length(quant_module_t *module, const vector_t *of)
+{
+    if (!module->residual_length_warned) {
+        module->residual_length_warned = true;
         arc_module_log(&module->base, ARC_LOG_WARN,
-                       "error feedback knows %d vectors of a communicator, by type, count and "
-                       "buffers; there are more, and what was lost of the others is forgotten",
-                       (int) QUANT_RESIDUALS);
+                       "no error feedback for a vector of %zu numbers: "
+                       "coll_quant_feedback_bytes allows %zu bytes",
+                       of->count, module->settings.feedback_bytes);
     }
 }
 
-/* The place of a vector, or for it. */
-static residual_t *place_of(quant_residuals_t *all, const vector_t *of)
+static __attribute__((cold)) void warn_of_sequence(quant_module_t *module, const vector_t *of)
 {
+    if (!module->residual_sequence_warned) {
+        module->residual_sequence_warned = true;
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "error feedback: call %llu of %d has another type or count than before; "
+                       "coll_quant_feedback_calls is not the number of calls that repeat",
+                       (unsigned long long) of->number, module->settings.feedback_calls);
+    }
+}
+
+/* NULL: it is not known. */
+static residual_t *find(const quant_residuals_t *all, const vector_t *of)
+{
+    for (unsigned i = 0; i < all->count; ++i) {
+        if (is_same(&all->kept[i].of, of)) {
+            return &all->kept[i];
+        }
+    }
+    return NULL;
+}
+
+static void drop(quant_residuals_t *all, residual_t *one)
+{
+    all->bytes -= bytes_of(&one->of);
+    free(one->lost);
+    *one = all->kept[--all->count];
+}
+
+/* In a sequence: nothing of another vector that was at this place. */
+static void drop_others_there(quant_module_t *module, const vector_t *of)
+{
+    quant_residuals_t *all = module->residuals;
+
+    for (unsigned i = 0; i < all->count; ++i) {
+        if (is_same_place(&all->kept[i].of, of)) {
+            warn_of_sequence(module, of);
+            drop(all, &all->kept[i]);
+            return;
+        }
+    }
+}
+
+static void drop_oldest(quant_module_t *module)
+{
+    quant_residuals_t *all = module->residuals;
     residual_t *oldest = &all->kept[0];
 
-    for (unsigned i = 0; i < QUANT_RESIDUALS; ++i) {
-        residual_t *one = &all->kept[i];
-        if (NULL != one->lost && is_same(&one->of, of)) {
-            return one;
-        }
-        if (one->used < oldest->used) {
-            oldest = one;
+    for (unsigned i = 1; i < all->count; ++i) {
+        if (all->kept[i].used < oldest->used) {
+            oldest = &all->kept[i];
         }
     }
-    return oldest;
+    say_forgotten(module, &oldest->of);
+    drop(all, oldest);
 }
 
-/* The place gets zeros for `of`.  False: there is no memory, and the place is free. */
-static bool begin_residual(residual_t *one, const vector_t *of)
+/* One more place in the list.  False: there is no memory. */
+static bool has_place(quant_residuals_t *all)
 {
-    if (one->room < of->count) {
-        free(one->lost);
-        one->lost = calloc(of->count, sizeof *one->lost);
-        one->room = NULL == one->lost ? 0 : of->count;
-    } else {
-        memset(one->lost, 0, of->count * sizeof *one->lost);
+    if (all->count < all->room) {
+        return true;
     }
-    one->of = *of;
-    return NULL != one->lost;
+    const unsigned room = 0 == all->room ? RESIDUALS_FIRST : 2 * all->room;
+    residual_t *kept = realloc(all->kept, room * sizeof *kept);
+    if (NULL != kept) {
+        all->kept = kept;
+        all->room = room;
+    }
+    return NULL != kept;
+}
+
+/* Zeros for a vector that is not known yet.  NULL: there is no room, which was said. */
+static residual_t *begin(quant_module_t *module, const vector_t *of)
+{
+    quant_residuals_t *all = module->residuals;
+
+    if (of->count > module->settings.feedback_bytes / sizeof(float)) {
+        warn_of_length(module, of);
+        return NULL;
+    }
+    if (0 != module->settings.feedback_calls) {
+        drop_others_there(module, of);
+    }
+    while (QUANT_RESIDUALS_MAX == all->count ||
+           bytes_of(of) > module->settings.feedback_bytes - all->bytes) {
+        drop_oldest(module);
+    }
+    float *lost = has_place(all) ? calloc(of->count, sizeof *lost) : NULL;
+    if (NULL == lost) {
+        warn_of_memory(module, bytes_of(of));
+        return NULL;
+    }
+    residual_t *one = &all->kept[all->count++];
+    *one = (residual_t){.of = *of, .lost = lost};
+    all->bytes += bytes_of(of);
+    return one;
+}
+
+static vector_t vector_of(const quant_module_t *module, const quant_operation_t *operation)
+{
+    const unsigned calls = (unsigned) module->settings.feedback_calls;
+    vector_t of = {
+        .collective = operation->collective,
+        .element = operation->element,
+        .storage = operation->storage,
+        .count = coll_quant_blocks_sent(module, operation->collective) * operation->count,
+        .numbers = operation->send,
+    };
+
+    if (0 == calls) {
+        of.send = operation->send;
+        of.receive = operation->recv;
+    } else {
+        of.number = module->eligible % calls;
+    }
+    return of;
 }
 
 float *coll_quant_residual(quant_module_t *module, const quant_operation_t *operation)
 {
-    const vector_t of = {
-        .element = operation->element,
-        .storage = operation->storage,
-        .count = operation->count,
-        .send = operation->send,
-        .receive = operation->recv,
-    };
-
     if (!module->config.feedback || 0 == operation->count) {
         return NULL;
     }
@@ -178,21 +287,19 @@ float *coll_quant_residual(quant_module_t *module, const quant_operation_t *oper
     }
     quant_residuals_t *all = module->residuals;
     if (NULL == all) {
-        warn_of_memory(module, operation->count);
+        warn_of_memory(module, sizeof *all);
         return NULL;
     }
-    residual_t *one = place_of(all, &of);
+    const vector_t of = vector_of(module, operation);
     const double size = size_of(&of);
-    if (NULL == one->lost || !is_same(&one->of, &of)) {
-        if (NULL != one->lost) {
-            warn_of_room(module);
-        }
-        if (!begin_residual(one, &of)) {
-            warn_of_memory(module, operation->count);
-            return NULL;
-        }
+    residual_t *one = find(all, &of);
+    if (NULL == one) {
+        one = begin(module, &of);
     } else if (has_shrunk(one->size, size)) {
-        memset(one->lost, 0, of.count * sizeof *one->lost);
+        memset(one->lost, 0, bytes_of(&of));
+    }
+    if (NULL == one) {
+        return NULL;
     }
     one->size = size;
     one->used = ++all->calls;
@@ -204,9 +311,10 @@ void coll_quant_residuals_free(quant_module_t *module)
     if (NULL == module->residuals) {
         return;
     }
-    for (unsigned i = 0; i < QUANT_RESIDUALS; ++i) {
+    for (unsigned i = 0; i < module->residuals->count; ++i) {
         free(module->residuals->kept[i].lost);
     }
+    free(module->residuals->kept);
     free(module->residuals);
     module->residuals = NULL;
 }
@@ -217,7 +325,7 @@ __attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *mod
     if (!module->residual_stage_warned) {
         module->residual_stage_warned = true;
         arc_module_log(&module->base, ARC_LOG_WARN,
-                       "coll_quant_error_feedback is for MPI_Allreduce and has no effect on %s",
+                       "coll_quant_error_feedback is for sums and has no effect on %s",
                        arc_slot_call(coll_quant_slot(collective)));
     }
 }

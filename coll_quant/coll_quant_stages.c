@@ -37,13 +37,15 @@
 static int run_stage(quant_module_t *module, exchange_collective_t collective, const float *send,
                      float *receive, size_t count)
 {
-    const quant_operation_t operation = {.send = send,
-                                         .recv = receive,
-                                         .element = &quant_floats,
-                                         .count = count,
-                                         .collective = collective};
+    quant_operation_t operation = {.send = send,
+                                   .recv = receive,
+                                   .element = &quant_floats,
+                                   .count = count,
+                                   .collective = collective};
 
-    if (module->config.feedback) {
+    if (EXCHANGE_REDUCE_SCATTER == collective) {
+        operation.residual = coll_quant_residual(module, &operation);
+    } else if (module->config.feedback) {
         coll_quant_residual_warn_of_stage(module, collective);
     }
     return coll_quant_run_call(module, &operation, coll_quant_is_verified_next(module, collective));

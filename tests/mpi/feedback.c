@@ -8,6 +8,8 @@
  *          each of them
  *   -t T   coll_quant_target_nmse is T: the error of every call is below
  *   -v N   N vectors in turn, three times
+ *   -k     a vector in every second call, others in turn between: where there is room for three
+ *          vectors, what it lost is kept
  *   -h     a call of each stage
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -205,6 +207,38 @@ static void call_many(int vectors)
     tap_case("%d vectors in turn", vectors);
 }
 
+static void check_kept(void)
+{
+    enum { OTHERS = 5 };
+    float *send = must_alloc(ELEMS * sizeof *send);
+    float *receive = must_alloc(ELEMS * sizeof *receive);
+    float *others = must_alloc((ELEMS + OTHERS) * sizeof *others);
+    float *running = must_alloc(ELEMS * sizeof *running);
+    double *exact = must_alloc(ELEMS * sizeof *exact);
+    double once = 0;
+
+    memset(running, 0, ELEMS * sizeof *running);
+    memset(others, 0, (ELEMS + OTHERS) * sizeof *others);
+    draw_vector(0, 1, send, exact);
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        for (size_t i = 0; i < ELEMS; i++) {
+            running[i] += receive[i];
+        }
+        once = call == 0 ? nmse_of(running, exact, 1) : once;
+        MPI_Allreduce(MPI_IN_PLACE, others + call % OTHERS, ELEMS, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+    }
+    const double mean = nmse_of(running, exact, 1.0 / CALLS);
+    tap_check(mean < 3 * once / (CALLS * CALLS), "%g, of one call %g", mean, once);
+    tap_case("the vector that was used last is not forgotten");
+    free(send);
+    free(receive);
+    free(others);
+    free(running);
+    free(exact);
+}
+
 static void call_halves(void)
 {
     float *blocks = must_alloc((size_t) ranks * ELEMS * sizeof *blocks);
@@ -228,7 +262,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();
-    while ((option = getopt(argc, argv, "ml:t:v:h")) != -1) {
+    while ((option = getopt(argc, argv, "ml:t:v:kh")) != -1) {
         switch (option) {
         case 'm':
             check_mixed();
@@ -241,6 +275,9 @@ int main(int argc, char **argv)
             break;
         case 'v':
             call_many(atoi(optarg));
+            break;
+        case 'k':
+            check_kept();
             break;
         case 'h':
             call_halves();

@@ -76,7 +76,10 @@ run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "2 $on --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
     quantized -n 262144 -c 3.60e-5 -r
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
-run "3 $on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1" feedback -v 16
+fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
+run "3 $fed --mca coll_quant_feedback_bytes 840012 --mca coll_quant_verbose 0" feedback -k
+run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" \
+    buckets reduce_scatter float moving
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
 run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \
     sixteen -f fp16

@@ -120,6 +120,41 @@ static void what_is_drawn_and_rotated_is_carried_too(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
+/* A rank's part of each block that it sends on is carried; of its own block nothing is lost. */
+static void reduce_scatter_carries_too(void **state)
+{
+    enum { BLOCK = 64 * QUANT_LANES + 77 };
+    const feedback_case_t *wanted = *state;
+    float **inputs = quant_inputs_new(RANKS, BLOCK * RANKS, SEED);
+    float *result = test_alloc(BLOCK * RANKS * sizeof *result);
+    double *running = test_alloc(BLOCK * sizeof *running);
+    double squares[2] = {0};
+
+    for (unsigned many = 0; many < 2; ++many) {
+        quant_job_t job = quant_job_new(wanted->algo, RANKS, BLOCK, inputs, SEED);
+        const unsigned calls = many ? CALLS : 1;
+        job.config.reduce_format = wanted->reduce;
+        job.collective = EXCHANGE_REDUCE_SCATTER;
+        job.config.feedback = true;
+        job.running = running;
+        memset(running, 0, BLOCK * sizeof *running);
+        const quant_outcome_t outcome = quant_job_run(&job, calls, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        for (size_t i = 0; i < BLOCK; ++i) {
+            double sum = 0;
+            for (unsigned rank = 0; rank < RANKS; ++rank) {
+                sum += (double) inputs[rank][i];
+            }
+            squares[many] += (running[i] - calls * sum) * (running[i] - calls * sum);
+            assert_true(fabs((double) result[i] - sum) <= (double) outcome.bound);
+        }
+    }
+    assert_true(squares[0] > 0 && squares[1] < 1.5 * squares[0]);
+    free(running);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
 static void not_a_number_is_not_carried(void **state)
 {
     float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
@@ -179,7 +214,7 @@ int main(void)
         {"int8 reduced only", &quant_format_int8, &quant_format_fp32},
         {"int8 gathered only", &quant_format_fp32, &quant_format_int8},
     };
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 4 };
+    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 5 };
     static feedback_case_t cases[JOB_ALGOS][FORMATS];
     static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
     struct CMUnitTest *next = tests;
@@ -205,6 +240,9 @@ int main(void)
         *next++ = (struct CMUnitTest){.name = "a_single_call_has_the_error_of_two",
                                       .test_func = a_single_call_has_the_error_of_two,
                                       .initial_state = &cases[a][1]};
+        *next++ = (struct CMUnitTest){.name = "reduce_scatter_carries_too",
+                                      .test_func = reduce_scatter_carries_too,
+                                      .initial_state = &cases[a][0]};
         *next++ = (struct CMUnitTest){.name = "not_a_number_is_not_carried",
                                       .test_func = not_a_number_is_not_carried,
                                       .initial_state = &cases[a][0]};

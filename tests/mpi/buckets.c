@@ -1,0 +1,227 @@
+/*
+ * Error feedback for buckets, as a training adds them: several vectors on one communicator, in one
+ * order that repeats, of equal and of different lengths.  Each has the same data in every call, so
+ * the error of its mean is that of one call, divided by the calls, if it gets back all that it lost
+ * and nothing of another vector.
+ *
+ *   buckets COLLECTIVE TYPE PLACES
+ *
+ *   COLLECTIVE   allreduce, reduce_scatter
+ *   TYPE         float, double, bf16 (in MPI_UINT16_T)
+ *   PLACES       fixed: each has buffers of its own.  moving: before each call its buffer goes to
+ *                memory that was not in use, and leaves its own to the next bucket, as where a
+ *                program binds a name to a new array; in place.  one: all of them pass through the
+ *                same buffer, in place.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum {
+    BUCKETS = 5,
+    MOVING = BUCKETS + 1,
+    STEPS = 24,
+    BF16_SHIFT = 16,
+    MOST_BYTES = sizeof(double)
+};
+
+/* Of one block; the first three differ by nothing but where they are. */
+static const int block_elems[BUCKETS] = {20001, 20001, 20001, 7040, 30011};
+
+static int rank;
+static int ranks;
+static bool scatters;
+static MPI_Datatype type = MPI_FLOAT;
+
+typedef struct bucket {
+    size_t elems; /* that are sent */
+    size_t first; /* of the result */
+    size_t count; /* of the result */
+    float *own;
+    double *exact; /* of all that are sent */
+    double *running;
+    double once; /* mean square of the error of the first call */
+} bucket_t;
+
+static float float_of(uint32_t bits)
+{
+    float value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* What bf16 can hold, so that vectors of all types have the same numbers. */
+static uint32_t bits_of(float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> BF16_SHIFT << BF16_SHIFT;
+}
+
+static void write_number(void *to, size_t i, float value)
+{
+    if (MPI_DOUBLE == type) {
+        ((double *) to)[i] = (double) value;
+    } else if (MPI_UINT16_T == type) {
+        ((uint16_t *) to)[i] = (uint16_t) (bits_of(value) >> BF16_SHIFT);
+    } else {
+        ((float *) to)[i] = value;
+    }
+}
+
+static double read_number(const void *from, size_t i)
+{
+    if (MPI_DOUBLE == type) {
+        return ((const double *) from)[i];
+    }
+    return MPI_UINT16_T == type
+               ? (double) float_of((uint32_t) ((const uint16_t *) from)[i] << BF16_SHIFT)
+               : (double) ((const float *) from)[i];
+}
+
+static bucket_t bucket_new(int number)
+{
+    enum { RANKS_MOST = 1000 };
+    const size_t count = (size_t) block_elems[number];
+    bucket_t bucket = {
+        .elems = scatters ? count * (size_t) ranks : count,
+        .first = scatters ? count * (size_t) rank : 0,
+        .count = count,
+    };
+    float *drawn = must_alloc((bucket.elems + 1) * sizeof *drawn);
+
+    bucket.own = must_alloc(bucket.elems * sizeof *bucket.own);
+    bucket.exact = must_alloc(bucket.elems * sizeof *bucket.exact);
+    bucket.running = must_alloc(count * sizeof *bucket.running);
+    memset(bucket.exact, 0, bucket.elems * sizeof *bucket.exact);
+    memset(bucket.running, 0, count * sizeof *bucket.running);
+    for (int r = 0; r < ranks; r++) {
+        draw_normal(drawn, number * RANKS_MOST + r, bucket.elems);
+        for (size_t i = 0; i < bucket.elems; i++) {
+            const float value = float_of(bits_of(drawn[i]));
+            bucket.exact[i] += (double) value;
+            if (r == rank) {
+                bucket.own[i] = value;
+            }
+        }
+    }
+    free(drawn);
+    return bucket;
+}
+
+static void bucket_free(bucket_t *bucket)
+{
+    free(bucket->own);
+    free(bucket->exact);
+    free(bucket->running);
+}
+
+static double mean_square_error(const bucket_t *bucket, int calls)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < bucket->count; i++) {
+        const double error = bucket->running[i] / calls - bucket->exact[bucket->first + i];
+        squares += error * error;
+    }
+    return squares / (double) bucket->count;
+}
+
+/* Once more the sum of the same numbers, from `send` to `receive`, which may be the same. */
+static void call_once(bucket_t *bucket, void *send, void *receive)
+{
+    const void *from = send == receive ? MPI_IN_PLACE : send;
+
+    for (size_t i = 0; i < bucket->elems; i++) {
+        write_number(send, i, bucket->own[i]);
+    }
+    if (scatters) {
+        MPI_Reduce_scatter_block(from, receive, (int) bucket->count, type, MPI_SUM, MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(from, receive, (int) bucket->count, type, MPI_SUM, MPI_COMM_WORLD);
+    }
+    for (size_t i = 0; i < bucket->count; i++) {
+        bucket->running[i] += read_number(receive, i);
+    }
+}
+
+static void run_steps(bucket_t *buckets, const char *places)
+{
+    const bool fixed = 0 == strcmp(places, "fixed");
+    void *memory[2 * MOVING];
+    int held[BUCKETS];
+    int spare = BUCKETS;
+
+    for (int i = 0; i < 2 * MOVING; i++) {
+        memory[i] = must_alloc(MOST_BYTES * (size_t) ranks * (size_t) block_elems[BUCKETS - 1]);
+    }
+    for (int b = 0; b < BUCKETS; b++) {
+        held[b] = b;
+    }
+    for (int step = 1; step <= STEPS; step++) {
+        for (int b = 0; b < BUCKETS; b++) {
+            const int before = held[b];
+            if (0 == strcmp(places, "moving")) {
+                held[b] = spare;
+                spare = before;
+            } else if (!fixed) {
+                held[b] = 0;
+            }
+            call_once(&buckets[b], memory[held[b]], memory[held[b] + (fixed ? MOVING : 0)]);
+            if (1 == step) {
+                buckets[b].once = mean_square_error(&buckets[b], 1);
+            }
+        }
+    }
+    for (int i = 0; i < 2 * MOVING; i++) {
+        free(memory[i]);
+    }
+}
+
+static void check_all(const char *places)
+{
+    /* The sums, of numbers of variance 1, are rounded to bf16, of which nothing is carried. */
+    const double rounded = MPI_UINT16_T == type ? 4e-6 * ranks : 0;
+    bucket_t buckets[BUCKETS];
+
+    for (int b = 0; b < BUCKETS; b++) {
+        buckets[b] = bucket_new(b);
+    }
+    run_steps(buckets, places);
+    for (int b = 0; b < BUCKETS; b++) {
+        const double mean = mean_square_error(&buckets[b], STEPS);
+        tap_check(buckets[b].once > 1e-6, "nothing is quantized");
+        tap_check(mean < 3 * buckets[b].once / (STEPS * STEPS) + rounded, "%g, of one call %g",
+                  mean, buckets[b].once);
+        tap_case("bucket %d: the mean of %d calls has the error of one, divided by the calls", b,
+                 (int) STEPS);
+        bucket_free(&buckets[b]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc != 4) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    scatters = 0 == strcmp(argv[1], "reduce_scatter");
+    if (0 == strcmp(argv[2], "double")) {
+        type = MPI_DOUBLE;
+    } else if (0 == strcmp(argv[2], "bf16")) {
+        type = MPI_UINT16_T;
+    }
+    tap_start();
+    check_all(argv[3]);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
