@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "coll_quant.h"
+#include "quant_pipeline.h"
 
 const quant_element_t *coll_quant_element(const quant_module_t *module,
                                           const struct ompi_datatype_t *type)
@@ -79,7 +80,10 @@ static void count_call(quant_module_t *module, const quant_operation_t *operatio
 {
     const size_t elements = coll_quant_blocks(module, operation->collective) * operation->count;
 
-    arc_module_count_served(&module->base, coll_quant_slot(operation->collective), module->algo,
+    const size_t algo =
+        quant_pipeline_is_doubling(module->task, operation) ? QUANT_ALGOS : module->algo;
+
+    arc_module_count_served(&module->base, coll_quant_slot(operation->collective), algo,
                             elements * operation->element->bytes);
 }
 

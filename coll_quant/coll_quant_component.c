@@ -16,8 +16,14 @@
 
 #include "coll_quant.h"
 
-/* Without "auto". */
-static const char *const *const algorithm_names = quant_algorithm_choices + 1;
+/* What the report counts by: those of the list, and behind them what short vectors take. */
+static const char *const algorithm_names[] = {
+#define X(_name, _description) #_name,
+    QUANT_ALGO_TABLE(X)
+#undef X
+        "doubling",
+    NULL,
+};
 
 static bool quant_wanted(void);
 static int quant_register(void);
@@ -64,7 +70,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
         },
 };
 
-static_assert((int) QUANT_ALGOS <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
+static_assert((int) QUANT_ALGOS + 1 <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
 
 /* Whether MPI_UINT16_T is added as 16-bit floats matters where sums stay exact, too. */
 static bool quant_wanted(void)
@@ -80,7 +86,7 @@ static int quant_register(void)
 
     base->params_count = quant_params_count;
     base->algorithm_names = algorithm_names;
-    base->algorithms = QUANT_ALGOS;
+    base->algorithms = QUANT_ALGOS + 1;
     coll_quant_pvars_register(&mca_coll_quant_component);
     return arc_component_register(base);
 }

@@ -109,3 +109,10 @@ double quant_error_mse(const quant_config_t *config, unsigned ranks, double vari
     return (reduce * exchange_tree_reduce_growth(config->algo->tree, &shape) + gather * ranks) *
            variance;
 }
+
+double quant_error_doubling_nmse(const quant_config_t *config, unsigned ranks)
+{
+    return quant_doubling_phases(config, ranks) *
+           quant_error_of_rounding(config->reduce_format, config->transform.rounding,
+                                   config->block_rows);
+}

@@ -39,7 +39,7 @@
 #ifndef QUANT_ERROR_H
 #define QUANT_ERROR_H
 
-#include "quant_algos.h"
+#include "quant_doubling.h"
 
 /* c of one format: the mean squared error of one quantization of unit variance.  0: exact. */
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows);
@@ -53,5 +53,11 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
  * where calls have blocks of their own (quant_cut.h) at most this: config->block_rows is the most.
  */
 double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance);
+
+/*
+ * The same by doubling (quant_doubling.h), whatever the variance: relative to that of the
+ * exact result, the NMSE.  c for each phase; 0: nothing goes that way.
+ */
+double quant_error_doubling_nmse(const quant_config_t *config, unsigned ranks);
 
 #endif

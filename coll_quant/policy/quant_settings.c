@@ -107,6 +107,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .segment_bytes = settings->segment_bytes,
         .minishards = (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,
+        .doubling_bytes = settings->doubling_bytes,
         .depth = QUANT_DEPTH,
         .transform = {.rounding = (quant_rounding_t) settings->rounding,
                       .rotation = (quant_rotation_t) settings->rotation},
@@ -129,6 +130,10 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
         chosen.block_rows = QUANT_BLOCK_ROWS_MIN;
         chosen.minishards = 0;
+    }
+    if (settings->target_nmse > 0 &&
+        quant_error_doubling_nmse(&chosen, ranks) * QUANT_CHOOSE_MARGIN >= settings->target_nmse) {
+        chosen.doubling_bytes = 0;
     }
     chosen.segment_elems = quant_cut_most_elems(&chosen);
     *config = chosen;

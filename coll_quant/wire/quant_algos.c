@@ -76,6 +76,7 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->segment_bytes,
         config->minishards,
         config->microshards,
+        config->doubling_bytes,
         config->depth,
         config->transform.rounding,
         config->transform.rotation,

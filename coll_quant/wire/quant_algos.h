@@ -70,6 +70,9 @@ typedef struct quant_config {
     unsigned minishards;  /* tiles of the longest shard; 0: block_rows decides */
     unsigned microshards; /* messages of the longest shard; 0: segment_elems or _bytes decides */
 
+    /* The longest vector that goes by doubling (quant_doubling.h), if any does; 0: none. */
+    size_t doubling_bytes;
+
     unsigned depth; /* how many segments are under way, and so the message buffers */
     quant_transform_t transform;
     uint64_t draws_base; /* with noise: quant_transform_base() */

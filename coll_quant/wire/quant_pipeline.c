@@ -2,8 +2,17 @@
 #include "config.h"
 
 #include "exchange_pipeline.h"
+#include "quant_doubling.h"
 #include "quant_coder.h"
 #include "quant_pipeline.h"
+#include "sizes.h"
+
+typedef struct pipeline {
+    arc_task_t task; /* first: the task is the pipeline */
+    arc_task_t *exchange;
+    arc_task_t *doubling; /* NULL: nothing goes that way */
+    arc_task_t *running;  /* one of the two */
+} pipeline_t;
 
 static exchange_config_t exchange_of(const quant_config_t *config, unsigned ranks)
 {
@@ -16,39 +25,117 @@ static exchange_config_t exchange_of(const quant_config_t *config, unsigned rank
     };
 }
 
-size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks)
+/* The parts of the memory of a task, in their order. */
+typedef enum part { PART_STATE, PART_CODER, PART_EXCHANGE, PART_DOUBLING, PARTS } part_t;
+
+/* Where each part begins, and behind the last one the end. */
+static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[PARTS + 1])
 {
     const exchange_config_t exchange = exchange_of(config, ranks);
-    return quant_coder_memory_bytes(config) + exchange_pipeline_memory_bytes(&exchange);
+    const size_t bytes[PARTS] = {
+        [PART_STATE] = sizeof(pipeline_t),
+        [PART_CODER] = quant_coder_memory_bytes(config),
+        [PART_EXCHANGE] = exchange_pipeline_memory_bytes(&exchange),
+        [PART_DOUBLING] = 0 != quant_doubling_phases(config, ranks)
+                              ? quant_doubling_memory_bytes(config, ranks)
+                              : 0,
+    };
+
+    begin[0] = 0;
+    for (unsigned part = 0; part < PARTS; ++part) {
+        begin[part + 1] = begin[part] + arc_round_up(bytes[part], EXCHANGE_ALIGN_BYTES);
+    }
 }
+
+size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks)
+{
+    size_t begin[PARTS + 1];
+
+    lay_out(config, ranks, begin);
+    return begin[PARTS];
+}
+
+static arc_status_t progress(arc_task_t *base)
+{
+    arc_task_t *running = ((pipeline_t *) base)->running;
+    const arc_status_t status = running->ops->progress(running);
+
+    base->steps = running->steps;
+    return status;
+}
+
+static bool waits_for(const arc_task_t *base, unsigned rank)
+{
+    const arc_task_t *running = ((const pipeline_t *) base)->running;
+    return running->ops->waits_for(running, rank);
+}
+
+static const arc_task_ops_t pipeline_ops = {.progress = progress, .waits_for = waits_for};
 
 arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory)
 {
     const exchange_config_t exchange = exchange_of(config, stream->ranks);
-    quant_coder_t *coder = quant_coder_init(config, stream->rank, memory);
+    pipeline_t *pipeline = memory;
+    uint8_t *base = memory;
+    size_t begin[PARTS + 1];
 
-    return exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,
-                                  (uint8_t *) memory + quant_coder_memory_bytes(config));
+    lay_out(config, stream->ranks, begin);
+    quant_coder_t *coder = quant_coder_init(config, stream->rank, base + begin[PART_CODER]);
+    *pipeline = (pipeline_t){
+        .task.ops = &pipeline_ops,
+        .exchange = exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,
+                                           base + begin[PART_EXCHANGE]),
+    };
+    if (0 != quant_doubling_phases(config, stream->ranks)) {
+        pipeline->doubling = quant_doubling_init(config, stream, base + begin[PART_DOUBLING]);
+    }
+    pipeline->running = pipeline->exchange;
+    return &pipeline->task;
 }
 
-static quant_coder_t *coder_of(const arc_task_t *task)
+static quant_coder_t *coder_of(const pipeline_t *pipeline)
 {
-    return (quant_coder_t *) exchange_pipeline_coder(task);
+    return (quant_coder_t *) exchange_pipeline_coder(pipeline->exchange);
+}
+
+bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t *operation)
+{
+    const pipeline_t *pipeline = (const pipeline_t *) task;
+
+    return NULL != pipeline->doubling &&
+           quant_doubling_takes(&coder_of(pipeline)->config, operation);
 }
 
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 {
-    const exchange_operation_t exchange =
-        quant_coder_start(coder_of(task), operation, exchange_pipeline_ranks(task));
-    exchange_pipeline_start(task, &exchange);
+    pipeline_t *pipeline = (pipeline_t *) task;
+
+    if (quant_pipeline_is_doubling(task, operation)) {
+        pipeline->running = pipeline->doubling;
+        quant_doubling_start(pipeline->doubling, operation);
+        return;
+    }
+    pipeline->running = pipeline->exchange;
+    const exchange_operation_t exchange = quant_coder_start(
+        coder_of(pipeline), operation, exchange_pipeline_ranks(pipeline->exchange));
+    exchange_pipeline_start(pipeline->exchange, &exchange);
 }
 
 float quant_pipeline_bound(const arc_task_t *task)
 {
-    return coder_of(task)->bound;
+    const pipeline_t *pipeline = (const pipeline_t *) task;
+
+    return pipeline->running == pipeline->exchange ? coder_of(pipeline)->bound
+                                                   : quant_doubling_bound(pipeline->doubling);
 }
 
 void quant_pipeline_abort(arc_task_t *task)
 {
-    exchange_pipeline_abort(task);
+    const pipeline_t *pipeline = (const pipeline_t *) task;
+
+    if (pipeline->running == pipeline->exchange) {
+        exchange_pipeline_abort(pipeline->exchange);
+    } else {
+        quant_doubling_abort(pipeline->doubling);
+    }
 }

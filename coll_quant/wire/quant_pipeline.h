@@ -1,6 +1,7 @@
 /*
  * An allreduce of quantized numbers, or a stage of one: the exchange of
- * common/exchange/exchange_pipeline.h with the coder of quant_coder.h.
+ * common/exchange/exchange_pipeline.h with the coder of quant_coder.h; short vectors go the way of
+ * quant_doubling.h.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -23,6 +24,9 @@ arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stre
 
 /* Make the task ready for a call; its progress does the work.  The call before is complete. */
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation);
+
+/* Does a call of this operation go by doubling? */
+bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t *operation);
 
 /*
  * After a call: no element of the result is farther from the exact sum than this, unless it is

@@ -29,6 +29,15 @@ for algorithm in $flat; do
         esac
     done
 done
+# Short vectors go by doubling, with the memory that its messages have.
+short="$on --mca coll_quant_doubling_bytes 1m"
+for ranks in 2 3 4 5 6 8; do
+    mpi_run "doubling np=$ranks" "$ranks" 120 "$short" quantized -a doubling -n 262144
+done
+mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$short --mca pml ob1 --mca btl self,tcp \
+    --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 262144
+mpi_run "doubling np=6 dither hadamard" 6 60 "$short --mca coll_quant_rounding dither \
+    --mca coll_quant_rotation hadamard" quantized -a doubling -n 262144 -c 3.60e-5 -r
 # Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
 for algorithm in $flat; do
     mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \

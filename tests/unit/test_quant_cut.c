@@ -225,6 +225,25 @@ static void a_target_is_met_with_the_longest_blocks(void **state)
     assert_true(nmse > 2.25e-4 && nmse < 2.26e-4);
 }
 
+/* Of 4 ranks direct has 7 c / 4, 6.2e-5, and doubling 2 c, 7.1e-5. */
+static void short_vectors_meet_a_target_too(void **state)
+{
+    quant_settings_t settings = default_settings();
+    quant_config_t config = {0};
+
+    (void) state;
+    assert_true(quant_settings_config(&settings, 4, &config));
+    assert_int_equal(settings.doubling_bytes, config.doubling_bytes);
+    settings.target_nmse = 7e-5;
+    assert_true(quant_settings_config(&settings, 4, &config));
+    assert_string_equal("int8", config.gather_format->name);
+    assert_int_equal(0, config.doubling_bytes);
+    settings.target_nmse = 8e-5;
+    assert_true(quant_settings_config(&settings, 4, &config));
+    assert_string_equal("int8", config.gather_format->name);
+    assert_int_equal(settings.doubling_bytes, config.doubling_bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +253,7 @@ int main(void)
         cmocka_unit_test(microshards_are_the_messages_of_the_longest_shard),
         cmocka_unit_test(examples_are_cut_as_computed_by_hand),
         cmocka_unit_test(a_target_is_met_with_the_longest_blocks),
+        cmocka_unit_test(short_vectors_meet_a_target_too),
         cmocka_unit_test(no_message_is_longer_than_its_buffer_nor_than_segment_bytes),
     };
 

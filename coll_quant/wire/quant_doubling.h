@@ -1,0 +1,65 @@
+/*
+ * An allreduce of a short vector in few messages: no rank owns a part of it.  In each phase the
+ * ranks of a group send their whole partial sums to each other, coded; each of them decodes
+ * all, its own one too, and adds them in one order.
+ *
+ * Phase k has groups of f_k ranks; f_1 f_2 ... = N are the prime factors of the number of ranks.
+ * 6 ranks, f = 2, 3:
+ *
+ *   phase 1   0 <-> 1   2 <-> 3   4 <-> 5      each has the sum of its pair
+ *   phase 2   0, 2, 4   1, 3, 5                each has the sum of all
+ *
+ * Two, four, eight ranks: recursive doubling.  A prime number of ranks: all exchange all, in one
+ * step.  With levels (exchange_tree.h) the factors of the ranks of a node come first and send exact
+ * numbers, then those of the nodes; each rank of a node is in an exchange between nodes of its own.
+ *
+ * Equal bits.  All ranks that are to have a sum decode the same messages and add the values in the
+ * order of the places of their senders.  Ranks that have the same sum make the same message of it:
+ * what is drawn for it depends on the sum, not on the rank.
+ *
+ * No deadlock, in place.  A rank starts all its receives first, one of each peer, and a peer is
+ * met in one phase only; a phase waits for its receives, never for a send.  The own part is
+ * encoded, or copied, before anything is stored.  Each message that is sent has a buffer of its
+ * own until the call is over.
+ *
+ *   cost    for n elements of b bytes on the wire, with phases of f ranks:
+ *           phases alpha + sum(f - 1) n b beta, and sum(f - 1) messages a rank: log2 N for powers
+ * of two, where an algorithm with owners has 2 (N - 1), of an N-th of the vector each error   each
+ * phase codes the N/s different sums of s parts once: MSE = c phases N v (quant_error.h), c times
+ * the number of phases relative to the result use     vectors for which messages cost more than
+ * bytes: up to coll_quant_doubling_bytes
+ *
+ * Source: recursive doubling; groups of more than two as in Bruck's algorithms of any radix.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef QUANT_DOUBLING_H
+#define QUANT_DOUBLING_H
+
+#include "quant_algos.h"
+#include "task.h"
+
+/* 32 factors of at least 2: more ranks than a number can tell. */
+enum { QUANT_DOUBLING_PHASES_MAX = 32 };
+
+/*
+ * Phases between nodes, or ranks without levels, each of which codes all sums; 0: nothing goes
+ * this way.  The way is for configurations that code both stages in one format, with a fixed
+ * block, without error feedback (which residual keeps what was lost of a sum that several
+ * ranks encode?), and for numbers of ranks whose factors are small: at most twice the
+ * messages of recursive doubling, which excludes 11, 13 and larger primes.
+ */
+unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks);
+
+/* Does this operation go this way, where there are phases? */
+bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t *operation);
+
+/* As quant_pipeline_init() and quant_pipeline_start() (quant_pipeline.h), where there are phases.
+ */
+size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks);
+arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
+void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
+float quant_doubling_bound(const arc_task_t *task);
+void quant_doubling_abort(arc_task_t *task);
+
+#endif

@@ -1,0 +1,495 @@
+/*
+ * Short vectors, which go by doubling: equal bits everywhere, in the messages that the
+ * schedule has and no more, within the bound, with the predicted error, under every schedule of the
+ * network and every fault; longer ones go as the algorithm says.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_error.h"
+#include "quant_job.h"
+#include "quant_wire.h"
+
+enum { SEED = 20261122, MANY = 1 << 18, BF16_SHIFT = 16 };
+
+/* The prime factors by hand: how many there are, and the sum of each less one. */
+static const struct ways {
+    unsigned ranks;
+    unsigned phases;
+    unsigned messages; /* a rank sends */
+} ways[] = {
+    {2, 1, 1}, {3, 1, 2}, {4, 2, 2},  {5, 1, 4},  {6, 2, 3},  {7, 1, 6},
+    {8, 3, 3}, {9, 2, 4}, {10, 2, 5}, {12, 3, 4}, {14, 2, 7}, {16, 4, 4},
+};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static const size_t counts[] = {0, 1, 63, 64, 65, 1000, 4095, 4096, 4097, 10007};
+enum { COUNTS = sizeof(counts) / sizeof(counts[0]) };
+
+static quant_job_t job_of(unsigned ranks, size_t count, float **inputs)
+{
+    quant_job_t job = quant_job_new(quant_algo_at(0), ranks, count, inputs, SEED);
+
+    job.config.doubling_bytes = (count + 1) * sizeof(double);
+    return job;
+}
+
+static double largest_of(const quant_job_t *job)
+{
+    double largest = 0;
+
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        for (size_t i = 0; i < job->count; ++i) {
+            largest = fmax(largest, fabs((double) job->inputs[rank][i]));
+        }
+    }
+    return largest;
+}
+
+/* A phase rounds N/s sums of at most s times the largest number, by half of a 127th of it each. */
+static double most_error(const quant_job_t *job, unsigned phases)
+{
+    return phases * job->ranks * largest_of(job) / 127 / 2 * 1.1;
+}
+
+static void sums_are_equal_everywhere_in_few_messages(void **state)
+{
+    static const quant_variant_t variants[] = {
+        {64, 3, false, false, 0, 0, 0},
+        {64, 3, true, true, 1, 0, 0},
+        {64, 8, false, true, 2, 0, 0},
+        {64, 16, true, false, 4, 0, 0},
+    };
+    enum { VARIANTS = sizeof(variants) / sizeof(variants[0]), CALLS = 3 };
+    const struct ways *way = *state;
+
+    for (unsigned c = 0; c < COUNTS; ++c) {
+        float **inputs = quant_inputs_new(way->ranks, counts[c], SEED);
+        float *result = test_alloc(counts[c] * sizeof(float));
+        float *first = test_alloc(counts[c] * sizeof(float));
+        for (unsigned v = 0; v < VARIANTS; ++v) {
+            quant_job_t job = job_of(way->ranks, counts[c], inputs);
+            quant_job_vary(&job, &variants[v], SEED + v);
+            const quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
+            assert_true(quant_outcome_is_clean(&outcome));
+            assert_int_equal(0 == counts[c] ? 0 : CALLS * way->ranks * way->messages,
+                             outcome.messages);
+            assert_true(quant_oracle_worst_error(&job, result) <= (double) outcome.bound);
+            assert_true((double) outcome.bound <= most_error(&job, way->phases));
+            if (0 == v) {
+                memcpy(first, result, counts[c] * sizeof(float));
+            }
+            assert_memory_equal(first, result, counts[c] * sizeof(float));
+        }
+        free(first);
+        free(result);
+        quant_inputs_free(inputs, way->ranks);
+    }
+}
+
+static double measured_nmse(const quant_job_t *job)
+{
+    float *result = test_alloc(job->count * sizeof(float));
+    double *sum = test_alloc(job->count * sizeof(double));
+    double squares = 0;
+
+    const quant_outcome_t outcome = quant_job_run(job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        const double error = fabs((double) result[i] - sum[i]);
+        assert_true(error <= (double) outcome.bound);
+        squares += error * error;
+    }
+    free(sum);
+    free(result);
+    return squares / (double) job->count / job->ranks;
+}
+
+/* Relative to the result the error is c for each phase. */
+static void the_error_is_that_of_one_rounding_for_each_phase(void **state)
+{
+    static const struct {
+        const quant_format_t *format;
+        double c; /* docs/format.md */
+        quant_rounding_t rounding;
+        quant_rotation_t rotation;
+        double tolerance; /* the chance of a sample */
+    } rows[] = {
+        {&quant_format_int8, 3.546e-5, 0, 0, 0.03},
+        {&quant_format_int6, 5.90e-4, 0, 0, 0.03},
+        {&quant_format_int16, 5.41e-10, 0, 0, 0.03},
+        /* Sums of two such numbers often lie half-way between two. */
+        {&quant_format_bf16, 2.75e-6, 0, 0, 0.15},
+        {&quant_format_int8, 7.20e-5, QUANT_ROUNDING_STOCHASTIC, 0, 0.03},
+        {&quant_format_int8, 3.60e-5, QUANT_ROUNDING_DITHER, 0, 0.03},
+        {&quant_format_int8, 3.546e-5, 0, QUANT_ROTATION_HADAMARD, 0.03},
+    };
+    enum { COUNT = MANY };
+    const struct ways *way = *state;
+    float **inputs = quant_inputs_new(way->ranks, COUNT, SEED);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        quant_job_t job = job_of(way->ranks, COUNT, inputs);
+        job.config.reduce_format = rows[i].format;
+        job.config.gather_format = rows[i].format;
+        job.config.transform.rounding = rows[i].rounding;
+        job.config.transform.rotation = rows[i].rotation;
+        const double measured = measured_nmse(&job);
+        const double predicted = quant_error_doubling_nmse(&job.config, way->ranks);
+        printf("# %u ranks, %s: nmse %.4e, predicted %.4e\n", way->ranks, rows[i].format->name,
+               measured, predicted);
+        assert_true(fabs(measured / predicted - 1) < rows[i].tolerance);
+        assert_true(fabs(predicted / (rows[i].c * way->phases) - 1) < 0.02);
+    }
+    quant_inputs_free(inputs, way->ranks);
+}
+
+/* ---- types ---- */
+
+static void doubles_are_summed_like_floats(void **state)
+{
+    enum { COUNT = 5003, RANKS = 6 };
+    float **floats = quant_inputs_new(RANKS, COUNT, SEED);
+    double *inputs[RANKS];
+    double *result = test_alloc(COUNT * sizeof(double));
+    float *expected = test_alloc(COUNT * sizeof(float));
+    (void) state;
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        inputs[rank] = test_alloc(COUNT * sizeof(double));
+        for (size_t i = 0; i < COUNT; ++i) {
+            inputs[rank][i] = (double) floats[rank][i];
+        }
+    }
+    quant_job_t job = job_of(RANKS, COUNT, floats);
+    quant_outcome_t outcome = quant_job_run(&job, 1, expected);
+    assert_true(quant_outcome_is_clean(&outcome));
+    job.config.doubles = true;
+    job.inputs = (float *const *) inputs;
+    outcome = quant_job_run(&job, 2, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_int_equal(2 * RANKS * 3, outcome.messages);
+    for (size_t i = 0; i < COUNT; ++i) {
+        double sum = 0;
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            sum += inputs[rank][i];
+        }
+        assert_true(fabs(result[i] - sum) <= (double) outcome.bound);
+        /* Sums that round differently may be coded one step apart. */
+        assert_true(fabs(result[i] - (double) expected[i]) <= (double) outcome.bound);
+    }
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        free(inputs[rank]);
+    }
+    free(expected);
+    free(result);
+    quant_inputs_free(floats, RANKS);
+}
+
+static void widen(const void *numbers, float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << BF16_SHIFT;
+        memcpy(&floats[i], &bits, sizeof(bits));
+    }
+}
+
+/* Towards zero is enough here: what counts is that both sides do the same. */
+static void narrow(const float *floats, void *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t bits = 0;
+        memcpy(&bits, &floats[i], sizeof(bits));
+        ((uint16_t *) numbers)[i] = (uint16_t) (bits >> BF16_SHIFT);
+    }
+}
+
+static void halves_are_summed_as_floats_are(void **state)
+{
+    static const quant_storage_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
+    enum { COUNT = 5003, RANKS = 4 };
+    float **floats = quant_inputs_new(RANKS, COUNT, SEED);
+    uint16_t *halves[RANKS];
+    float *result = test_alloc(COUNT * sizeof(float));
+    uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
+    uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
+    (void) state;
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
+        narrow(floats[rank], halves[rank], COUNT);
+        widen(halves[rank], floats[rank], COUNT);
+    }
+    for (unsigned in_place = 0; in_place < 2; ++in_place) {
+        quant_job_t job = job_of(RANKS, COUNT, floats);
+        job.in_place = 0 != in_place;
+        const quant_outcome_t plain = quant_job_run(&job, 2, result);
+        narrow(result, expected, COUNT);
+        job.config.storage = true;
+        job.storage = &bf16;
+        job.inputs = (float *const *) halves;
+        const quant_outcome_t outcome = quant_job_run(&job, 2, got);
+        assert_true(quant_outcome_is_clean(&outcome));
+        assert_int_equal(2 * RANKS * 2, outcome.messages);
+        assert_true(plain.bound == outcome.bound);
+        assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
+    }
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        free(halves[rank]);
+    }
+    free(got);
+    free(expected);
+    free(result);
+    quant_inputs_free(floats, RANKS);
+}
+
+static void non_finite_values_stay_where_they_are(void **state)
+{
+    enum { COUNT = 20001, RANKS = 6, NAN_AT = 5000, INFINITY_AT = COUNT - 1, BOTH_AT = 0 };
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    float *result = test_alloc(COUNT * sizeof(float));
+    (void) state;
+
+    inputs[1][NAN_AT] = NAN;
+    inputs[2][INFINITY_AT] = -INFINITY;
+    inputs[3][BOTH_AT] = INFINITY;
+    inputs[5][BOTH_AT] = -INFINITY;
+    quant_job_t job = job_of(RANKS, COUNT, inputs);
+    job.mixed_isa = true;
+    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_true(isinf(outcome.bound));
+    for (size_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(NAN_AT == i || BOTH_AT == i, 0 != isnan(result[i]));
+        assert_int_equal(INFINITY_AT == i, 0 != isinf(result[i]));
+    }
+    assert_true(result[INFINITY_AT] < 0);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* ---- levels ---- */
+
+static void numbers_stay_exact_on_a_node(void **state)
+{
+    static const struct {
+        unsigned nodes;
+        unsigned per_node;
+        unsigned phases; /* between nodes */
+        unsigned messages;
+    } rows[] = {{4, 2, 2, 3}, {2, 4, 1, 3}, {3, 2, 1, 3}, {4, 4, 2, 4}, {2, 6, 1, 4}};
+    enum { COUNT = MANY };
+    (void) state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        const unsigned ranks = rows[i].nodes * rows[i].per_node;
+        float **inputs = quant_inputs_new(ranks, COUNT, SEED);
+        float *result = test_alloc(COUNT * sizeof(float));
+        quant_job_t job = job_of(ranks, COUNT, inputs);
+        job.config.algo = quant_algo_by_name("hierarchical");
+        quant_job_group(&job, rows[i].per_node);
+        assert_int_equal(rows[i].phases, quant_doubling_phases(&job.config, ranks));
+        const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+        assert_int_equal(ranks * rows[i].messages, outcome.messages);
+        assert_true(fabs(measured_nmse(&job) / (3.546e-5 * rows[i].phases) - 1) < 0.03);
+        free(result);
+        quant_inputs_free(inputs, ranks);
+    }
+}
+
+/* ---- what goes another way ---- */
+
+static void what_is_long_goes_as_the_algorithm_says(void **state)
+{
+    enum { RANKS = 4, COUNT = 8192 };
+    float **inputs = quant_inputs_new(RANKS, COUNT + 1, SEED);
+    float *result = test_alloc((COUNT + 1) * sizeof(float));
+    (void) state;
+
+    for (unsigned more = 0; more < 2; ++more) {
+        quant_job_t job = job_of(RANKS, COUNT + more, inputs);
+        job.config.doubling_bytes = COUNT * sizeof(float);
+        const quant_outcome_t outcome = quant_job_run(&job, 3, result);
+        assert_true(quant_outcome_is_clean(&outcome));
+        assert_int_equal(3 * RANKS * (0 == more ? 2 : 2 * (RANKS - 1)), outcome.messages);
+    }
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+static void what_it_is_not_for_goes_as_the_algorithm_says(void **state)
+{
+    static const unsigned many[] = {1, 11, 13, 17, 19, 22, 23, 26, 39, 1009};
+    const quant_job_t job = job_of(4, 0, NULL);
+    const quant_config_t open = job.config;
+    quant_config_t config = open;
+    (void) state;
+
+    for (unsigned i = 0; i < WAYS; ++i) {
+        assert_int_equal(ways[i].phases, quant_doubling_phases(&open, ways[i].ranks));
+    }
+    assert_int_equal(10, quant_doubling_phases(&open, 1024));
+    for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); ++i) {
+        assert_int_equal(0, quant_doubling_phases(&open, many[i]));
+        assert_true(0 == quant_error_doubling_nmse(&open, many[i]));
+    }
+    config.doubling_bytes = 0;
+    assert_int_equal(0, quant_doubling_phases(&config, 4));
+    config = open;
+    config.feedback = true;
+    assert_int_equal(0, quant_doubling_phases(&config, 4));
+    config = open;
+    config.gather_format = &quant_format_fp32;
+    assert_int_equal(0, quant_doubling_phases(&config, 4));
+    config.reduce_format = &quant_format_fp32;
+    assert_int_equal(0, quant_doubling_phases(&config, 4));
+    config = open;
+    config.minishards = 1;
+    assert_int_equal(0, quant_doubling_phases(&config, 4));
+    quant_operation_t operation = {.count = 1, .collective = EXCHANGE_ALLREDUCE};
+    assert_true(quant_doubling_takes(&open, &operation));
+    operation.collective = EXCHANGE_ALLGATHER;
+    assert_false(quant_doubling_takes(&open, &operation));
+    operation.collective = EXCHANGE_REDUCE_SCATTER;
+    assert_false(quant_doubling_takes(&open, &operation));
+}
+
+/* ---- faults ---- */
+
+enum { FAULT_RANKS = 6, FAULT_MESSAGES = FAULT_RANKS * 3, FAULT_COUNT = 1000 };
+
+static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
+{
+    unsigned count = 0;
+
+    for (unsigned rank = 0; rank < FAULT_RANKS; ++rank) {
+        count += status == outcome->statuses[rank];
+    }
+    return count;
+}
+
+static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
+{
+    const unsigned first = ranks_with(outcome, status);
+    const unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
+
+    assert_true(outcome->fault_happened);
+    assert_true(outcome->finished);
+    assert_true(outcome->intact);
+    assert_int_equal(0, outcome->outstanding);
+    assert_true(first >= 1);
+    assert_int_equal(FAULT_RANKS, first + echo + ranks_with(outcome, ARC_OK));
+}
+
+static void faults_are_reported_and_nothing_is_left(void **state)
+{
+    float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
+    float *result = test_alloc(FAULT_COUNT * sizeof(float));
+    quant_outcome_t outcome;
+    uint64_t k = 1;
+    (void) state;
+
+    for (;; ++k) {
+        quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
+        job.network.fail_at = k;
+        outcome = quant_job_run(&job, 1, result);
+        if (!outcome.fault_happened) {
+            assert_true(quant_outcome_is_clean(&outcome));
+            break;
+        }
+        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+    }
+    /* Every message is a send, a receive and their two ends: each of the four failed once. */
+    assert_int_equal(4 * FAULT_MESSAGES + 1, k);
+    for (uint64_t message = 1; message <= FAULT_MESSAGES; ++message) {
+        quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
+        job.network.garble_at = message;
+        for (size_t byte = 0; byte < offsetof(quant_wire_header_t, bound); ++byte) {
+            job.network.garble_byte = byte;
+            outcome = quant_job_run(&job, 1, result);
+            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+        }
+        job.network.garble_cut = message;
+        outcome = quant_job_run(&job, 1, result);
+        assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+    }
+    quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
+    job.odd_sequence_skew = 1;
+    outcome = quant_job_run(&job, 1, result);
+    assert_true(outcome.finished && ranks_with(&outcome, ARC_ERR_PROTOCOL) >= 1);
+    assert_int_equal(0, outcome.outstanding);
+    free(result);
+    quant_inputs_free(inputs, FAULT_RANKS);
+}
+
+/* Rank 0 never comes: its partner of the first phase waits for it, others for those that wait. */
+static void a_late_rank_is_named(void **state)
+{
+    float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
+    float *result = test_alloc(FAULT_COUNT * sizeof(float));
+    quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
+    (void) state;
+
+    job.first_is_absent = true;
+    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_false(outcome.finished);
+    assert_int_equal(FAULT_RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    for (unsigned rank = 1; rank < FAULT_RANKS; ++rank) {
+        for (unsigned peer = 0; peer < FAULT_RANKS; ++peer) {
+            /* 0 | 1, then {0, 2, 4} and {1, 3, 5}; 2 and 4 have what each other sent. */
+            const bool waits = 1 == rank ? 0 == peer : 0 == rank % 2 ? 0 == peer : 1 == peer;
+            assert_int_equal(waits, outcome.waits[rank][peer]);
+        }
+    }
+    assert_int_equal(0, outcome.outstanding);
+    assert_true(outcome.intact);
+    free(result);
+    quant_inputs_free(inputs, FAULT_RANKS);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(doubles_are_summed_like_floats),
+        cmocka_unit_test(halves_are_summed_as_floats_are),
+        cmocka_unit_test(non_finite_values_stay_where_they_are),
+        cmocka_unit_test(numbers_stay_exact_on_a_node),
+        cmocka_unit_test(what_is_long_goes_as_the_algorithm_says),
+        cmocka_unit_test(what_it_is_not_for_goes_as_the_algorithm_says),
+        cmocka_unit_test(faults_are_reported_and_nothing_is_left),
+        cmocka_unit_test(a_late_rank_is_named),
+    };
+    enum { OTHERS = sizeof(others) / sizeof(others[0]), OF_WAYS = 2 };
+    static char names[WAYS][OF_WAYS][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[OF_WAYS * WAYS + OTHERS];
+    struct CMUnitTest *next = tests;
+
+    printf("# seed %d\n", SEED);
+    for (unsigned i = 0; i < WAYS; ++i) {
+        const struct CMUnitTest of_ways[OF_WAYS] = {
+            {.name = "sums_are_equal_everywhere_in_few_messages",
+             .test_func = sums_are_equal_everywhere_in_few_messages},
+            {.name = "the_error_is_that_of_one_rounding_for_each_phase",
+             .test_func = the_error_is_that_of_one_rounding_for_each_phase},
+        };
+        for (unsigned t = 0; t < OF_WAYS; ++t, ++next) {
+            *next = of_ways[t];
+            (void) snprintf(names[i][t], JOB_NAME_BYTES, "%u ranks: %s", ways[i].ranks,
+                            of_ways[t].name);
+            next->name = names[i][t];
+            next->initial_state = (void *) (uintptr_t) &ways[i];
+        }
+    }
+    memcpy(next, others, sizeof(others));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
