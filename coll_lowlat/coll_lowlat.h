@@ -82,6 +82,9 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 /* Compile the selection anew, and say what it is now. */
 void coll_lowlat_announce(lowlat_module_t *module);
 
+/* Have MPI_Comm_get_info tell what is selected. */
+void coll_lowlat_show(const lowlat_module_t *module);
+
 /*
  * After a call that made until_look negative, all ranks together: look whether staging is still
  * as it should be, or act on what all have seen.  An MPI error if that breaks the module.

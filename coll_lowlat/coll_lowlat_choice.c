@@ -123,26 +123,45 @@ static const char *name_of(const lowlat_choice_t *choice, unsigned i)
     return lowlat_candidate_name(choice->list.candidate[i]);
 }
 
-/* "doubling to 6143 bytes, below to any length" */
-static void log_choices(const lowlat_module_t *module)
+/* Where the choice of a class comes from. */
+static const char *origin_of(const lowlat_choice_t *choice, unsigned class)
 {
-    enum { TEXT_BYTES = 400 };
-    const lowlat_choice_t *choice = module->choice;
-    char text[TEXT_BYTES];
+    const arc_select_t *select = &choice->select[class];
+
+    if (select->decided && 0 != select->config.explore_percent) {
+        return "from the file";
+    }
+    return select->rounds > 0 || 0 != least_ns(choice, class) ? "learned" : "expected";
+}
+
+void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size_t text_bytes)
+{
     size_t used = 0;
 
     text[0] = '\0';
-    for (unsigned class = 0; class < ARC_SELECT_CLASSES && used < sizeof text; ++class) {
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES && used < text_bytes; ++class) {
+        const bool is_last = class + 1 == ARC_SELECT_CLASSES;
         const unsigned chosen = choice->select[class].chosen;
-        if (class + 1 < ARC_SELECT_CLASSES && chosen == choice->select[class + 1].chosen) {
+        const char *origin = origin_of(choice, class);
+
+        if (!is_last && chosen == choice->select[class + 1].chosen &&
+            origin == origin_of(choice, class + 1)) {
             continue;
         }
-        used += class + 1 < ARC_SELECT_CLASSES
-                    ? (size_t) snprintf(text + used, sizeof text - used, "%s to %zu bytes, ",
-                                        name_of(choice, chosen), arc_select_class_end(class) - 1)
-                    : (size_t) snprintf(text + used, sizeof text - used, "%s to any length",
-                                        name_of(choice, chosen));
+        used += is_last ? (size_t) snprintf(text + used, text_bytes - used, "%s to any length (%s)",
+                                            name_of(choice, chosen), origin)
+                        : (size_t) snprintf(text + used, text_bytes - used,
+                                            "%s to %zu bytes (%s), ", name_of(choice, chosen),
+                                            arc_select_class_end(class) - 1, origin);
     }
+}
+
+static void log_choices(const lowlat_module_t *module)
+{
+    enum { TEXT_BYTES = 400 };
+    char text[TEXT_BYTES];
+
+    coll_lowlat_choice_describe(module->choice, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
 }
 
@@ -226,4 +245,7 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%zu bytes, after %llu calls: %s%s",
                    arc_select_class_bytes(class), (unsigned long long) arc_select_calls(select),
                    text, changed ? "; changes to the first of these" : "");
+    if (changed || 1 == select->rounds) {
+        coll_lowlat_show(module);
+    }
 }

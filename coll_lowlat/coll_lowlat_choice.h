@@ -44,6 +44,12 @@ typedef struct lowlat_choice {
 bool coll_lowlat_choice_make(struct lowlat_module *module);
 void coll_lowlat_choice_release(struct lowlat_module *module);
 
+/*
+ * "doubling to 6143 bytes (expected), direct to any length (learned)"; expected: nothing was
+ * measured so far.
+ */
+void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size_t text_bytes);
+
 /* Begin, when the network is ready; all ranks take part.  Breaks the module if that fails. */
 void coll_lowlat_choice_begin(struct lowlat_module *module);
 

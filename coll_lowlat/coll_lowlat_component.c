@@ -49,6 +49,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .report = &mca_coll_lowlat_component.config.report,
             .timeout = &mca_coll_lowlat_component.config.timeout,
             .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
+            .choice_key = "arc_lowlat_choice",
             .installed_everywhere = &mca_coll_lowlat_component.config.installed_everywhere,
             .setup_calls = &mca_coll_lowlat_component.config.setup_calls,
             .algorithm_names = algorithm_names,

@@ -89,10 +89,29 @@ static void log_ready(const lowlat_module_t *module)
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
+void coll_lowlat_show(const lowlat_module_t *module)
+{
+    char text[ARC_SHOWN_BYTES];
+
+    if (NULL == module->choice) {
+        lowlat_map_describe(&module->map, text, sizeof text);
+    } else {
+        const int used = snprintf(text, sizeof text, "%u nodes: ", module->topology.nodes);
+        coll_lowlat_choice_describe(module->choice, text + used, sizeof text - (size_t) used);
+    }
+    arc_module_show(&module->base, text);
+}
+
+static void announce(const lowlat_module_t *module)
+{
+    log_ready(module);
+    coll_lowlat_show(module);
+}
+
 void coll_lowlat_announce(lowlat_module_t *module)
 {
     compile_map(module);
-    log_ready(module);
+    announce(module);
 }
 
 /* What this rank needs before it can take part.  The reason if something is missing. */
@@ -142,8 +161,11 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
         return; /* a rank did not come */
     }
     const bool promised = mca_coll_lowlat_component.config.reproducible;
+    char text[ARC_SHOWN_BYTES];
 
     module->base.declined = reason;
+    (void) snprintf(text, sizeof text, "not used: %s", arc_reason_text(reason));
+    arc_module_show(&module->base, text);
     arc_module_log(&module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
                    ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
                                                    "coll_lowlat_max_memory is reached"
@@ -165,6 +187,7 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
     compile_map(module);
+    coll_lowlat_show(module);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
                    ARC_OK == status ? "grows to" : "stays at",
                    lowlat_segment_bytes(module->share.arena_bytes),
@@ -204,7 +227,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     coll_lowlat_choice_begin(module);
     if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
-        log_ready(module);
+        announce(module);
     }
 }
 

@@ -59,6 +59,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .report = &mca_coll_quant_component.settings.report,
             .timeout = &mca_coll_quant_component.settings.timeout,
             .agreement_tag = MCA_COMPAT_TAG_QUANT,
+            .choice_key = "arc_quant_choice",
             .installed_everywhere = &mca_coll_quant_component.settings.installed_everywhere,
             .setup_calls = &mca_coll_quant_component.settings.setup_calls,
             .module_class = OBJ_CLASS(quant_module_t),

@@ -95,6 +95,49 @@ static inline bool mca_compat_info_said(struct ompi_communicator_t *comm, const 
     return mca_compat_info_get(comm, key, value, value_bytes);
 }
 
+/* On a communicator that is being made: forget what the program says of the key. */
+static inline void mca_compat_info_forget(struct ompi_communicator_t *comm, const char *key)
+{
+    if (NULL != comm->super.s_info) {
+        (void) opal_info_delete(comm->super.s_info, key);
+    }
+}
+
+/*
+ * From now on MPI_Comm_get_info has `value` for the key, whatever the program said; NULL: nothing.
+ * No callback runs, and other threads may look at the communicator's info meanwhile: Open MPI locks
+ * it.  It does not lock the making of the info object; where another thread's MPI_Comm_get_info,
+ * the first on this communicator, makes one at the same time, what is shown here may be lost.
+ */
+static inline void mca_compat_info_show(struct ompi_communicator_t *comm, const char *key,
+                                        const char *value)
+{
+    if (NULL == comm->super.s_info) {
+        opal_info_t *none = NULL;
+        opal_info_t *made = NULL == value ? NULL : OBJ_NEW(opal_info_t);
+
+        if (NULL == made) {
+            return;
+        }
+        if (!__atomic_compare_exchange_n(&comm->super.s_info, &none, made, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE)) {
+            OBJ_RELEASE(made);
+        }
+    }
+#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
+    char saved[OPAL_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
+
+    /* The program's own text, which would be shown instead. */
+    (void) snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%.*s", OPAL_MAX_INFO_KEY, key);
+    (void) opal_info_delete(comm->super.s_info, saved);
+#endif
+    if (NULL == value) {
+        (void) opal_info_delete(comm->super.s_info, key);
+    } else {
+        (void) opal_info_set(comm->super.s_info, key, value);
+    }
+}
+
 /*
  * Have `changed` called with the key's value now (`initial` if it has none) and
  * whenever the program sets it.

@@ -188,11 +188,12 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     arc_module_t *module = (arc_module_t *) base;
-    (void) comm;
 
     if (!mca_slot_enter(module, ARC_SLOT_allreduce)) {
         return OMPI_ERR_NOT_FOUND;
     }
+    /* It tells of another communicator, if the program gives all of that one's info to this one. */
+    mca_compat_info_forget(comm, module->component->choice_key);
     module->component->enabled(module);
     for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
         if (0 != (module->wanted & ~module->entered & arc_slot_bit(slot))) {

@@ -29,8 +29,9 @@ typedef struct arc_component {
     const bool *report;
     const bool *installed_everywhere;
     const int *setup_calls;
-    const int *timeout; /* seconds, of agreements; 0: none */
-    int agreement_tag;  /* MCA_COMPAT_TAG_...: its own */
+    const int *timeout;     /* seconds, of agreements; 0: none */
+    int agreement_tag;      /* MCA_COMPAT_TAG_...: its own */
+    const char *choice_key; /* info key, for arc_module_show() */
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class; /* derives from arc_module_t */
@@ -212,6 +213,14 @@ int arc_module_broken_error(void);
 enum { ARC_LOG_WARN = 1, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/*
+ * What is in effect on the communicator, in a line: MPI_Comm_get_info has it under the component's
+ * choice_key.  NULL: nothing any more.  Not before the set-up: a communicator that is never used
+ * is to cost nothing.
+ */
+enum { ARC_SHOWN_BYTES = 256 }; /* longer lines are cut off by MPI */
+void arc_module_show(const arc_module_t *module, const char *text);
 
 /* What concerns this rank, unless the user wants no warnings. */
 void arc_module_warn(const arc_module_t *module, const char *format, ...)

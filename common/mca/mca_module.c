@@ -36,6 +36,11 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
     }
 }
 
+void arc_module_show(const arc_module_t *module, const char *text)
+{
+    mca_compat_info_show(module->comm, module->component->choice_key, text);
+}
+
 void arc_module_warn(const arc_module_t *module, const char *format, ...)
 {
     va_list arguments;

@@ -42,7 +42,12 @@ static void print_keys(void)
     puts(" | those of the parameter, or default | What the parameter `coll_quant_...` says, for "
          "this communicator; switches nothing on by itself. Taken like `arc_quant`; a format in "
          "`arc_quant` goes before `arc_quant_format`. A value that is not allowed changes nothing "
-         "and is reported once. |");
+         "and is reported once. |\n"
+         "| `arc_lowlat_choice`, `arc_quant_choice` | | Not to be set: what the component does on "
+         "this communicator, and why, as a line of text. `MPI_Comm_get_info` has it once the "
+         "component is set up there, and `coll_quant` only where it is switched on. |\n\n"
+         "`MPI_Comm_get_info` shows the keys that were set, and from the set-up of `coll_quant` on "
+         "all keys with\nwhat is in effect.");
 }
 
 int main(void)

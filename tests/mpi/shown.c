@@ -1,0 +1,185 @@
+/*
+ * What MPI_Comm_get_info shows of what is in effect on a communicator: nothing of ours before it is
+ * set up, then what the components have chosen, and for coll_quant all settings.
+ *
+ * coll_quant is off but for the key arc_quant.
+ *
+ *   shown lowlat WORD    arc_lowlat_choice has WORD
+ *   shown quant          coll_quant
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { ELEMS = 70001 }; /* from 256 KiB on sums are quantized */
+
+static float *data;
+
+/* The value of a key, "" if there is none; lives until the next. */
+static const char *value_of(MPI_Comm comm, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    int found = 0;
+    MPI_Info info;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    MPI_Info_free(&info);
+    if (!found) {
+        value[0] = '\0';
+    }
+    return value;
+}
+
+static int count_keys(MPI_Comm comm, const char *prefix)
+{
+    int keys = 0;
+    int ours = 0;
+    MPI_Info info;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get_nkeys(info, &keys);
+    for (int i = 0; i < keys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1] = "";
+
+        MPI_Info_get_nthkey(info, i, key);
+        ours += strncmp(key, prefix, strlen(prefix)) == 0;
+    }
+    MPI_Info_free(&info);
+    return ours;
+}
+
+static void set_key(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+static void sum(MPI_Comm comm)
+{
+    for (int i = 0; i < ELEMS; i++) {
+        data[i] = (float) (i % 1000);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+}
+
+static void expect(MPI_Comm comm, const char *key, const char *value)
+{
+    tap_check(strcmp(value_of(comm, key), value) == 0, "%s is \"%s\", not \"%s\"", key,
+              value_of(comm, key), value);
+}
+
+static void expect_word(MPI_Comm comm, const char *key, const char *word)
+{
+    tap_check(strstr(value_of(comm, key), word) != NULL, "%s is \"%s\" without \"%s\"", key,
+              value_of(comm, key), word);
+}
+
+static void check_lowlat(MPI_Comm comm, const char *word)
+{
+    tap_check(count_keys(comm, "arc_") == 0, "%d keys of ours before a call",
+              count_keys(comm, "arc_"));
+    tap_case("nothing is shown before the set-up");
+    sum(comm);
+    tap_note("arc_lowlat_choice: %s", value_of(comm, "arc_lowlat_choice"));
+    expect_word(comm, "arc_lowlat_choice", word);
+    tap_check(count_keys(comm, "arc_") == 1, "%d keys of ours", count_keys(comm, "arc_"));
+    tap_case("what was selected is shown after it");
+}
+
+/* All that one communicator shows is given to another one, which has made no call. */
+static void check_inherited(MPI_Comm comm, const char *key)
+{
+    MPI_Info info;
+    MPI_Comm copy;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Comm_dup_with_info(comm, info, &copy);
+    MPI_Info_free(&info);
+    expect(copy, key, "");
+    sum(copy);
+    tap_check(value_of(copy, key)[0] != '\0', "%s is not shown", key);
+    MPI_Comm_free(&copy);
+    tap_case("what another communicator showed is not taken over");
+}
+
+static void check_quant(MPI_Comm comm)
+{
+    sum(comm);
+    tap_check(count_keys(comm, "arc_quant") == 0, "%d keys where nobody wants it",
+              count_keys(comm, "arc_quant"));
+    set_key(comm, "arc_quant", "on");
+    set_key(comm, "arc_quant_min_bytes", "256k");
+    expect(comm, "arc_quant_choice", "");
+    tap_case("nothing is shown where nothing is quantized, or before the set-up");
+
+    sum(comm);
+    tap_note("arc_quant_choice: %s", value_of(comm, "arc_quant_choice"));
+    expect(comm, "arc_quant", "on");
+    expect(comm, "arc_quant_format", "auto");
+    expect(comm, "arc_quant_min_bytes", "256k");
+    expect(comm, "arc_quant_max_nmse_of", "vector");
+    expect_word(comm, "arc_quant_choice", ", int8 then int8, from 262144 bytes");
+    tap_case("all settings are shown, and what they lead to");
+
+    set_key(comm, "arc_quant", "int4");
+    set_key(comm, "arc_quant_min_bytes", "1k");
+    set_key(comm, "arc_quant_stages", "most");
+    expect(comm, "arc_quant_choice", "");
+    sum(comm);
+    expect(comm, "arc_quant", "int4");
+    expect(comm, "arc_quant_format", "int4");
+    expect(comm, "arc_quant_min_bytes", "1k");
+    expect(comm, "arc_quant_stages", "both");
+    expect_word(comm, "arc_quant_choice", ", int4 then int4, from 1024 bytes");
+    set_key(comm, "arc_quant_stages", "ag");
+    set_key(comm, "arc_quant_stages", "default");
+    sum(comm);
+    expect(comm, "arc_quant_stages", "both");
+    tap_case("keys that are set, refused or taken back are shown as they are in effect");
+    check_inherited(comm, "arc_quant_choice");
+
+    set_key(comm, "arc_quant_target_nmse", "1e-30");
+    sum(comm);
+    expect_word(comm, "arc_quant_choice", "exact: nothing allowed is below target_nmse");
+    set_key(comm, "arc_quant_target_nmse", "default");
+    set_key(comm, "arc_quant_verify_every", "1");
+    set_key(comm, "arc_quant_max_nmse", "1e-12");
+    sum(comm);
+    expect_word(comm, "arc_quant_choice", "exact: a verified call was less accurate");
+    set_key(comm, "arc_quant", "off");
+    sum(comm);
+    expect(comm, "arc_quant", "off");
+    expect(comm, "arc_quant_choice", "");
+    tap_case("a communicator that stays exact tells why");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    MPI_Init(&argc, &argv);
+    tap_start();
+    data = must_alloc(ELEMS * sizeof *data);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (argc > 2) {
+        check_lowlat(comm, argv[2]);
+        check_inherited(comm, "arc_lowlat_choice");
+    } else {
+        check_quant(comm);
+    }
+    MPI_Comm_free(&comm);
+    free(data);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
