@@ -196,7 +196,7 @@ static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reas
     arc_module_t *base = &module->base;
 
     if (mca_half_is(module->bridge.uint16, op, type)) {
-        arc_module_count_pass(base, reason, count, type, op);
+        arc_module_count_pass(base, ARC_SLOT_allreduce, reason, count, type, op);
         return mca_half_allreduce(base, module->bridge.uint16, send, receive, count,
                                   arc_below_allreduce);
     }

@@ -184,6 +184,12 @@ bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collecti
 /* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
 int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified);
 
+/*
+ * The same for an operation of 16-bit floats, which is verified if there is memory for all of it;
+ * coll_quant_halves.c.
+ */
+int coll_quant_run_halves(quant_module_t *module, const quant_operation_t *operation);
+
 /* ---- until the module is ready; coll_quant_setup.c ---- */
 
 /*

@@ -2,6 +2,7 @@
  * What all collectives do with a call: check whether it is served or passed down, and serve it.
  *
  *   coll_quant_allreduce.c, coll_quant_stages.c      what a call of the program says
+ *       coll_quant_halves.c                          16-bit floats that are verified
  *       coll_quant_call.c
  *           coll_quant_setup.c                       until the module is ready
  *           coll_quant_learn.c                       does it pay?

@@ -8,9 +8,9 @@
  * Allgather: it requires no such thing.  A rank may send MPI_FLOAT and another one a
  * column of its matrix, as a derived type; what is the same on all ranks is the
  * signature, the basic types that are sent.  So the receive type decides by its
- * signature: all floats, however they lie in memory; nor does it matter what the send
- * type is.  Where a rank's floats are not one after the other they pass through memory of this
- * call:
+ * signature: all floats, all doubles, or all 16-bit floats, however they lie in memory; nor does it
+ * matter what the send type is.  Where a rank's numbers are not one after the other they pass
+ * through memory of this call:
  *
  *   send --pack--> own block --> algorithm --> N blocks --unpack--> receive
  *
@@ -32,14 +32,50 @@
 
 #include "coll_quant.h"
 #include "mca_below.h"
+#include "mca_half.h"
 #include "sizes.h"
 
-static int run_stage(quant_module_t *module, exchange_collective_t collective, const float *send,
-                     float *receive, size_t count)
+static size_t bytes_of_type(struct ompi_datatype_t *type)
+{
+    size_t bytes = 0;
+
+    (void) ompi_datatype_type_size(type, &bytes);
+    return bytes;
+}
+
+/* What numbers are here. */
+typedef struct numbers {
+    const quant_element_t *element; /* NULL: they stay exact */
+    const quant_storage_t *storage; /* of 16-bit floats; otherwise NULL */
+    struct ompi_datatype_t *type;   /* of the program */
+} numbers_t;
+
+static numbers_t numbers_of(const quant_module_t *module, struct ompi_datatype_t *type)
+{
+    const bool is_half = ARC_TYPE_UINT16 != module->uint16 && &ompi_mpi_uint16_t.dt == type;
+
+    return (numbers_t){
+        .element = coll_quant_element(module, is_half ? &ompi_mpi_float.dt : type),
+        .storage = is_half ? &module->storage : NULL,
+        .type = type,
+    };
+}
+
+/* What they count as, of `count` numbers for each rank. */
+static size_t bytes_of_all(const quant_module_t *module, const numbers_t *numbers, size_t count)
+{
+    return NULL == numbers->element
+               ? 0
+               : (size_t) ompi_comm_size(module->base.comm) * count * numbers->element->bytes;
+}
+
+static int run_stage(quant_module_t *module, exchange_collective_t collective,
+                     const numbers_t *numbers, const void *send, void *receive, size_t count)
 {
     quant_operation_t operation = {.send = send,
                                    .recv = receive,
-                                   .element = &quant_floats,
+                                   .element = numbers->element,
+                                   .storage = numbers->storage,
                                    .count = count,
                                    .collective = collective};
 
@@ -48,14 +84,26 @@ static int run_stage(quant_module_t *module, exchange_collective_t collective, c
     } else if (module->config.feedback) {
         coll_quant_residual_warn_of_stage(module, collective);
     }
-    return coll_quant_run_call(module, &operation, coll_quant_is_verified_next(module, collective));
+    return NULL != numbers->storage
+               ? coll_quant_run_halves(module, &operation)
+               : coll_quant_run_call(module, &operation,
+                                     coll_quant_is_verified_next(module, collective));
 }
 
-/* Stages take floats only; NULL: other types, or the user wants floats exact. */
-static const quant_element_t *floats_if(const quant_module_t *module, struct ompi_datatype_t *type)
+/* Passed down: 16-bit floats as floats, which are added there. */
+static int reduce_scatter_below(quant_module_t *module, arc_reason_t reason, const void *send,
+                                void *receive, int count, struct ompi_datatype_t *type,
+                                struct ompi_op_t *op)
 {
-    const quant_element_t *element = coll_quant_element(module, type);
-    return &quant_floats == element ? element : NULL;
+    arc_module_t *base = &module->base;
+
+    if (module->base.nested || !mca_half_is(module->uint16, op, type)) {
+        return arc_module_pass_reduce_scatter_block(base, reason, send, receive, count, type, op);
+    }
+    arc_module_count_pass(base, ARC_SLOT_reduce_scatter_block, reason, count, &ompi_mpi_float.dt,
+                          op);
+    return mca_half_reduce_scatter_block(base, module->uint16, send, receive, count,
+                                         arc_below_reduce_scatter_block);
 }
 
 int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
@@ -64,27 +112,29 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
 {
     quant_module_t *module =
         (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
-    const size_t bytes = (size_t) ompi_comm_size(comm) * (size_t) count * sizeof(float);
     arc_reason_t verdict = ARC_REASON_NESTED;
+    numbers_t numbers = {NULL, NULL, type};
 
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        coll_quant_agree_if_due(module, bytes);
-        verdict = mca_bridge_is_sum(op, type);
-        const int status = coll_quant_check_call(module, EXCHANGE_REDUCE_SCATTER,
-                                                 floats_if(module, type), bytes, &verdict);
+        coll_quant_agree_if_due(module, (size_t) ompi_comm_size(comm) * (size_t) count *
+                                            bytes_of_type(type));
+        numbers = numbers_of(module, type);
+        verdict = mca_bridge_is_sum(op, NULL == numbers.storage ? type : &ompi_mpi_float.dt);
+        const int status =
+            coll_quant_check_call(module, EXCHANGE_REDUCE_SCATTER, numbers.element,
+                                  bytes_of_all(module, &numbers, (size_t) count), &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
     }
     if (ARC_REASON_NONE != verdict) {
-        return coll_quant_learn(module,
-                                arc_module_pass_reduce_scatter_block(&module->base, verdict, send,
-                                                                     receive, count, type, op));
+        return coll_quant_learn(
+            module, reduce_scatter_below(module, verdict, send, receive, count, type, op));
     }
-    return coll_quant_learn(module, run_stage(module, EXCHANGE_REDUCE_SCATTER,
+    return coll_quant_learn(module, run_stage(module, EXCHANGE_REDUCE_SCATTER, &numbers,
                                               MPI_IN_PLACE == send ? receive : send, receive,
                                               (size_t) count));
 }
@@ -98,10 +148,7 @@ typedef struct side {
 
 static size_t bytes_of(const side_t *side)
 {
-    size_t type_bytes = 0;
-
-    (void) ompi_datatype_type_size(side->type, &type_bytes);
-    return (size_t) side->count * type_bytes;
+    return (size_t) side->count * bytes_of_type(side->type);
 }
 
 static void *block_at(const side_t *side, int block)
@@ -113,21 +160,24 @@ static void *block_at(const side_t *side, int block)
 }
 
 /* Where there is nothing to pack, nor to unpack. */
-static int gather_unpacked(quant_module_t *module, const side_t *send, const side_t *receive,
-                           size_t count)
+static int gather_unpacked(quant_module_t *module, const numbers_t *numbers, const side_t *send,
+                           const side_t *receive, size_t count)
 {
-    return run_stage(module, EXCHANGE_ALLGATHER, send->at, receive->at, count);
+    return run_stage(module, EXCHANGE_ALLGATHER, numbers, send->at, receive->at, count);
 }
 
 /* By way of memory: all blocks, in it the own one. */
-static __attribute__((noinline)) int gather_packed(quant_module_t *module, const side_t *send,
-                                                   const side_t *receive, size_t count)
+static __attribute__((noinline)) int gather_packed(quant_module_t *module, const numbers_t *numbers,
+                                                   const side_t *send, const side_t *receive,
+                                                   size_t count)
 {
     const int ranks = ompi_comm_size(module->base.comm);
     const int rank = ompi_comm_rank(module->base.comm);
+    const size_t block_bytes = count * bytes_of_type(numbers->type);
     size_t bytes = 0;
-    const bool fits = arc_checked_bytes((size_t) ranks, count * sizeof(float), 0, &bytes);
-    float *blocks = fits ? malloc(bytes) : NULL;
+    const bool fits = arc_checked_bytes((size_t) ranks, block_bytes, 0, &bytes);
+    uint8_t *blocks = fits ? malloc(bytes) : NULL;
+    uint8_t *own = blocks + (size_t) rank * block_bytes;
 
     if (NULL == blocks) {
         (void) arc_module_break_call(&module->base, ARC_SLOT_allgather, ARC_ERR_NO_MEMORY,
@@ -135,23 +185,27 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
         return MPI_ERR_NO_MEM;
     }
     /* A rank that fails alone takes part nevertheless, with zeros; the call ends in its error. */
-    int error =
-        ompi_datatype_sndrcv(send->at, send->count, send->type, blocks + (size_t) rank * count,
-                             (int32_t) count, &ompi_mpi_float.dt);
+    int error = ompi_datatype_sndrcv(send->at, send->count, send->type, own, (int32_t) count,
+                                     numbers->type);
     if (OMPI_SUCCESS != error) {
-        memset(blocks + (size_t) rank * count, 0, count * sizeof *blocks);
+        memset(own, 0, block_bytes);
     }
-    const int status =
-        run_stage(module, EXCHANGE_ALLGATHER, blocks + (size_t) rank * count, blocks, count);
+    const int status = run_stage(module, EXCHANGE_ALLGATHER, numbers, own, blocks, count);
     for (int block = 0; MPI_SUCCESS == status && OMPI_SUCCESS == error && block < ranks; ++block) {
-        error = ompi_datatype_sndrcv(blocks + (size_t) block * count, (int32_t) count,
-                                     &ompi_mpi_float.dt, block_at(receive, block), receive->count,
+        error = ompi_datatype_sndrcv(blocks + (size_t) block * block_bytes, (int32_t) count,
+                                     numbers->type, block_at(receive, block), receive->count,
                                      receive->type);
     }
     if (ARC_PHASE_BROKEN != module->base.phase) {
         free(blocks); /* otherwise a message may still be under way */
     }
     return MPI_SUCCESS == status ? error : status;
+}
+
+/* `basic` itself, or another name of the same format. */
+static bool is_plain(const struct ompi_datatype_t *type, const struct ompi_datatype_t *basic)
+{
+    return ompi_datatype_is_predefined(type) && type->super.id == basic->super.id;
 }
 
 int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
@@ -162,25 +216,28 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         (quant_module_t *) arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
     const side_t out = {receive, receive_count, receive_type};
     const side_t in = {(void *) send, send_count, send_type};
-    const size_t count = bytes_of(&out) / sizeof(float);
+    struct ompi_datatype_t *type = mca_bridge_all_of(receive_type);
+    const size_t count = NULL == type ? 0 : bytes_of(&out) / bytes_of_type(type);
     arc_reason_t verdict = ARC_REASON_NESTED;
+    numbers_t numbers = {NULL, NULL, NULL};
 
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
     if (!module->base.nested) {
-        const size_t bytes = (size_t) ompi_comm_size(comm) * bytes_of(&out);
-        coll_quant_agree_if_due(module, bytes);
-        const quant_element_t *floats = floats_if(module, &ompi_mpi_float.dt);
-        verdict = NULL == floats ? ARC_REASON_TYPE_OR_OP : mca_bridge_all_floats(receive_type);
+        coll_quant_agree_if_due(module, (size_t) ompi_comm_size(comm) * bytes_of(&out));
+        if (NULL != type) {
+            numbers = numbers_of(module, type);
+        }
+        verdict = NULL == numbers.element ? ARC_REASON_TYPE_OR_OP : ARC_REASON_NONE;
         if (ARC_REASON_NONE == verdict && MPI_IN_PLACE == send) {
             verdict = ARC_REASON_IN_PLACE;
         }
         if (ARC_REASON_NONE == verdict && count > INT32_MAX) {
             verdict = ARC_REASON_TOO_LARGE; /* for Open MPI's packing */
         }
-        const int status =
-            coll_quant_check_call(module, EXCHANGE_ALLGATHER, floats, bytes, &verdict);
+        const int status = coll_quant_check_call(module, EXCHANGE_ALLGATHER, numbers.element,
+                                                 bytes_of_all(module, &numbers, count), &verdict);
         if (MPI_SUCCESS != status) {
             return status;
         }
@@ -195,7 +252,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
         ++module->sequence;
         return MPI_ERR_COUNT;
     }
-    const bool packed = !mca_bridge_is_float(receive_type) || !mca_bridge_is_float(send_type);
-    return coll_quant_learn(module,
-                            (packed ? gather_packed : gather_unpacked)(module, &in, &out, count));
+    const bool packed = !is_plain(receive_type, numbers.type) || !is_plain(send_type, numbers.type);
+    return coll_quant_learn(
+        module, (packed ? gather_packed : gather_unpacked)(module, &numbers, &in, &out, count));
 }

@@ -112,7 +112,7 @@ typedef struct quant_operation {
     const void *send;
     void *recv;
     const quant_element_t *element;   /* what these are; NULL: floats */
-    const quant_storage_t *storage;   /* of an allreduce of floats: what they are; NULL: floats */
+    const quant_storage_t *storage;   /* of floats: what the program has; NULL: floats */
     size_t count;                     /* elements of the vector, or of a block */
     exchange_collective_t collective; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */

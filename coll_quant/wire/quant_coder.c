@@ -27,6 +27,36 @@ static void *result_at(const quant_coder_t *coder, size_t index)
     return (uint8_t *) coder->operation.recv + index * storage_bytes(coder);
 }
 
+/* Numbers that are sent, as they are added; those that are widened until the next ones are. */
+static const void *parts_at(const quant_coder_t *coder, size_t index, size_t elems)
+{
+    const quant_storage_t *storage = coder->operation.storage;
+    const void *numbers = sent_at(coder, index);
+
+    if (NULL == storage) {
+        return numbers;
+    }
+    storage->widen(numbers, coder->segment.floats, elems);
+    return coder->segment.floats;
+}
+
+/* Where a result is made: in its place, unless it is to be made narrow. */
+static void *made_at(const quant_coder_t *coder, size_t index)
+{
+    return NULL == coder->operation.storage ? result_at(coder, index) : coder->segment.floats;
+}
+
+/* A result that was made there and is off by up to `bound` comes to its place. */
+static void finish_result(const quant_coder_t *coder, size_t index, size_t elems, float bound)
+{
+    const quant_storage_t *storage = coder->operation.storage;
+
+    if (NULL != storage) {
+        quant_storage_clamp(storage, coder->config.kernels, bound, coder->segment.floats, elems);
+        storage->narrow(coder->segment.floats, result_at(coder, index), elems);
+    }
+}
+
 /* ---- what both ends know of a message ---- */
 
 /* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
@@ -57,14 +87,9 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 /* The own part, with what it lacked in the call before; error: how far it is off. */
 static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span)
 {
-    const quant_storage_t *storage = coder->operation.storage;
     const float *residual = coder->operation.residual;
-    const void *x = sent_at(coder, span->begin);
+    const void *x = parts_at(coder, span->begin, span->elems);
 
-    if (NULL != storage) {
-        storage->widen(x, coder->segment.floats, span->elems);
-        x = coder->segment.floats;
-    }
     if (NULL == residual) {
         return (exchange_sum_t){.numbers = (void *) x};
     }
@@ -120,8 +145,8 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
     const quant_wire_segment_t segment = segment_of(coder, message);
 
     if (!message->partial) {
-        return coder->element->pack(&segment, sent_at(coder, message->span.begin - coder->own), 0,
-                                    buffer);
+        const void *block = parts_at(coder, message->span.begin - coder->own, message->span.elems);
+        return coder->element->pack(&segment, block, 0, buffer);
     }
     const exchange_sum_t part = part_of(coder, &message->span, x);
     const size_t bytes = coder->element->pack(&segment, part.numbers, part.error, buffer);
@@ -161,28 +186,25 @@ static void store_sum(exchange_coder_t *base, const exchange_message_t *message,
                       const exchange_sum_t *x)
 {
     quant_coder_t *coder = (quant_coder_t *) base;
-    exchange_sum_t result = {.numbers = result_at(coder, message->span.begin - coder->own)};
+    const size_t at = message->span.begin - coder->own;
+    exchange_sum_t result = {.numbers = made_at(coder, at)};
 
     add(base, message, buffer, x, &result);
     raise_bound(coder, result.error);
+    finish_result(coder, at, message->span.elems, result.error);
 }
 
 static void store_total(exchange_coder_t *base, const exchange_message_t *message,
                         const void *buffer)
 {
     quant_coder_t *coder = (quant_coder_t *) base;
-    const quant_storage_t *storage = coder->operation.storage;
     const quant_wire_segment_t segment = segment_of(coder, message);
     const float bound = quant_wire_bound(buffer);
-    void *into = result_at(coder, message->span.begin);
+    const size_t at = message->span.begin;
 
     raise_bound(coder, bound);
-    coder->element->unpack(&segment, buffer, NULL == storage ? into : coder->segment.floats);
-    if (NULL != storage) {
-        quant_storage_clamp(storage, coder->config.kernels, bound, coder->segment.floats,
-                            message->span.elems);
-        storage->narrow(coder->segment.floats, into, message->span.elems);
-    }
+    coder->element->unpack(&segment, buffer, made_at(coder, at));
+    finish_result(coder, at, message->span.elems, bound);
 }
 
 static const exchange_coder_ops_t ops = {

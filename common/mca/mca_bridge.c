@@ -356,8 +356,18 @@ bool mca_bridge_is_double(const struct ompi_datatype_t *type)
     return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT8 == type->super.id;
 }
 
-arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type)
+struct ompi_datatype_t *mca_bridge_all_of(const struct ompi_datatype_t *type)
 {
-    return UINT32_C(1) << OPAL_DATATYPE_FLOAT4 == type->super.bdt_used ? ARC_REASON_NONE
-                                                                       : ARC_REASON_TYPE_OR_OP;
+    static struct ompi_datatype_t *const known[] = {
+        &ompi_mpi_float.dt,
+        &ompi_mpi_double.dt,
+        &ompi_mpi_uint16_t.dt,
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+        if (UINT32_C(1) << known[i]->super.id == type->super.bdt_used) {
+            return known[i];
+        }
+    }
+    return NULL;
 }

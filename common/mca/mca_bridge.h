@@ -96,9 +96,10 @@ bool mca_bridge_is_float(const struct ompi_datatype_t *type);
 bool mca_bridge_is_double(const struct ompi_datatype_t *type);
 
 /*
- * Is the type, predefined or not, made of nothing but these?  ARC_REASON_NONE if so.  It follows
- * from the signature, which ranks have in common that send such types to each other.
+ * MPI_FLOAT, MPI_DOUBLE or MPI_UINT16_T, if the type, predefined or not, is made of nothing but
+ * these; otherwise NULL.  It follows from the signature, which ranks have in common that send such
+ * types to each other.
  */
-arc_reason_t mca_bridge_all_floats(const struct ompi_datatype_t *type);
+struct ompi_datatype_t *mca_bridge_all_of(const struct ompi_datatype_t *type);
 
 #endif

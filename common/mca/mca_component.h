@@ -148,8 +148,8 @@ static inline void arc_module_count_served(arc_module_t *module, arc_slot_t slot
 }
 
 /* Count, and say if the user wants to know, that a call goes to the component below. */
-void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
-                           struct ompi_datatype_t *type, struct ompi_op_t *op);
+void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
+                           const struct ompi_datatype_t *type, const struct ompi_op_t *op);
 
 /* Count, and give the call to the component below. */
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,

@@ -25,4 +25,11 @@ static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
 int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
                        int count, mca_coll_base_module_allreduce_fn_t allreduce);
 
+/*
+ * The same of a reduce-scatter, `count` for each rank; send and receive as MPI has them.
+ */
+int mca_half_reduce_scatter_block(arc_module_t *module, arc_type_t half, const void *send,
+                                  void *receive, int count,
+                                  mca_coll_base_module_reduce_scatter_block_fn_t reduce_scatter);
+
 #endif

@@ -59,8 +59,8 @@ bool arc_module_begin_tally(arc_module_t *module)
 }
 
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
-static void count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
-                       const struct ompi_datatype_t *type, const struct ompi_op_t *op)
+void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
+                           const struct ompi_datatype_t *type, const struct ompi_op_t *op)
 {
     const size_t blocks = ARC_SLOT_allreduce == slot ? 1 : (size_t) ompi_comm_size(module->comm);
     size_t type_bytes = 0;
@@ -79,16 +79,10 @@ static void count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reaso
     }
 }
 
-void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, int count,
-                           struct ompi_datatype_t *type, struct ompi_op_t *op)
-{
-    count_pass(module, ARC_SLOT_allreduce, reason, count, type, op);
-}
-
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    count_pass(module, ARC_SLOT_allreduce, reason, count, type, op);
+    arc_module_count_pass(module, ARC_SLOT_allreduce, reason, count, type, op);
     return arc_below_allreduce(send, receive, count, type, op, module->comm, &module->super);
 }
 
@@ -96,7 +90,7 @@ int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reas
                                          const void *send, void *receive, int count,
                                          struct ompi_datatype_t *type, struct ompi_op_t *op)
 {
-    count_pass(module, ARC_SLOT_reduce_scatter_block, reason, count, type, op);
+    arc_module_count_pass(module, ARC_SLOT_reduce_scatter_block, reason, count, type, op);
     return arc_below_reduce_scatter_block(send, receive, count, type, op, module->comm,
                                           &module->super);
 }
@@ -105,7 +99,7 @@ int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const v
                               int send_count, struct ompi_datatype_t *send_type, void *receive,
                               int receive_count, struct ompi_datatype_t *receive_type)
 {
-    count_pass(module, ARC_SLOT_allgather, reason, receive_count, receive_type, NULL);
+    arc_module_count_pass(module, ARC_SLOT_allgather, reason, receive_count, receive_type, NULL);
     return arc_below_allgather(send, send_count, send_type, receive, receive_count, receive_type,
                                module->comm, &module->super);
 }

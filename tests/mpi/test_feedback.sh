@@ -30,6 +30,9 @@ on="$on --mca coll_quant_types all"
 mpi_run "np=2 allreduce of doubles" 2 60 "$on" buckets allreduce double fixed
 mpi_run "np=2 allreduce of 16-bit floats" 2 60 "$fed --mca coll_quant_format int4 \
     --mca coll_quant_types bf16" buckets allreduce bf16 fixed
+mpi_run "np=3 reduce_scatter of doubles" 3 60 "$on" buckets reduce_scatter double fixed
+mpi_run "np=3 reduce_scatter of 16-bit floats" 3 60 "$fed --mca coll_quant_format int4 \
+    --mca coll_quant_collectives all --mca coll_quant_types bf16" buckets reduce_scatter bf16 fixed
 for places in moving one; do
     mpi_run "np=2 allreduce, $places" 2 60 "$on --mca coll_quant_feedback_calls 5" \
         buckets allreduce float $places

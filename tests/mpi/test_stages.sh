@@ -47,6 +47,17 @@ mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quant_stages -
 for ranks in 2 3 4; do
     mpi_run "np=$ranks info keys" "$ranks" 60 "" quant_stages -k
 done
+# Types, and verified calls of each.
+ring="$all --mca coll_quant_algorithm full_loop"
+for verify in "" "--mca coll_quant_verify_every 1"; do
+    mpi_run "np=3 doubles $verify" 3 60 "$ring --mca coll_quant_types all $verify" \
+        stage_types double 3.56e-5
+    mpi_run "np=3 bf16 $verify" 3 60 "$ring --mca coll_quant_types bf16 $verify" \
+        stage_types bf16 3.56e-5
+done
+mpi_run "np=3 doubles that stay exact" 3 60 "$ring" stage_types double 0
+mpi_run "np=3 floats with doubles alone" 3 60 "$ring --mca coll_quant_types double" \
+    stage_types float 0
 # Calls that are verified, of any types; the first one that is above the limit is exact, and so are
 # all that follow, of any collective.
 mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quant_stages -a 1

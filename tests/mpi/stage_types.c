@@ -1,0 +1,203 @@
+/*
+ * MPI_Reduce_scatter_block and MPI_Allgather of doubles and of 16-bit floats.
+ *
+ *   stage_types TYPE C
+ *
+ *   TYPE   float, double, bf16 (in MPI_UINT16_T)
+ *   C      mean square error of one encoding of normals; 0: all is exact
+ *
+ * Long blocks have the error that theory says for a ring, which rounds partial sums of 1, 2, ...
+ * N - 1 ranks; an allgather in place is exact, as are short blocks.  An allgather ends in the same
+ * bytes on all ranks, also where some of them gather into a derived type.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "normal.h"
+
+enum { LONG = 200003, SHORT = 50, BF16_SHIFT = 16, SEED = 31, RANGE = 40 };
+
+static int rank;
+static int ranks;
+static MPI_Datatype type = MPI_FLOAT;
+static size_t type_bytes = sizeof(float);
+
+static float float_of(uint32_t bits)
+{
+    float value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* What bf16 can hold. */
+static uint32_t bits_of(float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> BF16_SHIFT << BF16_SHIFT;
+}
+
+static void write_number(void *to, size_t i, float value)
+{
+    if (MPI_DOUBLE == type) {
+        ((double *) to)[i] = (double) value;
+    } else if (MPI_UINT16_T == type) {
+        ((uint16_t *) to)[i] = (uint16_t) (bits_of(value) >> BF16_SHIFT);
+    } else {
+        ((float *) to)[i] = value;
+    }
+}
+
+static double read_number(const void *from, size_t i)
+{
+    if (MPI_DOUBLE == type) {
+        return ((const double *) from)[i];
+    }
+    return MPI_UINT16_T == type
+               ? (double) float_of((uint32_t) ((const uint16_t *) from)[i] << BF16_SHIFT)
+               : (double) ((const float *) from)[i];
+}
+
+/* What `of_rank` has for all blocks; small integers in short ones, whose sums are exact. */
+static float *draw(int of_rank, size_t block)
+{
+    const size_t elems = block * (size_t) ranks;
+    float *values = must_alloc((elems + 1) * sizeof *values);
+
+    draw_normal(values, of_rank, elems);
+    for (size_t i = 0; i < elems; i++) {
+        values[i] = SHORT == block
+                        ? (float) (draw_bits(SEED, (unsigned) of_rank, (uint64_t) i) % RANGE)
+                        : float_of(bits_of(values[i]));
+    }
+    return values;
+}
+
+/* The mean square of `mean` is what theory says: all of it, or what one rounding to bf16 adds. */
+static void check_error(double mean, double expected, double variance)
+{
+    const double rounded = MPI_UINT16_T == type ? 3e-6 * variance : 0;
+
+    /* Sums of floats are rounded, too. */
+    tap_check(0 == expected ? mean < 1e-12
+                            : mean > 0.8 * expected && mean < 1.2 * (expected + rounded),
+              "%g instead of %g", mean, expected);
+}
+
+static void check_reduce_scatter(size_t block, bool in_place, double expected)
+{
+    const size_t elems = block * (size_t) ranks;
+    void *send = must_alloc(elems * type_bytes);
+    void *receive = must_alloc(elems * type_bytes);
+    double *sum = must_alloc(elems * sizeof *sum);
+    double squares = 0;
+
+    memset(sum, 0, elems * sizeof *sum);
+    for (int r = 0; r < ranks; r++) {
+        float *values = draw(r, block);
+        for (size_t i = 0; i < elems; i++) {
+            sum[i] += (double) values[i];
+            if (r == rank) {
+                write_number(in_place ? receive : send, i, values[i]);
+            }
+        }
+        free(values);
+    }
+    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, type, MPI_SUM,
+                             MPI_COMM_WORLD);
+    for (size_t i = 0; i < block; i++) {
+        const double error = read_number(receive, i) - sum[(size_t) rank * block + i];
+        squares += error * error;
+    }
+    check_error(squares / (double) block, expected, ranks);
+    tap_case("reduce_scatter_block of %zu%s: the error is %g", block, in_place ? ", in place" : "",
+             expected);
+    free(send);
+    free(receive);
+    free(sum);
+}
+
+static double squares_of_gathered(const void *receive, size_t block)
+{
+    double squares = 0;
+
+    for (int r = 0; r < ranks; r++) {
+        float *values = draw(r, block);
+        for (size_t i = 0; i < block; i++) {
+            const double error = read_number(receive, (size_t) r * block + i) - (double) values[i];
+            squares += error * error;
+        }
+        free(values);
+    }
+    return squares / (double) (block * (size_t) ranks);
+}
+
+/* `derived`: odd ranks receive blocks as one element of a derived type. */
+static void check_allgather(size_t block, bool in_place, bool derived, double expected)
+{
+    const size_t elems = block * (size_t) ranks;
+    void *send = must_alloc(block * type_bytes);
+    unsigned char *receive = must_alloc(elems * type_bytes);
+    unsigned char *of_first = must_alloc(elems * type_bytes);
+    float *values = draw(rank, block);
+    MPI_Datatype whole;
+
+    MPI_Type_contiguous((int) block, type, &whole);
+    MPI_Type_commit(&whole);
+    for (size_t i = 0; i < block; i++) {
+        write_number(in_place ? receive + (size_t) rank * block * type_bytes : send, i, values[i]);
+    }
+    if (derived && rank % 2 == 1) {
+        MPI_Allgather(send, (int) block, type, receive, 1, whole, MPI_COMM_WORLD);
+    } else {
+        MPI_Allgather(in_place ? MPI_IN_PLACE : send, (int) block, type, receive, (int) block, type,
+                      MPI_COMM_WORLD);
+    }
+    check_error(squares_of_gathered(receive, block), expected, 1);
+    memcpy(of_first, receive, elems * type_bytes);
+    MPI_Bcast(of_first, (int) elems, type, 0, MPI_COMM_WORLD);
+    tap_check(memcmp(of_first, receive, elems * type_bytes) == 0, "other bytes than rank 0");
+    tap_case("allgather of %zu%s%s: the error is %g, the same bytes everywhere", block,
+             in_place ? ", in place" : "", derived ? ", derived types" : "", expected);
+    MPI_Type_free(&whole);
+    free(send);
+    free(receive);
+    free(of_first);
+    free(values);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc != 3) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    if (0 == strcmp(argv[1], "double")) {
+        type = MPI_DOUBLE;
+        type_bytes = sizeof(double);
+    } else if (0 == strcmp(argv[1], "bf16")) {
+        type = MPI_UINT16_T;
+        type_bytes = sizeof(uint16_t);
+    }
+    const double once = atof(argv[2]);
+    const double sums = once * ranks * (ranks - 1) / 2;
+    tap_start();
+    check_reduce_scatter(LONG, false, sums);
+    check_reduce_scatter(LONG, true, sums);
+    check_reduce_scatter(SHORT, false, 0);
+    check_reduce_scatter(SHORT, true, 0);
+    check_allgather(LONG, false, false, once);
+    check_allgather(LONG, false, true, once);
+    check_allgather(LONG, true, false, 0);
+    check_allgather(SHORT, false, false, 0);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
