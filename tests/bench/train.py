@@ -4,8 +4,14 @@
 
 A network with two hidden layers learns to classify; softmax, cross entropy, SGD with momentum.
 Every rank has all parameters and a shard of the data. A step takes a batch of the shard on every
-rank, adds the gradients with one MPI_Allreduce of MPI_FLOAT, in place, and divides by the ranks.
-The rate of learning falls linearly to nothing.
+rank, adds the gradients and divides by the ranks. The rate of learning falls linearly to nothing.
+How a step adds, --update says:
+
+    all       one MPI_Allreduce of MPI_FLOAT, in place; every rank updates all parameters
+    shards    as ZeRO does: MPI_Reduce_scatter_block gives each rank the gradients of its share of
+              the parameters, which it updates; MPI_Allgather, in place, hands all shares to all
+    copies    the same, but a rank keeps its share beside the parameters that it computes with, and
+              gathers from there, not in place: these parameters may be approximate then
 
 The data are generated, the same in every run: normals that a random network, the teacher, puts into
 classes. A part of the labels for training is replaced by random ones; those of the held-out set are
@@ -53,6 +59,9 @@ def parse_arguments():
     parser.add_argument(
         "--rate", type=float, default=0.05, help="of learning, at first (%(default)s)"
     )
+    parser.add_argument(
+        "--update", choices=["all", "shards", "copies"], default="all", help="%(default)s"
+    )
     parser.add_argument("--momentum", type=float, default=0.9, help="default: %(default)s")
     arguments = parser.parse_args()
     if arguments.samples // WORLD.size < arguments.batch:
@@ -63,10 +72,10 @@ def parse_arguments():
 class Network:
     """Layers (weights, biases) that are parts of one vector, and so are their gradients."""
 
-    def __init__(self, widths, generator):
+    def __init__(self, widths, generator, multiple=1):
         pairs = list(zip(widths, widths[1:]))
         count = sum(inputs * outputs + outputs for inputs, outputs in pairs)
-        self.parameters = numpy.zeros(count, dtype=numpy.float32)
+        self.parameters = numpy.zeros(count + -count % multiple, dtype=numpy.float32)
         self.gradient = numpy.zeros_like(self.parameters)
         self.layers = self.parts(self.parameters, pairs)
         self.layer_gradients = self.parts(self.gradient, pairs)
@@ -106,6 +115,44 @@ class Network:
             if number > 0:
                 error = (error @ self.layers[number][0].T) * (activations[number] > 0)
         return loss
+
+
+class UpdateOfAll:
+    """Every rank updates all parameters."""
+
+    sums = 0  # that may be approximate
+
+    def __init__(self, network, momentum):
+        self.network, self.momentum = network, momentum
+        self.velocity = numpy.zeros_like(network.parameters)
+
+    def step(self, rate):
+        WORLD.Allreduce(MPI.IN_PLACE, self.network.gradient, op=MPI.SUM)
+        self.sums += 1
+        self.velocity *= self.momentum
+        self.velocity -= rate / WORLD.size * self.network.gradient
+        self.network.parameters += self.velocity
+
+
+class UpdateOfShards:
+    """Every rank updates its share, of which it may have a copy of its own."""
+
+    sums = 0
+
+    def __init__(self, network, momentum, copies):
+        self.network, self.momentum, self.copies = network, momentum, copies
+        share = network.parameters.reshape(WORLD.size, -1)[WORLD.rank]
+        self.share = share.copy() if copies else share
+        self.gradient = numpy.zeros_like(self.share)
+        self.velocity = numpy.zeros_like(self.share)
+
+    def step(self, rate):
+        WORLD.Reduce_scatter_block(self.network.gradient, self.gradient, op=MPI.SUM)
+        self.velocity *= self.momentum
+        self.velocity -= rate / WORLD.size * self.gradient
+        self.share += self.velocity
+        WORLD.Allgather(self.share if self.copies else MPI.IN_PLACE, self.network.parameters)
+        self.sums += 2 if self.copies else 1
 
 
 def softmax(outputs):
@@ -153,7 +200,7 @@ def batches_of_epoch(arguments):
     return arguments.samples // WORLD.size // arguments.batch
 
 
-def run_epoch(arguments, epoch, network, velocity, shard, generator):
+def run_epoch(arguments, epoch, network, update, shard, generator):
     """Returns the mean loss of this rank's batches; epochs count from 1."""
     samples, labels = shard
     batches = batches_of_epoch(arguments)
@@ -162,10 +209,7 @@ def run_epoch(arguments, epoch, network, velocity, shard, generator):
     for step, batch in enumerate(order.reshape(batches, arguments.batch), (epoch - 1) * batches):
         rate = arguments.rate * (1 - step / (arguments.epochs * batches))
         loss += network.learn(samples[batch], labels[batch]) / batches
-        WORLD.Allreduce(MPI.IN_PLACE, network.gradient, op=MPI.SUM)
-        velocity *= arguments.momentum
-        velocity -= rate / WORLD.size * network.gradient
-        network.parameters += velocity
+        update.step(rate)
     return loss
 
 
@@ -185,20 +229,25 @@ def main():
     arguments = parse_arguments()
     shard, held_out = generate(arguments)
     widths = [FEATURES, arguments.hidden, arguments.hidden, CLASSES]
-    network = Network(widths, numpy.random.default_rng([arguments.seed]))
-    velocity = numpy.zeros_like(network.parameters)
+    multiple = 1 if arguments.update == "all" else WORLD.size
+    network = Network(widths, numpy.random.default_rng([arguments.seed]), multiple)
+    if arguments.update == "all":
+        update = UpdateOfAll(network, arguments.momentum)
+    else:
+        update = UpdateOfShards(network, arguments.momentum, arguments.update == "copies")
     generator = numpy.random.default_rng([arguments.seed, 1 + WORLD.rank])
     if WORLD.rank == 0:
         print(f"# {describe(arguments)}, {network.gradient.nbytes} bytes of gradient")
         print("\t".join(COLUMNS), flush=True)
     for epoch in range(1, arguments.epochs + 1):
-        loss = run_epoch(arguments, epoch, network, velocity, shard, generator)
+        loss = run_epoch(arguments, epoch, network, update, shard, generator)
         results = mean_of_ranks([loss, *test(network, held_out)])
         if WORLD.rank == 0:
             print(epoch, *(f"{result:.6f}" for result in results), sep="\t", flush=True)
     same = same_everywhere(network.parameters)
     if WORLD.rank == 0:
         verdict = "the same bytes" if same else "NOT THE SAME"
+        print(f"# {update.sums} calls that may be approximate")
         print(f"# the parameters of all ranks are {verdict}", flush=True)
     return 0 if same else 1
 

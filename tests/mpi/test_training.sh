@@ -1,6 +1,6 @@
 #!/bin/sh
 # A training that knows nothing of ARC (bench/train.py) ends with the same parameters on all ranks
-# when its gradients are quantized, and learns as much as with exact sums.
+# when its gradients are quantized, and learns as much as with exact sums; also as ZeRO does it.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -23,10 +23,10 @@ steps=$((epochs * samples / ranks / batch))
 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
-# train NAME "MCA ARGUMENTS" CALLS: leaves the losses, one per epoch, in $mpi_scratch/NAME
+# train NAME "MCA ARGUMENTS" CALLS UPDATE: leaves the losses, one per epoch, in $mpi_scratch/NAME
 train() {
     mpi_start $ranks 90 "$2 --mca coll_quant_report 1" $python "$script" \
-        --epochs $epochs --samples $samples --held-out 1024 --batch $batch
+        --epochs $epochs --samples $samples --held-out 1024 --batch $batch --update "$4"
     mpi_result "$mpi_status" "$1: ends well"
     [ "$mpi_status" -eq 0 ] || mpi_show "$mpi_scratch/err"
     grep -q '^# the parameters of all ranks are the same bytes$' "$mpi_scratch/out"
@@ -39,12 +39,18 @@ train() {
     mpi_result $? "$1: a loss for each epoch: $(tr '\n' ' ' <"$mpi_scratch/$1")"
 }
 
-train exact "--mca coll_quant_enable 0" 0
-train int8 "--mca coll_quant_enable 1" $steps
+int8="--mca coll_quant_enable 1"
+train exact "--mca coll_quant_enable 0" 0 all
+train int8 "$int8" $steps all
 awk 'NR == 1 { first = $1 } END { exit !($1 < first / 2) }' "$mpi_scratch/int8"
 mpi_result $? "int8: the loss falls to less than half of that of the first epoch"
-paste "$mpi_scratch/exact" "$mpi_scratch/int8" | awk -v percent=$percent '
-    { low = $1 * (1 - percent / 100); high = $1 * (1 + percent / 100) }
-    END { exit !(NR > 0 && low <= $2 && $2 <= high) }'
-mpi_result $? "int8: the last loss is within $percent % of that of exact sums"
+train shards "$int8 --mca coll_quant_collectives all --mca coll_quant_error_feedback 1" \
+    $steps shards
+train copies "$int8 --mca coll_quant_collectives all" $((2 * steps)) copies
+for name in int8 shards copies; do
+    paste "$mpi_scratch/exact" "$mpi_scratch/$name" | awk -v percent=$percent '
+        { low = $1 * (1 - percent / 100); high = $1 * (1 + percent / 100) }
+        END { exit !(NR > 0 && low <= $2 && $2 <= high) }'
+    mpi_result $? "$name: the last loss is within $percent % of that of exact sums"
+done
 mpi_done

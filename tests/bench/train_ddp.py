@@ -1,0 +1,213 @@
+"""A training with PyTorch's DistributedDataParallel, whose buckets of gradients MPI adds.
+
+    mpirun -n 4 python3 train_ddp.py --seed 1
+
+The hook is what a program needs to have DistributedDataParallel add with MPI; the rest is as with
+any other backend, and nothing here knows of ARC. The hook adds a bucket with one MPI_Allreduce of
+MPI_FLOAT, in place, by mpi4py. DistributedDataParallel itself starts with gloo, by which it hands
+the first parameters to all ranks.
+
+A network learns to classify sequences of tokens: an embedding, of which most rows have no gradient
+in a step, the mean over the sequence, linear layers with biases, ReLU and layer norms between them,
+softmax, cross entropy, Adam with a rate that falls linearly to nothing. The last bucket holds the
+embedding, norms, biases and the first linear layer, whose gradients have very different sizes.
+
+The data are generated, the same in every run: tokens of Zipf's frequencies, which a random network,
+the teacher, puts into classes. A part of the labels for training is replaced by random ones; those
+of the held-out set are right. --seed is about the rest: the first parameters and the order of the
+data.
+
+It prints what train.py prints, and has its exit status.
+
+Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import argparse
+import os
+import tempfile
+
+import numpy
+import torch
+from mpi4py import MPI
+from torch.nn import functional
+from torch.nn.parallel import DistributedDataParallel
+
+WORLD = MPI.COMM_WORLD
+COLUMNS = ["epoch", "loss", "held_out_loss", "accuracy"]
+DATA_SEED = 21
+VOCABULARY, LENGTH, CLASSES = 500, 8, 10
+TEACHER_FEATURES = 4
+WRONG_LABELS = 0.05
+EMBEDDED, HIDDEN, LAYERS = 64, 256, 3
+BUCKET_MIB = 0.25
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("Copyright")[0],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
+    parser.add_argument("--epochs", type=int, default=2, help="default: %(default)s")
+    parser.add_argument(
+        "--samples", type=int, default=8192, help="to learn from, of all ranks (%(default)s)"
+    )
+    parser.add_argument("--held-out", type=int, default=4096, help="samples (%(default)s)")
+    parser.add_argument("--batch", type=int, default=32, help="of each rank (%(default)s)")
+    parser.add_argument(
+        "--rate", type=float, default=0.002, help="of learning, at first (%(default)s)"
+    )
+    arguments = parser.parse_args()
+    if arguments.samples // WORLD.size < arguments.batch:
+        parser.error("a rank's shard has less than one batch")
+    return arguments
+
+
+class Mean(torch.nn.Module):
+    """Over the sequence."""
+
+    def forward(self, embedded):
+        return embedded.mean(dim=1)
+
+
+def make_network():
+    widths = [EMBEDDED] + [HIDDEN] * (1 + LAYERS)
+    parts = [torch.nn.Embedding(VOCABULARY, EMBEDDED), Mean(), torch.nn.LayerNorm(EMBEDDED)]
+    for inputs, outputs in zip(widths, widths[1:]):
+        parts += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU(), torch.nn.LayerNorm(outputs)]
+    return torch.nn.Sequential(*parts, torch.nn.Linear(HIDDEN, CLASSES))
+
+
+class Adder:
+    """Its add() is the hook; the lengths of the buckets of the latest step."""
+
+    def __init__(self):
+        self.calls = 0
+        self.buckets = []
+
+    def add(self, _, bucket):
+        gradients = bucket.buffer()
+        WORLD.Allreduce(MPI.IN_PLACE, gradients.numpy(), op=MPI.SUM)
+        self.calls += 1
+        if bucket.index() == 0:
+            self.buckets = []
+        self.buckets.append(gradients.numel() * gradients.element_size())
+        future = torch.futures.Future()
+        future.set_result(gradients.div_(WORLD.size))
+        return future
+
+
+def start_gloo():
+    """All ranks are taken to be on one machine."""
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    place = tempfile.mkdtemp() if WORLD.rank == 0 else None
+    place = WORLD.bcast(place, root=0)
+    meeting = os.path.join(place, "meeting")
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{meeting}", rank=WORLD.rank, world_size=WORLD.size
+    )
+    WORLD.Barrier()
+    if WORLD.rank == 0:
+        os.unlink(meeting)
+        os.rmdir(place)
+
+
+def distribute(network):
+    # Otherwise the first bucket has 1 MiB, whatever the others have.
+    torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = int(BUCKET_MIB * 2**20)
+    model = DistributedDataParallel(network, bucket_cap_mb=BUCKET_MIB)
+    adder = Adder()
+    model.register_comm_hook(None, adder.add)
+    return model, adder
+
+
+def generate(arguments):
+    """This rank's shards ((samples, labels) to learn from, (samples, labels) held out)."""
+    generator = numpy.random.default_rng(DATA_SEED)
+    features = generator.normal(0, 1, (VOCABULARY, TEACHER_FEATURES))
+    outer = generator.normal(0, 1, (TEACHER_FEATURES, CLASSES))
+    frequencies = 1 / (10 + numpy.arange(VOCABULARY))
+    frequencies /= frequencies.sum()
+    shards = []
+    for count, wrong in ((arguments.samples, WRONG_LABELS), (arguments.held_out, 0)):
+        samples = generator.choice(VOCABULARY, (count, LENGTH), p=frequencies)
+        inner = features[samples].mean(axis=1) * numpy.sqrt(LENGTH)
+        labels = (numpy.tanh(inner) @ outer).argmax(axis=1)
+        other = generator.integers(0, CLASSES, count)
+        labels = numpy.where(generator.random(count) < wrong, other, labels)
+        shards.append(
+            [torch.from_numpy(data[WORLD.rank :: WORLD.size].copy()) for data in (samples, labels)]
+        )
+    return shards
+
+
+def mean_of_ranks(values):
+    """Of a few numbers, in double precision."""
+    total = numpy.array(values, dtype=numpy.float64)
+    WORLD.Allreduce(MPI.IN_PLACE, total, op=MPI.SUM)
+    return total / WORLD.size
+
+
+def run_epoch(arguments, model, optimizer, schedule, shard, generator):
+    """Returns the mean loss of this rank's batches."""
+    samples, labels = shard
+    batches = arguments.samples // WORLD.size // arguments.batch
+    order = generator.permutation(len(labels))[: batches * arguments.batch]
+    loss = 0.0
+    for batch in torch.from_numpy(order.reshape(batches, arguments.batch)):
+        optimizer.zero_grad()
+        error = functional.cross_entropy(model(samples[batch]), labels[batch])
+        error.backward()
+        optimizer.step()
+        schedule.step()
+        loss += error.item() / batches
+    return loss
+
+
+def test(network, shard):
+    samples, labels = shard
+    with torch.no_grad():
+        outputs = network(samples)
+        right = (outputs.argmax(dim=1) == labels).double().mean().item()
+        return functional.cross_entropy(outputs, labels).item(), right
+
+
+def same_everywhere(network):
+    own = b"".join(part.detach().numpy().tobytes() for part in network.parameters())
+    return WORLD.allreduce(WORLD.bcast(own, root=0) == own, op=MPI.LAND)
+
+
+def main():
+    arguments = parse_arguments()
+    shard, held_out = generate(arguments)
+    steps = arguments.epochs * (arguments.samples // WORLD.size // arguments.batch)
+    torch.manual_seed(arguments.seed)
+    generator = numpy.random.default_rng([arguments.seed, 1 + WORLD.rank])
+    start_gloo()
+    network = make_network()
+    model, adder = distribute(network)
+    optimizer = torch.optim.Adam(network.parameters(), lr=arguments.rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+    if WORLD.rank == 0:
+        print(
+            f"# {WORLD.size} ranks, {arguments.samples} samples, batches of {arguments.batch} a"
+            f" rank, {arguments.epochs} epochs, {steps} steps, rate {arguments.rate:g}, Adam"
+        )
+        print("\t".join(COLUMNS), flush=True)
+    for epoch in range(1, arguments.epochs + 1):
+        loss = run_epoch(arguments, model, optimizer, schedule, shard, generator)
+        results = mean_of_ranks([loss, *test(network, held_out)])
+        if WORLD.rank == 0:
+            print(epoch, *(f"{result:.6f}" for result in results), sep="\t", flush=True)
+    same = same_everywhere(network)
+    if WORLD.rank == 0:
+        buckets = ", ".join(map(str, adder.buckets))
+        print(f"# {adder.calls} calls that may be approximate, of buckets of {buckets} bytes")
+        verdict = "the same bytes" if same else "NOT THE SAME"
+        print(f"# the parameters of all ranks are {verdict}", flush=True)
+    torch.distributed.destroy_process_group()
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
