@@ -67,6 +67,9 @@ mpi_setup() {
     # What a test wants to have quantized must not depend on how fast this machine is today.
     OMPI_MCA_coll_quant_explore_percent=0
     export OMPI_MCA_coll_quant_explore_percent
+    # Nor must short vectors be approximate where a test does not ask for it.
+    OMPI_MCA_coll_quant_min_bytes=262144
+    export OMPI_MCA_coll_quant_min_bytes
     # What a test wants to have served must not wait until the communicator has made some calls.
     OMPI_MCA_coll_lowlat_setup_calls=0
     OMPI_MCA_coll_quant_setup_calls=0

@@ -25,7 +25,7 @@
 #include "normal.h"
 
 enum {
-    LARGE_BYTES = 256 * 1024, /* of all blocks together: the default of min_bytes */
+    LARGE_BYTES = 256 * 1024, /* of all blocks together: min_bytes of the tests; mpi_run.sh */
     FEW = 50,
     RANGE = 1 << 20,
     SEED = 77,

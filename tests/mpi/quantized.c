@@ -14,6 +14,7 @@
  *   -a A   the algorithm that is set, or doubling where vectors take it (default full_loop)
  *   -p P   for hierarchical: ranks on each node
  *   -n N   elements per rank (default 4096 * 4096)
+ *   -m M   coll_quant_min_bytes (default 256 KiB)
  *   -c C   the c of another format; only the error is checked
  *   -r     rounding draws numbers: each call its own
  *   -k     quantization is off; switch it on by the communicator info key arc_quant
@@ -33,8 +34,7 @@
 
 enum {
     DEFAULT_ELEMS = 4096 * 4096,
-    MIN_QUANT_BYTES = 256 * 1024, /* the default of coll_quant_min_bytes */
-    MIN_QUANT_ELEMS = MIN_QUANT_BYTES / sizeof(float),
+    MIN_QUANT_BYTES = 256 * 1024, /* coll_quant_min_bytes of the tests; mpi_run.sh */
     EXACT_ELEMS = 300001,
     EXACT_RANGE = 1 << 20, /* integers: exact in a float, far too fine for 8 bits */
     PLACE_NAN = 70001,
@@ -43,6 +43,7 @@ enum {
 
 static double step_error = 3.56e-5; /* c above, 8 bits with blocks of 64 */
 static bool draws;
+static int min_quant_elems = MIN_QUANT_BYTES / sizeof(float);
 static const double tolerance = 0.05;
 
 /* How many contributions are rounded, all in all, until the total is complete. */
@@ -302,12 +303,12 @@ static void check_limits(void)
 
     check_exact(MPI_COMM_WORLD, 1);
     check_exact(MPI_COMM_WORLD, 1000);
-    check_exact(MPI_COMM_WORLD, MIN_QUANT_ELEMS - 1);
-    tap_case("float sums below 256 KiB are exact");
+    check_exact(MPI_COMM_WORLD, min_quant_elems - 1);
+    tap_case("float sums below min_bytes are exact");
     for (size_t i = 0; i < sizeof odd_tails / sizeof odd_tails[0]; i++) {
-        check_lossy(MPI_COMM_WORLD, MIN_QUANT_ELEMS + odd_tails[i]);
+        check_lossy(MPI_COMM_WORLD, min_quant_elems + odd_tails[i]);
     }
-    tap_case("float sums from 256 KiB on are quantized, whatever the tail");
+    tap_case("float sums from min_bytes on are quantized, whatever the tail");
 }
 
 static void check_other_reductions(void)
@@ -414,11 +415,13 @@ int main(int argc, char **argv)
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:n:p:kr")) != -1) {
+    while ((option = getopt(argc, argv, "a:c:m:n:p:kr")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
         } else if (option == 'n') {
             elems = strtoul(optarg, NULL, 10);
+        } else if (option == 'm') {
+            min_quant_elems = (int) (strtoul(optarg, NULL, 10) / sizeof(float));
         } else if (option == 'c') {
             step_error = strtod(optarg, NULL);
             error_only = true;

@@ -38,6 +38,12 @@ mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$short --mca pml ob1 
     --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 262144
 mpi_run "doubling np=6 dither hadamard" 6 60 "$short --mca coll_quant_rounding dither \
     --mca coll_quant_rotation hadamard" quantized -a doubling -n 262144 -c 3.60e-5 -r
+# The least length that is quantized by default, 8 KiB.
+mpi_min_bytes=$OMPI_MCA_coll_quant_min_bytes
+unset OMPI_MCA_coll_quant_min_bytes
+mpi_run "doubling np=4, default min_bytes" 4 120 "$short" quantized -a doubling -n 262144 -m 8192
+OMPI_MCA_coll_quant_min_bytes=$mpi_min_bytes
+export OMPI_MCA_coll_quant_min_bytes
 # Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
 for algorithm in $flat; do
     mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
