@@ -79,19 +79,20 @@ static double drawn_error(const quant_format_t *format, const quant_transform_t 
                : scale * (1 + codes * (0x1p-23 + 0x1p-24));
 }
 
-/* The rows of the largest tile of a segment. */
-static unsigned rows_max(const quant_codec_t *codec)
+/* The numbers that are rotated together, at most: those of a block, or of the rows that there are.
+ */
+static size_t rotated_max(const quant_codec_t *codec)
 {
-    const size_t rows = arc_divide_up(codec->elems, QUANT_LANES);
-    return rows < codec->block_rows ? (unsigned) rows : codec->block_rows;
+    const size_t padded = arc_divide_up(codec->elems, QUANT_LANES) * QUANT_LANES;
+    return padded < codec->block_rows ? padded : codec->block_rows;
 }
 
 /* What an error `coded` of rotated numbers up to `peak` is when they are rotated back. */
-static double rotated_error(double coded, unsigned rows, double peak)
+static double rotated_error(double coded, size_t numbers, double peak)
 {
     int power = 0;
 
-    while (rows >> power > 1) {
+    while (numbers >> power > 1) {
         ++power;
     }
     const double rounding = power * 0x1p-24 * (1 + 0x1p-10) * (2 * peak + coded);
@@ -119,7 +120,7 @@ float quant_bound_coded(float error, const quant_codec_t *codec, uint32_t peak)
                        ? drawn_error(format, transform, largest)
                        : encoding_error(format, largest);
     if (quant_transform_rotates(transform, format)) {
-        coded = rotated_error(coded, rows_max(codec), largest);
+        coded = rotated_error(coded, rotated_max(codec), largest);
     }
     return round_up(((double) error + coded) * slack);
 }

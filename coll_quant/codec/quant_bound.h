@@ -15,7 +15,7 @@
  *                stochastic   |u s| <= s/2 more:  scale (1 + (q + 1) (2^-23 + 2^-24))
  *                dither       u s is taken off again, rounded once more:
  *                             scale (1/2 + (q + 1) (2^-23 + 2^-24 + 2^-24))
- *   rotation   of 2^k rows, a = ceil(k/2): 2^a (e + k 2^-24 (1 + 2^-10) (2 peak + e)) + 2^-143,
+ *   rotation   of 2^k numbers, a = ceil(k/2): 2^a (e + k 2^-24 (1 + 2^-10) (2 peak + e)) + 2^-143,
  *              e what coding adds to a rotated number, peak the largest of these.
  *
  * The last one: let H be the transform without its factor, H H = 2^k.  y = 2^-a H x is computed as
@@ -30,7 +30,7 @@
  *   max|y| <= peak + |d| <= peak (1 + 2^-14), max|z| <= peak + e; factors are exact but for
  *   denormal results: 2^-150 each, which 2^-143 covers, the first times 2^a <= 2^6
  *
- * Pieces of fewer rows have less, so k is that of the longest one.
+ * Pieces of fewer numbers have less, so k is that of the longest one.
  *
  * A bound travels with the numbers, in the header of their message; what is added
  * to it is rounded up.  Once a sum is not finite there is no bound: infinity.

@@ -46,8 +46,12 @@
 enum {
     /* 64 lanes: one byte each is one cache line, four 512-bit registers of floats. */
     QUANT_LANES = 64,
-    QUANT_SCALES_BYTES = QUANT_LANES * sizeof(uint16_t), /* of a tile: upper halves of floats */
-    QUANT_ROW_BYTES_MAX = QUANT_LANES * sizeof(float),   /* of any format */
+    /* A tile is 64 blocks, so its scales are a row of codes of bf16. */
+    QUANT_BLOCKS = QUANT_LANES,
+    QUANT_SCALES_BYTES = QUANT_BLOCKS * sizeof(uint16_t),
+    QUANT_SHIFT_ROW = 6,                               /* of a block that is a row */
+    QUANT_SHIFT_ALL = 63,                              /* of a block that has all numbers */
+    QUANT_ROW_BYTES_MAX = QUANT_LANES * sizeof(float), /* of any format */
 };
 
 /* QUANT_CODE_int8, ...: the index of a format in tables. */
@@ -72,46 +76,51 @@ typedef struct quant_range {
 } quant_range_t;
 
 /*
- * Rows are contiguous: lane l of row r is element 64 r + l.  No pointer needs
- * more than the natural alignment of its type; no kernel touches a byte outside
- * its rows.  Input and output do not overlap, except where said.  Formats without
- * scales look at neither `inverse` nor `scale`.
+ * Rows are contiguous: lane l of row r is element i = 64 r + l.  Blocks are contiguous, too:
+ * element i is in block i >> shift, of 2^shift numbers, at least 8; the last one may be short. What
+ * kernels take or write for each block (factors, magnitudes, scales) has room for 64, of which they
+ * read those of the blocks at hand.  No pointer needs more than the natural alignment of its type;
+ * no kernel touches a byte outside its rows.  Input and output do not overlap, except where said.
+ * Formats without scales do not look at `factor`.
  */
 typedef struct quant_code_kernels {
     /*
-     * The codes of x * inverse, rounded to nearest even.  `ahead` is what the next kernel will
+     * The codes of x * factor, rounded to nearest even.  `ahead` is what the next kernel will
      * read, `rows` rows too: a hint, never read, fetched into the cache while this one computes.
      */
-    void (*encode)(const float *x, size_t rows, const float inverse[QUANT_LANES], uint8_t *codes,
+    void (*encode)(const float *x, size_t rows, unsigned shift, const float *factor, uint8_t *codes,
                    const float *ahead);
 
-    /* out = code * scale, exact for what encode wrote. */
-    void (*decode)(const uint8_t *codes, size_t rows, const uint8_t scale[QUANT_SCALES_BYTES],
+    /* out = code * factor, exact for what encode wrote by its inverse. */
+    void (*decode)(const uint8_t *codes, size_t rows, unsigned shift, const float *factor,
                    float *out);
 
     /*
-     * sum = code * scale + x, rounded once, and absmax[l] = max(absmax[l], bits of |sum|).
-     * `sum` may be `x`.
+     * sum = code * factor + x, rounded once, and absmax[b] = max(absmax[b], bits of |sum|) for
+     * block b.  `sum` may be `x`.
      */
-    void (*decode_add)(const uint8_t *codes, size_t rows, const uint8_t scale[QUANT_SCALES_BYTES],
-                       const float *x, float *sum, uint32_t absmax[QUANT_LANES]);
+    void (*decode_add)(const uint8_t *codes, size_t rows, unsigned shift, const float *factor,
+                       const float *x, float *sum, uint32_t absmax[QUANT_BLOCKS]);
 } quant_code_kernels_t;
 
 typedef struct quant_kernels {
-    /* absmax[l] = max(absmax[l], bits of |x|): as integers, so that NaN and infinity win. */
-    void (*absmax)(const float *x, size_t rows, uint32_t absmax[QUANT_LANES]);
+    /*
+     * absmax[b] = max(absmax[b], bits of |x|) for block b: as integers, so that NaN and infinity
+     * win.  At most 64 blocks.
+     */
+    void (*absmax)(const float *x, size_t rows, unsigned shift, uint32_t absmax[QUANT_BLOCKS]);
 
-    /* The largest one of all lanes. */
-    uint32_t (*peak)(const uint32_t absmax[QUANT_LANES]);
+    /* The largest one of all blocks. */
+    uint32_t (*peak)(const uint32_t absmax[QUANT_BLOCKS]);
 
     /*
-     * From the bits of the largest magnitude of each lane, its scale (the upper half of a float)
-     * and the inverse of that scale; most[l] = max(most[l], absmax[l]), and absmax[l] = 0 for the
-     * next tile.  False, and nothing is written, if a lane is refused.
+     * From the bits of the largest magnitude of each of 64 blocks, its scale (the upper half of a
+     * float) and the inverse of that scale; most[b] = max(most[b], absmax[b]), and absmax[b] = 0
+     * for the next tile.  False, and nothing is written, if a block is refused.
      */
-    bool (*scales)(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
-                   uint32_t most[QUANT_LANES]);
+    bool (*scales)(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_BLOCKS],
+                   uint32_t most[QUANT_BLOCKS]);
 
     quant_code_kernels_t code[QUANT_CODES];
 
@@ -121,14 +130,15 @@ typedef struct quant_kernels {
      * x += u amplitude, each product exact, each sum rounded once: u from -32767.5 to 32767.5 in
      * steps of 1, two numbers of 16 bits out of a hash of `key` and of the place in the rows.
      */
-    void (*shake)(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key);
+    void (*shake)(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
+                  uint64_t key);
 
     /*
-     * In each lane the Walsh-Hadamard transform of its `rows` numbers, a power of two from 2 on,
-     * times `factor`, another power of two.  In steps of sums and differences of numbers 1, 2, 4,
-     * ... rows apart.
+     * In each of `blocks` whole blocks, which fill rows, the Walsh-Hadamard transform of its
+     * numbers, times `by`, a power of two.  In steps of sums and differences of numbers 1, 2, 4,
+     * ... apart.
      */
-    void (*rotate)(float *x, size_t rows, float factor);
+    void (*rotate)(float *x, size_t blocks, unsigned shift, float by);
 } quant_kernels_t;
 
 /* The kernels of `isa`; a function that `isa` lacks is the one of the next lower set. */

@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
@@ -19,9 +20,6 @@ enum { WIDTH = 8, VECTORS = QUANT_LANES / WIDTH };
 typedef float floats_t __attribute__((vector_size(32)));
 typedef uint32_t words_t __attribute__((vector_size(32)));
 typedef int32_t codes_t __attribute__((vector_size(32)));
-typedef bool numbers_t;
-
-#define ONLY_NUMBERS true
 
 static inline floats_t load_floats(const float *from)
 {
@@ -67,17 +65,58 @@ static inline uint32_t largest_lane(words_t a)
     return (uint32_t) _mm_cvtsi128_si32(half);
 }
 
-/* As integers: no NaN is missed. */
-static inline words_t larger_magnitude(words_t a, floats_t x)
+/* The largest of the even and the odd halves, pairs, lanes of a, behind these those of b. */
+static inline __m256i larger_halves(__m256i a, __m256i b)
 {
-    return largest(a, (words_t) x & ~(1U << 31));
+    return _mm256_max_epu32(_mm256_permute2x128_si256(a, b, 0x20),
+                            _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-static inline numbers_t numbers(numbers_t seen, floats_t a, floats_t b)
+static inline __m256i larger_pairs(__m256i a, __m256i b)
 {
-    (void) a;
-    (void) b;
-    return seen;
+    return _mm256_max_epu32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+}
+
+static inline __m256i larger_lanes(__m256i a, __m256i b)
+{
+    const __m256 x = _mm256_castsi256_ps(a);
+    const __m256 y = _mm256_castsi256_ps(b);
+
+    return _mm256_max_epu32(_mm256_castps_si256(_mm256_shuffle_ps(x, y, _MM_SHUFFLE(2, 0, 2, 0))),
+                            _mm256_castps_si256(_mm256_shuffle_ps(x, y, _MM_SHUFFLE(3, 1, 3, 1))));
+}
+
+/* Half h, lane j of the result belongs to vector 4 h + j. */
+static inline words_t block_maxima(const words_t most[WIDTH])
+{
+    enum { HALF = 4 };
+    __m256i two[HALF];
+
+    QUANT_UNROLL
+    for (unsigned j = 0; j < HALF; ++j) {
+        two[j] = larger_halves((__m256i) most[j], (__m256i) most[HALF + j]);
+    }
+    return (words_t) larger_lanes(larger_pairs(two[0], two[1]), larger_pairs(two[2], two[3]));
+}
+
+/* No block is shorter than a register. */
+static inline floats_t spread(const float *factor, size_t first, unsigned shift)
+{
+    return (floats_t) _mm256_set1_ps(factor[first >> shift]);
+}
+
+static inline floats_t swap_lanes(floats_t x, unsigned apart)
+{
+    const __m256 value = (__m256) x;
+
+    switch (apart) {
+    case 1:
+        return (floats_t) _mm256_permute_ps(value, _MM_SHUFFLE(2, 3, 0, 1));
+    case 2:
+        return (floats_t) _mm256_permute_ps(value, _MM_SHUFFLE(1, 0, 3, 2));
+    default:
+        return (floats_t) _mm256_permute2f128_ps(value, value, 0x01);
+    }
 }
 
 static inline floats_t quotient(floats_t a, float divisor)

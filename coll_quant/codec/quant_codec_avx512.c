@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
@@ -20,9 +21,6 @@ enum { WIDTH = 16, VECTORS = QUANT_LANES / WIDTH };
 typedef float floats_t __attribute__((vector_size(64)));
 typedef uint32_t words_t __attribute__((vector_size(64)));
 typedef int32_t codes_t __attribute__((vector_size(64)));
-typedef __mmask16 numbers_t;
-
-#define ONLY_NUMBERS ((numbers_t) UINT16_MAX)
 
 static inline floats_t load_floats(const float *from)
 {
@@ -64,18 +62,72 @@ static inline uint32_t largest_lane(words_t a)
     return _mm512_reduce_max_epu32((__m512i) a);
 }
 
-/* One instruction, where an integer maximum needs a second one to clear the sign. */
-static inline words_t larger_magnitude(words_t a, floats_t x)
+/* The largest of the even and the odd eighths, quarters, ... of a, behind these those of b. */
+static inline __m512i larger_halves(__m512i a, __m512i b)
 {
-    enum { LARGER_MAGNITUDE = 3, SIGN_CLEARED = 2 << 2 };
-
-    return (words_t) _mm512_range_ps((__m512) a, (__m512) x, LARGER_MAGNITUDE | SIGN_CLEARED);
+    return _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(1, 0, 1, 0)),
+                            _mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
 }
 
-/* Chained through the mask: one instruction for two vectors. */
-static inline numbers_t numbers(numbers_t seen, floats_t a, floats_t b)
+static inline __m512i larger_quarters(__m512i a, __m512i b)
 {
-    return _mm512_mask_cmp_ps_mask(seen, (__m512) a, (__m512) b, _CMP_ORD_Q);
+    return _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0)),
+                            _mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+}
+
+static inline __m512i larger_pairs(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+
+static inline __m512i larger_lanes(__m512i a, __m512i b)
+{
+    const __m512 x = _mm512_castsi512_ps(a);
+    const __m512 y = _mm512_castsi512_ps(b);
+
+    return _mm512_max_epu32(_mm512_castps_si512(_mm512_shuffle_ps(x, y, _MM_SHUFFLE(2, 0, 2, 0))),
+                            _mm512_castps_si512(_mm512_shuffle_ps(x, y, _MM_SHUFFLE(3, 1, 3, 1))));
+}
+
+/* Quarter q, lane j of the result belongs to vector 4 q + j. */
+static inline words_t block_maxima(const words_t most[WIDTH])
+{
+    enum { QUARTERS = 4 };
+    __m512i four[QUARTERS];
+
+    QUANT_UNROLL
+    for (unsigned j = 0; j < QUARTERS; ++j) {
+        __m512i low = larger_halves((__m512i) most[j], (__m512i) most[4 + j]);
+        __m512i high = larger_halves((__m512i) most[8 + j], (__m512i) most[12 + j]);
+        four[j] = larger_quarters(low, high);
+    }
+    return (words_t) larger_lanes(larger_pairs(four[0], four[1]), larger_pairs(four[2], four[3]));
+}
+
+/* Blocks are shorter than a register if they have 8 numbers. */
+static inline floats_t spread(const float *factor, size_t first, unsigned shift)
+{
+    const float *from = factor + (first >> shift);
+
+    return 3 == shift ? (floats_t) _mm512_mask_broadcastss_ps(_mm512_set1_ps(from[0]), 0xff00,
+                                                              _mm_set_ss(from[1]))
+                      : (floats_t) _mm512_set1_ps(from[0]);
+}
+
+static inline floats_t swap_lanes(floats_t x, unsigned apart)
+{
+    const __m512 value = (__m512) x;
+
+    switch (apart) {
+    case 1:
+        return (floats_t) _mm512_permute_ps(value, _MM_SHUFFLE(2, 3, 0, 1));
+    case 2:
+        return (floats_t) _mm512_permute_ps(value, _MM_SHUFFLE(1, 0, 3, 2));
+    case 4:
+        return (floats_t) _mm512_shuffle_f32x4(value, value, _MM_SHUFFLE(2, 3, 0, 1));
+    default:
+        return (floats_t) _mm512_shuffle_f32x4(value, value, _MM_SHUFFLE(1, 0, 3, 2));
+    }
 }
 
 /*

@@ -210,94 +210,137 @@ static inline void unpack_row(const uint8_t *row, unsigned bits, int32_t code[QU
     }
 }
 
-static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES])
+/* Of a row, the numbers that are in one block: a constant where `shift` is one. */
+static inline size_t part_elems(unsigned shift)
 {
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-            uint32_t magnitude = bits_of(x[row * QUANT_LANES + lane]) & ABS_BITS;
-            absmax[lane] = magnitude > absmax[lane] ? magnitude : absmax[lane];
+    return shift < QUANT_SHIFT_ROW ? (size_t) 1 << shift : QUANT_LANES;
+}
+
+static inline void absmax_of_parts(const float *x, size_t rows, unsigned shift,
+                                   uint32_t absmax[QUANT_BLOCKS])
+{
+    const size_t part = part_elems(shift);
+
+    for (size_t first = 0; first < rows * QUANT_LANES; first += part) {
+        uint32_t *most = &absmax[first >> shift];
+        int32_t here = 0; /* signed, for the compiler's vectors: magnitudes have no sign bit */
+        for (size_t i = first; i < first + part; ++i) {
+            const int32_t magnitude = (int32_t) (bits_of(x[i]) & ABS_BITS);
+            here = magnitude > here ? magnitude : here;
         }
+        *most = (uint32_t) here > *most ? (uint32_t) here : *most;
     }
 }
 
-static uint32_t peak(const uint32_t absmax[QUANT_LANES])
+static void block_absmax(const float *x, size_t rows, unsigned shift, uint32_t absmax[QUANT_BLOCKS])
+{
+    if (QUANT_SHIFT_ROW == shift) {
+        absmax_of_parts(x, rows, QUANT_SHIFT_ROW, absmax);
+    } else {
+        absmax_of_parts(x, rows, shift, absmax);
+    }
+}
+
+static uint32_t peak(const uint32_t absmax[QUANT_BLOCKS])
 {
     uint32_t most = 0;
 
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        most = absmax[lane] > most ? absmax[lane] : most;
+    for (size_t block = 0; block < QUANT_BLOCKS; ++block) {
+        most = absmax[block] > most ? absmax[block] : most;
     }
     return most;
 }
 
-static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
-                   uint32_t most[QUANT_LANES])
+static bool scales(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_BLOCKS],
+                   uint32_t most[QUANT_BLOCKS])
 {
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        if (absmax[lane] >= range->limit) {
+    for (size_t block = 0; block < QUANT_BLOCKS; ++block) {
+        if (absmax[block] >= range->limit) {
             return false;
         }
     }
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        float step = float_of(absmax[lane]) / range->divisor;
+    for (size_t block = 0; block < QUANT_BLOCKS; ++block) {
+        float step = float_of(absmax[block]) / range->divisor;
         int32_t rounded = to_bf16(step > range->scale_min ? step : range->scale_min);
         const uint16_t upper = (uint16_t) rounded;
-        memcpy(scale + lane * sizeof(upper), &upper, sizeof(upper));
-        inverse[lane] = 1.0f / from_bf16(rounded);
-        most[lane] = absmax[lane] > most[lane] ? absmax[lane] : most[lane];
-        absmax[lane] = 0;
+        memcpy(scale + block * sizeof(upper), &upper, sizeof(upper));
+        inverse[block] = 1.0f / from_bf16(rounded);
+        most[block] = absmax[block] > most[block] ? absmax[block] : most[block];
+        absmax[block] = 0;
     }
     return true;
 }
 
-static inline float scale_of(const uint8_t scale[QUANT_SCALES_BYTES], size_t lane)
-{
-    uint16_t upper;
-    memcpy(&upper, scale + lane * sizeof(upper), sizeof(upper));
-    return from_bf16(upper);
-}
-
-/* The loops of one format; `_scaled` and `_bits` are constants, so nothing is left of the tests. */
-#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                   \
-    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES], \
-                               uint8_t *codes, const float *ahead)                            \
-    {                                                                                         \
-        (void) ahead;                                                                         \
-        for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {                           \
-            int32_t code[QUANT_LANES];                                                        \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
-                code[lane] = to_##_kind(_scaled ? x[lane] * inverse[lane] : x[lane]);         \
-            }                                                                                 \
-            pack_row(code, _bits, codes + row * quant_row_bytes(_bits));                      \
-        }                                                                                     \
-    }                                                                                         \
-    static void decode_##_name(const uint8_t *codes, size_t rows,                             \
-                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)           \
-    {                                                                                         \
-        for (size_t row = 0; row < rows; ++row, out += QUANT_LANES) {                         \
-            int32_t code[QUANT_LANES];                                                        \
-            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                    \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
-                float value = from_##_kind(code[lane]);                                       \
-                out[lane] = _scaled ? value * scale_of(scale, lane) : value;                  \
-            }                                                                                 \
-        }                                                                                     \
-    }                                                                                         \
-    static void decode_add_##_name(const uint8_t *codes, size_t rows,                         \
-                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,   \
-                                   float *sum, uint32_t absmax[QUANT_LANES])                  \
-    {                                                                                         \
-        for (size_t row = 0; row < rows; ++row) {                                             \
-            int32_t code[QUANT_LANES];                                                        \
-            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                    \
-            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                               \
-                size_t i = row * QUANT_LANES + lane;                                          \
-                float value = from_##_kind(code[lane]);                                       \
-                sum[i] = (_scaled ? value * scale_of(scale, lane) : value) + x[i];            \
-            }                                                                                 \
-        }                                                                                     \
-        lane_absmax(sum, rows, absmax);                                                       \
+/*
+ * The loops of one format; `_scaled` and `_bits` are constants, so nothing is left of the tests.
+ * Each exists twice, for blocks of one row, which are the default, and for others.
+ */
+#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                      \
+    static inline void encode_parts_##_name(const float *x, size_t rows, unsigned shift,         \
+                                            const float *factor, uint8_t *codes)                 \
+    {                                                                                            \
+        const size_t part = part_elems(shift);                                                   \
+        for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {                              \
+            int32_t code[QUANT_LANES];                                                           \
+            for (size_t first = 0; first < QUANT_LANES; first += part) {                         \
+                const float by = _scaled ? factor[(row * QUANT_LANES + first) >> shift] : 0;     \
+                for (size_t lane = first; lane < first + part; ++lane) {                         \
+                    code[lane] = to_##_kind(_scaled ? x[lane] * by : x[lane]);                   \
+                }                                                                                \
+            }                                                                                    \
+            pack_row(code, _bits, codes + row * quant_row_bytes(_bits));                         \
+        }                                                                                        \
+    }                                                                                            \
+    static void encode_##_name(const float *x, size_t rows, unsigned shift, const float *factor, \
+                               uint8_t *codes, const float *ahead)                               \
+    {                                                                                            \
+        (void) ahead;                                                                            \
+        if (QUANT_SHIFT_ROW == shift) {                                                          \
+            encode_parts_##_name(x, rows, QUANT_SHIFT_ROW, factor, codes);                       \
+        } else {                                                                                 \
+            encode_parts_##_name(x, rows, shift, factor, codes);                                 \
+        }                                                                                        \
+    }                                                                                            \
+    static inline void decode_parts_##_name(const uint8_t *codes, size_t rows, unsigned shift,   \
+                                            const float *factor, float *out)                     \
+    {                                                                                            \
+        const size_t part = part_elems(shift);                                                   \
+        for (size_t row = 0; row < rows; ++row, out += QUANT_LANES) {                            \
+            int32_t code[QUANT_LANES];                                                           \
+            unpack_row(codes + row * quant_row_bytes(_bits), _bits, code);                       \
+            for (size_t first = 0; first < QUANT_LANES; first += part) {                         \
+                const float by = _scaled ? factor[(row * QUANT_LANES + first) >> shift] : 0;     \
+                for (size_t lane = first; lane < first + part; ++lane) {                         \
+                    float value = from_##_kind(code[lane]);                                      \
+                    out[lane] = _scaled ? value * by : value;                                    \
+                }                                                                                \
+            }                                                                                    \
+        }                                                                                        \
+    }                                                                                            \
+    static void decode_##_name(const uint8_t *codes, size_t rows, unsigned shift,                \
+                               const float *factor, float *out)                                  \
+    {                                                                                            \
+        if (QUANT_SHIFT_ROW == shift) {                                                          \
+            decode_parts_##_name(codes, rows, QUANT_SHIFT_ROW, factor, out);                     \
+        } else {                                                                                 \
+            decode_parts_##_name(codes, rows, shift, factor, out);                               \
+        }                                                                                        \
+    }                                                                                            \
+    static void decode_add_##_name(const uint8_t *codes, size_t rows, unsigned shift,            \
+                                   const float *factor, const float *x, float *sum,              \
+                                   uint32_t absmax[QUANT_BLOCKS])                                \
+    {                                                                                            \
+        for (size_t row = 0; row < rows; ++row) {                                                \
+            float decoded[QUANT_LANES];                                                          \
+            const size_t at = row * QUANT_LANES;                                                 \
+            decode_##_name(codes + row * quant_row_bytes(_bits), 1, shift,                       \
+                           _scaled ? factor + (at >> shift) : factor, decoded);                  \
+            for (size_t lane = 0; lane < QUANT_LANES; ++lane) {                                  \
+                sum[at + lane] = decoded[lane] + x[at + lane];                                   \
+            }                                                                                    \
+        }                                                                                        \
+        block_absmax(sum, rows, shift, absmax);                                                  \
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
@@ -315,17 +358,19 @@ static inline uint32_t mix_place(uint32_t place, uint64_t key)
 }
 
 /* One hash for two lanes half a row apart. */
-static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key)
+static void shake(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
+                  uint64_t key)
 {
     enum { HALF = QUANT_LANES / 2 };
 
-    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+    for (size_t row = 0; row < rows; ++row) {
         for (size_t lane = 0; lane < HALF; ++lane) {
+            const size_t at = row * QUANT_LANES + lane;
             uint32_t word = mix_place((uint32_t) (row * HALF + lane), key);
             float low = (float) ((int32_t) (word << 16) >> 16) + 0.5f;
             float high = (float) ((int32_t) word >> 16) + 0.5f;
-            x[lane] += low * amplitude[lane];
-            x[lane + HALF] += high * amplitude[lane + HALF];
+            x[at] += low * amplitude[at >> shift];
+            x[at + HALF] += high * amplitude[(at + HALF) >> shift];
         }
     }
 }
@@ -343,20 +388,20 @@ static void add_and_subtract(float *x, size_t elems, size_t apart)
     }
 }
 
-static void rotate(float *x, size_t rows, float factor)
+static void rotate(float *x, size_t blocks, unsigned shift, float by)
 {
-    const size_t elems = rows * QUANT_LANES;
+    const size_t elems = blocks << shift;
 
-    for (size_t apart = QUANT_LANES; apart < elems; apart *= 2) {
-        add_and_subtract(x, elems, apart);
+    for (unsigned step = 0; step < shift; ++step) {
+        add_and_subtract(x, elems, (size_t) 1 << step);
     }
     for (size_t i = 0; i < elems; ++i) {
-        x[i] *= factor;
+        x[i] *= by;
     }
 }
 
 const quant_kernels_t quant_kernels_scalar = {
-    .absmax = lane_absmax,
+    .absmax = block_absmax,
     .peak = peak,
     .scales = scales,
     .shake = shake,

@@ -10,10 +10,10 @@
  *   nearest              to int32_t, ties to even
  *   multiply_add         a * b + c where a * b is exact
  *   largest, largest_lane    of two words; of the lanes of one vector of them
- *   larger_magnitude     of a word that is the magnitude of a float, and of a float; may miss a NaN
- *                        in either
- *   numbers_t            notes whether there was one: ONLY_NUMBERS, numbers() after two further
- *                        vectors
+ *   block_maxima         of WIDTH vectors of words: the largest lane of each
+ *   spread               of factors of blocks, that of each of WIDTH numbers, from a multiple of
+ *                        WIDTH on
+ *   swap_lanes           with those 1, 2, ... WIDTH / 2 lanes apart
  *   is_any               is there a bit set
  *   quotient             of floats and one of the divisors of the formats, correctly rounded
  *   inverse_of           of floats that are bf16, correctly rounded
@@ -34,6 +34,11 @@
 
 enum { LINE_FLOATS = 16 /* of a cache line */ };
 
+/* Where the lanes of a register begin: 0, 1, 2, ... */
+static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
 /* What differs from format to format: constants, of which nothing is left in the loops. */
 typedef struct code {
     unsigned bits;
@@ -42,28 +47,130 @@ typedef struct code {
     floats_t (*from)(codes_t code);
 } code_t;
 
-/* Integers, which miss no NaN: next to the loads, one instruction more costs nothing. */
-static void lane_absmax(const float *x, size_t rows, uint32_t absmax[QUANT_LANES])
+/*
+ * The largest magnitudes of a group of WIDTH blocks, on their way: a vector for each block, of
+ * whose lanes the largest is the one.  Once the rows of a group are through, the vectors are
+ * reduced together, by transposing, without a horizontal maximum for each.  As integers, which miss
+ * no NaN.
+ */
+typedef struct peaks {
+    words_t most[WIDTH];
+    uint32_t *absmax; /* raised for each group */
+} peaks_t;
+
+/* The numbers of a group, less one: a mask.  All bits if a group has all numbers. */
+ALWAYS_INLINE size_t group_mask(unsigned shift)
 {
-    words_t most[VECTORS];
+    return ((size_t) WIDTH << shift) - 1;
+}
+
+/* The group that begins with block `first`. */
+ALWAYS_INLINE void store_group(const peaks_t *peaks, size_t first)
+{
+    uint32_t *absmax = peaks->absmax + first;
+
+    store_words(absmax, largest(load_words(absmax), block_maxima(peaks->most)));
+}
+
+/* By a row of a block of one or more. */
+ALWAYS_INLINE void raise_wide(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
+                              unsigned shift)
+{
+    const size_t row_in_block = row & (((size_t) 1 << shift >> QUANT_SHIFT_ROW) - 1);
+    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
+    words_t here[VECTORS];
 
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
-        most[v] = load_words(absmax + v * WIDTH);
-    }
-    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
-        QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            most[v] = largest(most[v], (words_t) load_floats(x + v * WIDTH) & ABS_BITS);
-        }
+        here[v] = (words_t) value[v] & ABS_BITS;
     }
     QUANT_UNROLL
+    for (unsigned half = VECTORS / 2; half > 0; half /= 2) {
+        QUANT_UNROLL
+        for (unsigned v = 0; v < half; ++v) {
+            here[v] = largest(here[v], here[v + half]);
+        }
+    }
+    *most = 0 == row_in_block ? here[0] : largest(*most, here[0]);
+}
+
+/* By a row of two blocks or more. */
+ALWAYS_INLINE void raise_narrow(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
+                                unsigned shift)
+{
+    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
+
+    QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
-        store_words(absmax + v * WIDTH, most[v]);
+        const words_t here = (words_t) value[v] & ABS_BITS;
+        const unsigned block = v * WIDTH >> shift;
+        if (WIDTH >> shift > 1) {
+            const words_t low = (words_t) (load_words(lane_numbers) < WIDTH / 2);
+            most[block] = here & low;
+            most[block + 1] = here & ~low;
+        } else {
+            most[block] = v * WIDTH == block << shift ? here : largest(most[block], here);
+        }
     }
 }
 
-static uint32_t peak(const uint32_t absmax[QUANT_LANES])
+ALWAYS_INLINE void raise_peaks(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
+                               unsigned shift)
+{
+    const size_t end = (row + 1) * QUANT_LANES;
+
+    if (shift >= QUANT_SHIFT_ROW) {
+        raise_wide(peaks, value, row, shift);
+    } else {
+        raise_narrow(peaks, value, row, shift);
+    }
+    if (0 == (end & group_mask(shift))) {
+        store_group(peaks, (end >> shift) - WIDTH);
+    }
+}
+
+/* Behind the last of `rows` rows: the group that is not whole. */
+ALWAYS_INLINE void store_peaks(peaks_t *peaks, size_t rows, unsigned shift)
+{
+    const size_t elems = rows * QUANT_LANES;
+    const size_t left = elems & group_mask(shift);
+
+    if (0 != left) {
+        for (size_t b = ((left - 1) >> shift) + 1; b < WIDTH; ++b) {
+            peaks->most[b] = (words_t){0};
+        }
+        store_group(peaks, (elems - left) >> shift);
+    }
+}
+
+ALWAYS_INLINE void absmax_rows(const float *x, size_t rows, unsigned shift,
+                               uint32_t absmax[QUANT_BLOCKS])
+{
+    peaks_t peaks;
+
+    peaks.absmax = absmax;
+
+    for (size_t row = 0; row < rows; ++row) {
+        floats_t value[VECTORS];
+        QUANT_UNROLL
+        for (unsigned v = 0; v < VECTORS; ++v) {
+            value[v] = load_floats(x + row * QUANT_LANES + v * WIDTH);
+        }
+        raise_peaks(&peaks, value, row, shift);
+    }
+    store_peaks(&peaks, rows, shift);
+}
+
+static void block_absmax(const float *x, size_t rows, unsigned shift, uint32_t absmax[QUANT_BLOCKS])
+{
+    if (QUANT_SHIFT_ROW == shift) {
+        absmax_rows(x, rows, QUANT_SHIFT_ROW, absmax);
+    } else {
+        absmax_rows(x, rows, shift, absmax);
+    }
+}
+
+static uint32_t peak(const uint32_t absmax[QUANT_BLOCKS])
 {
     words_t most = load_words(absmax);
 
@@ -74,60 +181,9 @@ static uint32_t peak(const uint32_t absmax[QUANT_LANES])
     return largest_lane(most);
 }
 
-/* The largest magnitudes of the lanes, good if there were only numbers. */
-typedef struct peaks {
-    words_t most[VECTORS];
-    numbers_t seen[VECTORS / 2];
-} peaks_t;
-
-ALWAYS_INLINE peaks_t load_peaks(const uint32_t absmax[QUANT_LANES])
-{
-    peaks_t peaks;
-
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        peaks.most[v] = load_words(absmax + v * WIDTH);
-    }
-    /* There may have been a NaN before. */
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; v += 2) {
-        peaks.seen[v / 2] =
-            numbers(ONLY_NUMBERS, (floats_t) peaks.most[v], (floats_t) peaks.most[v + 1]);
-    }
-    return peaks;
-}
-
-ALWAYS_INLINE void raise_peaks(peaks_t *peaks, const floats_t row[VECTORS])
-{
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; v += 2) {
-        peaks->most[v] = larger_magnitude(peaks->most[v], row[v]);
-        peaks->most[v + 1] = larger_magnitude(peaks->most[v + 1], row[v + 1]);
-        peaks->seen[v / 2] = numbers(peaks->seen[v / 2], row[v], row[v + 1]);
-    }
-}
-
-/* Of the rows of `x`, which are those that the peaks were raised by. */
-ALWAYS_INLINE void store_peaks(const peaks_t *peaks, const float *x, size_t rows,
-                               uint32_t absmax[QUANT_LANES])
-{
-    numbers_t seen = peaks->seen[0];
-    for (unsigned v = 1; v < VECTORS / 2; ++v) {
-        seen &= peaks->seen[v];
-    }
-    if (ONLY_NUMBERS != seen) {
-        lane_absmax(x, rows, absmax);
-        return;
-    }
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        store_words(absmax + v * WIDTH, peaks->most[v]);
-    }
-}
-
-static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
-                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_LANES],
-                   uint32_t most[QUANT_LANES])
+static bool scales(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
+                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_BLOCKS],
+                   uint32_t most[QUANT_BLOCKS])
 {
     const words_t scale_min = (words_t) (range->scale_min - (floats_t){0});
     codes_t rounded[VECTORS];
@@ -154,32 +210,28 @@ static bool scales(uint32_t absmax[QUANT_LANES], const quant_range_t *range,
     return true;
 }
 
-/* Of a format with scales. */
-ALWAYS_INLINE void load_factors(code_t of, const uint8_t scale[QUANT_SCALES_BYTES],
-                                floats_t factor[VECTORS])
+/* Those of the numbers of row `row`. */
+ALWAYS_INLINE void load_factors(code_t of, const float *factor, size_t row, unsigned shift,
+                                floats_t to[VECTORS])
 {
+    const size_t first = row * QUANT_LANES;
+
     if (!of.scaled) {
         return;
     }
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
-        factor[v] = from_bf16(load_shorts(scale + v * WIDTH * sizeof(uint16_t)));
+        to[v] = spread(factor, shift < QUANT_SHIFT_ROW ? first + v * WIDTH : first, shift);
     }
 }
 
-ALWAYS_INLINE void encode_rows(code_t of, const float *x, size_t rows,
-                               const float inverse[QUANT_LANES], uint8_t *codes, const float *ahead)
+ALWAYS_INLINE void encode_rows(code_t of, const float *x, size_t rows, unsigned shift,
+                               const float *factor, uint8_t *codes, const float *ahead)
 {
-    floats_t factor[VECTORS];
-
-    if (of.scaled) {
-        QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            factor[v] = load_floats(inverse + v * WIDTH);
-        }
-    }
     for (size_t row = 0; row < rows; ++row, x += QUANT_LANES, codes += quant_row_bytes(of.bits)) {
         codes_t code[VECTORS];
+        floats_t by[VECTORS];
+        load_factors(of, factor, row, shift, by);
         QUANT_UNROLL
         for (unsigned lane = 0; lane < QUANT_LANES; lane += LINE_FLOATS) {
             __builtin_prefetch(ahead + row * QUANT_LANES + lane);
@@ -187,76 +239,83 @@ ALWAYS_INLINE void encode_rows(code_t of, const float *x, size_t rows,
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             floats_t value = load_floats(x + v * WIDTH);
-            code[v] = of.to(of.scaled ? value * factor[v] : value);
+            code[v] = of.to(of.scaled ? value * by[v] : value);
         }
         pack_row(code, of.bits, codes);
     }
 }
 
-ALWAYS_INLINE void decode_rows(code_t of, const uint8_t *codes, size_t rows,
-                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)
+ALWAYS_INLINE void decode_rows(code_t of, const uint8_t *codes, size_t rows, unsigned shift,
+                               const float *factor, float *out)
 {
-    floats_t factor[VECTORS];
-
-    load_factors(of, scale, factor);
     for (size_t row = 0; row < rows; ++row, out += QUANT_LANES, codes += quant_row_bytes(of.bits)) {
+        floats_t by[VECTORS];
+        load_factors(of, factor, row, shift, by);
         QUANT_UNROLL
         for (unsigned v = 0; v < VECTORS; ++v) {
             floats_t value = of.from(unpack_codes(codes, of.bits, v));
-            store_floats(out + v * WIDTH, of.scaled ? value * factor[v] : value);
+            store_floats(out + v * WIDTH, of.scaled ? value * by[v] : value);
         }
     }
 }
 
-/* Of one row; the peaks are raised by the sums. */
-ALWAYS_INLINE void decode_add_row(code_t of, const uint8_t *codes, const floats_t factor[VECTORS],
-                                  const float *x, float *sum, peaks_t *peaks)
+ALWAYS_INLINE void decode_add_rows(code_t of, const uint8_t *codes, size_t rows, unsigned shift,
+                                   const float *factor, const float *x, float *sum,
+                                   uint32_t absmax[QUANT_BLOCKS])
 {
-    floats_t row[VECTORS];
+    peaks_t peaks;
 
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        floats_t value = of.from(unpack_codes(codes, of.bits, v));
-        floats_t own = load_floats(x + v * WIDTH);
-        row[v] = of.scaled ? multiply_add(value, factor[v], own) : value + own;
-        store_floats(sum + v * WIDTH, row[v]);
+    peaks.absmax = absmax;
+
+    for (size_t row = 0; row < rows; ++row, codes += quant_row_bytes(of.bits)) {
+        const size_t at = row * QUANT_LANES;
+        floats_t by[VECTORS];
+        floats_t total[VECTORS];
+        load_factors(of, factor, row, shift, by);
+        QUANT_UNROLL
+        for (unsigned v = 0; v < VECTORS; ++v) {
+            floats_t value = of.from(unpack_codes(codes, of.bits, v));
+            floats_t own = load_floats(x + at + v * WIDTH);
+            total[v] = of.scaled ? multiply_add(value, by[v], own) : value + own;
+            store_floats(sum + at + v * WIDTH, total[v]);
+        }
+        raise_peaks(&peaks, total, row, shift);
     }
-    raise_peaks(peaks, row);
+    store_peaks(&peaks, rows, shift);
 }
 
 /* The loops of one format. */
-#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                   \
-    static const code_t code_##_name = {_bits, _scaled, to_##_kind, from_##_kind};            \
-    static void encode_##_name(const float *x, size_t rows, const float inverse[QUANT_LANES], \
-                               uint8_t *codes, const float *ahead)                            \
-    {                                                                                         \
-        encode_rows(code_##_name, x, rows, inverse, codes, ahead);                            \
-    }                                                                                         \
-    static void decode_##_name(const uint8_t *codes, size_t rows,                             \
-                               const uint8_t scale[QUANT_SCALES_BYTES], float *out)           \
-    {                                                                                         \
-        decode_rows(code_##_name, codes, rows, scale, out);                                   \
-    }                                                                                         \
-    static void decode_add_##_name(const uint8_t *codes, size_t rows,                         \
-                                   const uint8_t scale[QUANT_SCALES_BYTES], const float *x,   \
-                                   float *sum, uint32_t absmax[QUANT_LANES])                  \
-    {                                                                                         \
-        floats_t factor[VECTORS];                                                             \
-        peaks_t peaks = load_peaks(absmax);                                                   \
-        const size_t elems = rows * QUANT_LANES;                                              \
-        load_factors(code_##_name, scale, factor);                                            \
-        for (size_t at = 0; at < elems; at += QUANT_LANES) {                                  \
-            decode_add_row(code_##_name, codes, factor, x + at, sum + at, &peaks);            \
-            codes += quant_row_bytes(_bits);                                                  \
-        }                                                                                     \
-        store_peaks(&peaks, sum, rows, absmax);                                               \
+#define DEFINE_CODE(_name, _id, _bits, _kind, _scaled, ...)                                      \
+    static const code_t code_##_name = {_bits, _scaled, to_##_kind, from_##_kind};               \
+    static void encode_##_name(const float *x, size_t rows, unsigned shift, const float *factor, \
+                               uint8_t *codes, const float *ahead)                               \
+    {                                                                                            \
+        if (QUANT_SHIFT_ROW == shift) {                                                          \
+            encode_rows(code_##_name, x, rows, QUANT_SHIFT_ROW, factor, codes, ahead);           \
+        } else {                                                                                 \
+            encode_rows(code_##_name, x, rows, shift, factor, codes, ahead);                     \
+        }                                                                                        \
+    }                                                                                            \
+    static void decode_##_name(const uint8_t *codes, size_t rows, unsigned shift,                \
+                               const float *factor, float *out)                                  \
+    {                                                                                            \
+        if (QUANT_SHIFT_ROW == shift) {                                                          \
+            decode_rows(code_##_name, codes, rows, QUANT_SHIFT_ROW, factor, out);                \
+        } else {                                                                                 \
+            decode_rows(code_##_name, codes, rows, shift, factor, out);                          \
+        }                                                                                        \
+    }                                                                                            \
+    static void decode_add_##_name(const uint8_t *codes, size_t rows, unsigned shift,            \
+                                   const float *factor, const float *x, float *sum,              \
+                                   uint32_t absmax[QUANT_BLOCKS])                                \
+    {                                                                                            \
+        if (QUANT_SHIFT_ROW == shift) {                                                          \
+            decode_add_rows(code_##_name, codes, rows, QUANT_SHIFT_ROW, factor, x, sum, absmax); \
+        } else {                                                                                 \
+            decode_add_rows(code_##_name, codes, rows, shift, factor, x, sum, absmax);           \
+        }                                                                                        \
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
-
-/* Where the lanes of a register begin: 0, 1, 2, ... */
-static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 ALWAYS_INLINE words_t mix_place(words_t place, uint64_t key)
 {
@@ -266,25 +325,50 @@ ALWAYS_INLINE words_t mix_place(words_t place, uint64_t key)
     return word ^ word >> 16;
 }
 
-ALWAYS_INLINE void shake_vector(float *x, codes_t number, const float *amplitude)
+ALWAYS_INLINE void shake_vector(float *x, codes_t number, floats_t amplitude)
 {
-    floats_t factor = load_floats(amplitude);
     floats_t noise = from_integer(number) + 0.5f;
-    store_floats(x, multiply_add(noise, factor, load_floats(x)));
+    store_floats(x, multiply_add(noise, amplitude, load_floats(x)));
 }
 
-static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uint64_t key)
+static void shake(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
+                  uint64_t key)
 {
     enum { HALF = QUANT_LANES / 2 };
 
-    for (size_t row = 0; row < rows; ++row, x += QUANT_LANES) {
+    for (size_t row = 0; row < rows; ++row) {
         QUANT_UNROLL
-        for (unsigned at = 0; at < HALF; at += WIDTH) {
-            words_t place = load_words(lane_numbers + at) + (uint32_t) (row * HALF);
+        for (unsigned lane = 0; lane < HALF; lane += WIDTH) {
+            const size_t at = row * QUANT_LANES + lane;
+            words_t place = load_words(lane_numbers + lane) + (uint32_t) (row * HALF);
             words_t word = mix_place(place, key);
-            shake_vector(x + at, (codes_t) (word << 16) >> 16, amplitude + at);
-            shake_vector(x + at + HALF, (codes_t) word >> 16, amplitude + at + HALF);
+            shake_vector(x + at, (codes_t) (word << 16) >> 16, spread(amplitude, at, shift));
+            shake_vector(x + at + HALF, (codes_t) word >> 16, spread(amplitude, at + HALF, shift));
         }
+    }
+}
+
+/* The sums and the differences of numbers `apart` lanes apart: a + b where a was, a - b for b. */
+ALWAYS_INLINE floats_t rotate_lanes(floats_t value, unsigned apart)
+{
+    const unsigned to_sign = 31 - (unsigned) __builtin_ctz(apart);
+    const words_t sign = (load_words(lane_numbers) & apart) << to_sign;
+
+    return swap_lanes(value, apart) + (floats_t) ((words_t) value ^ sign);
+}
+
+/* The steps within registers, as many as a block has. */
+ALWAYS_INLINE void rotate_registers(float *x, size_t elems, unsigned shift, float by)
+{
+    const size_t block = (size_t) 1 << shift;
+
+    for (size_t at = 0; at < elems; at += WIDTH) {
+        floats_t value = load_floats(x + at);
+        QUANT_UNROLL
+        for (unsigned apart = 1; apart < WIDTH; apart *= 2) {
+            value = apart < block ? rotate_lanes(value, apart) : value;
+        }
+        store_floats(x + at, value * by);
     }
 }
 
@@ -292,7 +376,7 @@ static void shake(float *x, size_t rows, const float amplitude[QUANT_LANES], uin
  * Three steps at a time, or what is left of them: `radix` numbers, `apart` elements apart, in
  * registers.
  */
-ALWAYS_INLINE void rotate_steps(float *x, size_t elems, size_t apart, unsigned radix, float factor)
+ALWAYS_INLINE void rotate_steps(float *x, size_t elems, size_t apart, unsigned radix, float by)
 {
     for (size_t first = 0; first < elems; first += radix * apart) {
         for (size_t at = first; at < first + apart; at += WIDTH) {
@@ -314,31 +398,33 @@ ALWAYS_INLINE void rotate_steps(float *x, size_t elems, size_t apart, unsigned r
             }
             QUANT_UNROLL
             for (unsigned i = 0; i < radix; ++i) {
-                store_floats(x + at + i * apart, value[i] * factor);
+                store_floats(x + at + i * apart, value[i] * by);
             }
         }
     }
 }
 
-static void rotate(float *x, size_t rows, float factor)
+static void rotate(float *x, size_t blocks, unsigned shift, float by)
 {
-    const size_t elems = rows * QUANT_LANES;
-    size_t apart = QUANT_LANES;
+    const size_t block = (size_t) 1 << shift;
+    const size_t elems = blocks << shift;
+    size_t apart = WIDTH;
 
-    for (; 8 * apart <= elems; apart *= 8) {
-        rotate_steps(x, elems, apart, 8, 8 * apart == elems ? factor : 1);
+    rotate_registers(x, elems, shift, block <= WIDTH ? by : 1);
+    for (; 8 * apart <= block; apart *= 8) {
+        rotate_steps(x, elems, apart, 8, 8 * apart == block ? by : 1);
     }
-    if (4 * apart == elems) {
-        rotate_steps(x, elems, apart, 4, factor);
-    } else if (2 * apart == elems) {
-        rotate_steps(x, elems, apart, 2, factor);
+    if (4 * apart == block) {
+        rotate_steps(x, elems, apart, 4, by);
+    } else if (2 * apart == block) {
+        rotate_steps(x, elems, apart, 2, by);
     }
 }
 
 /* clang-format off */
 #define CODE_ROW(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
 #define VECTOR_KERNELS \
-    { .absmax = lane_absmax, .peak = peak, .scales = scales, .shake = shake, .rotate = rotate, \
+    { .absmax = block_absmax, .peak = peak, .scales = scales, .shake = shake, .rotate = rotate, \
       .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
 /* clang-format on */
 

@@ -1,26 +1,25 @@
 /*
  * Number formats on the wire, and the coded form of a segment of the vector.
  *
- *   int8, int4, ...     a signed integer per element and a bf16 scale for every lane of a tile
+ *   int8, int4, ...     a signed integer per element and a bf16 scale for every block of elements
  *   fp8_e4m3, fp8_e5m2  a float of eight bits per element, scaled alike
  *   bf16, fp16          rounded to two bytes, no scales
  *   fp32                the floats themselves: exact; also what a segment is sent in of which its
  *                       format cannot carry too much (NaN, infinity, magnitudes from 2^95)
  *
- * A segment is cut into rows of 64 elements and tiles of `block_rows` rows; the
- * last row and the last tile may be short:
+ * A segment is cut into blocks of B consecutive elements, a power of two from 8 on, 64 by default,
+ * with a scale each; into rows of 64 elements, of which codes are packed together; and into tiles
+ * of 64 blocks, which are `block_rows` = B rows.  The last of each may be short:
  *
- *            lane 0   lane 1  ...  lane 63
- *   row 0    x[0]     x[1]         x[63]
- *   row 1    x[64]    x[65]        x[127]
- *   ...
- *   scale    s[0]     s[1]         s[63]      one per lane, taken down the rows
+ *   element  0 ..... 63 | 64 ..... 127 | ... | 4032 ... 4095 | 4096 ...
+ *   B = 64   s[0]       | s[1]         | ... | s[63]         | s[64]        one scale for each
+ * block row 0      | row 1        | ... | row 63        | row 64 tile 0 | tile 1
  *
- *   payload  | scales of tile 0 | scales of tile 1 | ... | row 0 | row 1 | ... | kept tiles |
- *              64 x 2 bytes, or none                       64 codes each         floats, or none
+ *   payload  | s[0] | s[1] | ... | row 0 | row 1 | ... | kept tiles |
+ *              2 bytes, or none    64 codes each         floats, or none
  *
- * Only whole rows are on the wire, but for fp32 and kept tiles: lanes behind the end of the
- * vector are coded as zeros.
+ * Only whole rows are on the wire, but for fp32 and kept tiles: what is behind the end of the
+ * vector is coded as zeros.
  *
  * A tile that a format with scales cannot carry is kept: its scales are all QUANT_KEPT, which no
  * scale is, its codes are 0, and its floats are behind the codes of the last tile, in the order of

@@ -6,7 +6,7 @@
  *   name, wire_id   as users and messages call it; an id is never used again for something else
  *   bits            of one code on the wire; see quant_codec.h for how they are packed
  *   kind            how a number becomes a code: the functions to_<kind> and from_<kind>
- *   scaled          1: the numbers of a lane of a tile are divided by a scale of their own
+ *   scaled          1: the numbers of a block are divided by a scale of their own
  *   divisor         scale = largest magnitude / divisor; chosen so that no rounding can push a
  *                   code over the largest one, where a bf16 scale is off by up to 2^-8:
  *                   divisor (1 + 2^-8) is below that code plus half a step

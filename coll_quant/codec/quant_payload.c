@@ -19,7 +19,7 @@ static const quant_code_kernels_t *kernels_of(const quant_tile_t *tile)
 
 /* *peak = max(*peak, all of absmax). */
 static void raise_peak(const quant_codec_t *codec, uint32_t *peak,
-                       const uint32_t absmax[QUANT_LANES])
+                       const uint32_t absmax[QUANT_BLOCKS])
 {
     const uint32_t most = codec->kernels->peak(absmax);
     *peak = most > *peak ? most : *peak;
@@ -32,6 +32,17 @@ static const float *next_tile(const quant_tile_t *tile, const float *x)
     return x + (next < tile->codec->elems ? next : tile->first);
 }
 
+/* The magnitudes of its last row, which begins with block 0 of `tail`, in those of the tile. */
+static void raise_tail(const quant_tile_t *tile, const uint32_t tail[QUANT_BLOCKS],
+                       uint32_t absmax[QUANT_BLOCKS])
+{
+    const size_t first = quant_tile_tail_block(tile);
+
+    for (size_t b = first; b < tile->blocks; ++b) {
+        absmax[b] = tail[b - first] > absmax[b] ? tail[b - first] : absmax[b];
+    }
+}
+
 /*
  * Scales and codes of the numbers `x` of a tile, `last` its padded tail, whose peaks are known.
  * False: its format cannot carry it.
@@ -41,17 +52,17 @@ static bool code_tile(const quant_tile_t *tile, const float *x, const float *las
 {
     const quant_format_t *format = tile->format;
     const quant_code_kernels_t *code = kernels_of(tile);
-    uint8_t unused[QUANT_SCALES_BYTES];
-    uint8_t *scale = format->scaled ? payload + tile->scales : unused;
-    float inverse[QUANT_LANES];
+    uint8_t scale[QUANT_SCALES_BYTES];
+    float inverse[QUANT_BLOCKS];
 
     if (!tile->codec->kernels->scales(peaks->here, &format->range, scale, inverse, peaks->coded)) {
         return false;
     }
-    code->encode(x, tile->rows, inverse, payload + tile->codes, ahead);
+    quant_tile_put_scales(tile, scale, payload);
+    code->encode(x, tile->rows, tile->shift, inverse, payload + tile->codes, ahead);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX];
-        code->encode(last, 1, inverse, row, last);
+        code->encode(last, 1, tile->shift, inverse + quant_tile_tail_block(tile), row, last);
         memcpy(payload + tile->tail_codes, row, tile->tail_bytes);
     }
     return true;
@@ -68,7 +79,7 @@ static bool encode_transformed(const quant_tile_t *tile, const float *x, quant_p
     memcpy(codec->tile, x, elems * sizeof(float));
     memset(codec->tile + elems, 0, (rows * QUANT_LANES - elems) * sizeof(float));
     if (!quant_transform_rotates(&codec->transform, tile->format)) {
-        codec->kernels->absmax(codec->tile, rows, peaks->here);
+        codec->kernels->absmax(codec->tile, rows, tile->shift, peaks->here);
     }
     return quant_tile_encode_transformed(tile, peaks, coding->payload);
 }
@@ -79,11 +90,13 @@ static bool encode_plain(const quant_tile_t *tile, const float *x, const float *
     const quant_kernels_t *kernels = tile->codec->kernels;
     float padded[QUANT_LANES];
 
-    kernels->absmax(x, tile->rows, peaks->here);
+    kernels->absmax(x, tile->rows, tile->shift, peaks->here);
     if (0 != tile->tail) {
         memset(padded, 0, sizeof(padded));
         memcpy(padded, x + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
-        kernels->absmax(padded, 1, peaks->here);
+        uint32_t absmax[QUANT_BLOCKS] = {0};
+        kernels->absmax(padded, 1, tile->shift, absmax);
+        raise_tail(tile, absmax, peaks->here);
     }
     return code_tile(tile, x, padded, ahead, peaks, coding->payload);
 }
@@ -117,14 +130,15 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
 static void decode_tile(const quant_tile_t *tile, const uint8_t *payload, float *out)
 {
     const quant_code_kernels_t *code = kernels_of(tile);
-    const uint8_t *scale = payload + tile->scales;
+    float factor[QUANT_BLOCKS];
 
-    code->decode(payload + tile->codes, tile->rows, scale, out);
+    quant_tile_factors(tile, payload, factor);
+    code->decode(payload + tile->codes, tile->rows, tile->shift, factor, out);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
         float padded[QUANT_LANES];
         memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
-        code->decode(row, 1, scale, padded);
+        code->decode(row, 1, tile->shift, factor + quant_tile_tail_block(tile), padded);
         memcpy(out + tile->rows * QUANT_LANES, padded, tile->tail * sizeof(float));
     }
 }
@@ -165,36 +179,44 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
  * its tail, if it has one; absmax: theirs.
  */
 static void add_plain(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                      float *last, uint32_t absmax[QUANT_LANES])
+                      float *last, uint32_t absmax[QUANT_BLOCKS])
 {
     const quant_code_kernels_t *code = kernels_of(tile);
-    const uint8_t *scale = payload + tile->scales;
+    float factor[QUANT_BLOCKS];
 
-    code->decode_add(payload + tile->codes, tile->rows, scale, x + tile->first, sum, absmax);
+    quant_tile_factors(tile, payload, factor);
+    code->decode_add(payload + tile->codes, tile->rows, tile->shift, factor, x + tile->first, sum,
+                     absmax);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
         float padded[QUANT_LANES] = {0};
+        uint32_t tail[QUANT_BLOCKS] = {0};
         memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
         memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
-        code->decode_add(row, 1, scale, padded, last, absmax);
+        code->decode_add(row, 1, tile->shift, factor + quant_tile_tail_block(tile), padded, last,
+                         tail);
+        raise_tail(tile, tail, absmax);
     }
 }
 
 /* The same in a tile of scratch memory, `last` being its last row, of what has to be undone. */
 static void add_transformed(const quant_tile_t *tile, const uint8_t *payload, const float *x,
-                            float *sum, uint32_t absmax[QUANT_LANES])
+                            float *sum, uint32_t absmax[QUANT_BLOCKS])
 {
     /* In fp32 the codes are the numbers. */
     const quant_code_kernels_t *floats = &tile->codec->kernels->code[quant_format_fp32.code];
     float *last = sum + tile->rows * QUANT_LANES;
 
     quant_tile_decode_transformed(tile, payload, sum);
-    floats->decode_add((const uint8_t *) (x + tile->first), tile->rows, NULL, sum, sum, absmax);
+    floats->decode_add((const uint8_t *) (x + tile->first), tile->rows, tile->shift, NULL, sum, sum,
+                       absmax);
     if (0 != tile->tail) {
         float padded[QUANT_LANES] = {0};
+        uint32_t tail[QUANT_BLOCKS] = {0};
         memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
         memset(last + tile->tail, 0, (QUANT_LANES - tile->tail) * sizeof(float));
-        floats->decode_add((const uint8_t *) padded, 1, NULL, last, last, absmax);
+        floats->decode_add((const uint8_t *) padded, 1, tile->shift, NULL, last, last, tail);
+        raise_tail(tile, tail, absmax);
     }
 }
 
@@ -203,7 +225,7 @@ void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, c
 {
     const quant_tiles_t tiles = quant_tiles_of(codec);
     size_t kept = tiles.bytes;
-    uint32_t most[QUANT_LANES] = {0};
+    uint32_t most[QUANT_BLOCKS] = {0};
 
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(&tiles, i);
@@ -224,7 +246,7 @@ void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, c
 
 /* In whole rows of scratch memory. */
 static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                     uint32_t absmax[QUANT_LANES])
+                     uint32_t absmax[QUANT_BLOCKS])
 {
     if (quant_transform_undone(&tile->codec->transform, tile->format)) {
         add_transformed(tile, payload, x, sum, absmax);

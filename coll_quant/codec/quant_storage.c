@@ -20,9 +20,9 @@ static bool is_any_too_large(const quant_storage_t *storage, const quant_kernels
                              const float *floats, size_t count)
 {
     const size_t rows = count / QUANT_LANES;
-    uint32_t absmax[QUANT_LANES] = {0};
+    uint32_t absmax[QUANT_BLOCKS] = {0};
 
-    kernels->absmax(floats, rows, absmax);
+    kernels->absmax(floats, rows, QUANT_SHIFT_ALL, absmax);
     uint32_t most = kernels->peak(absmax);
     for (size_t i = rows * QUANT_LANES; i < count; ++i) {
         most = magnitude(floats[i]) > most ? magnitude(floats[i]) : most;

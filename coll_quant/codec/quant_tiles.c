@@ -6,9 +6,9 @@
 #include "quant_tiles.h"
 #include "sizes.h"
 
-static size_t scales_bytes(const quant_format_t *format)
+static size_t scales_bytes(const quant_format_t *format, size_t blocks)
 {
-    return format->scaled ? QUANT_SCALES_BYTES : 0;
+    return format->scaled ? blocks * sizeof(uint16_t) : 0;
 }
 
 /* An exact format pads nothing: its payload is the elements. */
@@ -25,6 +25,7 @@ quant_tiles_t quant_tiles_of(const quant_codec_t *codec)
 
     return (quant_tiles_t){
         .codec = codec,
+        .shift = (unsigned) __builtin_ctz(codec->block_rows),
         .tile_elems = tile_elems,
         .count = arc_divide_up(codec->elems, tile_elems),
         .bytes = quant_payload_bytes(codec->format, codec->elems, codec->block_rows),
@@ -33,8 +34,7 @@ quant_tiles_t quant_tiles_of(const quant_codec_t *codec)
 
 size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {
-    const size_t tiles = arc_divide_up(elems, quant_tile_elems(block_rows));
-    return tiles * scales_bytes(format) + codes_bytes(format, elems);
+    return scales_bytes(format, arc_divide_up(elems, block_rows)) + codes_bytes(format, elems);
 }
 
 quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index)
@@ -43,17 +43,20 @@ quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index)
     const size_t first = index * tiles->tile_elems;
     const size_t left = tiles->codec->elems - first;
     const size_t here = arc_min(left, tiles->tile_elems);
-    const size_t codes = tiles->count * scales_bytes(format) + codes_bytes(format, first);
+    const size_t blocks = arc_divide_up(tiles->codec->elems, (size_t) 1 << tiles->shift);
+    const size_t codes = scales_bytes(format, blocks) + codes_bytes(format, first);
     const size_t rows = here / QUANT_LANES;
 
     return (quant_tile_t){
         .codec = tiles->codec,
         .format = format,
+        .shift = tiles->shift,
         .index = index,
         .first = first,
         .rows = rows,
         .tail = here % QUANT_LANES,
-        .scales = index * scales_bytes(format),
+        .blocks = arc_divide_up(here, (size_t) 1 << tiles->shift),
+        .scales = index * scales_bytes(format, QUANT_BLOCKS),
         .codes = codes,
         .tail_codes = codes + rows * quant_row_bytes(format->bits),
         .tail_bytes = codes_bytes(format, here % QUANT_LANES),
@@ -74,6 +77,29 @@ void quant_tile_find(quant_tile_t *tile, const uint8_t *payload, size_t *kept)
         tile->tail_bytes = tile->tail * sizeof(float);
         *kept += quant_tile_length(tile) * sizeof(float);
     }
+}
+
+void quant_tile_factors(const quant_tile_t *tile, const uint8_t *payload,
+                        float factor[QUANT_BLOCKS])
+{
+    const uint8_t *scale = payload + tile->scales;
+    uint8_t padded[QUANT_SCALES_BYTES] = {0};
+
+    if (!tile->format->scaled) {
+        return;
+    }
+    if (tile->blocks < QUANT_BLOCKS) {
+        memcpy(padded, scale, scales_bytes(tile->format, tile->blocks));
+        scale = padded;
+    }
+    /* As a row of codes of that format. */
+    tile->codec->kernels->code[QUANT_CODE_bf16].decode(scale, 1, QUANT_SHIFT_ALL, NULL, factor);
+}
+
+void quant_tile_put_scales(const quant_tile_t *tile, const uint8_t scale[QUANT_SCALES_BYTES],
+                           uint8_t *payload)
+{
+    memcpy(payload + tile->scales, scale, scales_bytes(tile->format, tile->blocks));
 }
 
 size_t quant_payload_bytes_of(const quant_codec_t *codec, const void *payload)
@@ -97,7 +123,7 @@ bool quant_tile_keep(const quant_tile_t *tile, const float *x, quant_peaks_t *pe
     if (!tile->format->scaled || coding->bytes + bytes > coding->room) {
         return false;
     }
-    memset(payload + tile->scales, (uint8_t) QUANT_KEPT, QUANT_SCALES_BYTES);
+    memset(payload + tile->scales, (uint8_t) QUANT_KEPT, scales_bytes(tile->format, tile->blocks));
     memset(payload + tile->codes, 0, tile->tail_codes - tile->codes + tile->tail_bytes);
     memcpy(payload + coding->bytes, x, bytes);
     coding->bytes += bytes;

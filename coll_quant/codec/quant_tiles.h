@@ -13,10 +13,12 @@
 typedef struct quant_tile {
     const quant_codec_t *codec;   /* of the segment */
     const quant_format_t *format; /* of the codes: fp32 of a kept tile */
+    unsigned shift;               /* of its blocks */
     size_t index;
     size_t first;      /* element */
     size_t rows;       /* whole rows */
     size_t tail;       /* elements in one more row that is not whole; 0: there is none */
+    size_t blocks;     /* 64, or of a short tile fewer */
     size_t scales;     /* offset in the payload, bytes */
     size_t codes;      /* offset in the payload, bytes */
     size_t tail_codes; /* offset in the payload, bytes */
@@ -26,6 +28,7 @@ typedef struct quant_tile {
 /* The tiles of a segment. */
 typedef struct quant_tiles {
     const quant_codec_t *codec;
+    unsigned shift;    /* a block has 2^shift numbers */
     size_t tile_elems; /* of every tile but the last */
     size_t count;
     size_t bytes; /* of the payload, no tile kept */
@@ -42,15 +45,32 @@ quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index);
  */
 void quant_tile_find(quant_tile_t *tile, const uint8_t *payload, size_t *kept);
 
-/* Bits of the largest magnitudes of each lane. */
+/* Bits of the largest magnitudes of each block. */
 typedef struct quant_peaks {
-    uint32_t here[QUANT_LANES];  /* of the tile under way; once it is coded or kept 0 */
-    uint32_t coded[QUANT_LANES]; /* of all that are coded */
+    uint32_t here[QUANT_BLOCKS];  /* of the tile under way; once it is coded or kept 0 */
+    uint32_t coded[QUANT_BLOCKS]; /* of all that are coded */
 } quant_peaks_t;
 
 /* Keep a tile, whose numbers are `x`.  False: there is no room, or no scale to tell it by. */
 bool quant_tile_keep(const quant_tile_t *tile, const float *x, quant_peaks_t *peaks,
                      quant_coding_t *coding);
+
+/*
+ * The scales of a tile, 64 of them; those of blocks that it lacks are not specified.  Of a format
+ * without scales nothing.
+ */
+void quant_tile_factors(const quant_tile_t *tile, const uint8_t *payload,
+                        float factor[QUANT_BLOCKS]);
+
+/* As many scales as it has blocks to its place in the payload. */
+void quant_tile_put_scales(const quant_tile_t *tile, const uint8_t scale[QUANT_SCALES_BYTES],
+                           uint8_t *payload);
+
+/* The block of the first number of the row that is not whole. */
+static inline size_t quant_tile_tail_block(const quant_tile_t *tile)
+{
+    return tile->rows * QUANT_LANES >> tile->shift;
+}
 
 static inline size_t quant_tile_length(const quant_tile_t *tile)
 {

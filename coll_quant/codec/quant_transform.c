@@ -7,7 +7,7 @@
 #include "quant_tiles.h"
 
 /*
- * 2^89 as bits: an error of a sixth of it is 2^6 times as large when 4096 rows are rotated back,
+ * 2^89 as bits: an error of a sixth of it is 2^6 times as large when 4096 numbers are rotated back,
  * and so at most that of a number that is not rotated (quant_format_table.h).
  */
 static const uint32_t rotated_limit = UINT32_C(0x6c000000);
@@ -60,37 +60,36 @@ uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, u
     return child_key(child_key(child_key(child_key(base, sequence), round), shard), segment);
 }
 
-/* Each piece of the rows; `back`: the inverse. */
-static void rotate_pieces(const quant_kernels_t *kernels, float *x, size_t rows, bool back)
+/* The numbers of a tile, padded rows; `back`: the inverse. */
+static void rotate_tile(const quant_tile_t *tile, float *x, bool back)
 {
-    while (rows > 1) {
-        unsigned power = 1;
-        while (rows >> power > 1) {
-            ++power;
+    size_t left = quant_tile_padded_rows(tile) * QUANT_LANES;
+    unsigned shift = tile->shift;
+
+    /* Whole blocks, then the pieces of the last one. */
+    for (; left > 0; --shift) {
+        const size_t blocks = left >> shift;
+        const unsigned halvings = back ? shift / 2 : (shift + 1) / 2;
+        if (blocks > 0) {
+            tile->codec->kernels->rotate(x, blocks, shift, ldexpf(1, -(int) halvings));
+            x += blocks << shift;
+            left -= blocks << shift;
         }
-        const size_t piece = (size_t) 1 << power;
-        kernels->rotate(x, piece, ldexpf(1, -(int) (back ? power / 2 : (power + 1) / 2)));
-        x += piece * QUANT_LANES;
-        rows -= piece;
     }
 }
 
 /* x += u s, or x -= u s, for the padded rows of a tile. */
-static void add_dither(const quant_tile_t *tile, const uint8_t scale[QUANT_SCALES_BYTES],
-                       float sign, float *x)
+static void add_dither(const quant_tile_t *tile, const float factor[QUANT_BLOCKS], float sign,
+                       float *x)
 {
     const quant_codec_t *codec = tile->codec;
-    float amplitude[QUANT_LANES];
+    float amplitude[QUANT_BLOCKS];
 
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        uint16_t upper;
-        memcpy(&upper, scale + lane * sizeof(upper), sizeof(upper));
-        const uint32_t bits = (uint32_t) upper << 16;
-        memcpy(&amplitude[lane], &bits, sizeof(float));
-        amplitude[lane] =
-            amplitude[lane] < drawn_scale_min ? 0 : amplitude[lane] * sign * drawn_step;
+    for (size_t block = 0; block < QUANT_BLOCKS; ++block) {
+        const float scale = factor[block];
+        amplitude[block] = scale < drawn_scale_min ? 0 : scale * sign * drawn_step;
     }
-    codec->kernels->shake(x, quant_tile_padded_rows(tile), amplitude,
+    codec->kernels->shake(x, quant_tile_padded_rows(tile), tile->shift, amplitude,
                           child_key(codec->key, tile->index));
 }
 
@@ -101,21 +100,25 @@ bool quant_tile_encode_transformed(const quant_tile_t *tile, quant_peaks_t *peak
     const quant_range_t range = quant_transform_range(&codec->transform, tile->format);
     const size_t rows = quant_tile_padded_rows(tile);
     float *x = codec->tile;
-    uint8_t *scale = payload + tile->scales;
-    float inverse[QUANT_LANES];
+    uint8_t scale[QUANT_SCALES_BYTES];
+    float inverse[QUANT_BLOCKS];
 
     if (quant_transform_rotates(&codec->transform, tile->format)) {
-        rotate_pieces(kernels, x, rows, false);
+        rotate_tile(tile, x, false);
         memset(peaks->here, 0, sizeof(peaks->here));
-        kernels->absmax(x, rows, peaks->here);
+        kernels->absmax(x, rows, tile->shift, peaks->here);
     }
     if (!kernels->scales(peaks->here, &range, scale, inverse, peaks->coded)) {
         return false;
     }
+    quant_tile_put_scales(tile, scale, payload);
     if (quant_transform_draws(&codec->transform, tile->format)) {
-        add_dither(tile, scale, 1, x);
+        float factor[QUANT_BLOCKS];
+        quant_tile_factors(tile, payload, factor);
+        add_dither(tile, factor, 1, x);
     }
-    kernels->code[tile->format->code].encode(x, rows, inverse, payload + tile->codes, x);
+    kernels->code[tile->format->code].encode(x, rows, tile->shift, inverse, payload + tile->codes,
+                                             x);
     return true;
 }
 
@@ -123,13 +126,15 @@ void quant_tile_decode_transformed(const quant_tile_t *tile, const uint8_t *payl
 {
     const quant_codec_t *codec = tile->codec;
     const size_t rows = quant_tile_padded_rows(tile);
-    const uint8_t *scale = payload + tile->scales;
+    float factor[QUANT_BLOCKS];
 
-    codec->kernels->code[tile->format->code].decode(payload + tile->codes, rows, scale, out);
+    quant_tile_factors(tile, payload, factor);
+    codec->kernels->code[tile->format->code].decode(payload + tile->codes, rows, tile->shift,
+                                                    factor, out);
     if (quant_transform_dithers(&codec->transform, tile->format)) {
-        add_dither(tile, scale, -1, out);
+        add_dither(tile, factor, -1, out);
     }
     if (quant_transform_rotates(&codec->transform, tile->format)) {
-        rotate_pieces(codec->kernels, out, rows, true);
+        rotate_tile(tile, out, true);
     }
 }

@@ -6,19 +6,19 @@
  *   x -- rotate --> y -- + u s --> RNE((y + u s) / s) = code -- code s [- u s] -- rotate back -->
  * x'
  *
- * Rotation.  Down each lane of a tile the Walsh-Hadamard transform
+ * Rotation.  In each block the Walsh-Hadamard transform
  *
  *   y[i] = 2^-ceil(k/2)  sum over j of (-1)^bits(i & j) x[j]       i, j = 0 .. 2^k - 1
  *   x[i] = 2^-floor(k/2) sum over j of (-1)^bits(i & j) y[j]
  *
  * where bits() counts bits that are set.  All steps are sums and differences, and the factors
  * powers of two, so all instruction sets return the same bits.  A number much larger than the
- * others of its lane, which would make their step large, is spread over 2^k numbers.  A tile of R
- * rows, the padded one counted, is cut into pieces of 2^k rows, one for each bit of R, the longest
- * first.
+ * others of its block, which would make their step large, is spread over 2^k numbers.  The last
+ * block, if its rows, the padded one counted, are fewer than it has, is cut into pieces of 2^k
+ * numbers, one for each bit of their number, the longest first.
  *
  * Rounding, for integer formats only.  u is drawn evenly from (-1/2, 1/2), s the scale of the
- * lane:
+ * block:
  *
  *   stochastic   code = nearest(x/s + u): on average x/s, off by less than a step
  *   dither       the same code, and the receiver, who draws the same u, takes it off again: off by
@@ -26,7 +26,7 @@
  *
  * The numbers u follow from a key and the place in the segment; the key from what both ends of a
  * message know (quant_transform_key()).  They have 16 bits, so u s is exact: the sum is rounded
- * once, with FMA or without.  Lanes whose scale is below 2^-100, zeros among them, are rounded to
+ * once, with FMA or without.  Blocks whose scale is below 2^-100, zeros among them, are rounded to
  * nearest.
  *
  * Why no code is larger than the largest, q: with noise the divisor is q (1 - 2^-8).  The scale is

@@ -103,7 +103,8 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
         .reduce_format = quantizes_reduce(settings) ? format : &quant_format_fp32,
         .gather_format = quantizes_gather(settings) ? format : &quant_format_fp32,
-        .block_rows = 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX : (unsigned) settings->block,
+        .block_rows = 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX
+                                                : quant_block_of((size_t) settings->block),
         .segment_bytes = settings->segment_bytes,
         .minishards = (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,

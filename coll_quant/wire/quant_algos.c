@@ -45,15 +45,14 @@ arc_status_t quant_config_check(const quant_config_t *config)
         NULL == config->gather_format) {
         return ARC_ERR_INVALID;
     }
-    if (config->block_rows < QUANT_BLOCK_ROWS_MIN || config->block_rows > QUANT_BLOCK_ROWS_MAX) {
+    if (config->block_rows != quant_block_of(config->block_rows)) {
         return ARC_ERR_INVALID;
     }
     if (0 == config->segment_elems || config->segment_elems > QUANT_SEGMENT_ELEMS_MAX ||
         0 != config->segment_elems % ((size_t) config->block_rows * QUANT_LANES)) {
         return ARC_ERR_INVALID;
     }
-    if (0 != config->minishards && (0 != (config->block_rows & (config->block_rows - 1)) ||
-                                    config->segment_bytes < sizeof(quant_wire_header_t))) {
+    if (0 != config->minishards && config->segment_bytes < sizeof(quant_wire_header_t)) {
         return ARC_ERR_INVALID;
     }
     if (config->depth < EXCHANGE_DEPTH_MIN || config->depth > EXCHANGE_DEPTH_MAX) {

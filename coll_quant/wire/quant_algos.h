@@ -17,7 +17,7 @@ enum {
     /*
      * A tile of 8 rows already pays 10 bits per element.  One of 4096 rows, 1 MiB of floats, is
      * beyond most second-level caches, and its scales cost 2^-8 bit per element: nothing is left to
-     * gain.  A power of two, for rotations.
+     * gain.  Powers of two, so that blocks fill rows and rows fill blocks, and for rotations.
      */
     QUANT_BLOCK_ROWS_MIN = 8,
     QUANT_BLOCK_ROWS_MAX = 4096,
@@ -39,6 +39,17 @@ enum {
 #define X(...) +1
 enum { QUANT_ALGOS = 0 QUANT_ALGO_TABLE(X) };
 #undef X
+
+/* The least power of two that is a block and not less than `numbers`, or the largest block. */
+static inline unsigned quant_block_of(size_t numbers)
+{
+    unsigned block = QUANT_BLOCK_ROWS_MIN;
+
+    while (block < numbers && block < QUANT_BLOCK_ROWS_MAX) {
+        block *= 2;
+    }
+    return block;
+}
 
 typedef struct quant_algo {
     const char *name;
@@ -62,9 +73,9 @@ typedef struct quant_config {
 
     /*
      * With minishards or microshards each call has its own cut (quant_cut.h), and the first two are
-     * the most that any has; with minishards block_rows is a power of two.
+     * the most that any has.
      */
-    unsigned block_rows;  /* rows of a tile */
+    unsigned block_rows;  /* rows of a tile, and numbers of a block: a power of two */
     size_t segment_elems; /* of a full message; a multiple of 64 * block_rows */
     size_t segment_bytes; /* with minishards alone: of a full message, unless one tile has more */
     unsigned minishards;  /* tiles of the longest shard; 0: block_rows decides */

@@ -21,16 +21,7 @@ static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
         return config->block_rows;
     }
     const size_t rows = arc_divide_up(arc_divide_up(shard_elems, QUANT_LANES), config->minishards);
-    unsigned block_rows = (unsigned) clip(rows, QUANT_BLOCK_ROWS_MIN, config->block_rows);
-    if (QUANT_ROTATION_NONE != config->transform.rotation) {
-        /* Pieces of a tile with different powers of two have different errors. */
-        unsigned power = QUANT_BLOCK_ROWS_MIN;
-        while (power < block_rows) {
-            power *= 2;
-        }
-        block_rows = power;
-    }
-    return block_rows;
+    return quant_block_of(rows < config->block_rows ? rows : config->block_rows);
 }
 
 static const quant_format_t *wider_format(const quant_config_t *config)

@@ -2,8 +2,8 @@
  * How a call is cut: rows of a tile and elements of a message, for the length of its shards.
  * docs/algorithms_quant.md, "Minishards and microshards", has the picture, and why it is so.
  *
- *   m > 0   R = ceil(rows of the longest shard / m) rows a tile, from 8 to 4096; where tiles are
- *           rotated, the next power of two.  m = 0: R is that of the configuration
+ *   m > 0   ceil(rows of the longest shard / m) rows a tile, made the next power of two from 8 to
+ *           4096.  m = 0: that of the configuration
  *   u > 0   ceil(elements of the longest shard / u) a message, rounded up to whole tiles and
  *           down to what a message buffer holds.  u = 0: as many tiles as segment_bytes allows
  *

@@ -1,5 +1,5 @@
 /*
- * Wire format "QT2": one segment of the vector is one message.
+ * Wire format "QT3": one segment of the vector is one message.
  *
  *   byte  0       2         3        4          8          12         16
  *         | magic | version | format | sequence | elements | bound    | payload ...
@@ -30,7 +30,7 @@
 #include "status.h"
 
 #define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
-#define QUANT_WIRE_VERSION UINT8_C(2)
+#define QUANT_WIRE_VERSION UINT8_C(3)
 
 /* In the upper half of the byte of the version: what the ranks agreed on besides the format. */
 enum { QUANT_WIRE_ROUNDING_SHIFT = 4, QUANT_WIRE_ROTATION_SHIFT = 6 };
@@ -44,14 +44,14 @@ typedef struct quant_wire_header {
     float bound;       /* of the error; not negative, infinity: there is none */
 } quant_wire_header_t;
 
-static_assert(16 == sizeof(quant_wire_header_t), "QT2: header is 16 bytes");
-static_assert(0 == offsetof(quant_wire_header_t, magic), "QT2: magic");
-static_assert(2 == offsetof(quant_wire_header_t, version), "QT2: version");
-static_assert(3 == offsetof(quant_wire_header_t, format), "QT2: format");
-static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT2: sequence");
-static_assert(8 == offsetof(quant_wire_header_t, elements), "QT2: elements");
-static_assert(12 == offsetof(quant_wire_header_t, bound), "QT2: bound");
-static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT2 is written in host order");
+static_assert(16 == sizeof(quant_wire_header_t), "QT3: header is 16 bytes");
+static_assert(0 == offsetof(quant_wire_header_t, magic), "QT3: magic");
+static_assert(2 == offsetof(quant_wire_header_t, version), "QT3: version");
+static_assert(3 == offsetof(quant_wire_header_t, format), "QT3: format");
+static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT3: sequence");
+static_assert(8 == offsetof(quant_wire_header_t, elements), "QT3: elements");
+static_assert(12 == offsetof(quant_wire_header_t, bound), "QT3: bound");
+static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT3 is written in host order");
 
 /* What both ends of a message know before it exists, and the scratch memory that it takes. */
 typedef struct quant_wire_segment {

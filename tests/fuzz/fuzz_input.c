@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-enum { ELEMS_MAX = 20000, ISAS = 3, LONGER = 16 };
+enum { ELEMS_MAX = 20000, ISAS = 3, LONGER = 16, BLOCKS = 10 /* 8 .. 4096 */ };
 
 bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
 {
@@ -26,7 +26,7 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
                         .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
                     },
                 .key = head.isa,
-                .block_rows = (head.block_rows + 1U) * times,
+                .block_rows = 8U << head.block_rows % BLOCKS,
                 .elems = (1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX) * times,
             },
         .next = quant_format_at(head.next % QUANT_CODES),

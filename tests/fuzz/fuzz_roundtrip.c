@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 /*
- * What one encoding may change in a lane of a tile with the largest magnitude M: half a step at
+ * What one encoding may change in a block with the largest magnitude M: half a step at
  * M / scale; the scale is M / divisor, off by up to 2^-8, or the least one.
  */
 static double bound_of(const quant_format_t *format, double most)
@@ -89,20 +89,17 @@ static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scal
 
 static void require_bound(const fuzz_input_t *input, const float *x, const float *decoded)
 {
-    const size_t tile_elems = quant_tile_elems(input->codec.block_rows);
+    const size_t elems = input->codec.elems;
+    const size_t block = input->codec.block_rows;
 
-    for (size_t first = 0; first < input->codec.elems; first += tile_elems) {
-        const size_t end =
-            first + tile_elems < input->codec.elems ? first + tile_elems : input->codec.elems;
-        for (size_t lane = first; lane < end && lane < first + QUANT_LANES; ++lane) {
-            double most = 0;
-            double worst = 0;
-            for (size_t i = lane; i < end; i += QUANT_LANES) {
-                most = fmax(most, fabs((double) x[i]));
-                worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
-            }
-            FUZZ_REQUIRE(worst <= bound_of(input->codec.format, most));
+    for (size_t first = 0; first < elems; first += block) {
+        double most = 0;
+        double worst = 0;
+        for (size_t i = first; i < elems && i < first + block; ++i) {
+            most = fmax(most, fabs((double) x[i]));
+            worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
         }
+        FUZZ_REQUIRE(worst <= bound_of(input->codec.format, most));
     }
 }
 

@@ -14,7 +14,7 @@
 #include "quant_job.h"
 #include "testlib.h"
 
-enum { CHILDREN_MAX = JOB_RANKS_MAX, ROWS_MAX = QUANT_BLOCK_ROWS_MAX };
+enum { CHILDREN_MAX = JOB_RANKS_MAX, BLOCK_MAX = QUANT_BLOCK_ROWS_MAX };
 
 /*
  * Who adds what, of one shard: ranks by their distance `d` before the owner, the
@@ -240,60 +240,63 @@ static double largest_of(const double *values, size_t count)
     return largest;
 }
 
-/* The exact sum of the lane first, first + 64, ... at distance d, and how far off it may be. */
+/* The exact sums of elements first .. end - 1 at distance d, and how far off they may be. */
 static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, size_t first,
-                            size_t end, double sum[ROWS_MAX])
+                            size_t end, double sum[BLOCK_MAX])
 {
-    const size_t rows = (end - first + 63) / 64;
+    const size_t count = end - first;
     unsigned child[CHILDREN_MAX];
     const unsigned children = children_at(job, d, child);
     double bound = 0;
 
-    for (size_t row = 0; row < rows; ++row) {
-        sum[row] = (double) job->inputs[rank_at(job, shard, d)][first + row * 64];
+    for (size_t i = 0; i < count; ++i) {
+        sum[i] = (double) job->inputs[rank_at(job, shard, d)][first + i];
     }
     for (unsigned c = 0; c < children; ++c) {
-        double part[ROWS_MAX];
+        double part[BLOCK_MAX];
         double off = subtree_bound(job, shard, child[c], first, end, part);
         const bool inside = 0 != child[c] % per_node(job);
         const quant_format_t *format = inside ? &quant_format_fp32 : job->config.reduce_format;
-        bound += off + quantization_bound(format, largest_of(part, rows) + off);
-        for (size_t row = 0; row < rows; ++row) {
-            sum[row] += part[row];
+        bound += off + quantization_bound(format, largest_of(part, count) + off);
+        for (size_t i = 0; i < count; ++i) {
+            sum[i] += part[i];
         }
-        bound += (largest_of(sum, rows) + bound) * 0x1p-24; /* the addition */
+        bound += (largest_of(sum, count) + bound) * 0x1p-24; /* the addition */
     }
     return bound;
 }
 
-/* The bound of the elements first, first + 64, ... before `end`: they share their scales. */
-static double lane_bound(const quant_job_t *job, unsigned shard, size_t first, size_t end)
+/* The bound of the elements first .. end - 1, which share their scales. */
+static double block_bound(const quant_job_t *job, unsigned shard, size_t first, size_t end)
 {
-    double sum[ROWS_MAX];
+    double sum[BLOCK_MAX];
     double bound = subtree_bound(job, shard, 0, first, end, sum);
-    const size_t rows = (end - first + 63) / 64;
 
-    return bound + quantization_bound(job->config.gather_format, largest_of(sum, rows) + bound);
+    return bound +
+           quantization_bound(job->config.gather_format, largest_of(sum, end - first) + bound);
 }
 
-/* The rows of a tile, where the longest shard has `shard_rows`. */
-static size_t rows_of_tile(const quant_job_t *job, size_t shard_rows)
+/* The numbers of a block, where the longest shard has `shard_rows` rows of 64. */
+static size_t block_elems(const quant_job_t *job, size_t shard_rows)
 {
     const size_t most = job->config.block_rows;
     const size_t pieces = job->config.minishards;
+    size_t power = 8;
 
     if (0 == pieces) {
         return most;
     }
-    const size_t rows = (shard_rows + pieces - 1) / pieces;
-    return rows < 8 ? 8 : rows > most ? most : rows;
+    while (power < most && power * pieces < shard_rows) {
+        power *= 2;
+    }
+    return power;
 }
 
 void quant_oracle_bound(const quant_job_t *job, double *bound)
 {
     const size_t rows = (job->count + 63) / 64;
     const size_t shards = job->ranks;
-    const size_t tile_rows = rows_of_tile(job, (rows + shards - 1) / shards);
+    const size_t block = block_elems(job, (rows + shards - 1) / shards);
 
     if (1 == job->ranks) {
         for (size_t i = 0; i < job->count; ++i) {
@@ -301,21 +304,21 @@ void quant_oracle_bound(const quant_job_t *job, double *bound)
         }
         return;
     }
-    for (size_t row = 0; row < rows;) {
+    for (size_t first = 0; first < job->count;) {
         size_t shard_row = 0;
         size_t dummy = 0;
-        unsigned shard = shard_of_row(job, row, &shard_row);
-        size_t tile_end = row + 1;
-        /* Segments are whole tiles, so tiles count from the begin of the shard. */
-        while (tile_end < rows && 0 != (tile_end - shard_row) % tile_rows &&
-               shard == shard_of_row(job, tile_end, &dummy)) {
-            ++tile_end;
+        const unsigned shard = shard_of_row(job, first / 64, &shard_row);
+        size_t end = first + 1;
+        /* Segments are whole tiles, so blocks count from the begin of the shard. */
+        while (end < job->count && 0 != (end - shard_row * 64) % block &&
+               (0 != end % 64 || shard == shard_of_row(job, end / 64, &dummy))) {
+            ++end;
         }
-        size_t end = tile_end * 64 < job->count ? tile_end * 64 : job->count;
-        for (size_t i = row * 64; i < end; ++i) {
-            bound[i] = i < row * 64 + 64 ? lane_bound(job, shard, i, end) : bound[i - 64];
+        bound[first] = block_bound(job, shard, first, end);
+        for (size_t i = first + 1; i < end; ++i) {
+            bound[i] = bound[first];
         }
-        row = tile_end;
+        first = end;
     }
 }
 
@@ -326,16 +329,16 @@ static unsigned shard_of_block(const quant_job_t *job, unsigned block)
     return (block + 1) % job->ranks;
 }
 
-/* The bound of elements first, first + 64, ... before `end`, counted in the whole vector. */
-static double half_lane_bound(const quant_job_t *job, unsigned block, size_t first, size_t end)
+/* The bound of elements first .. end - 1, counted in the whole vector. */
+static double half_bound(const quant_job_t *job, unsigned block, size_t first, size_t end)
 {
-    double sum[ROWS_MAX];
+    double sum[BLOCK_MAX];
 
     if (EXCHANGE_REDUCE_SCATTER == job->collective) {
         return subtree_bound(job, shard_of_block(job, block), 0, first, end, sum);
     }
     double largest = 0;
-    for (size_t i = first; i < end; i += 64) {
+    for (size_t i = first; i < end; ++i) {
         largest = fmax(largest, fabs((double) job->inputs[block][i - block * job->count]));
     }
     return quantization_bound(job->config.gather_format, largest);
@@ -343,20 +346,18 @@ static double half_lane_bound(const quant_job_t *job, unsigned block, size_t fir
 
 void quant_oracle_half_bound(const quant_job_t *job, double *bound)
 {
-    const size_t rows = (job->count + 63) / 64;
-    const size_t tile = rows_of_tile(job, rows) * 64;
+    const size_t elems = block_elems(job, (job->count + 63) / 64);
 
     for (unsigned block = 0; block < job->ranks; ++block) {
         const size_t base = block * job->count;
         for (size_t i = 0; i < job->count; ++i) {
-            const size_t begin = i / tile * tile;
-            const size_t end = begin + tile < job->count ? begin + tile : job->count;
+            const size_t end = i + elems < job->count ? i + elems : job->count;
 
-            bound[base + i] = i < begin + 64 ? half_lane_bound(job, block, base + i, base + end)
-                                             : bound[base + i - 64];
-            if (1 == job->ranks) {
-                bound[base + i] = 0;
-            }
+            bound[base + i] =
+                0 == i % elems ? half_bound(job, block, base + i, base + end) : bound[base + i - 1];
+        }
+        for (size_t i = 0; i < job->count && 1 == job->ranks; ++i) {
+            bound[base + i] = 0;
         }
     }
 }

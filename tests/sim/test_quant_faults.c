@@ -223,7 +223,7 @@ static void a_config_outside_the_limits_is_refused(void **state)
     bad[12].algo = NULL;
     good.minishards = 3;
     good.segment_bytes = sizeof(quant_wire_header_t);
-    bad[10] = bad[11] = good;
+    bad[10] = good;
     bad[10].segment_bytes -= 1;
     bad[11].block_rows = 96; /* no power of two */
     bad[11].segment_elems = quant_tile_elems(96);

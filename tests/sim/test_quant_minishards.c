@@ -84,8 +84,7 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
         for (size_t k = 0; k < COUNT; ++k) {
             squares += ((double) result[k] - sum[k]) * ((double) result[k] - sum[k]);
         }
-        const size_t wanted = (rows + minishards[i] - 1) / minishards[i];
-        of_call.block_rows = wanted < of_call.block_rows ? (unsigned) wanted : of_call.block_rows;
+        of_call.block_rows = quant_block_of((rows + minishards[i] - 1) / minishards[i]);
         const double measured = squares / COUNT;
         const double predicted = quant_error_mse(&of_call, RANKS, 1);
         printf("# %s, minishards %u, blocks of %u: mse %.4e, predicted %.4e, ratio %.4f\n",

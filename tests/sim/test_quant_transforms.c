@@ -80,7 +80,7 @@ static void sums_are_equal_in_every_run_and_within_the_bound(void **state)
 {
     static const unsigned ranks[] = {2, 3, 5, 8};
     static const size_t counts[] = {1, 65, 4097, 20011};
-    static const unsigned block_rows[] = {64, 8, 64, 100};
+    static const unsigned block_rows[] = {64, 8, 64, 128};
 
     for (size_t r = 0; r < sizeof(ranks) / sizeof(ranks[0]); ++r) {
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {

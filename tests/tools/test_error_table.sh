@@ -61,7 +61,7 @@ ok_if "dither of rotated numbers is near the theory" \
 by_minishards() {
     succeeds "$bench/error_table" --elements 262144 --ranks 4 --minishards 1,7,32 \
         --tsv "$scratch/minishards.tsv" && [ "$(grep -c . "$scratch/minishards.tsv")" -eq $((2 + 3 * 5 * 3)) ] &&
-        line "7 147 full_loop 1.0" && line "32 32 direct 1.0"
+        line "7 256 full_loop 1.0" && line "32 32 direct 1.0"
 }
 ok_if "every number of minishards has the error of its blocks" by_minishards
 ok_if "refuses no minishards" refuses usage ./bench_error --minishards 0 2 64 int8

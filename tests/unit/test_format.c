@@ -22,7 +22,7 @@
 #include "quant_error.h"
 #include "trip.h"
 
-enum { NAME_BYTES = 64, SEED = 4711, BLOCK_ROWS = 8, ROWS = 4 };
+enum { NAME_BYTES = 64, SEED = 4711, BLOCK_ROWS = 8, BLOCKS = 32 };
 
 /* Largest finite magnitude of the formats without scales: the last code before infinity. */
 static double largest_of(const quant_format_t *format)
@@ -36,18 +36,18 @@ static double largest_of(const quant_format_t *format)
     return &quant_format_bf16 == format ? bf16_max : fp16_max;
 }
 
-/* Rows 1 .. of `x` are coded at a scale of 1, for row 0 holds the divisor in each lane. */
-static void assert_decoded(const quant_format_t *format, float x[ROWS * QUANT_LANES],
-                           const float expected[ROWS * QUANT_LANES])
+/* `x` is coded at a scale of 1, for the first of each block is the divisor. */
+static void assert_decoded(const quant_format_t *format, float x[BLOCKS * BLOCK_ROWS],
+                           const float expected[BLOCKS * BLOCK_ROWS])
 {
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
-        x[lane] = format->range.divisor;
+    for (size_t i = 0; i < BLOCKS * BLOCK_ROWS; i += BLOCK_ROWS) {
+        x[i] = format->range.divisor;
     }
     for (size_t i = 0; i < TRIP_ISAS; ++i) {
-        trip_t trip = trip_new(format, trip_isas[i], x, ROWS * QUANT_LANES, BLOCK_ROWS);
+        trip_t trip = trip_new(format, trip_isas[i], x, BLOCKS * BLOCK_ROWS, BLOCK_ROWS);
         assert_true(trip.codable);
-        for (size_t k = QUANT_LANES; k < ROWS * QUANT_LANES; ++k) {
-            assert_true(expected[k] == trip_decoded(&trip)[k]);
+        for (size_t k = 0; k < BLOCKS * BLOCK_ROWS; ++k) {
+            assert_true(0 == k % BLOCK_ROWS || expected[k] == trip_decoded(&trip)[k]);
         }
         trip_free(&trip);
     }
@@ -78,19 +78,19 @@ static void probe_code(const quant_format_t *format, unsigned k, double sign, fl
 
 static void every_code_and_every_tie_is_rounded_to_even(void **state)
 {
-    enum { PROBES = 4, ALL = ROWS * QUANT_LANES };
+    enum { PROBES = 4, FIRST = BLOCK_ROWS - PROBES, ALL = BLOCKS * BLOCK_ROWS };
     const quant_format_t *format = *state;
-    float x[ALL];
+    float x[ALL] = {0};
     float expected[ALL] = {0};
-    size_t used = QUANT_LANES;
+    size_t used = FIRST; /* the second half of each block */
 
     for (unsigned k = 0; trip_magnitude(format, k) < largest_of(format); ++k) {
         for (double sign = -1; sign <= 1; sign += 2) {
             probe_code(format, k, sign, x + used, expected + used);
-            used += PROBES;
-            if (ALL == used) {
+            used += BLOCK_ROWS;
+            if (used > ALL) {
                 assert_decoded(format, x, expected);
-                used = QUANT_LANES;
+                used = FIRST;
             }
         }
     }
@@ -104,32 +104,32 @@ static void every_code_and_every_tie_is_rounded_to_even(void **state)
 /* For floats all over a power of two: the whole range of roundings of a scale. */
 static void the_largest_magnitude_keeps_the_largest_code(void **state)
 {
-    enum { STRIDE = 16 };
+    enum { STRIDE = 16, ALL = QUANT_BLOCKS * BLOCK_ROWS };
     const quant_format_t *format = *state;
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_AVX512));
     const double code_max = ldexp(1, (int) format->bits - 1) - 1;
     const quant_codec_t codec = {
-        .kernels = &kernels, .format = format, .block_rows = BLOCK_ROWS, .elems = QUANT_LANES};
-    float x[QUANT_LANES];
-    float decoded[QUANT_LANES];
-    uint16_t scales[QUANT_LANES];
-    unsigned char payload[sizeof(scales) + QUANT_ROW_BYTES_MAX];
+        .kernels = &kernels, .format = format, .block_rows = BLOCK_ROWS, .elems = ALL};
+    float x[ALL] = {0};
+    float decoded[ALL];
+    uint16_t scales[QUANT_BLOCKS];
+    unsigned char payload[sizeof(scales) + BLOCK_ROWS * QUANT_ROW_BYTES_MAX];
 
-    for (uint32_t mantissa = 0; mantissa < 1 << 23; mantissa += STRIDE * QUANT_LANES) {
-        for (uint32_t lane = 0; lane < QUANT_LANES; ++lane) {
-            uint32_t bits = 0x3f800000 + mantissa + STRIDE * lane;
-            memcpy(&x[lane], &bits, sizeof(bits));
+    for (uint32_t mantissa = 0; mantissa < 1 << 23; mantissa += STRIDE * QUANT_BLOCKS) {
+        for (uint32_t block = 0; block < QUANT_BLOCKS; ++block) {
+            uint32_t bits = 0x3f800000 + mantissa + STRIDE * block;
+            memcpy(&x[block * BLOCK_ROWS], &bits, sizeof(bits));
         }
         quant_coding_t coding = {.payload = payload,
-                                 .room = quant_payload_bytes(format, QUANT_LANES, BLOCK_ROWS)};
+                                 .room = quant_payload_bytes(format, ALL, BLOCK_ROWS)};
         assert_true(quant_payload_encode(&codec, x, &coding));
         quant_payload_decode(&codec, payload, decoded);
         memcpy(scales, payload, sizeof(scales));
-        for (unsigned lane = 0; lane < QUANT_LANES; ++lane) {
-            uint32_t bits = (uint32_t) scales[lane] << 16;
+        for (unsigned block = 0; block < QUANT_BLOCKS; ++block) {
+            uint32_t bits = (uint32_t) scales[block] << 16;
             float scale;
             memcpy(&scale, &bits, sizeof(scale));
-            double code = (double) decoded[lane] / (double) scale;
+            double code = (double) decoded[block * BLOCK_ROWS] / (double) scale;
             if (QUANT_CODE_fp8_e4m3 == format->code || QUANT_CODE_fp8_e5m2 == format->code) {
                 assert_true((double) format->range.divisor == code);
             } else {

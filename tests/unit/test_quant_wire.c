@@ -16,10 +16,10 @@
 
 enum { ELEMS = 700, BLOCK_ROWS = 8 };
 
-/* Of 700 elements: two tiles of 8 rows, the second of 3 rows. */
+/* Of 700 elements: two tiles of 8 rows, the second of 3 rows; 88 blocks of 8. */
 enum {
     TILE = BLOCK_ROWS * QUANT_LANES,
-    CODED_BYTES = 16 + 2 * 128 + 11 * 64,
+    CODED_BYTES = 16 + 88 * 2 + 11 * 64,
     KEPT_BYTES = CODED_BYTES + (ELEMS - TILE) * (int) sizeof(float),
 };
 
@@ -74,7 +74,7 @@ static arc_status_t check_message(const message_t *message, const quant_wire_seg
 
 static void the_header_has_the_documented_bytes(void **state)
 {
-    static const unsigned char header[12] = {0x51, 0x54, 0x02, 0x01, 0xfc, 0xfd,
+    static const unsigned char header[12] = {0x51, 0x54, 0x03, 0x01, 0xfc, 0xfd,
                                              0xfe, 0xff, 0xbc, 0x02, 0x00, 0x00};
     const message_t *message = *state;
 

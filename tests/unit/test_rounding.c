@@ -176,19 +176,19 @@ static void the_numbers_drawn_are_independent(void **state)
     free(other);
 }
 
-/* The scale of each lane of one tile, as docs/format.md has it for rounding with noise. */
-static void scales_of(const quant_format_t *format, const float *x, double scale[QUANT_LANES])
+/* The scale of each block of one tile, as docs/format.md has it for rounding with noise. */
+static void scales_of(const quant_format_t *format, const float *x, double scale[QUANT_BLOCKS])
 {
     const double divisor = (ldexp(2, (int) format->mantissa) - 1) * 255 / 256;
 
-    for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
+    for (size_t block = 0; block < QUANT_BLOCKS; ++block) {
         double most = 0;
         int power = 0;
-        for (size_t i = lane; i < TILE; i += QUANT_LANES) {
+        for (size_t i = block * ROWS; i < (block + 1) * ROWS; ++i) {
             most = fmax(most, fabs((double) x[i]));
         }
         double mantissa = frexp(most / divisor, &power);
-        scale[lane] = ldexp(nearbyint(ldexp(mantissa, 8)), power - 8);
+        scale[block] = ldexp(nearbyint(ldexp(mantissa, 8)), power - 8);
     }
 }
 
@@ -232,7 +232,7 @@ static void rounding_is_right_on_average(void **state)
     const struct rounding *rounding = *state;
     test_random_t random = test_random_of(SEED, 1);
     float *x = test_alloc(TILE * sizeof(float));
-    double scale[QUANT_LANES];
+    double scale[QUANT_BLOCKS];
 
     for (size_t f = 0; f < FORMATS; ++f) {
         double bias = 0;
@@ -243,7 +243,7 @@ static void rounding_is_right_on_average(void **state)
         scales_of(formats[f], x, scale);
         averages_t *of = averages_new(formats[f], rounding->rounding, x, DRAWS);
         for (size_t i = 0; i < TILE; ++i) {
-            const double s = scale[i % QUANT_LANES];
+            const double s = scale[i / ROWS];
             const double limit = least_step((double) x[i], s) + sigmas * s / 2 / sqrt(DRAWS);
             assert_true(fabs(of->error[i]) < limit);
             bias += of->error[i] / s;
@@ -263,13 +263,12 @@ static void rounding_is_right_on_average(void **state)
 static void fill_awkward(float *x)
 {
     for (size_t i = 0; i < TILE; ++i) {
-        const size_t lane = i % QUANT_LANES;
-        x[i] =
-            0 == i / QUANT_LANES ? 1.0f : (float) (lane % 8) * 0.037f * (lane < 32 ? 1.0f : -1.0f);
+        const size_t block = i / ROWS;
+        x[i] = 0 == i % ROWS ? 1.0f : (float) (block % 8) * 0.037f * (block < 32 ? 1.0f : -1.0f);
     }
 }
 
-/* With its lane's scale, the part of a step that x is above a code. */
+/* With its block's scale, the part of a step that x is above a code. */
 static double fraction_of_step(double x, double scale)
 {
     return x / scale - floor(x / scale);
@@ -281,7 +280,7 @@ static void squares_of_errors_are_those_of_the_theory(void **state)
     const struct rounding *rounding = *state;
     const bool dither = QUANT_ROUNDING_DITHER == rounding->rounding;
     float *x = test_alloc(TILE * sizeof(float));
-    double scale[QUANT_LANES];
+    double scale[QUANT_BLOCKS];
 
     fill_awkward(x);
     for (size_t f = 0; f < FORMATS; ++f) {
@@ -295,7 +294,7 @@ static void squares_of_errors_are_those_of_the_theory(void **state)
         scales_of(formats[f], x, scale);
         averages_t *of = averages_new(formats[f], rounding->rounding, x, DRAWS);
         for (size_t i = 0; i < TILE; ++i) {
-            const double s = scale[i % QUANT_LANES];
+            const double s = scale[i / ROWS];
             worst = fmax(worst, of->worst[i]);
             const double part = fraction_of_step((double) x[i], s);
             const double expected = dither ? 1.0 / 12 : part * (1 - part);
