@@ -1,6 +1,7 @@
 /*
  * The mean squared error of every algorithm on normally distributed data is what
- * theory says, for each of the stages and for both, with every rounding, and rotated.
+ * theory says, for each of the stages and for both, with every rounding, and rotated; and small
+ * tensors beside large ones are as exact as these.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "quant_data.h"
 #include "quant_error.h"
 #include "quant_job.h"
 
@@ -117,10 +119,29 @@ static void mean_error_is_as_predicted(void **state)
     }
 }
 
+/* By int8, with blocks of 64, where tensors begin at multiples of 64. */
+static void small_tensors_beside_large_ones_keep_their_accuracy(void **state)
+{
+    enum { RANKS = 4, COUNT = 1 << 18 };
+    static const double required = 1e-4;
+    const stage_case_t *stages = *state;
+    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    const quant_job_t job = quant_job_new(stages->algo, RANKS, COUNT, inputs, SEED);
+    const double of_normal = quant_data_nmse(&job, QUANT_DATA_normal, SEED);
+    const double of_small = quant_data_nmse(&job, QUANT_DATA_mixed, SEED);
+
+    printf("# %s: nmse of small tensors %.3e, of normals %.3e\n", stages->algo->name, of_small,
+           of_normal);
+    assert_true(of_small > 0 && of_small < required);
+    assert_true(fabs(of_small / of_normal - 1) < 0.03);
+    quant_inputs_free(inputs, RANKS);
+}
+
 int main(void)
 {
     static stage_case_t stages[JOB_ALGOS][STAGES];
-    static struct CMUnitTest tests[JOB_ALGOS * STAGES];
+    static char small_names[JOB_ALGOS][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[JOB_ALGOS * (STAGES + 1)];
     struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
@@ -137,6 +158,14 @@ int main(void)
                 .initial_state = stage,
             };
         }
+        (void) snprintf(small_names[a], JOB_NAME_BYTES,
+                        "small_tensors_beside_large_ones_keep_their_accuracy_by_%s",
+                        quant_algo_at(a)->name);
+        *next++ = (struct CMUnitTest){
+            .name = small_names[a],
+            .test_func = small_tensors_beside_large_ones_keep_their_accuracy,
+            .initial_state = &stages[a][0],
+        };
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ if ! [ -x ./bench_error ] || ! command -v python3 >/dev/null; then
     echo "1..0 # SKIP needs bench_error, which needs cmocka, and python3"
     exit
 fi
-echo 1..21
+echo 1..22
 
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
@@ -64,6 +64,12 @@ by_minishards() {
         line "7 256 full_loop 1.0" && line "32 32 direct 1.0"
 }
 ok_if "every number of minishards has the error of its blocks" by_minishards
+of_data() {
+    succeeds "$bench/error_table" --data --elements 65536 --tsv "$scratch/data.tsv" &&
+        awk -F'\t' '$1 == "int8" && $2 == 64 { found = 1; exit !($5 > 0 && $5 < 1e-4 && $6 > 1e-2) }
+                   END { if (!found) exit 1 }' "$scratch/data.tsv"
+}
+ok_if "small tensors beside large ones are near these if they begin at blocks" of_data
 ok_if "refuses no minishards" refuses usage ./bench_error --minishards 0 2 64 int8
 ok_if "refuses an unknown rounding" refuses int7 ./bench_error --rounding int7 2 64 int8
 ok_if "refuses one rank" refuses usage ./bench_error 1 64 int8
