@@ -8,9 +8,10 @@ MPI_FLOAT, in place, by mpi4py. DistributedDataParallel itself starts with gloo,
 the first parameters to all ranks.
 
 A network learns to classify sequences of tokens: an embedding, of which most rows have no gradient
-in a step, the mean over the sequence, linear layers with biases, ReLU and layer norms between them,
-softmax, cross entropy, Adam with a rate that falls linearly to nothing. The last bucket holds the
-embedding, norms, biases and the first linear layer, whose gradients have very different sizes.
+on a rank in a step, the mean over the sequence, linear layers with biases, ReLU and layer norms
+between them, softmax, cross entropy, Adam with a rate that falls linearly to nothing. The last
+bucket holds the embedding, norms, biases and the first linear layer, whose gradients have very
+different sizes.
 
 The data are generated, the same in every run: tokens of Zipf's frequencies, which a random network,
 the teacher, puts into classes. A part of the labels for training is replaced by random ones; those
