@@ -75,6 +75,26 @@ typedef struct quant_timed {
     uint64_t end_ns; /* of the quantized part; 0: it has none */
 } quant_timed_t;
 
+enum { QUANT_SIZES = 16 }; /* lengths of vectors of which a communicator knows the size */
+
+/* How large the results of calls of one length were. */
+typedef struct quant_size {
+    const quant_element_t *element; /* NULL: of no call yet */
+    size_t count;
+    double largest; /* magnitude to reckon with; 0: all were zeros */
+    uint64_t used;  /* when, by the number of the call */
+} quant_size_t;
+
+/* Limits of the error of elements; coll_quant_limit.c. */
+typedef struct quant_limit {
+    unsigned pause;   /* calls to pass down after the last one that was of no use; 0: it was */
+    unsigned waiting; /* of them are left */
+    quant_size_t sizes[QUANT_SIZES];
+    uint64_t calls;
+    void *kept; /* what is sent, where the result takes its place; NULL: no room yet */
+    size_t kept_bytes;
+} quant_limit_t;
+
 /* What calls left behind, of each vector; coll_quant_residual.c. */
 typedef struct quant_residuals quant_residuals_t;
 
@@ -110,6 +130,8 @@ typedef struct quant_module {
     float bound;                     /* of the result of the last call; 0: it was exact */
     quant_stats_t stats;             /* of the communicator */
     int last_call;                   /* QUANT_LAST_... */
+
+    quant_limit_t limit; /* of the error of elements, if there is one */
 
     quant_residuals_t *residuals;  /* with error feedback; NULL: none yet */
     bool residual_memory_warned;   /* what was said about them: there was no memory, */
@@ -247,6 +269,24 @@ arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t co
  * took, if it is timed.  What the call is to return.
  */
 int coll_quant_learn(quant_module_t *module, int status);
+
+/*
+ * The call could be served: is some format likely to keep coll_quant_target_abs and _rel?
+ * ARC_REASON_NONE, or ARC_REASON_BOUND; the same on all ranks; coll_quant_limit.c.
+ */
+arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective);
+
+/*
+ * One operation within the limits, if there are any: *operation gets them, and may get its numbers
+ * from another place.  An MPI error code; *run: whether it is to be run, or was made exactly.
+ */
+int coll_quant_limit_begin(quant_module_t *module, quant_operation_t *operation, bool *run);
+
+/* After it was run: the result is exact if it could not be known to be within the limits. */
+int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operation);
+
+/* Forget all calls. */
+void coll_quant_limit_reset(quant_module_t *module);
 
 /* One operation; an MPI error code; coll_quant_run.c. */
 int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation);

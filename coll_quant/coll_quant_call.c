@@ -8,6 +8,7 @@
  *           coll_quant_learn.c                       does it pay?
  *           coll_quant_verify.c                      is it accurate?
  *               coll_quant_run.c                     one operation
+ *                   coll_quant_limit.c               are elements as exact as they have to be?
  *
  * Functions call downwards only.
  *
@@ -69,6 +70,9 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
     }
     if (ARC_REASON_NONE == *verdict) {
         module->eligible += EXCHANGE_ALLGATHER != collective;
+        *verdict = coll_quant_limit_reason(module, collective);
+    }
+    if (ARC_REASON_NONE == *verdict) {
         *verdict = coll_quant_learned(module, collective, element, bytes);
     }
     if (ARC_REASON_NONE != *verdict) {

@@ -73,15 +73,35 @@ static int run_task(quant_module_t *module, const quant_operation_t *operation)
     return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->collective, status);
 }
 
+static int run_within_limits(quant_module_t *module, const quant_operation_t *wanted)
+{
+    quant_operation_t operation = *wanted;
+    bool run = true;
+    int status = coll_quant_limit_begin(module, &operation, &run);
+
+    module->bound = 0;
+    if (MPI_SUCCESS == status && run) {
+        status = run_task(module, &operation);
+        if (MPI_SUCCESS == status) {
+            module->bound = quant_pipeline_bound(module->task);
+            status = coll_quant_limit_end(module, &operation);
+        }
+    }
+    return status;
+}
+
 int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation)
 {
     const bool is_timed = NULL != module->timed.select;
 
     module->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
-    const int status = run_task(module, operation);
+    const int status =
+        module->config.bounded ? run_within_limits(module, operation) : run_task(module, operation);
     module->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     if (MPI_SUCCESS == status) {
-        module->bound = quant_pipeline_bound(module->task);
+        if (!module->config.bounded) {
+            module->bound = quant_pipeline_bound(module->task);
+        }
         coll_quant_stats_note_bound(module, module->bound);
     }
     return status;

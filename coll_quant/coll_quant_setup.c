@@ -36,6 +36,7 @@ void coll_quant_teardown(quant_module_t *module)
     module->selectors = NULL;
     module->timed.select = NULL;
     coll_quant_residuals_free(module);
+    coll_quant_limit_reset(module);
 }
 
 /* What was asked for and does nothing; what was chosen, at level 10. */
@@ -68,6 +69,10 @@ static void say_choice(const quant_module_t *module)
         quant_rounding_choices[transform->rounding], quant_rotation_choices[transform->rotation],
         0 != config->minishards || 0 != config->microshards ? "up to " : "", config->segment_elems,
         config->minishards, config->microshards, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
+    if (NULL != config->coarsest) {
+        arc_module_log(base, ARC_LOG_CHOICE, "each message in a format of its own, from %s on",
+                       config->coarsest->name);
+    }
 }
 
 /* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */

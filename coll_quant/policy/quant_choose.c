@@ -143,6 +143,39 @@ static bool choose_below(quant_config_t *config, unsigned ranks, double nmse, do
     return isfinite(best_bits);
 }
 
+/* The format with scales of the fewest bits, or of the most. */
+static const quant_format_t *outermost_format(bool widest)
+{
+    const quant_format_t *outermost = NULL;
+    const quant_format_t *format = NULL;
+
+    for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
+        if (format->scaled && (NULL == outermost || (widest ? format->bits > outermost->bits
+                                                            : format->bits < outermost->bits))) {
+            outermost = format;
+        }
+    }
+    return outermost;
+}
+
+bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nmse)
+{
+    const quant_format_t *widest = outermost_format(true);
+    const quant_limits_t limits = {.target_nmse = target_nmse};
+    const quant_config_t open = *config;
+
+    if (!quant_choose(config, ranks, &limits)) {
+        return false;
+    }
+    if (is_format_open(&open)) {
+        const quant_format_t *coarsest =
+            target_nmse > 0 ? quant_config_format(config) : outermost_format(false);
+        *config = with(&open, widest, config->algo);
+        config->coarsest = coarsest;
+    }
+    return true;
+}
+
 bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits)
 {
     const quant_format_t *usual = quant_format_at(0);

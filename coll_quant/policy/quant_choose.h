@@ -57,6 +57,13 @@ typedef struct quant_limits {
 bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits);
 
 /*
+ * The same where each message takes a format of its own so that no element is farther off than it
+ * may be (quant_fit.h): if the format is open, messages have room for the most exact one with
+ * scales, and take none of fewer bits than what the target allows, `coarsest`.
+ */
+bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nmse);
+
+/*
  * The NMSE of a choice is below a limit if it is so with this factor: errors so large that they
  * raise later scales, 3 percent in int4, and the chance of a sample (tests/sim/test_quant_mse.c).
  */

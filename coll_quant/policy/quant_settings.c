@@ -113,6 +113,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .transform = {.rounding = (quant_rounding_t) settings->rounding,
                       .rotation = (quant_rotation_t) settings->rotation},
         .feedback = settings->error_feedback,
+        .bounded = settings->target_abs > 0 || settings->target_rel > 0,
         .doubles = types->doubles,
         .storage = ARC_TYPE_UINT16 != types->uint16,
         .per_node = config->per_node,
@@ -124,7 +125,8 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .auto_nmse = settings->auto_nmse,
     };
 
-    if (!quant_choose(&chosen, ranks, &limits)) {
+    if (!(chosen.bounded ? quant_choose_range(&chosen, ranks, settings->target_nmse)
+                         : quant_choose(&chosen, ranks, &limits))) {
         return false;
     }
     if (quant_format_is_exact(quant_config_format(&chosen))) {

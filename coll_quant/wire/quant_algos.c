@@ -80,6 +80,8 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->transform.rounding,
         config->transform.rotation,
         config->feedback,
+        config->bounded,
+        NULL == config->coarsest ? 0 : config->coarsest->wire_id,
         config->doubles,
         config->storage,
         config->per_node,

@@ -88,8 +88,11 @@ typedef struct quant_config {
     quant_transform_t transform;
     uint64_t draws_base; /* with noise: quant_transform_base() */
     bool feedback;       /* operations may have a residual */
-    bool doubles;        /* operations may be of doubles */
-    bool storage;        /* operations may have a quant_storage_t */
+    bool bounded;        /* operations may have a bound_max */
+    /* Of those: messages in any format with at least the bits of this one; NULL: in theirs. */
+    const quant_format_t *coarsest;
+    bool doubles; /* operations may be of doubles */
+    bool storage; /* operations may have a quant_storage_t */
 
     /* For algorithms with levels (exchange_tree.h): each node's ranks, and where they are. */
     unsigned per_node;     /* a divisor of the ranks; 0 or 1: there are no levels */
@@ -128,6 +131,7 @@ typedef struct quant_operation {
     exchange_collective_t collective; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
     float *residual;   /* [count], what the call before left (quant_element.h); NULL: none */
+    double bound_max;  /* no element is to be farther off (quant_fit.h); 0: there is no limit */
 } quant_operation_t;
 
 /* NULL: there is no such algorithm. */

@@ -79,6 +79,8 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
     segment.codec.format = quant_format_is_exact(format) ? segment.exact : format;
     segment.codec.elems = message->span.elems;
     segment.codec.key = key_of(coder, message);
+    segment.any_scaled =
+        NULL != coder->fit.coarsest && !quant_format_is_exact(segment.codec.format);
     return segment;
 }
 
@@ -114,6 +116,18 @@ static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t
     }
 }
 
+/* The message of numbers that are off by `error`; its bytes. */
+static size_t pack(const quant_coder_t *coder, const exchange_message_t *message,
+                   const quant_wire_segment_t *segment, const void *numbers, float error,
+                   void *buffer)
+{
+    if (0 == coder->operation.bound_max) {
+        return coder->element->pack(segment, numbers, error, buffer);
+    }
+    const double most = quant_fit_bound(&coder->fit, error, message->partial);
+    return quant_fit_pack(&coder->fit, coder->element, segment, numbers, error, most, buffer);
+}
+
 static void raise_bound(quant_coder_t *coder, float bound)
 {
     coder->bound = bound > coder->bound ? bound : coder->bound;
@@ -146,10 +160,10 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
 
     if (!message->partial) {
         const void *block = parts_at(coder, message->span.begin - coder->own, message->span.elems);
-        return coder->element->pack(&segment, block, 0, buffer);
+        return pack(coder, message, &segment, block, 0, buffer);
     }
     const exchange_sum_t part = part_of(coder, &message->span, x);
-    const size_t bytes = coder->element->pack(&segment, part.numbers, part.error, buffer);
+    const size_t bytes = pack(coder, message, &segment, part.numbers, part.error, buffer);
     keep_residual(coder, &segment, &message->span, part.numbers, buffer);
     return bytes;
 }
@@ -173,11 +187,12 @@ static size_t hop(exchange_coder_t *base, const exchange_message_t *received, co
     const quant_wire_segment_t from = segment_of(coder, received);
     const quant_wire_segment_t segment = segment_of(coder, sent);
 
-    if (NULL == coder->operation.residual && NULL != element->hop) {
+    if (NULL == coder->operation.residual && 0 == coder->operation.bound_max &&
+        NULL != element->hop) {
         return element->hop(&from, &segment, buffer, part.numbers, part.error, to);
     }
     const float error = element->add(&from, buffer, part.numbers, part.error, coder->sum);
-    const size_t bytes = element->pack(&segment, coder->sum, error, to);
+    const size_t bytes = pack(coder, sent, &segment, coder->sum, error, to);
     keep_residual(coder, &segment, &sent->span, coder->sum, to);
     return bytes;
 }
@@ -203,6 +218,9 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
     const size_t at = message->span.begin;
 
     raise_bound(coder, bound);
+    if (quant_format_is_exact(quant_wire_format(buffer))) {
+        coder->exact_elems += message->span.elems;
+    }
     coder->element->unpack(&segment, buffer, made_at(coder, at));
     finish_result(coder, at, message->span.elems, bound);
 }
@@ -250,7 +268,9 @@ static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
 {
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(quant_coder_t),
-        [PART_NUMBERS] = config->feedback || config->doubles ? quant_coder_sum_bytes(config) : 0,
+        [PART_NUMBERS] = config->feedback || config->bounded || config->doubles
+                             ? quant_coder_sum_bytes(config)
+                             : 0,
         [PART_FLOATS] =
             config->doubles || config->storage ? config->segment_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
@@ -317,6 +337,8 @@ exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operati
     coder->segment.sequence = operation->sequence;
     coder->own = is_stage ? coder->rank * operation->count : 0;
     coder->bound = 0;
+    coder->exact_elems = 0;
+    coder->fit = quant_fit_of(&coder->config, operation, ranks);
     if (1 == ranks && operation->send != operation->recv) {
         memcpy(operation->recv, operation->send, operation->count * storage_bytes(coder));
     }

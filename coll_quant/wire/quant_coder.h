@@ -14,6 +14,7 @@
 
 #include "exchange_coder.h"
 #include "quant_algos.h"
+#include "quant_fit.h"
 
 typedef struct quant_coder {
     exchange_coder_t base; /* first: the exchange is handed this */
@@ -26,8 +27,10 @@ typedef struct quant_coder {
     /* Of the call: */
     quant_operation_t operation;
     const quant_element_t *element;
-    size_t own;  /* where the own block begins; 0: the vector has no blocks */
-    float bound; /* of the totals that are complete */
+    size_t own;         /* where the own block begins; 0: the vector has no blocks */
+    quant_fit_t fit;    /* how far off messages may be, if there is a limit */
+    float bound;        /* of the totals that are complete */
+    size_t exact_elems; /* in those of them that are exact */
 } quant_coder_t;
 
 /* Bytes of the longest message, and of the longest partial sum, of any call. */

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "quant_bound.h"
@@ -119,6 +120,21 @@ static float feed(const void *x, const float *residual, size_t elems, void *own)
     return quant_bound_added_doubles((float) from_bits(most), 0, from_bits(peak));
 }
 
+static uint32_t peak_of(const void *x, size_t elems)
+{
+    const double *in = x;
+    double peak = 0;
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        const double magnitude = fabs(in[i]);
+        peak = magnitude < 0x1p95 && magnitude > peak ? magnitude : peak;
+    }
+    const float rounded = (float) peak;
+    memcpy(&bits, &rounded, sizeof bits);
+    return (double) rounded < peak ? bits + 1 : bits;
+}
+
 static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual)
 {
@@ -135,4 +151,5 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
 }
 
 const quant_element_t quant_doubles = {
-    "double", sizeof(double), &quant_format_fp64, bytes_max, pack, NULL, add, unpack, feed, keep};
+    "double", sizeof(double), &quant_format_fp64, bytes_max, pack, NULL, add, unpack, feed, peak_of,
+    keep};

@@ -95,7 +95,7 @@ unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks)
 
     if (0 == config->doubling_bytes || config->reduce_format != config->gather_format ||
         quant_format_is_exact(config->reduce_format) || 0 != config->minishards ||
-        config->feedback) {
+        config->feedback || config->bounded) {
         return 0;
     }
     const schedule_t schedule = schedule_of(config, ranks);

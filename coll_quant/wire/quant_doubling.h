@@ -46,8 +46,9 @@ enum { QUANT_DOUBLING_PHASES_MAX = 32 };
  * Phases between nodes, or ranks without levels, each of which codes all sums; 0: nothing goes
  * this way.  The way is for configurations that code both stages in one format, with a fixed
  * block, without error feedback (which residual keeps what was lost of a sum that several
- * ranks encode?), and for numbers of ranks whose factors are small: at most twice the
- * messages of recursive doubling, which excludes 11, 13 and larger primes.
+ * ranks encode?), without a limit for elements (quant_fit.h reckons with a tree), and for numbers
+ * of ranks whose factors are small: at most twice the messages of recursive doubling, which
+ * excludes 11, 13 and larger primes.
  */
 unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks);
 

@@ -71,6 +71,9 @@ typedef struct quant_element {
     /* own = x + residual, which do not overlap; how far numbers of own may be from those of x. */
     float (*feed)(const void *x, const float *residual, size_t elems, void *own);
 
+    /* The bits of a float that no magnitude below 2^95, the largest that is coded, is above. */
+    uint32_t (*peak)(const void *x, size_t elems);
+
     /*
      * residual = value - what the message, which was made of `value`, decodes to; zeros if it is
      * exact.

@@ -61,6 +61,21 @@ static float feed(const void *x, const float *residual, size_t elems, void *own)
     return quant_bound_added(from_bits((uint32_t) most), 0, (uint32_t) peak);
 }
 
+static uint32_t peak_of(const void *x, size_t elems)
+{
+    const float *in = x;
+    int32_t peak = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        uint32_t bits = 0;
+        memcpy(&bits, &in[i], sizeof bits);
+        const int32_t magnitude = (int32_t) (bits & magnitude_bits);
+        const int32_t coded = magnitude < (int32_t) QUANT_LIMIT_SCALED ? magnitude : 0;
+        peak = coded > peak ? coded : peak;
+    }
+    return (uint32_t) peak;
+}
+
 static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
                  float *residual)
 {
@@ -78,5 +93,5 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
 }
 
 const quant_element_t quant_floats = {
-    "float", sizeof(float), &quant_format_fp32, quant_wire_bytes_max, pack, hop, add, unpack,
-    feed,    keep};
+    "float", sizeof(float), &quant_format_fp32, quant_wire_bytes_max, pack, hop, add, unpack, feed,
+    peak_of, keep};

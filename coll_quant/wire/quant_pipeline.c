@@ -129,6 +129,11 @@ float quant_pipeline_bound(const arc_task_t *task)
                                                    : quant_doubling_bound(pipeline->doubling);
 }
 
+size_t quant_pipeline_exact_elems(const arc_task_t *task)
+{
+    return coder_of((const pipeline_t *) task)->exact_elems;
+}
+
 void quant_pipeline_abort(arc_task_t *task)
 {
     const pipeline_t *pipeline = (const pipeline_t *) task;

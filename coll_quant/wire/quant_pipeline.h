@@ -35,6 +35,12 @@ bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t 
  */
 float quant_pipeline_bound(const arc_task_t *task);
 
+/*
+ * After a call with a bound_max: elements of totals that went as they are.  The same on all ranks,
+ * but of a reduce-scatter, which has no totals: 0.
+ */
+size_t quant_pipeline_exact_elems(const arc_task_t *task);
+
 /* Give all started messages up: after a time limit.  After an error it has been done. */
 void quant_pipeline_abort(arc_task_t *task);
 

@@ -184,6 +184,7 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     }
     const quant_format_t *found = quant_format_by_id(header.format);
     const bool allowed =
-        NULL != found && (segment->codec.format == found || exact_of(segment) == found);
+        NULL != found && (segment->codec.format == found || exact_of(segment) == found ||
+                          (segment->any_scaled && found->scaled));
     return allowed && has_length(segment, message, bytes) ? ARC_OK : ARC_ERR_PROTOCOL;
 }

@@ -17,7 +17,8 @@
  *
  * Tiles that the format cannot carry are kept as floats in the payload.  Where there is no room for
  * them the segment goes in fp32 instead, where the program adds doubles in fp64: any receiver
- * takes either, on every message.
+ * takes either, on every message.  Where each message has a format of its own (quant_fit.h) any
+ * receiver takes any format with scales.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -57,6 +58,7 @@ static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT3 is written in host
 typedef struct quant_wire_segment {
     quant_codec_t codec;         /* with the format agreed on; `exact` is always allowed too */
     const quant_format_t *exact; /* fp64 for doubles; NULL: fp32 */
+    bool any_scaled;             /* the sender may take any format with scales instead */
     uint32_t sequence;
     float
         *floats; /* scratch, as many as the segment has; NULL will do for numbers that are floats */

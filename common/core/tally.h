@@ -30,6 +30,7 @@
     X(LEARNING,       "whether quantizing is faster here is being learned")              \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
     X(INACCURATE,     "nothing allowed is below target_nmse or auto_nmse here")         \
+    X(BOUND,          "no format keeps target_abs or target_rel with these numbers")    \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(NO_SETUP,       "set-up failed on some rank")                                     \

@@ -188,6 +188,7 @@ static void member_start(member_t *member)
         .collective = job->collective,
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
+        .bound_max = job->bound_max,
         .residual = member->config.feedback ? (float *) member->residual.data : NULL,
     };
     quant_pipeline_start(member->task, &operation);
@@ -262,11 +263,13 @@ static void member_fini(member_t *member)
 static void judge_outcome(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
 {
     outcome->bound = quant_pipeline_bound(members[0].task);
+    outcome->exact_elems = quant_pipeline_exact_elems(members[0].task);
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         const member_t *member = &members[rank];
         outcome->ok &= ARC_OK == outcome->statuses[rank];
         outcome->intact &= member_intact(member);
         outcome->bounds[rank] = quant_pipeline_bound(member->task);
+        outcome->identical &= outcome->exact_elems == quant_pipeline_exact_elems(member->task);
         outcome->identical &=
             EXCHANGE_REDUCE_SCATTER == job->collective ||
             (0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&

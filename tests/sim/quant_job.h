@@ -31,6 +31,7 @@ typedef struct quant_job {
     sim_options_t network;
     float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank; or config.doubles */
     const quant_storage_t *storage; /* what inputs and results are instead; NULL: floats */
+    double bound_max;               /* quant_operation_t */
     double *running; /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
@@ -40,7 +41,8 @@ typedef struct quant_outcome {
     bool identical; /* the result has the same bits on all ranks, but of a reduce-scatter */
     float bound;    /* of the error, as the last call on rank 0 tells; part of `identical` */
     float bounds[JOB_RANKS_MAX];
-    bool intact; /* canaries are whole, and sent data unchanged if not in place */
+    size_t exact_elems; /* of totals, on all ranks; part of `identical` */
+    bool intact;        /* canaries are whole, and sent data unchanged if not in place */
     bool fault_happened;
     size_t outstanding; /* requests left at the end; after abort() of the unfinished tasks */
     uint64_t messages;  /* delivered */

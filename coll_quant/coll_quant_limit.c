@@ -1,0 +1,191 @@
+/*
+ * Limits for the error of every element: coll_quant_target_abs and coll_quant_target_rel.
+ *
+ * The messages of a call keep a limit by their formats (quant_fit.h); a message that no format is
+ * exact enough for goes as it is.  Where that is most of them the call was of no use: it had the
+ * bytes of exact sums.  All ranks have seen the same totals, so they know alike, and pass down the
+ * next call, and as long as that goes on the next 3, 7, ... 63 between two that try again, because
+ * the numbers may be others.  A reduce-scatter has no totals that all ranks see, and never pauses.
+ *
+ * target_rel T is a limit in terms of the largest magnitude R of the exact result, which nobody
+ * knows before.  But results of one length are mostly of about one size, and after the call all
+ * ranks know R' of the same result and its bound b, so that R >= R' - b:
+ *
+ *   before   the limit of the call is T 3/4 of the size to reckon with; where none is known the
+ *            call goes as it is
+ *   after    b <= T (R' - b): the result is right; otherwise the component below makes it again,
+ *            exactly, from what was sent, which was kept where the result has taken its place
+ *   then     the size is R' if that is less, and grows by an eighth of itself at most, so that
+ *            vectors of one length and of different sizes, in turn, count as the smallest of them
+ *
+ * So no result is ever worse than it may be; where sizes shrink fast, calls take longer.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_quant.h"
+#include "float_env.h"
+#include "quant_pipeline.h"
+
+enum { PAUSE_MAX = 63 }; /* one call in 64: 1.6 percent of the calls are of no use */
+
+/* What vectors of one size differ by from call to call: normal ones by some percent. */
+static const double reckoned = 0.75;
+static const double growth = 1.125;
+
+arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective)
+{
+    if (module->settings.target_rel > 0 && EXCHANGE_ALLREDUCE != collective) {
+        return ARC_REASON_BOUND;
+    }
+    if (0 == module->limit.waiting) {
+        return ARC_REASON_NONE;
+    }
+    --module->limit.waiting;
+    return ARC_REASON_BOUND;
+}
+
+/* That of calls like this one; otherwise the place of the one that was used first. */
+static quant_size_t *size_of(quant_limit_t *limit, const quant_operation_t *operation)
+{
+    quant_size_t *oldest = &limit->sizes[0];
+
+    for (unsigned i = 0; i < QUANT_SIZES; ++i) {
+        quant_size_t *size = &limit->sizes[i];
+        if (operation->element == size->element && operation->count == size->count) {
+            return size;
+        }
+        oldest = size->used < oldest->used ? size : oldest;
+    }
+    *oldest = (quant_size_t){.count = operation->count};
+    return oldest;
+}
+
+/* Room to keep a vector, on all ranks or on none: *ok. */
+static int agree_to_keep(quant_module_t *module, size_t bytes, bool *ok)
+{
+    quant_limit_t *limit = &module->limit;
+
+    *ok = bytes <= limit->kept_bytes;
+    if (*ok) {
+        return MPI_SUCCESS;
+    }
+    free(limit->kept);
+    limit->kept = malloc(bytes);
+    limit->kept_bytes = bytes;
+    uint64_t have = NULL != limit->kept;
+    const arc_status_t status = arc_module_min(&module->base, &have, 1);
+    *ok = ARC_OK == status && have;
+    if (!*ok) {
+        free(limit->kept);
+        limit->kept = NULL;
+        limit->kept_bytes = 0;
+    }
+    return ARC_OK == status ? MPI_SUCCESS
+                            : arc_module_break_call(&module->base, ARC_SLOT_allreduce, status,
+                                                    " in an agreement on memory to make it again");
+}
+
+/* The size is known, and what is sent stays. */
+static int begin_relative(quant_module_t *module, quant_operation_t *operation, bool *run)
+{
+    quant_limit_t *limit = &module->limit;
+    const quant_size_t *size = size_of(limit, operation);
+    const size_t bytes = operation->count * operation->element->bytes;
+    const int status = agree_to_keep(module, bytes, run);
+
+    if (MPI_SUCCESS != status) {
+        return status;
+    }
+    if (!*run) {
+        return coll_quant_below(module, operation, operation->recv, " for which memory is short");
+    }
+    if (operation->send == operation->recv) {
+        memcpy(limit->kept, operation->send, bytes);
+        operation->send = limit->kept;
+    }
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const double most = module->settings.target_rel * reckoned * size->largest;
+    if (0 == operation->bound_max || most < operation->bound_max) {
+        /* No format is exact enough for the least one: all goes as it is. */
+        operation->bound_max = most > DBL_MIN ? most : DBL_MIN;
+    }
+    arc_float_env_leave(of_program);
+    return MPI_SUCCESS;
+}
+
+int coll_quant_limit_begin(quant_module_t *module, quant_operation_t *operation, bool *run)
+{
+    *run = true;
+    operation->bound_max = module->settings.target_abs;
+    return module->settings.target_rel > 0 ? begin_relative(module, operation, run) : MPI_SUCCESS;
+}
+
+static void pause_unless(quant_limit_t *limit, bool of_use)
+{
+    const unsigned longer = 2 * limit->pause + 1;
+
+    limit->pause = of_use ? 0 : longer < PAUSE_MAX ? longer : PAUSE_MAX;
+    limit->waiting = limit->pause;
+}
+
+/* Is the result within target_rel?  What is reckoned with from now on. */
+static bool take_size(quant_module_t *module, const quant_operation_t *operation, bool *first)
+{
+    quant_limit_t *limit = &module->limit;
+    quant_size_t *size = size_of(limit, operation);
+    const double bound = (double) module->bound;
+    float peak = 0;
+
+    *first = NULL == size->element;
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const uint32_t bits = operation->element->peak(operation->recv, operation->count);
+    memcpy(&peak, &bits, sizeof peak);
+    const double largest = (double) peak * (1 - 0x1p-23); /* that of doubles was rounded up */
+    const double most = size->largest * growth;
+    const bool grows = !*first && size->largest > 0 && largest > most;
+    const bool within = isinf(bound) || bound <= module->settings.target_rel * (largest - bound);
+    size->largest = grows ? most : largest;
+    arc_float_env_leave(of_program);
+    size->element = operation->element;
+    size->used = ++limit->calls;
+    return within;
+}
+
+int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operation)
+{
+    if (coll_quant_shares(operation->collective)) {
+        return MPI_SUCCESS;
+    }
+    const size_t elems =
+        operation->count * coll_quant_blocks_received(module, operation->collective);
+    const bool coded = quant_pipeline_exact_elems(module->task) <= elems / 2;
+    const bool plain = operation->bound_max <= DBL_MIN; /* a sum of floats, or doubles */
+    bool first = false;
+
+    if (module->settings.target_rel > 0 && !take_size(module, operation, &first) && !plain) {
+        module->bound = 0;
+        pause_unless(&module->limit, false);
+        if (NULL != operation->residual) {
+            memset(operation->residual, 0, operation->count * sizeof *operation->residual);
+        }
+        return coll_quant_below(module, operation, operation->recv, " that is made again exactly");
+    }
+    pause_unless(&module->limit, coded || first);
+    return MPI_SUCCESS;
+}
+
+void coll_quant_limit_reset(quant_module_t *module)
+{
+    /* A broken module's memory may still belong to a send that cannot be taken back. */
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        free(module->limit.kept);
+    }
+    module->limit = (quant_limit_t){0};
+}

@@ -1,0 +1,95 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+
+#include "quant_bound.h"
+#include "quant_fit.h"
+
+quant_fit_t quant_fit_of(const quant_config_t *config, const quant_operation_t *operation,
+                         unsigned ranks)
+{
+    const exchange_shape_t shape = quant_config_shape(config, ranks);
+    const bool feedback = NULL != operation->residual;
+    const double most = operation->bound_max;
+
+    return (quant_fit_t){
+        .share = most / shape.nodes / (feedback ? 2 : 1),
+        .most = most,
+        .coarsest = 0 != most ? config->coarsest : NULL,
+        .feedback = feedback,
+    };
+}
+
+double quant_fit_bound(const quant_fit_t *fit, float error, bool partial)
+{
+    const double raised = (double) error + fit->share;
+
+    if (partial) {
+        return raised;
+    }
+    return fit->feedback && raised < fit->most ? raised : fit->most;
+}
+
+/* The format with scales of the fewest bits above those of `last`; NULL: there is none. */
+static const quant_format_t *format_after(const quant_format_t *last)
+{
+    const quant_format_t *next = NULL;
+    const quant_format_t *format = NULL;
+
+    for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
+        if (format->scaled && format->bits > last->bits &&
+            (NULL == next || format->bits < next->bits)) {
+            next = format;
+        }
+    }
+    return next;
+}
+
+/* The next one to try, from NULL on; NULL: there is none. */
+static const quant_format_t *
+next_format(const quant_fit_t *fit, const quant_wire_segment_t *segment, const quant_format_t *last)
+{
+    if (NULL == fit->coarsest) {
+        return NULL == last ? segment->codec.format : NULL;
+    }
+    return NULL == last ? fit->coarsest : format_after(last);
+}
+
+/* What is sent in `message` is within the limit. */
+static bool is_within(const void *message, double most)
+{
+    return quant_format_is_exact(quant_wire_format(message)) ||
+           (double) quant_wire_bound(message) <= most;
+}
+
+size_t quant_fit_pack(const quant_fit_t *fit, const quant_element_t *element,
+                      const quant_wire_segment_t *segment, const void *numbers, float error,
+                      double most, void *message)
+{
+    quant_wire_segment_t tried = *segment;
+    const quant_format_t *format = NULL;
+
+    if (quant_format_is_exact(segment->codec.format)) {
+        return element->pack(segment, numbers, error, message);
+    }
+    /* Next to an infinity or a NaN there is no bound; other numbers are to be as exact as ever. */
+    const bool unbound = !isfinite(error);
+    const float counted = unbound ? 0 : error;
+    const double limit = unbound ? fit->share : most;
+    const uint32_t peak = element->peak(numbers, segment->codec.elems);
+
+    while (NULL != (format = next_format(fit, segment, format))) {
+        tried.codec.format = format;
+        if (!quant_transform_rotates(&tried.codec.transform, format) &&
+            (double) quant_bound_coded(counted, &tried.codec, peak) > limit) {
+            continue;
+        }
+        const size_t bytes = element->pack(&tried, numbers, counted, message);
+        if (is_within(message, limit)) {
+            return unbound ? element->pack(&tried, numbers, error, message) : bytes;
+        }
+    }
+    tried.codec.format = element->exact;
+    return element->pack(&tried, numbers, error, message);
+}

@@ -1,0 +1,187 @@
+/*
+ * A program with coll_quant_target_abs or coll_quant_target_rel: no element of any result is
+ * farther from the exact sum than that, and all ranks have the same bits; for numbers of all
+ * sizes, in place and not, and sizes that change from call to call.
+ *
+ *   -a X    coll_quant_target_abs is X
+ *   -r X    coll_quant_target_rel is X
+ *   -d      doubles
+ *   -q      some call is to be quantized
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "normal.h"
+
+/* Of each kind of numbers so many calls; the last ones of all have small numbers. */
+enum { OF_KIND = 12, KINDS = 4, CALLS = OF_KIND * KINDS, SMALL_CALLS = 6, LENGTHS = 3 };
+
+static const int lengths[LENGTHS] = {65536, 70001, 200000};
+
+static int world_rank;
+static int world_ranks;
+static bool is_double;
+static double most_absolute;
+static double most_relative;
+static bool was_quantized;
+
+/* What the numbers of call `call` are: element i of a normal vector times this. */
+static double factor_at(int call, int rank, size_t i)
+{
+    const double size = call >= CALLS - SMALL_CALLS ? 1e-2 : 1;
+
+    switch (call / OF_KIND) {
+    case 0:
+        return size;
+    case 1: /* one in a thousand is large */
+        return 0 == (i + (size_t) rank) % 1009 ? 100 * size : size;
+    case 2: /* tensors next to each other */
+        return 0 == i / 512 % 2 ? size : 1e-3 * size;
+    default: /* most are zeros */
+        return 0 == i % 20 ? size : 0;
+    }
+}
+
+static void make_part(int call, int rank, size_t elems, double *part)
+{
+    float *normal = must_alloc((elems + 1) * sizeof(float));
+
+    draw_normal(normal, rank, elems);
+    for (size_t i = 0; i < elems; i++) {
+        const double value = (double) normal[i] * factor_at(call, rank, i);
+        part[i] = is_double ? value : (double) (float) value;
+    }
+    free(normal);
+}
+
+static void *store(const double *part, size_t elems)
+{
+    void *memory = must_alloc(elems * sizeof(double));
+    double *doubles = memory;
+    float *floats = memory;
+
+    for (size_t i = 0; i < elems; i++) {
+        if (is_double) {
+            doubles[i] = part[i];
+        } else {
+            floats[i] = (float) part[i];
+        }
+    }
+    return memory;
+}
+
+static double value_at(const void *memory, size_t i)
+{
+    return is_double ? ((const double *) memory)[i] : (double) ((const float *) memory)[i];
+}
+
+static void check_result(int call, const void *result, const double *sum, size_t elems)
+{
+    double largest = 0;
+    double error = 0;
+
+    for (size_t i = 0; i < elems; i++) {
+        largest = fmax(largest, fabs(sum[i]));
+        error = fmax(error, fabs(value_at(result, i) - sum[i]));
+    }
+    /* A sum of floats is off by less than this. */
+    was_quantized |= error > largest * 1e-5;
+    if (most_absolute > 0) {
+        tap_check(error <= most_absolute, "call %d: error %g, allowed %g", call, error,
+                  most_absolute);
+    }
+    if (most_relative > 0) {
+        tap_check(error <= most_relative * largest, "call %d: error %g of %g, allowed %g", call,
+                  error, largest, most_relative * largest);
+    }
+}
+
+/* Is it what rank 0 has? */
+static void check_bits(int call, const void *result, size_t bytes)
+{
+    void *first = must_alloc(bytes);
+
+    memcpy(first, result, bytes);
+    MPI_Bcast(first, (int) bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    tap_check(0 == memcmp(first, result, bytes), "call %d: other bits than on rank 0", call);
+    free(first);
+}
+
+static void run_call(int call)
+{
+    const size_t elems = (size_t) lengths[call % LENGTHS];
+    const size_t bytes = elems * (is_double ? sizeof(double) : sizeof(float));
+    const bool in_place = 1 == call / LENGTHS % 2;
+    double *part = must_alloc(elems * sizeof(double));
+    double *sum = must_alloc(elems * sizeof(double));
+
+    memset(sum, 0, elems * sizeof(double));
+    for (int rank = 0; rank < world_ranks; rank++) {
+        make_part(call, rank, elems, part);
+        for (size_t i = 0; i < elems; i++) {
+            sum[i] += part[i];
+        }
+    }
+    make_part(call, world_rank, elems, part);
+    void *send = store(part, elems);
+    void *sent = store(part, elems);
+    void *receive = in_place ? send : must_alloc(bytes);
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) elems,
+                  is_double ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    check_result(call, receive, sum, elems);
+    check_bits(call, receive, bytes);
+    tap_check(in_place || 0 == memcmp(send, sent, bytes), "call %d: send has changed", call);
+    if (!in_place) {
+        free(receive);
+    }
+    free(sent);
+    free(send);
+    free(sum);
+    free(part);
+}
+
+int main(int argc, char **argv)
+{
+    bool wants_quantized = false;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    while ((option = getopt(argc, argv, "a:r:dq")) != -1) {
+        switch (option) {
+        case 'a':
+            most_absolute = atof(optarg);
+            break;
+        case 'r':
+            most_relative = atof(optarg);
+            break;
+        case 'd':
+            is_double = true;
+            break;
+        case 'q':
+            wants_quantized = true;
+            break;
+        default:
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        }
+    }
+    tap_start();
+    for (int call = 0; call < CALLS; call++) {
+        run_call(call);
+    }
+    tap_case("no element is off by more than is allowed, on all ranks with the same bits");
+    tap_check(was_quantized || !wants_quantized, "all %d calls were exact", CALLS);
+    tap_case("%s", wants_quantized ? "some call was quantized" : "that is all");
+    tap_finish();
+    MPI_Finalize();
+    return 0;
+}

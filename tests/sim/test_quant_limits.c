@@ -1,0 +1,387 @@
+/*
+ * A limit for the error of every element (quant_fit.h): no algorithm exceeds it, whatever the
+ * numbers; no message takes more bits than it has to.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "quant_fit.h"
+#include "quant_job.h"
+
+enum { SEED = 20261122, COUNT = 30011 };
+
+/* ---- numbers: what becomes of a normal one at its place ---- */
+
+static float as_it_is(float x, size_t i, unsigned rank)
+{
+    (void) i;
+    (void) rank;
+    return x;
+}
+
+static float outlier(float x, size_t i, unsigned rank)
+{
+    return 0 == (i + rank) % 1009 ? x * 100 : x;
+}
+
+/* Tensors of 512, large and small. */
+static float mixed(float x, size_t i, unsigned rank)
+{
+    (void) rank;
+    return 0 == i / 512 % 2 ? x : x * 1e-3f;
+}
+
+static float sparse(float x, size_t i, unsigned rank)
+{
+    return 0 == (i + 7 * rank) % 20 ? x : 0;
+}
+
+static float denormal(float x, size_t i, unsigned rank)
+{
+    (void) rank;
+    return 0 == i % 3 ? x * 0x1p-140f : x * 0x1p-126f;
+}
+
+static float zero(float x, size_t i, unsigned rank)
+{
+    (void) x;
+    (void) rank;
+    return 0 == i % 2 ? 0.0f : -0.0f;
+}
+
+/* What the ranks have cancels but for a little. */
+static float cancelling(float x, size_t i, unsigned rank)
+{
+    return (0 == rank % 2 ? 1000.0f : -1000.0f) * (float) (1 + i % 7) + x;
+}
+
+/* All signs the same: sums grow as fast as they can. */
+static float positive(float x, size_t i, unsigned rank)
+{
+    (void) i;
+    (void) rank;
+    return fabsf(x);
+}
+
+/* Beyond what is coded. */
+static float huge_here_and_there(float x, size_t i, unsigned rank)
+{
+    return 1 == rank && 0 == i % 4999 ? 0x1p100f : x;
+}
+
+static const struct numbers {
+    const char *name;
+    float (*at)(float x, size_t i, unsigned rank);
+    double size; /* about the largest of them */
+} kinds[] = {
+    {"normal", as_it_is, 4},
+    {"outliers", outlier, 400},
+    {"mixed", mixed, 4},
+    {"sparse", sparse, 4},
+    {"denormal", denormal, 4 * 0x1p-126},
+    {"zero", zero, 1},
+    {"cancelling", cancelling, 7000},
+    {"positive", positive, 4},
+    {"huge", huge_here_and_there, 4},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static float **inputs_of(const struct numbers *kind, unsigned ranks)
+{
+    float **inputs = quant_inputs_new(ranks, COUNT, SEED);
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        for (size_t i = 0; i < COUNT; ++i) {
+            inputs[rank][i] = kind->at(inputs[rank][i], i, rank);
+        }
+    }
+    return inputs;
+}
+
+static quant_job_t job_of(const quant_algo_t *algo, unsigned ranks, float **inputs, double most)
+{
+    quant_job_t job = quant_job_new(algo, ranks, COUNT, inputs, SEED);
+
+    job.config.reduce_format = &quant_format_int16;
+    job.config.gather_format = &quant_format_int16;
+    job.config.bounded = true;
+    job.config.coarsest = &quant_format_int4;
+    job.bound_max = most;
+    job.mixed_isa = true;
+    return job;
+}
+
+/* What float additions may lose of a sum, whoever adds. */
+static double lost_by_floats(const quant_job_t *job)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < COUNT; ++i) {
+        double sum = 0;
+        for (unsigned rank = 0; rank < job->ranks; ++rank) {
+            sum += fabs((double) job->inputs[rank][i]);
+        }
+        largest = fmax(largest, sum);
+    }
+    return job->ranks * largest * 0x1p-23;
+}
+
+static void no_element_is_off_by_more_than_the_limit(void **state)
+{
+    static const unsigned ranks_of[] = {2, 3, 4, 8, 13};
+    static const double parts[] = {1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-8}; /* of the size */
+    const quant_algo_t *algo = *state;
+    float *result = test_alloc(COUNT * sizeof(float));
+    unsigned coded = 0;
+    unsigned exact = 0;
+
+    for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
+        for (size_t k = 0; k < KINDS; ++k) {
+            float **inputs = inputs_of(&kinds[k], ranks_of[r]);
+            for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
+                const double most = kinds[k].size * parts[p];
+                const quant_job_t job = job_of(algo, ranks_of[r], inputs, most);
+                const quant_outcome_t outcome = quant_job_run(&job, 2, result);
+
+                assert_true(quant_outcome_is_clean(&outcome));
+                const double error = quant_oracle_worst_error(&job, result);
+                const double floats = lost_by_floats(&job);
+                assert_true(error <= (double) outcome.bound);
+                if ((double) outcome.bound > most || error > most) {
+                    /* Where the sums themselves may be off by so much. */
+                    assert_true(most < floats * ranks_of[r]);
+                    assert_true(error <= most + floats);
+                }
+                coded += 0 == outcome.exact_elems;
+                exact += COUNT == outcome.exact_elems;
+            }
+            quant_inputs_free(inputs, ranks_of[r]);
+        }
+    }
+    /* Both happened: the limits are neither so wide nor so narrow that nothing was shown. */
+    assert_true(coded > 50 && exact > 5);
+    free(result);
+}
+
+/* An element that is not finite is so in the result, and all others keep the limit. */
+static void numbers_that_are_not_finite_leave_others_alone(void **state)
+{
+    enum { RANKS = 5, EVERY = 9973 };
+    const struct numbers normal = {"normal", as_it_is, 4};
+    float **inputs = inputs_of(&normal, RANKS);
+    float *result = test_alloc(COUNT * sizeof(float));
+    double *sum = test_alloc(COUNT * sizeof(double));
+    const double most = 0.05;
+
+    for (size_t i = 0; i < COUNT; i += EVERY) {
+        inputs[1][i] = 0 == i / EVERY % 2 ? INFINITY : NAN;
+    }
+    const quant_job_t job = job_of(*state, RANKS, inputs, most);
+    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(outcome.finished && outcome.ok && outcome.intact);
+    quant_oracle_sum(&job, sum);
+    for (size_t i = 0; i < COUNT; ++i) {
+        if (isfinite(sum[i])) {
+            assert_true(fabs((double) result[i] - sum[i]) <= most);
+        } else {
+            assert_true(isnan(sum[i]) ? isnan(result[i]) : result[i] > 0 && isinf(result[i]));
+        }
+    }
+    free(sum);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* Each call with what the one before has left. */
+static void error_feedback_keeps_the_limit(void **state)
+{
+    enum { RANKS = 6, CALLS = 5 };
+    const struct numbers normal = {"normal", as_it_is, 4};
+    static const double limits[] = {1, 0.1, 1e-2, 1e-3};
+    float **inputs = inputs_of(&normal, RANKS);
+    float *result = test_alloc(COUNT * sizeof(float));
+
+    for (size_t l = 0; l < sizeof limits / sizeof limits[0]; ++l) {
+        for (unsigned calls = 1; calls <= CALLS; ++calls) {
+            quant_job_t job = job_of(*state, RANKS, inputs, limits[l]);
+            job.config.feedback = true;
+            const quant_outcome_t outcome = quant_job_run(&job, calls, result);
+            assert_true(quant_outcome_is_clean(&outcome));
+            assert_true((double) outcome.bound <= limits[l]);
+            assert_true(quant_oracle_worst_error(&job, result) <= limits[l]);
+            /* The last one has totals that int16 may be too coarse for. */
+            assert_true(0 == outcome.exact_elems || limits[l] < 1e-2);
+        }
+    }
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* With noise and rotated, too. */
+static void every_rounding_and_rotation_keeps_the_limit(void **state)
+{
+    enum { RANKS = 4 };
+    static const double limits[] = {1, 1e-2, 1e-4};
+
+    for (size_t k = 0; k < KINDS; ++k) {
+        float **inputs = inputs_of(&kinds[k], RANKS);
+        float *result = test_alloc(COUNT * sizeof(float));
+        for (unsigned t = 0; t < QUANT_ROUNDINGS * QUANT_ROTATIONS; ++t) {
+            for (size_t l = 0; l < sizeof limits / sizeof limits[0]; ++l) {
+                const double most = kinds[k].size * limits[l];
+                quant_job_t job = job_of(*state, RANKS, inputs, most);
+                job.config.transform.rounding = t % QUANT_ROUNDINGS;
+                job.config.transform.rotation = t / QUANT_ROUNDINGS;
+                const quant_outcome_t outcome = quant_job_run(&job, 1, result);
+                assert_true(quant_outcome_is_clean(&outcome));
+                const double error = quant_oracle_worst_error(&job, result);
+                if (most > lost_by_floats(&job) * RANKS) {
+                    assert_true((double) outcome.bound <= most && error <= most);
+                }
+            }
+        }
+        free(result);
+        quant_inputs_free(inputs, RANKS);
+    }
+}
+
+/* A named format is taken or none; the one of a message is not known before. */
+static void what_is_named_is_coded_or_exact(void **state)
+{
+    enum { RANKS = 3 };
+    const struct numbers normal = {"normal", as_it_is, 4};
+    float **inputs = inputs_of(&normal, RANKS);
+    float *result = test_alloc(COUNT * sizeof(float));
+    quant_job_t job = job_of(*state, RANKS, inputs, 0.2);
+
+    job.config.coarsest = NULL;
+    job.config.reduce_format = job.config.gather_format = &quant_format_int8;
+    quant_outcome_t outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_int_equal(0, outcome.exact_elems);
+    assert_true(outcome.bound > 0.02f && (double) outcome.bound <= job.bound_max);
+    job.bound_max = 1e-3;
+    outcome = quant_job_run(&job, 1, result);
+    assert_true(quant_outcome_is_clean(&outcome));
+    assert_int_equal(COUNT, outcome.exact_elems);
+    assert_true((double) outcome.bound <= job.bound_max);
+    free(result);
+    quant_inputs_free(inputs, RANKS);
+}
+
+/* ---- one message ---- */
+
+/* The bound in a message of the numbers in a format. */
+static double bound_in(quant_wire_segment_t segment, const quant_format_t *format,
+                       const float *numbers, float error, void *message)
+{
+    segment.codec.format = format;
+    (void) quant_wire_pack(&segment, numbers, error, message);
+    return (double) quant_wire_bound(message);
+}
+
+/* For each limit the format found is tight: with fewer bits the limit is exceeded. */
+static void a_message_takes_the_fewest_bits_that_do(void **state)
+{
+    enum { ELEMS = 3 * 4096 + 17 };
+    const float error = 1e-3f;
+    quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_wire_segment_t segment = {
+        .codec = {.kernels = &kernels,
+                  .format = &quant_format_int16,
+                  .block_rows = 64,
+                  .elems = ELEMS,
+                  .tile = test_alloc(quant_tile_elems(64) * sizeof(float))},
+        .any_scaled = true,
+    };
+    const quant_fit_t fit = {.coarsest = &quant_format_int4};
+    uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    uint8_t *other = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    float **numbers = quant_inputs_new(1, ELEMS, SEED);
+    unsigned seen[QUANT_CODES] = {0};
+    unsigned taken = 0;
+
+    (void) state;
+    for (double most = 2; most > 1e-3; most = (double) error + (most - (double) error) * 0.8) {
+        const size_t bytes =
+            quant_fit_pack(&fit, &quant_floats, &segment, numbers[0], error, most, message);
+        const quant_format_t *found = quant_wire_format(message);
+        const quant_format_t *format = NULL;
+
+        assert_int_equal(ARC_OK, quant_wire_check(&segment, message, bytes));
+        assert_true((double) quant_wire_bound(message) <= most);
+        for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
+            if (format->scaled && format->bits < found->bits) {
+                assert_true(bound_in(segment, format, numbers[0], error, other) > most);
+            }
+        }
+        taken += 0 == seen[found->code]++;
+        if (quant_format_is_exact(found)) {
+            break;
+        }
+    }
+    /* int4, int6, int8, int10, int12, int16, fp32 */
+    assert_int_equal(7, taken);
+    free(other);
+    free(message);
+    free(segment.codec.tile);
+    quant_inputs_free(numbers, 1);
+}
+
+/* Without permission another format than the one agreed on is refused, as ever. */
+static void only_who_expects_any_format_takes_it(void **state)
+{
+    enum { ELEMS = 4096 };
+    quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_wire_segment_t segment = {
+        .codec = {
+            .kernels = &kernels, .format = &quant_format_int6, .block_rows = 64, .elems = ELEMS}};
+    uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    float **numbers = quant_inputs_new(1, ELEMS, SEED);
+
+    (void) state;
+    const size_t bytes = quant_wire_pack(&segment, numbers[0], 0, message);
+    segment.codec.format = &quant_format_int16;
+    assert_int_equal(ARC_ERR_PROTOCOL, quant_wire_check(&segment, message, bytes));
+    segment.any_scaled = true;
+    assert_int_equal(ARC_OK, quant_wire_check(&segment, message, bytes));
+    segment.codec.format = &quant_format_bf16;
+    const size_t longer = quant_wire_pack(&segment, numbers[0], 0, message);
+    segment.codec.format = &quant_format_int16;
+    assert_int_equal(ARC_ERR_PROTOCOL, quant_wire_check(&segment, message, longer));
+    free(message);
+    quant_inputs_free(numbers, 1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest of_algos[] = {
+        cmocka_unit_test(no_element_is_off_by_more_than_the_limit),
+        cmocka_unit_test(numbers_that_are_not_finite_leave_others_alone),
+        cmocka_unit_test(error_feedback_keeps_the_limit),
+        cmocka_unit_test(every_rounding_and_rotation_keeps_the_limit),
+        cmocka_unit_test(what_is_named_is_coded_or_exact),
+    };
+    enum { OF_ALGOS = sizeof of_algos / sizeof of_algos[0], OTHERS = 2 };
+    static char names[JOB_ALGOS][OF_ALGOS][JOB_NAME_BYTES];
+    static struct CMUnitTest tests[OTHERS + JOB_ALGOS * OF_ALGOS] = {
+        cmocka_unit_test(a_message_takes_the_fewest_bits_that_do),
+        cmocka_unit_test(only_who_expects_any_format_takes_it),
+    };
+    struct CMUnitTest *next = tests + OTHERS;
+
+    printf("# seed %d\n", SEED);
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        next = quant_job_tests(quant_algo_at(a), of_algos, OF_ALGOS, names[a], next);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
