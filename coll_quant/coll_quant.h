@@ -330,8 +330,7 @@ bool coll_quant_keys_wanted(void);
  */
 void coll_quant_keys_enable(quant_module_t *module);
 
-/* The ranks have agreed, or something was decided: MPI_Comm_get_info is to tell what is in effect.
- */
+/* Something was agreed on, or decided: MPI_Comm_get_info is to tell what is in effect. */
 void coll_quant_keys_show(quant_module_t *module);
 
 #endif

@@ -22,12 +22,11 @@
  * encoded, or copied, before anything is stored.  Each message that is sent has a buffer of its
  * own until the call is over.
  *
- *   cost    for n elements of b bytes on the wire, with phases of f ranks:
- *           phases alpha + sum(f - 1) n b beta, and sum(f - 1) messages a rank: log2 N for powers
- * of two, where an algorithm with owners has 2 (N - 1), of an N-th of the vector each error   each
- * phase codes the N/s different sums of s parts once: MSE = c phases N v (quant_error.h), c times
- * the number of phases relative to the result use     vectors for which messages cost more than
- * bytes: up to coll_quant_doubling_bytes
+ *   cost      of n elements of b bytes on the wire: phases alpha + sum(f - 1) n b beta
+ *   messages  sum(f - 1) a rank: log2 N for powers of two; with owners 2 (N - 1) of an N-th each
+ *   error     each phase codes the N/s different sums of s parts once: MSE = c phases N v
+ *             (quant_error.h), c times the number of phases relative to the result
+ *   use       for vectors whose messages cost more than bytes: up to coll_quant_doubling_bytes
  *
  * Source: recursive doubling; groups of more than two as in Bruck's algorithms of any radix.
  *
@@ -55,8 +54,7 @@ unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks);
 /* Does this operation go this way, where there are phases? */
 bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t *operation);
 
-/* As quant_pipeline_init() and quant_pipeline_start() (quant_pipeline.h), where there are phases.
- */
+/* As quant_pipeline_init() and its like (quant_pipeline.h), where there are phases. */
 size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks);
 arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
 void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
