@@ -163,17 +163,11 @@ static void lowlat_enabled(arc_module_t *base)
     lowlat_map_init(&module->map, config, &module->group);
 }
 
+/* All that is ours is 0, NULL or false where nothing else is said. */
 static void module_construct(lowlat_module_t *module)
 {
-    memset(&module->group, 0, sizeof module->group);
-    memset(&module->share, 0, sizeof module->share);
-    memset(&module->topology, 0, sizeof module->topology);
-    memset(&module->net, 0, sizeof module->net);
-    module->port = NULL;
-    module->scratch = NULL;
-    module->choice = NULL;
+    memset((unsigned char *) module + sizeof module->base, 0, sizeof *module - sizeof module->base);
     module->until_look = INT64_MAX;
-    module->looked = false;
 }
 
 OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, module_construct, coll_lowlat_teardown);

@@ -139,32 +139,11 @@ static void quant_enabled(arc_module_t *base)
     coll_quant_keys_enable(module);
 }
 
+/* All that is ours is 0, NULL or false where nothing else is said. */
 static void module_construct(quant_module_t *module)
 {
-    module->active = false;
+    memset((unsigned char *) module + sizeof module->base, 0, sizeof *module - sizeof module->base);
     module->uint16 = ARC_TYPE_UINT16;
-    memset(&module->topology, 0, sizeof module->topology);
-    module->levels_warned = false;
-    module->attainable = false;
-    module->algo = 0;
-    module->memory = NULL;
-    module->task = NULL;
-    module->selectors = NULL;
-    memset(&module->timed, 0, sizeof module->timed);
-    module->sequence = 0;
-    module->residuals = NULL;
-    module->residual_memory_warned = false;
-    module->residual_room_warned = false;
-    module->residual_length_warned = false;
-    module->residual_sequence_warned = false;
-    module->residual_stage_warned = false;
-    module->eligible = 0;
-    memset(module->calls, 0, sizeof module->calls);
-    memset(module->gain, 0, sizeof module->gain);
-    module->gain_key = 0;
-    module->skip_warned = false;
-    module->bound = 0;
-    module->stats = (quant_stats_t){0};
     module->last_call = QUANT_LAST_NONE;
 }
 
