@@ -22,14 +22,9 @@
 
 #include "harness.h"
 #include "normal.h"
+#include "numbers.h"
 
-enum {
-    BUCKETS = 5,
-    MOVING = BUCKETS + 1,
-    STEPS = 24,
-    BF16_SHIFT = 16,
-    MOST_BYTES = sizeof(double)
-};
+enum { BUCKETS = 5, MOVING = BUCKETS + 1, STEPS = 24, MOST_BYTES = sizeof(double) };
 
 /* Of one block; the first three differ by nothing but where they are. */
 static const int block_elems[BUCKETS] = {20001, 20001, 20001, 7040, 30011};
@@ -37,7 +32,7 @@ static const int block_elems[BUCKETS] = {20001, 20001, 20001, 7040, 30011};
 static int rank;
 static int ranks;
 static bool scatters;
-static MPI_Datatype type = MPI_FLOAT;
+static numbers_t numbers;
 
 typedef struct bucket {
     size_t elems; /* that are sent */
@@ -48,42 +43,6 @@ typedef struct bucket {
     double *running;
     double once; /* mean square of the error of the first call */
 } bucket_t;
-
-static float float_of(uint32_t bits)
-{
-    float value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* What bf16 can hold, so that vectors of all types have the same numbers. */
-static uint32_t bits_of(float value)
-{
-    uint32_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> BF16_SHIFT << BF16_SHIFT;
-}
-
-static void write_number(void *to, size_t i, float value)
-{
-    if (MPI_DOUBLE == type) {
-        ((double *) to)[i] = (double) value;
-    } else if (MPI_UINT16_T == type) {
-        ((uint16_t *) to)[i] = (uint16_t) (bits_of(value) >> BF16_SHIFT);
-    } else {
-        ((float *) to)[i] = value;
-    }
-}
-
-static double read_number(const void *from, size_t i)
-{
-    if (MPI_DOUBLE == type) {
-        return ((const double *) from)[i];
-    }
-    return MPI_UINT16_T == type
-               ? (double) float_of((uint32_t) ((const uint16_t *) from)[i] << BF16_SHIFT)
-               : (double) ((const float *) from)[i];
-}
 
 static bucket_t bucket_new(int number)
 {
@@ -104,7 +63,7 @@ static bucket_t bucket_new(int number)
     for (int r = 0; r < ranks; r++) {
         draw_normal(drawn, number * RANKS_MOST + r, bucket.elems);
         for (size_t i = 0; i < bucket.elems; i++) {
-            const float value = float_of(bits_of(drawn[i]));
+            const float value = numbers_value(drawn[i]);
             bucket.exact[i] += (double) value;
             if (r == rank) {
                 bucket.own[i] = value;
@@ -139,15 +98,16 @@ static void call_once(bucket_t *bucket, void *send, void *receive)
     const void *from = send == receive ? MPI_IN_PLACE : send;
 
     for (size_t i = 0; i < bucket->elems; i++) {
-        write_number(send, i, bucket->own[i]);
+        numbers_write(&numbers, send, i, bucket->own[i]);
     }
     if (scatters) {
-        MPI_Reduce_scatter_block(from, receive, (int) bucket->count, type, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce_scatter_block(from, receive, (int) bucket->count, numbers.type, MPI_SUM,
+                                 MPI_COMM_WORLD);
     } else {
-        MPI_Allreduce(from, receive, (int) bucket->count, type, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(from, receive, (int) bucket->count, numbers.type, MPI_SUM, MPI_COMM_WORLD);
     }
     for (size_t i = 0; i < bucket->count; i++) {
-        bucket->running[i] += read_number(receive, i);
+        bucket->running[i] += numbers_read(&numbers, receive, i);
     }
 }
 
@@ -187,7 +147,7 @@ static void run_steps(bucket_t *buckets, const char *places)
 static void check_all(const char *places)
 {
     /* The sums, of numbers of variance 1, are rounded to bf16, of which nothing is carried. */
-    const double rounded = MPI_UINT16_T == type ? 4e-6 * ranks : 0;
+    const double rounded = MPI_UINT16_T == numbers.type ? 4e-6 * ranks : 0;
     bucket_t buckets[BUCKETS];
 
     for (int b = 0; b < BUCKETS; b++) {
@@ -214,11 +174,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     scatters = 0 == strcmp(argv[1], "reduce_scatter");
-    if (0 == strcmp(argv[2], "double")) {
-        type = MPI_DOUBLE;
-    } else if (0 == strcmp(argv[2], "bf16")) {
-        type = MPI_UINT16_T;
-    }
+    numbers = numbers_named(argv[2]);
     tap_start();
     check_all(argv[3]);
     tap_finish();

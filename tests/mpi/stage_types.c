@@ -19,49 +19,13 @@
 
 #include "harness.h"
 #include "normal.h"
+#include "numbers.h"
 
-enum { LONG = 200003, SHORT = 50, BF16_SHIFT = 16, SEED = 31, RANGE = 40 };
+enum { LONG = 200003, SHORT = 50, SEED = 31, RANGE = 40 };
 
 static int rank;
 static int ranks;
-static MPI_Datatype type = MPI_FLOAT;
-static size_t type_bytes = sizeof(float);
-
-static float float_of(uint32_t bits)
-{
-    float value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* What bf16 can hold. */
-static uint32_t bits_of(float value)
-{
-    uint32_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> BF16_SHIFT << BF16_SHIFT;
-}
-
-static void write_number(void *to, size_t i, float value)
-{
-    if (MPI_DOUBLE == type) {
-        ((double *) to)[i] = (double) value;
-    } else if (MPI_UINT16_T == type) {
-        ((uint16_t *) to)[i] = (uint16_t) (bits_of(value) >> BF16_SHIFT);
-    } else {
-        ((float *) to)[i] = value;
-    }
-}
-
-static double read_number(const void *from, size_t i)
-{
-    if (MPI_DOUBLE == type) {
-        return ((const double *) from)[i];
-    }
-    return MPI_UINT16_T == type
-               ? (double) float_of((uint32_t) ((const uint16_t *) from)[i] << BF16_SHIFT)
-               : (double) ((const float *) from)[i];
-}
+static numbers_t numbers;
 
 /* What `of_rank` has for all blocks; small integers in short ones, whose sums are exact. */
 static float *draw(int of_rank, size_t block)
@@ -73,7 +37,7 @@ static float *draw(int of_rank, size_t block)
     for (size_t i = 0; i < elems; i++) {
         values[i] = SHORT == block
                         ? (float) (draw_bits(SEED, (unsigned) of_rank, (uint64_t) i) % RANGE)
-                        : float_of(bits_of(values[i]));
+                        : numbers_value(values[i]);
     }
     return values;
 }
@@ -81,7 +45,7 @@ static float *draw(int of_rank, size_t block)
 /* The mean square of `mean` is what theory says: all of it, or what one rounding to bf16 adds. */
 static void check_error(double mean, double expected, double variance)
 {
-    const double rounded = MPI_UINT16_T == type ? 3e-6 * variance : 0;
+    const double rounded = MPI_UINT16_T == numbers.type ? 3e-6 * variance : 0;
 
     /* Sums of floats are rounded, too. */
     tap_check(0 == expected ? mean < 1e-12
@@ -92,8 +56,8 @@ static void check_error(double mean, double expected, double variance)
 static void check_reduce_scatter(size_t block, bool in_place, double expected)
 {
     const size_t elems = block * (size_t) ranks;
-    void *send = must_alloc(elems * type_bytes);
-    void *receive = must_alloc(elems * type_bytes);
+    void *send = must_alloc(elems * numbers.bytes);
+    void *receive = must_alloc(elems * numbers.bytes);
     double *sum = must_alloc(elems * sizeof *sum);
     double squares = 0;
 
@@ -103,15 +67,15 @@ static void check_reduce_scatter(size_t block, bool in_place, double expected)
         for (size_t i = 0; i < elems; i++) {
             sum[i] += (double) values[i];
             if (r == rank) {
-                write_number(in_place ? receive : send, i, values[i]);
+                numbers_write(&numbers, in_place ? receive : send, i, values[i]);
             }
         }
         free(values);
     }
-    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, type, MPI_SUM,
-                             MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, numbers.type,
+                             MPI_SUM, MPI_COMM_WORLD);
     for (size_t i = 0; i < block; i++) {
-        const double error = read_number(receive, i) - sum[(size_t) rank * block + i];
+        const double error = numbers_read(&numbers, receive, i) - sum[(size_t) rank * block + i];
         squares += error * error;
     }
     check_error(squares / (double) block, expected, ranks);
@@ -129,7 +93,8 @@ static double squares_of_gathered(const void *receive, size_t block)
     for (int r = 0; r < ranks; r++) {
         float *values = draw(r, block);
         for (size_t i = 0; i < block; i++) {
-            const double error = read_number(receive, (size_t) r * block + i) - (double) values[i];
+            const double error =
+                numbers_read(&numbers, receive, (size_t) r * block + i) - (double) values[i];
             squares += error * error;
         }
         free(values);
@@ -141,27 +106,28 @@ static double squares_of_gathered(const void *receive, size_t block)
 static void check_allgather(size_t block, bool in_place, bool derived, double expected)
 {
     const size_t elems = block * (size_t) ranks;
-    void *send = must_alloc(block * type_bytes);
-    unsigned char *receive = must_alloc(elems * type_bytes);
-    unsigned char *of_first = must_alloc(elems * type_bytes);
+    void *send = must_alloc(block * numbers.bytes);
+    unsigned char *receive = must_alloc(elems * numbers.bytes);
+    unsigned char *of_first = must_alloc(elems * numbers.bytes);
     float *values = draw(rank, block);
     MPI_Datatype whole;
 
-    MPI_Type_contiguous((int) block, type, &whole);
+    MPI_Type_contiguous((int) block, numbers.type, &whole);
     MPI_Type_commit(&whole);
     for (size_t i = 0; i < block; i++) {
-        write_number(in_place ? receive + (size_t) rank * block * type_bytes : send, i, values[i]);
+        numbers_write(&numbers, in_place ? receive + (size_t) rank * block * numbers.bytes : send,
+                      i, values[i]);
     }
     if (derived && rank % 2 == 1) {
-        MPI_Allgather(send, (int) block, type, receive, 1, whole, MPI_COMM_WORLD);
+        MPI_Allgather(send, (int) block, numbers.type, receive, 1, whole, MPI_COMM_WORLD);
     } else {
-        MPI_Allgather(in_place ? MPI_IN_PLACE : send, (int) block, type, receive, (int) block, type,
-                      MPI_COMM_WORLD);
+        MPI_Allgather(in_place ? MPI_IN_PLACE : send, (int) block, numbers.type, receive,
+                      (int) block, numbers.type, MPI_COMM_WORLD);
     }
     check_error(squares_of_gathered(receive, block), expected, 1);
-    memcpy(of_first, receive, elems * type_bytes);
-    MPI_Bcast(of_first, (int) elems, type, 0, MPI_COMM_WORLD);
-    tap_check(memcmp(of_first, receive, elems * type_bytes) == 0, "other bytes than rank 0");
+    memcpy(of_first, receive, elems * numbers.bytes);
+    MPI_Bcast(of_first, (int) elems, numbers.type, 0, MPI_COMM_WORLD);
+    tap_check(memcmp(of_first, receive, elems * numbers.bytes) == 0, "other bytes than rank 0");
     tap_case("allgather of %zu%s%s: the error is %g, the same bytes everywhere", block,
              in_place ? ", in place" : "", derived ? ", derived types" : "", expected);
     MPI_Type_free(&whole);
@@ -179,13 +145,7 @@ int main(int argc, char **argv)
     if (argc != 3) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    if (0 == strcmp(argv[1], "double")) {
-        type = MPI_DOUBLE;
-        type_bytes = sizeof(double);
-    } else if (0 == strcmp(argv[1], "bf16")) {
-        type = MPI_UINT16_T;
-        type_bytes = sizeof(uint16_t);
-    }
+    numbers = numbers_named(argv[1]);
     const double once = atof(argv[2]);
     const double sums = once * ranks * (ranks - 1) / 2;
     tap_start();

@@ -17,10 +17,10 @@ mpi_serves "np=3 formats" 1
 mpi_says "np=3 formats: no call is passed down" 'passed  .* [1-9][0-9]* ' 0
 mpi_run "np=4 one node" 4 60 "" trapped
 mpi_run "np=4 one node, set up late" 4 60 "--mca coll_lowlat_setup_calls 5" trapped
-mpi_run "np=4 time limit" 4 60 "--mca coll_lowlat_timeout 5" trapped
+mpi_run "np=4 time limit" 4 60 "--mca coll_lowlat_timeout 20" trapped
 for per_node in 1 2; do
     mpi_run "np=4 set-up, $per_node a node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" trapped
     mpi_run "np=4 set-up, $per_node a node, time limit" 4 60 \
-        "--mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_timeout 5" trapped
+        "--mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_timeout 20" trapped
 done
 mpi_done

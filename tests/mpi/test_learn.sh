@@ -61,7 +61,7 @@ mpi_judge "np=3 nothing is learned"
 mpi_says "np=3 nothing is learned: nor told" "learned" 0
 mpi_start 3 60 "$on --mca coll ^lowlat" learn -l 300000 -n 20
 mpi_judge "np=3 over tuned"
-mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_quant_timeout 5" \
+mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_quant_timeout 20" \
     learn -w quantized -l 300000
 mpi_judge "np=3 verified"
 decided "np=3 verified" allreduce
@@ -92,7 +92,7 @@ for ranks in 2 3 4; do
     done
 done
 for collective in $stages; do
-    mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_quant_timeout 5" \
+    mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_quant_timeout 20" \
         learn -c "$collective" -w quantized -l 300000
     mpi_judge "np=3 $collective verified"
     decided "np=3 $collective verified" "$collective"

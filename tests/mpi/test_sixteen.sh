@@ -64,12 +64,12 @@ for ranks in 2 3; do
     mpi_judge "np=$ranks no memory to widen"
     mpi_says "np=$ranks no memory to widen: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 2 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
         --mca coll_quant_verify_every 2" unwidened
     mpi_judge "np=$ranks no memory to widen what is to be verified"
     mpi_says "np=$ranks no memory to widen what is to be verified: one warning" \
         "a call is not verified: some rank has no memory" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 2 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
         --mca coll_quant_verify_every 1000" unwidened
     mpi_judge "np=$ranks no memory to widen, nor a need for it"
     mpi_says "np=$ranks no memory to widen, nor a need for it: no warning" "not verified" 0

@@ -100,14 +100,14 @@ for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
 done
 # A rank that cannot pack its type says so, and no other call is taken for that one.
 for ranks in 2 3; do
-    mpi_start "$ranks" 40 "$all --mca coll_quant_timeout 2" unpackable
+    mpi_start "$ranks" 60 "$all --mca coll_quant_timeout 5" unpackable
     mpi_judge "np=$ranks no memory to pack"
     mpi_says "np=$ranks no memory to pack: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
 done
 # Nor where a rank's counts differ from each other.
 for ranks in 2 3; do
-    mpi_start "$ranks" 40 "$all --mca coll_quant_timeout 2" miscounted
+    mpi_start "$ranks" 60 "$all --mca coll_quant_timeout 5" miscounted
     mpi_judge "np=$ranks a wrong count"
     mpi_says "np=$ranks a wrong count: stderr names the call" ": MPI_Allgather failed: " "$ranks"
 done
