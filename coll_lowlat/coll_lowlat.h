@@ -56,6 +56,15 @@ typedef struct lowlat_module {
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;
+    /* The nonblocking call that runs as a task. */
+    lowlat_task_t pending;
+    arc_reduction_t reduction;
+    /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
+    struct {
+        bool ready;
+        lowlat_map_t map;
+        arc_type_t uint16;
+    } settled;
 } lowlat_module_t;
 OBJ_CLASS_DECLARATION(lowlat_module_t);
 
@@ -64,6 +73,45 @@ extern lowlat_component_t mca_coll_lowlat_component;
 int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base);
+
+int coll_lowlat_iallreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
+                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                           ompi_request_t **request, mca_coll_base_module_t *base);
+int coll_lowlat_allreduce_init(const void *send, void *receive, int count,
+                               struct ompi_datatype_t *type, struct ompi_op_t *op,
+                               struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                               ompi_request_t **request, mca_coll_base_module_t *base);
+
+/* How the component serves calls that are not blocking (mca_component.h). */
+arc_reason_t coll_lowlat_admit(arc_module_t *base, const arc_call_t *call);
+arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call);
+arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call);
+int coll_lowlat_directed(arc_module_t *base, arc_status_t status);
+
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
+unsigned coll_lowlat_choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                            size_t bytes);
+
+/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
+bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes);
+
+/*
+ * All ranks together, before a call that the module is not ready for: agree, set up, get more
+ * memory. The verdict, and the algorithm that now counts.
+ */
+arc_reason_t coll_lowlat_prepare(lowlat_module_t *module, arc_reason_t verdict,
+                                 const arc_reduction_t *reduction, size_t bytes,
+                                 unsigned *algorithm);
+
+/* A task came to an error: say who is missing, break the module, return an MPI error. */
+int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task, arc_status_t status);
+
+/* What a message counts for, in calls, towards the next look at staging. */
+static inline int64_t coll_lowlat_look_calls(size_t bytes)
+{
+    enum { LOOK_BYTES = 4096 };
+    return 1 + (int64_t) (bytes / LOOK_BYTES);
+}
 
 /*
  * The set-up of a communicator, at its first eligible call, of `bytes` bytes:

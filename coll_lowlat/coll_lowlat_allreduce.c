@@ -13,9 +13,8 @@
 #include "lowlat_memory.h"
 #include "mca_below.h"
 #include "mca_half.h"
+#include "mca_request.h"
 #include "sizes.h"
-
-enum { LOOK_BYTES = 4096 }; /* count as one call more towards the next look at staging */
 
 /*
  * The algorithm for reductions that not all algorithms are for.  A function of the program
@@ -60,16 +59,21 @@ static inline unsigned choose_algorithm(const lowlat_module_t *module,
                : choose_special(module, reduction, bytes, algorithm);
 }
 
+unsigned coll_lowlat_choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                            size_t bytes)
+{
+    return choose_algorithm(module, reduction, bytes);
+}
+
 /*
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
  * long.  All ranks make the same calls, so all are here together.  Returns the
  * verdict, and the algorithm that now counts.
  */
-static __attribute__((noinline, cold)) arc_reason_t prepare_call(lowlat_module_t *module,
-                                                                 arc_reason_t verdict,
-                                                                 const arc_reduction_t *reduction,
-                                                                 size_t bytes, unsigned *algorithm)
+static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
+                                 const arc_reduction_t *reduction, size_t bytes,
+                                 unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
 
@@ -98,6 +102,18 @@ static __attribute__((noinline, cold)) arc_reason_t prepare_call(lowlat_module_t
         *algorithm = choose_algorithm(module, reduction, bytes);
     }
     return LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
+}
+
+/* What all ranks decide alike must not follow how each one's program rounds, or traps. */
+__attribute__((noinline, cold)) arc_reason_t coll_lowlat_prepare(lowlat_module_t *module,
+                                                                 arc_reason_t verdict,
+                                                                 const arc_reduction_t *reduction,
+                                                                 size_t bytes, unsigned *algorithm)
+{
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const arc_reason_t now = prepare_call(module, verdict, reduction, bytes, algorithm);
+    arc_float_env_leave(of_program);
+    return now;
 }
 
 /*
@@ -131,8 +147,8 @@ static void describe_missing(const lowlat_module_t *module, const lowlat_task_t 
     }
 }
 
-static __attribute__((noinline, cold)) int fail(lowlat_module_t *module, lowlat_task_t *task,
-                                                arc_status_t status)
+__attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task,
+                                                     arc_status_t status)
 {
     enum { TEXT_BYTES = 256 };
     char missing[TEXT_BYTES] = "";
@@ -154,9 +170,9 @@ static inline int run_task(lowlat_module_t *module, unsigned algorithm, lowlat_t
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {
-        return fail(module, task, status);
+        return coll_lowlat_fail(module, task, status);
     }
-    module->until_look -= 1 + (int64_t) (task->span_bytes / LOOK_BYTES);
+    module->until_look -= coll_lowlat_look_calls(task->span_bytes);
     return OPAL_LIKELY(module->until_look >= 0) ? MPI_SUCCESS : coll_lowlat_look(module);
 }
 
@@ -203,8 +219,7 @@ static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reas
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
 
-/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
-static bool passes_while_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
+bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
 {
     arc_module_t *base = &module->base;
 
@@ -284,6 +299,10 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
 {
     const unsigned class = arc_select_class(task->span_bytes);
     bool timed = false;
+
+    if (OPAL_UNLIKELY(arc_fiber_inside())) {
+        return run_candidate(module, coll_lowlat_choice_served(module, class), call, task, error);
+    }
     const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
 
     return OPAL_LIKELY(!timed) ? run_candidate(module, number, call, task, error)
@@ -304,6 +323,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     if (OPAL_UNLIKELY(NULL == module)) {
         return OMPI_ERR_NOT_FOUND;
     }
+    arc_module_settle(&module->base);
     if (OPAL_LIKELY(count > 0)) {
         verdict = mca_bridge_reduction(&module->bridge, op, type, &reduction);
     }
@@ -323,14 +343,11 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
-        if (passes_while_young(module, verdict, task.span_bytes)) {
+        if (coll_lowlat_is_young(module, verdict, task.span_bytes)) {
             const arc_reason_t reason = ARC_REASON_NONE == verdict ? ARC_REASON_YOUNG : verdict;
             return pass_down(module, reason, send, receive, count, type, op);
         }
-        /* What all ranks decide alike must not follow how each one's program rounds, or traps. */
-        const arc_float_env_t of_program = arc_float_env_enter();
-        verdict = prepare_call(module, verdict, &reduction, task.span_bytes, &algorithm);
-        arc_float_env_leave(of_program);
+        verdict = coll_lowlat_prepare(module, verdict, &reduction, task.span_bytes, &algorithm);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

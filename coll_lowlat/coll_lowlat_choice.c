@@ -249,3 +249,21 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
         coll_lowlat_show(module);
     }
 }
+
+unsigned coll_lowlat_choice_served(const struct lowlat_module *module, unsigned class)
+{
+    const lowlat_choice_t *choice = module->choice;
+    const arc_select_t *select = &choice->select[class];
+    unsigned best = select->chosen;
+
+    for (unsigned i = 0; i < choice->list.count; ++i) {
+        const bool ours = LOWLAT_PASS_DOWN != choice->list.candidate[i].algorithm;
+
+        if (ours &&
+            (LOWLAT_PASS_DOWN == choice->list.candidate[best].algorithm ||
+             (best != select->chosen && select->config.guess[i] < select->config.guess[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}

@@ -54,6 +54,12 @@ void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size
 void coll_lowlat_choice_begin(struct lowlat_module *module);
 
 /*
+ * Of a call that is not blocking, and that nobody times: the candidate that is chosen, or where
+ * that is the component below, the best of ours as far as that is known.
+ */
+unsigned coll_lowlat_choice_served(const struct lowlat_module *module, unsigned class);
+
+/*
  * After a timed call that ended the round of a class: agree with the other ranks on the times, and
  * go on with what follows from them.  Breaks the module if that fails.
  */

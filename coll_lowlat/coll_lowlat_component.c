@@ -22,6 +22,7 @@ static int lowlat_close(void);
 static int lowlat_init_query(bool progress_threads, bool mpi_threads);
 static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *comm, int *priority);
 static void lowlat_enabled(arc_module_t *base);
+static const arc_wait_t *lowlat_wait(const arc_module_t *base);
 
 /* The one symbol that the DSO exports. */
 __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
@@ -56,10 +57,23 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .algorithms = LOWLAT_ALGORITHMS,
             .module_class = OBJ_CLASS(lowlat_module_t),
             .allreduce = coll_lowlat_allreduce,
+            .iallreduce = coll_lowlat_iallreduce,
+            .allreduce_init = coll_lowlat_allreduce_init,
+            .admit = coll_lowlat_admit,
+            .prepare = coll_lowlat_prepare_init,
+            .direct = coll_lowlat_direct,
+            .directed = coll_lowlat_directed,
+            .wait = lowlat_wait,
+            .retag = lowlat_net_retag,
             .enabled = lowlat_enabled,
         },
 };
 _Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
+
+static const arc_wait_t *lowlat_wait(const arc_module_t *base)
+{
+    return &((const lowlat_module_t *) base)->wait;
+}
 
 static int lowlat_register(void)
 {
@@ -148,6 +162,7 @@ static void lowlat_enabled(arc_module_t *base)
     lowlat_module_t *module = (lowlat_module_t *) base;
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
 
+    base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));
     if (config->reproducible) {

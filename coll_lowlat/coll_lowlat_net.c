@@ -426,6 +426,15 @@ static bool make_pipe(lowlat_module_t *module)
     return NULL != memory;
 }
 
+void lowlat_net_retag(arc_module_t *base)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+
+    for (int i = 0; 0 != base->tags && i < LOWLAT_EXCHANGES; ++i) {
+        module->stream[i].tag = base->tags - i;
+    }
+}
+
 bool lowlat_net_make(lowlat_module_t *module)
 {
     static const int tags[LOWLAT_EXCHANGES] = {
@@ -455,6 +464,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         net->exchange[i].scratch = module->scratch + i * scratch_bytes;
     }
     module->group.net = net;
+    lowlat_net_retag(&module->base);
     return NULL != module->scratch && make_pipe(module);
 }
 

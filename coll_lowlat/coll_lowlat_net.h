@@ -39,6 +39,9 @@ typedef struct lowlat_puts {
 void lowlat_puts_open(lowlat_puts_t *puts);
 void lowlat_puts_close(lowlat_puts_t *puts);
 
+/* base->tags, if there are any, are those of messages from now on. */
+void lowlat_net_retag(arc_module_t *base);
+
 /* The streams, of messages, and buffers of the exchanges.  False: no memory. */
 bool lowlat_net_make(struct lowlat_module *module);
 

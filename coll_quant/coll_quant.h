@@ -100,10 +100,15 @@ typedef struct quant_residuals quant_residuals_t;
 
 typedef struct quant_module {
     arc_module_t base;
-    arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
-    quant_storage_t storage;   /* if these are floats */
-    bool active;               /* the user wants it on this communicator */
-    bool subscribed;           /* it was wanted before: all keys are heard of */
+    arc_type_t uint16;       /* what sums of MPI_UINT16_T are */
+    quant_storage_t storage; /* if these are floats */
+    bool active;             /* the user wants it on this communicator */
+    bool subscribed;         /* it was wanted before: all keys are heard of */
+    /* As at the end of the last blocking call: what decides over nonblocking ones. */
+    struct {
+        arc_type_t uint16;
+        quant_gain_t gain[QUANT_TRIED];
+    } settled;
     quant_settings_t settings; /* the component's, but for what info keys say */
     int format_of_wish;        /* what key arc_quant names, or QUANT_FORMAT_UNSAID */
     int format_of_key;         /* what key arc_quant_format or the parameter names */
@@ -147,6 +152,36 @@ OBJ_CLASS_DECLARATION(quant_module_t);
 
 extern quant_component_t mca_coll_quant_component;
 
+/* How the component serves calls that are not blocking (mca_component.h). */
+arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call);
+arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call);
+void coll_quant_retag(arc_module_t *base);
+
+int coll_quant_iallreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
+                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                          ompi_request_t **request, mca_coll_base_module_t *base);
+int coll_quant_allreduce_init(const void *send, void *receive, int count,
+                              struct ompi_datatype_t *type, struct ompi_op_t *op,
+                              struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                              ompi_request_t **request, mca_coll_base_module_t *base);
+int coll_quant_ireduce_scatter_block(const void *send, void *receive, int count,
+                                     struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                     struct ompi_communicator_t *comm, ompi_request_t **request,
+                                     mca_coll_base_module_t *base);
+int coll_quant_reduce_scatter_block_init(const void *send, void *receive, int count,
+                                         struct ompi_datatype_t *type, struct ompi_op_t *op,
+                                         struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                         ompi_request_t **request, mca_coll_base_module_t *base);
+int coll_quant_iallgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                          void *receive, int receive_count, struct ompi_datatype_t *receive_type,
+                          struct ompi_communicator_t *comm, ompi_request_t **request,
+                          mca_coll_base_module_t *base);
+int coll_quant_allgather_init(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                              void *receive, int receive_count,
+                              struct ompi_datatype_t *receive_type,
+                              struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                              ompi_request_t **request, mca_coll_base_module_t *base);
+
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
                          mca_coll_base_module_t *base);
@@ -168,7 +203,7 @@ arc_slot_t coll_quant_slot(exchange_collective_t collective);
  * The slots that a module with these settings takes.  Allreduce: the ranks agree there,
  * so it is always there, also where the user wants nothing quantized.
  */
-unsigned coll_quant_slots(const quant_settings_t *settings);
+unsigned coll_quant_slots(const quant_module_t *module);
 
 /* How many times `count` elements a rank sends, and gets; the larger of both: the whole vector. */
 size_t coll_quant_blocks_sent(const quant_module_t *module, exchange_collective_t collective);

@@ -8,6 +8,7 @@
 #include "coll_quant.h"
 #include "mca_below.h"
 #include "mca_half.h"
+#include "mca_request.h"
 
 /* An allreduce that is served; of 16-bit floats with what these are, otherwise NULL. */
 static quant_operation_t operation_of(quant_module_t *module, const quant_element_t *element,
@@ -64,6 +65,7 @@ int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
+    arc_module_settle(&module->base);
     if (module->base.nested) {
         return arc_module_pass(&module->base, ARC_REASON_NESTED, send, receive, count, type, op);
     }

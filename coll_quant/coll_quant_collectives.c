@@ -59,14 +59,16 @@ arc_slot_t coll_quant_slot(exchange_collective_t collective)
     return collectives[collective].slot;
 }
 
-unsigned coll_quant_slots(const quant_settings_t *settings)
+unsigned coll_quant_slots(const quant_module_t *module)
 {
+    /* Where nobody wants sums of another kind, nonblocking calls need not pass through here. */
+    const bool asked = module->active || ARC_TYPE_UINT16 != module->uint16;
     unsigned slots = arc_slot_bit(ARC_SLOT_allreduce);
 
     for (exchange_collective_t collective = EXCHANGE_ALLREDUCE; collective <= EXCHANGE_ALLGATHER;
          ++collective) {
-        if (quant_settings_want_collective(settings, collective)) {
-            slots |= arc_slot_bit(collectives[collective].slot);
+        if (quant_settings_want_collective(&module->settings, collective)) {
+            slots |= (asked ? arc_slot_forms : arc_slot_bit)(collectives[collective].slot);
         }
     }
     return slots;

@@ -32,6 +32,7 @@ static int quant_close(void);
 static int quant_init_query(bool progress_threads, bool mpi_threads);
 static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm, int *priority);
 static void quant_enabled(arc_module_t *base);
+static const arc_wait_t *quant_wait(const arc_module_t *base);
 
 /* The one symbol that the DSO exports. */
 __attribute__((visibility("default"))) quant_component_t mca_coll_quant_component = {
@@ -66,6 +67,16 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .allreduce = coll_quant_allreduce,
             .reduce_scatter_block = coll_quant_reduce_scatter_block,
             .allgather = coll_quant_allgather,
+            .iallreduce = coll_quant_iallreduce,
+            .ireduce_scatter_block = coll_quant_ireduce_scatter_block,
+            .iallgather = coll_quant_iallgather,
+            .allreduce_init = coll_quant_allreduce_init,
+            .reduce_scatter_block_init = coll_quant_reduce_scatter_block_init,
+            .allgather_init = coll_quant_allgather_init,
+            .admit = coll_quant_admit,
+            .prepare = coll_quant_prepare_init,
+            .wait = quant_wait,
+            .retag = coll_quant_retag,
             .wanted = quant_wanted,
             .enabled = quant_enabled,
         },
@@ -79,6 +90,11 @@ static bool quant_wanted(void)
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
     return coll_quant_keys_wanted() || ARC_TYPE_UINT16 != quant_settings_types(settings)->uint16;
+}
+
+static const arc_wait_t *quant_wait(const arc_module_t *base)
+{
+    return &((const quant_module_t *) base)->wait;
 }
 
 static int quant_register(void)

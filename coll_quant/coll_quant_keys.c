@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "coll_quant.h"
+#include "mca_request.h"
 #include "float_env.h"
 #include "mca_below.h"
 
@@ -250,6 +251,7 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
         /* Open MPI asks while the communicator is being made; what it is was taken before. */
         return 0 == strcmp(value, info_initial) ? NULL : value;
     }
+    arc_module_settle(&module->base);
     if (!take_value(module, key, value)) {
         return value_in_force(module, key);
     }

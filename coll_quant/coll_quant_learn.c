@@ -73,6 +73,10 @@ arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t co
     const unsigned tried = coll_quant_tried(collective, element);
     const unsigned class = arc_select_class(bytes);
     const quant_gain_t *gain = &module->gain[tried];
+
+    if (arc_fiber_inside()) {
+        return ARC_REASON_NONE; /* what was admitted is served, and not timed */
+    }
     arc_reason_t verdict = quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
 
     if (!quant_gain_is_decided(gain, class)) {

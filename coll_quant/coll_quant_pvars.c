@@ -45,9 +45,13 @@ static uint64_t read_tally(const arc_module_t *module, const comm_pvar_t *pvar)
 {
     uint64_t sum = 0;
 
-    for (arc_slot_t slot = 0; NULL != module->tally && slot < ARC_SLOTS; ++slot) {
-        const arc_tally_t *tally = &module->tally[slot];
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
 
+        if (NULL == tally) {
+            continue;
+        }
+        tally += slot % ARC_COLLECTIVES;
         sum += add_rows(tally->served, ARC_TALLY_ALGORITHMS, pvar->offset);
         if (pvar->counts_passed) {
             sum += add_rows(tally->passed, ARC_REASONS, pvar->offset) -

@@ -43,12 +43,12 @@ static uint64_t key_of(const quant_module_t *module)
     const arc_module_t *base = &module->base;
     const uintptr_t below[] = {
 #define X(_name, _call) (uintptr_t) base->below_##_name,
-        ARC_SLOT_TABLE(X)
+        ARC_COLLECTIVE_TABLE(X)
 #undef X
     };
     uint64_t key = arc_param_hash(quant_params, quant_params_count, &module->settings);
 
-    for (size_t slot = 0; slot < ARC_SLOTS; ++slot) {
+    for (size_t slot = 0; slot < ARC_COLLECTIVES; ++slot) {
         key = (key ^ below[slot]) * factor;
     }
     for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {

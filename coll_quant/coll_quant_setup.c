@@ -180,7 +180,7 @@ void coll_quant_renew(quant_module_t *module)
     }
     module->attainable = false;
     module->algo = 0;
-    module->base.wanted = coll_quant_slots(&module->settings);
+    module->base.wanted = coll_quant_slots(module);
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }

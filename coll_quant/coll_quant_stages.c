@@ -33,6 +33,7 @@
 #include "coll_quant.h"
 #include "mca_below.h"
 #include "mca_half.h"
+#include "mca_request.h"
 #include "sizes.h"
 
 static size_t bytes_of_type(struct ompi_datatype_t *type)
@@ -118,6 +119,7 @@ int coll_quant_reduce_scatter_block(const void *send, void *receive, int count,
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
+    arc_module_settle(&module->base);
     if (!module->base.nested) {
         coll_quant_agree_if_due(module, (size_t) ompi_comm_size(comm) * (size_t) count *
                                             bytes_of_type(type));
@@ -224,6 +226,7 @@ int coll_quant_allgather(const void *send, int send_count, struct ompi_datatype_
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
+    arc_module_settle(&module->base);
     if (!module->base.nested) {
         coll_quant_agree_if_due(module, (size_t) ompi_comm_size(comm) * bytes_of(&out));
         if (NULL != type) {

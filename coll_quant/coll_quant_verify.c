@@ -143,7 +143,8 @@ static void stop_quantizing(quant_module_t *module, exchange_collective_t collec
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
                    "%.3e%s, and coll_quant_max_nmse allows %.3e",
-                   arc_slot_call(coll_quant_slot(collective)), nmse,
+                   arc_slot_call(arc_slot_of_form(coll_quant_slot(collective), module->base.form)),
+                   nmse,
                    QUANT_MAX_NMSE_OF_BLOCK == module->settings.max_nmse_of ? " in a block" : "",
                    module->settings.max_nmse);
 }

@@ -2,17 +2,72 @@
 #include "config.h"
 
 #include <sched.h>
+#include <stddef.h>
 
+#include "fiber.h"
 #include "wait.h"
 
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
 enum { POLLS_PER_CLOCK_READ = 256 };
 
+void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
+{
+    watch->start_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0;
+    watch->steps = NULL == task ? 0 : task->steps;
+    watch->polls = 0;
+}
+
+arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
+{
+    if (wait->timeout_ns <= 0 || 0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
+        return ARC_IN_PROGRESS;
+    }
+    const int64_t at_ns = arc_now_ns();
+    if (watch->steps != task->steps) {
+        watch->steps = task->steps;
+        watch->start_ns = at_ns;
+    } else if (at_ns - watch->start_ns > wait->timeout_ns) {
+        return ARC_ERR_TIMEOUT;
+    }
+    return ARC_IN_PROGRESS;
+}
+
+/* A wait in a fiber. */
+typedef struct awaited {
+    const arc_wait_t *wait;
+    arc_task_t *task;
+    arc_wait_watch_t watch;
+    arc_status_t status;
+} awaited_t;
+
+static bool has_ended(void *context)
+{
+    awaited_t *awaited = context;
+
+    awaited->status = awaited->task->ops->progress(awaited->task);
+    if (ARC_IN_PROGRESS == awaited->status) {
+        awaited->status = arc_wait_check(&awaited->watch, awaited->wait, awaited->task);
+    }
+    return ARC_IN_PROGRESS != awaited->status;
+}
+
+static arc_status_t wait_in_fiber(const arc_wait_t *wait, arc_task_t *task)
+{
+    awaited_t awaited = {.wait = wait, .task = task};
+
+    arc_wait_watch(&awaited.watch, wait, task);
+    arc_fiber_await(has_ended, &awaited);
+    return awaited.status;
+}
+
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
 {
-    int64_t start_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0;
-    unsigned long steps = task->steps;
+    arc_wait_watch_t watch;
 
+    if (arc_fiber_inside()) {
+        return wait_in_fiber(wait, task);
+    }
+    arc_wait_watch(&watch, wait, task);
     for (unsigned poll = 1;; ++poll) {
         arc_status_t status = task->ops->progress(task);
         if (ARC_IN_PROGRESS != status) {
@@ -23,15 +78,9 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
         } else {
             wait->progress();
         }
-        if (wait->timeout_ns <= 0 || 0 != poll % POLLS_PER_CLOCK_READ) {
-            continue;
-        }
-        const int64_t at_ns = arc_now_ns();
-        if (steps != task->steps) {
-            steps = task->steps;
-            start_ns = at_ns;
-        } else if (at_ns - start_ns > wait->timeout_ns) {
-            return ARC_ERR_TIMEOUT;
+        status = arc_wait_check(&watch, wait, task);
+        if (ARC_IN_PROGRESS != status) {
+            return status;
         }
     }
 }

@@ -62,6 +62,23 @@ static inline void arc_wait_moment(void)
     }
 }
 
+/* A task that is polled, and when it last went forward. */
+typedef struct arc_wait_watch {
+    int64_t start_ns;
+    unsigned long steps;
+    unsigned polls;
+} arc_wait_watch_t;
+
+void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task);
+
+/*
+ * After a poll that did not end the task: ARC_IN_PROGRESS, or ARC_ERR_TIMEOUT.  Between two looks
+ * at the clock are many polls: a rank that was busy with something else sees what has come
+ * meanwhile.
+ */
+arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait,
+                            const arc_task_t *task) ARC_MUST_CHECK;
+
 /* The part of arc_wait_run() after the spinning; out of line, it is not in a hurry. */
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
 

@@ -5,6 +5,8 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
+#include "mca_plain.h"
+
 arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class)
 {
     mca_coll_base_avail_coll_t *item = NULL;
@@ -47,6 +49,9 @@ int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
+    if (OPAL_UNLIKELY(arc_fiber_inside())) {
+        return mca_plain_allreduce(module, send, receive, count, type, op);
+    }
     return !enter_below(module, ARC_SLOT_allreduce, &before)
                ? OMPI_ERR_NOT_FOUND
                : leave_below(module, before,
@@ -61,6 +66,9 @@ int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
+    if (OPAL_UNLIKELY(arc_fiber_inside())) {
+        return mca_plain_reduce_scatter_block(module, send, receive, count, type, op);
+    }
     return !enter_below(module, ARC_SLOT_reduce_scatter_block, &before)
                ? OMPI_ERR_NOT_FOUND
                : leave_below(
@@ -76,10 +84,68 @@ int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t
     arc_module_t *module = (arc_module_t *) base;
     unsigned before = 0;
 
+    if (OPAL_UNLIKELY(arc_fiber_inside())) {
+        return mca_plain_allgather(module, send, send_count, send_type, receive, receive_count,
+                                   receive_type);
+    }
     return !enter_below(module, ARC_SLOT_allgather, &before)
                ? OMPI_ERR_NOT_FOUND
                : leave_below(module, before,
                              module->below_allgather(send, send_count, send_type, receive,
                                                      receive_count, receive_type, comm,
                                                      module->below_allgather_module));
+}
+
+int arc_own_blocking(arc_module_t *module, const arc_call_t *call)
+{
+    const arc_component_t *component = module->component;
+
+    switch (call->collective) {
+    case ARC_SLOT_reduce_scatter_block:
+        return component->reduce_scatter_block(call->send, call->receive, call->count, call->type,
+                                               call->op, module->comm, &module->super);
+    case ARC_SLOT_allgather:
+        return component->allgather(call->send, call->send_count, call->send_type, call->receive,
+                                    call->count, call->type, module->comm, &module->super);
+    default:
+        return component->allreduce(call->send, call->receive, call->count, call->type, call->op,
+                                    module->comm, &module->super);
+    }
+}
+
+int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request)
+{
+    switch (call->collective) {
+    case ARC_SLOT_reduce_scatter_block:
+        return module->below_ireduce_scatter_block(call->send, call->receive, call->count,
+                                                   call->type, call->op, module->comm, request,
+                                                   module->below_ireduce_scatter_block_module);
+    case ARC_SLOT_allgather:
+        return module->below_iallgather(call->send, call->send_count, call->send_type,
+                                        call->receive, call->count, call->type, module->comm,
+                                        request, module->below_iallgather_module);
+    default:
+        return module->below_iallreduce(call->send, call->receive, call->count, call->type,
+                                        call->op, module->comm, request,
+                                        module->below_iallreduce_module);
+    }
+}
+
+int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
+                   ompi_request_t **request)
+{
+    switch (call->collective) {
+    case ARC_SLOT_reduce_scatter_block:
+        return module->below_reduce_scatter_block_init(
+            call->send, call->receive, call->count, call->type, call->op, module->comm, info,
+            request, module->below_reduce_scatter_block_init_module);
+    case ARC_SLOT_allgather:
+        return module->below_allgather_init(call->send, call->send_count, call->send_type,
+                                            call->receive, call->count, call->type, module->comm,
+                                            info, request, module->below_allgather_init_module);
+    default:
+        return module->below_allreduce_init(call->send, call->receive, call->count, call->type,
+                                            call->op, module->comm, info, request,
+                                            module->below_allreduce_init_module);
+    }
 }

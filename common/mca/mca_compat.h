@@ -38,6 +38,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fiber.h"
+
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #include <opal/mca/pmix/pmix-internal.h>
 #define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
@@ -189,6 +191,14 @@ static inline bool mca_compat_is_of_job(struct ompi_communicator_t *comm)
     return ranks == rank;
 }
 
+/* Is the job on one node, and `comm` of that job?  All ranks know it alike. */
+static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
+{
+    const int here = 1 + (int) opal_process_info.num_local_peers;
+
+    return ompi_comm_size(&ompi_mpi_comm_world.comm) == here && mca_compat_is_of_job(comm);
+}
+
 /*
  * Can the processes of `comm` know, all alike and without waiting, what each of them published?
  *
@@ -206,8 +216,7 @@ static inline bool mca_compat_publications_known(struct ompi_communicator_t *com
         return false;
     }
     if (!opal_pmix_collect_all_data) {
-        const int here = 1 + (int) opal_process_info.num_local_peers;
-        return ompi_comm_size(&ompi_mpi_comm_world.comm) == here && mca_compat_is_of_job(comm);
+        return mca_compat_on_one_node(comm);
     }
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
     for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
@@ -240,10 +249,11 @@ static inline uint32_t mca_compat_published(char *key, opal_process_name_t name)
 }
 
 /*
- * Tags of our own agreements.  Those of Open MPI itself begin at -7 and go downwards, those of
- * programs at 0 and upwards; -1 means any.  All networks keep them apart: some carry only 24 bits.
+ * Tags of our own agreements, and what is added to them for what is gathered at a set-up.  Those of
+ * Open MPI itself begin at -7 and go downwards, those of programs at 0 and upwards; -1 means any.
+ * All networks keep them apart: some carry only 24 bits.
  */
-enum { MCA_COMPAT_TAG_LOWLAT = -5, MCA_COMPAT_TAG_QUANT = -6 };
+enum { MCA_COMPAT_TAG_LOWLAT = -5, MCA_COMPAT_TAG_QUANT = -6, MCA_COMPAT_TAG_GATHER = 2 };
 
 /* A name of a communicator for messages. */
 static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
@@ -261,9 +271,14 @@ static inline bool mca_compat_threads(void)
     return ompi_mpi_thread_multiple;
 }
 
+/* In a fiber: back to whoever drives the progress (fiber.h). */
 static inline void mca_compat_progress(void)
 {
-    (void) opal_progress();
+    if (arc_fiber_inside()) {
+        arc_fiber_yield();
+    } else {
+        (void) opal_progress();
+    }
 }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "mca_params.h"
 #include "mca_presence.h"
+#include "mca_request.h"
 
 /*
  * Internal structures change between releases of Open MPI that have the same
@@ -69,6 +70,7 @@ int arc_component_open(arc_component_t *component)
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    arc_requests_open();
     if (*component->priority >= 0) {
         arc_presence_publish(component);
     }
@@ -98,6 +100,7 @@ int arc_component_close(arc_component_t *component)
             }
         }
     }
+    arc_requests_close();
     (void) pthread_mutex_destroy(&component->lock);
     return OPAL_SUCCESS;
 }
@@ -221,6 +224,9 @@ void arc_module_install(arc_module_t *module)
 
 void arc_module_uninstall(arc_module_t *module)
 {
+    if (module->unsettled) {
+        return; /* other ranks may be elsewhere in the order of calls */
+    }
     for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
         if (0 != (module->entered & arc_slot_bit(slot))) {
             mca_slot_leave(module, slot);
@@ -254,19 +260,38 @@ static void module_construct(arc_module_t *module)
     module->declined = ARC_REASON_OFF;
     module->agreement = NULL;
     module->nested = false;
-    module->tally = NULL;
+    module->form = ARC_FORM_BLOCKING;
+    module->unsettled = false;
+    module->queue = NULL;
+    module->tags = 0;
+    memset(module->tally, 0, sizeof module->tally);
+}
+
+/* What it counted, to what the component counts. */
+static void add_tallies(arc_module_t *module)
+{
+    arc_tally_t *total = module->component->total;
+
+    (void) pthread_mutex_lock(&module->component->lock);
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
+        if (NULL != tally) {
+            arc_tally_add(&total[slot], &tally[slot % ARC_COLLECTIVES]);
+        }
+    }
+    (void) pthread_mutex_unlock(&module->component->lock);
+    for (arc_form_t form = 0; form < ARC_FORMS; ++form) {
+        free(module->tally[form]);
+    }
 }
 
 static void module_destruct(arc_module_t *module)
 {
     arc_module_forget_agreements(module);
-    if (NULL != module->tally) {
-        (void) pthread_mutex_lock(&module->component->lock);
-        for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-            arc_tally_add(&module->component->total[slot], &module->tally[slot]);
-        }
-        (void) pthread_mutex_unlock(&module->component->lock);
-        free(module->tally);
+    arc_queue_free(module->queue);
+    if (NULL != module->tally[ARC_FORM_BLOCKING] || NULL != module->tally[ARC_FORM_NONBLOCKING] ||
+        NULL != module->tally[ARC_FORM_PERSISTENT]) {
+        add_tallies(module);
     }
 #define X(_name, _call)                              \
     if (NULL != module->below_##_name##_module) {    \

@@ -16,6 +16,21 @@
 #include "mca_slots.h"
 #include "param.h"
 #include "tally.h"
+#include "task.h"
+#include "wait.h"
+
+/* What a program calls to have done later (mca_request.h). */
+typedef struct arc_call {
+    arc_slot_t collective; /* ARC_SLOT_allreduce, ...: the blocking one */
+    arc_form_t form;
+    const void *send;
+    void *receive;
+    int count; /* of a vector, or of each block that is received */
+    struct ompi_datatype_t *type;
+    struct ompi_op_t *op; /* NULL: an allgather, which has the following */
+    int send_count;
+    struct ompi_datatype_t *send_type;
+} arc_call_t;
 
 typedef struct arc_component {
     mca_coll_base_component_t super; /* first: Open MPI's view */
@@ -41,6 +56,20 @@ typedef struct arc_component {
 #undef X
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
+    /*
+     * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
+     * the order of calls: while module->unsettled is set, not by what pending operations change.
+     */
+    arc_reason_t (*admit)(arc_module_t *module, const arc_call_t *call);
+    /* The same after a set-up, if that is still to come: all ranks are here together. */
+    arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
+    /* Begin it as a task; NULL: only with waiting.  May be NULL itself. */
+    arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
+    /* The end of that task, which came to `status`: what MPI returns. */
+    int (*directed)(arc_module_t *module, arc_status_t status);
+    const arc_wait_t *(*wait)(const arc_module_t *module);
+    /* module->tags is set: from now on messages have these tags.  May be NULL. */
+    void (*retag)(arc_module_t *module);
     /* When the module is enabled, in the slot of allreduce: local, cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -55,6 +84,8 @@ typedef struct arc_component {
     pthread_mutex_t lock;
     arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
 } arc_component_t;
+
+typedef struct arc_queue arc_queue_t;
 
 /* "lowlat", "quant" */
 static inline const char *arc_component_name(const arc_component_t *component)
@@ -90,7 +121,11 @@ struct arc_module {
     arc_reason_t declined;
     struct mca_agreement *agreement; /* NULL: none so far */
     bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
-    arc_tally_t *tally; /* [ARC_SLOTS]; NULL: no call was counted so far */
+    arc_form_t form;    /* of the call under way */
+    bool unsettled;     /* nonblocking calls were made since the last blocking one */
+    arc_queue_t *queue; /* of these; NULL: there were none */
+    int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
+    arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -127,20 +162,22 @@ void arc_module_install(arc_module_t *module);
  */
 void arc_module_uninstall(arc_module_t *module);
 
-/* The module's first call is to be counted; false: there is no memory, it will not be. */
+/* The first call of module->form is to be counted; false: there is no memory, it will not be. */
 bool arc_module_begin_tally(arc_module_t *module);
 
-/* Where calls of a slot are counted; NULL: nowhere. */
-static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_slot_t slot)
+/* Where calls of a collective in module->form are counted; NULL: nowhere. */
+static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_slot_t collective)
 {
-    return NULL != module->tally || arc_module_begin_tally(module) ? &module->tally[slot] : NULL;
+    return NULL != module->tally[module->form] || arc_module_begin_tally(module)
+               ? &module->tally[module->form][collective]
+               : NULL;
 }
 
 /* Count a call that one of the component's algorithms serves; `bytes` of all blocks. */
-static inline void arc_module_count_served(arc_module_t *module, arc_slot_t slot, size_t algorithm,
-                                           size_t bytes)
+static inline void arc_module_count_served(arc_module_t *module, arc_slot_t collective,
+                                           size_t algorithm, size_t bytes)
 {
-    arc_tally_t *tally = arc_module_tally(module, slot);
+    arc_tally_t *tally = arc_module_tally(module, collective);
 
     if (NULL != tally) {
         arc_tally_count(&tally->served[algorithm], bytes);
@@ -150,6 +187,9 @@ static inline void arc_module_count_served(arc_module_t *module, arc_slot_t slot
 /* Count, and say if the user wants to know, that a call goes to the component below. */
 void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
                            const struct ompi_datatype_t *type, const struct ompi_op_t *op);
+
+/* The same of a call that is not blocking. */
+void arc_module_count_pass_call(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
 
 /* Count, and give the call to the component below. */
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,

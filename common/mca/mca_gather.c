@@ -88,7 +88,8 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
     unsigned missing = 0;
     mca_stream_t stream;
 
-    mca_stream_init(&stream, module->comm, MCA_COLL_BASE_TAG_ALLGATHER);
+    mca_stream_init(&stream, module->comm,
+                    module->component->agreement_tag + MCA_COMPAT_TAG_GATHER);
     for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
         const trade_t trade = {.to = rank_of(circle, circle->self + ranks - step),
                                .from = rank_of(circle, circle->self + step),

@@ -54,8 +54,10 @@ void arc_module_warn(const arc_module_t *module, const char *format, ...)
 
 bool arc_module_begin_tally(arc_module_t *module)
 {
-    module->tally = calloc(ARC_SLOTS, sizeof *module->tally);
-    return NULL != module->tally;
+    arc_tally_t **tally = &module->tally[module->form];
+
+    *tally = calloc(ARC_COLLECTIVES, sizeof **tally);
+    return NULL != *tally;
 }
 
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
@@ -74,9 +76,19 @@ void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t r
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {
         arc_module_log(module, ARC_LOG_CALL, "%s of %d of %s%s%s passed down: %s",
-                       arc_slot_call(slot), count, type->name, NULL != op ? " with " : "",
-                       NULL != op ? op->o_name : "", arc_reason_text(reason));
+                       arc_slot_call(arc_slot_of_form(slot, module->form)), count, type->name,
+                       NULL != op ? " with " : "", NULL != op ? op->o_name : "",
+                       arc_reason_text(reason));
     }
+}
+
+void arc_module_count_pass_call(arc_module_t *module, arc_reason_t reason, const arc_call_t *call)
+{
+    const arc_form_t form = module->form;
+
+    module->form = call->form;
+    arc_module_count_pass(module, call->collective, reason, call->count, call->type, call->op);
+    module->form = form;
 }
 
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
@@ -148,7 +160,8 @@ int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t st
     module->phase = ARC_PHASE_BROKEN;
     arc_module_warn(
         module, "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
-        ompi_comm_rank(module->comm), arc_slot_call(slot), arc_status_text(status), details);
+        ompi_comm_rank(module->comm), arc_slot_call(arc_slot_of_form(slot, module->form)),
+        arc_status_text(status), details);
     return arc_module_broken_error();
 }
 

@@ -21,11 +21,21 @@
 #include "mca_compat.h"
 
 /* clang-format off */
-/* X(name, call): the name as in Open MPI's structures, and what users call it. */
-#define ARC_SLOT_TABLE(X)                                \
-    X(allreduce,            "MPI_Allreduce")             \
-    X(reduce_scatter_block, "MPI_Reduce_scatter_block")  \
-    X(allgather,            "MPI_Allgather")
+/* X(name, call): the name as in Open MPI's structures, and what users call it.  In each form the
+ * collectives are in the same order. */
+#define ARC_COLLECTIVE_TABLE(X)                                     \
+    X(allreduce,                 "MPI_Allreduce")                   \
+    X(reduce_scatter_block,      "MPI_Reduce_scatter_block")        \
+    X(allgather,                 "MPI_Allgather")
+#define ARC_NONBLOCKING_TABLE(X)                                    \
+    X(iallreduce,                "MPI_Iallreduce")                  \
+    X(ireduce_scatter_block,     "MPI_Ireduce_scatter_block")       \
+    X(iallgather,                "MPI_Iallgather")
+#define ARC_PERSISTENT_TABLE(X)                                     \
+    X(allreduce_init,            "MPI_Allreduce_init")              \
+    X(reduce_scatter_block_init, "MPI_Reduce_scatter_block_init")   \
+    X(allgather_init,            "MPI_Allgather_init")
+#define ARC_SLOT_TABLE(X) ARC_COLLECTIVE_TABLE(X) ARC_NONBLOCKING_TABLE(X) ARC_PERSISTENT_TABLE(X)
 /* clang-format on */
 
 typedef enum arc_slot {
@@ -34,6 +44,31 @@ typedef enum arc_slot {
 #undef X
         ARC_SLOTS
 } arc_slot_t;
+
+typedef enum arc_form {
+    ARC_FORM_BLOCKING,
+    ARC_FORM_NONBLOCKING,
+    ARC_FORM_PERSISTENT,
+    ARC_FORMS,
+} arc_form_t;
+
+enum { ARC_COLLECTIVES = ARC_SLOTS / ARC_FORMS };
+_Static_assert((int) ARC_SLOT_iallreduce == (int) ARC_COLLECTIVES &&
+                   (int) ARC_SLOT_allreduce_init == 2 * (int) ARC_COLLECTIVES,
+               "the same collectives in each form");
+
+/* The slot of a collective, which is named by its blocking one, in another form. */
+static inline arc_slot_t arc_slot_of_form(arc_slot_t collective, arc_form_t form)
+{
+    return (arc_slot_t) ((int) collective + (int) form * (int) ARC_COLLECTIVES);
+}
+
+/* All forms of a collective: the sum of their bits. */
+static inline unsigned arc_slot_forms(arc_slot_t collective)
+{
+    return (1U | 1U << (unsigned) ARC_COLLECTIVES | 1U << 2 * (unsigned) ARC_COLLECTIVES)
+           << (unsigned) collective;
+}
 
 /* A set of slots: the sum of their bits. */
 static inline unsigned arc_slot_bit(arc_slot_t slot)

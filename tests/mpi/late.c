@@ -7,7 +7,7 @@
  * must be processes of one machine and see each other's numbers.
  *
  *   -r RANK   who stays away (default 1)
- *   -w SEC    for how long at most (default 5); must be longer than the limit
+ *   -w SEC    for how long at most (default 15); must be longer than the limit
  *   -f        it is the first call, which sets up, that this rank stays away from; it comes to the
  *             same call afterwards, and gets an error, too
  *   -n N      float elements of the sum (default 8), a size the component takes
@@ -188,7 +188,7 @@ static void check_long(int count, double limit_seconds)
 int main(int argc, char **argv)
 {
     int missing = 1;
-    unsigned away_seconds = 5;
+    unsigned away_seconds = 15;
     int count = 8;
     int count_before = 0;
     double long_seconds = 0;

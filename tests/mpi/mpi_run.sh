@@ -148,10 +148,12 @@ mpi_watch() {
 mpi_inspect() {
     [ -n "${ARC_PRELOAD-}" ] || return 0
     for mpi_found in "$mpi_scratch"/sanitizer.*; do
-        [ ! -f "$mpi_found" ] || awk -v RS= -v ORS='\n\n' '
+        # That it does not know fibers; common/core/fiber.c tells it of each switch.
+        [ ! -f "$mpi_found" ] || grep -v "WARNING: ASan doesn't fully support makecontext" "$mpi_found" |
+            awk -v RS= -v ORS='\n\n' '
             /leak of .* allocated from/ && !/(coll_lowlat|coll_quant|common)\/[a-z0-9_\/]*\.[ch]:/ { next }
             /ERROR: LeakSanitizer: detected|SUMMARY: .* leaked in/ { next }
-            { print }' "$mpi_found"
+            { print }'
     done >"$mpi_scratch/faults"
     if [ -s "$mpi_scratch/faults" ]; then
         mpi_result 1 "the sanitizers find nothing in $mpi_program"

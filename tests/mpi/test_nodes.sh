@@ -45,7 +45,7 @@ check_han() {
 
 # check_missing ALGORITHM: a rank does not come (late.c); one of the other node names it.
 check_missing() {
-    mpi_start 4 40 "$two_nodes --mca coll_lowlat_timeout 2 --mca coll_lowlat_nodes_algorithm $1" \
+    mpi_start 4 60 "$two_nodes --mca coll_lowlat_timeout 2 --mca coll_lowlat_nodes_algorithm $1" \
         late -r 3 -n 200000
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"

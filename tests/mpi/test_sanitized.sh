@@ -87,6 +87,18 @@ run "3 --mca coll_quant_verbose 0" quant_keys
 run "2 --mca coll_quant_verbose 0" info_key
 mpi_for_tests run "2 $on --mca coll_quant_explore_percent 1" learn -w quantized -l 300000
 
+# Nonblocking and persistent ones, in fibers, too.
+at_once="--mca coll_lowlat_setup_calls 0"
+always="$all --mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0"
+run "3 $at_once" pending -o 500 -f
+run "4 $at_once --mca coll_lowlat_ranks_per_node 2" pending -o 200 -b -f
+run "2 $at_once" handed -n 300
+run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_verify_every 3" pending -o 200 -t 0.02
+ARC_DEFERRED=nonblocking
+export ARC_DEFERRED
+run "3 $always" quant_stages -a 1
+unset ARC_DEFERRED
+
 # Two hosts, as Open MPI sees it: messages by its TCP transport.
 mpi_nodes
 two="$(mpi_nodes_of 2 2)"

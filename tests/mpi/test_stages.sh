@@ -90,7 +90,7 @@ mpi_judge "np=3 report by default"
 mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
 # A rank that does not come is named, and so is the call.
 for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
-    mpi_start 3 40 "$all --mca coll_quant_timeout 2" late -n 300000 -r 1 -w 5 "-${stage%% *}"
+    mpi_start 3 60 "$all --mca coll_quant_timeout 2" late -n 300000 -r 1 -w 15 "-${stage%% *}"
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     : >"$mpi_scratch/err"
     mpi_report "np=3 ${stage#* }, rank 1 is late"

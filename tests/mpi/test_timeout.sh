@@ -8,11 +8,11 @@ mpi_alone "$@"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-away_seconds=3 # at most: three times the limit
+away_seconds=15 # at most, where the limit is one; those who waited wake the late one up
 
 # check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS
 check_late() {
-    mpi_start "$2" 40 "$4" late -r "$3" -n "$5" -w $away_seconds
+    mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds
     cp "$mpi_scratch/err" "$mpi_scratch/messages"
     : >"$mpi_scratch/err" # messages are what this test asks for
     mpi_report "$1"
@@ -34,7 +34,7 @@ check_only() {
 check_set_up() {
     set_up_label=$1 set_up_ranks=$2 set_up_missing=$3 set_up_mca=$4 set_up_times=$5
     shift 5
-    mpi_start "$set_up_ranks" 40 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
+    mpi_start "$set_up_ranks" 60 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
     cp "$mpi_scratch/err" "$mpi_scratch/messages"
     : >"$mpi_scratch/err"
     mpi_report "$set_up_label"

@@ -19,6 +19,7 @@
  */
 #include "config.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,10 +146,9 @@ static void put_field(unsigned char *element, int field, int value)
     const float as_float = (float) value;
     const double as_double = value;
     const int64_t as_word = value;
-    union {
-        long double value;
-        unsigned char bytes[sizeof(long double)];
-    } as_long_double;
+    const long double as_long_double = value;
+    /* That of x86-64 has ten bytes, and six that may be anything. */
+    const size_t long_double_bytes = 64 == LDBL_MANT_DIG ? 10 : sizeof as_long_double;
 
     switch (current_row->kinds[field]) {
     case SHORT:
@@ -164,9 +164,8 @@ static void put_field(unsigned char *element, int field, int value)
         memcpy(at, &as_double, sizeof as_double);
         break;
     case LONG_DOUBLE:
-        memset(&as_long_double, GAP_VALUE, sizeof as_long_double);
-        as_long_double.value = value;
-        memcpy(at, as_long_double.bytes, sizeof as_long_double);
+        memset(at, GAP_VALUE, sizeof as_long_double);
+        memcpy(at, &as_long_double, long_double_bytes);
         break;
     default:
         memcpy(at, &as_word, sizeof as_word);

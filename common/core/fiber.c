@@ -1,0 +1,170 @@
+/*
+ * Fibers of the C library's contexts: each switch saves and restores the signal mask, a system
+ * call, and the floating-point environment.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "fiber.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARC_SANITIZED_STACKS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARC_SANITIZED_STACKS 1
+#endif
+#endif
+#ifdef ARC_SANITIZED_STACKS
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+enum { STACK_BYTES = 512 * 1024 };
+
+struct arc_fiber {
+    ucontext_t own;
+    ucontext_t resumer;
+    unsigned char *memory; /* guard page, then the stack */
+    size_t guard_bytes;
+    void (*body)(void *context);
+    void *context;
+    bool (*is_there)(void *context); /* what it awaits; NULL: nothing */
+    void *awaited;
+    bool ended;
+    const void *resumer_stack; /* for the sanitizer */
+    size_t resumer_stack_bytes;
+};
+
+static _Thread_local arc_fiber_t *current;
+
+/* Out of line: a fiber may have changed its thread since its function last looked. */
+static __attribute__((noinline)) arc_fiber_t *get_current(void)
+{
+    __asm__ volatile("" ::: "memory");
+    return current;
+}
+
+/* What the sanitizer must know before and after a switch of stacks; a fiber that ends is `gone`. */
+static void before_switch(void **fake, const void *stack, size_t bytes, bool gone)
+{
+#ifdef ARC_SANITIZED_STACKS
+    __sanitizer_start_switch_fiber(gone ? NULL : fake, stack, bytes);
+#else
+    (void) fake;
+    (void) stack;
+    (void) bytes;
+    (void) gone;
+#endif
+}
+
+static void after_switch(void *fake, const void **stack, size_t *bytes)
+{
+#ifdef ARC_SANITIZED_STACKS
+    __sanitizer_finish_switch_fiber(fake, stack, bytes);
+#else
+    (void) fake;
+    (void) stack;
+    (void) bytes;
+#endif
+}
+
+/* makecontext() hands on ints only: the fiber is that which is current. */
+static void run_body(void)
+{
+    arc_fiber_t *fiber = get_current();
+
+    after_switch(NULL, &fiber->resumer_stack, &fiber->resumer_stack_bytes);
+    fiber->body(fiber->context);
+    fiber->ended = true;
+    before_switch(NULL, fiber->resumer_stack, fiber->resumer_stack_bytes, true);
+    /* Returns to uc_link, the resumer of now. */
+}
+
+arc_fiber_t *arc_fiber_new(void)
+{
+    arc_fiber_t *fiber = calloc(1, sizeof *fiber);
+
+    if (NULL == fiber) {
+        return NULL;
+    }
+    fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
+    fiber->memory = mmap(NULL, fiber->guard_bytes + STACK_BYTES, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (MAP_FAILED == fiber->memory) {
+        free(fiber);
+        return NULL;
+    }
+    if (0 != mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE)) {
+        arc_fiber_free(fiber);
+        return NULL;
+    }
+    fiber->ended = true;
+    return fiber;
+}
+
+void arc_fiber_free(arc_fiber_t *fiber)
+{
+    if (NULL != fiber) {
+        (void) munmap(fiber->memory, fiber->guard_bytes + STACK_BYTES);
+        free(fiber);
+    }
+}
+
+void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *context)
+{
+    (void) getcontext(&fiber->own);
+    fiber->own.uc_stack.ss_sp = fiber->memory + fiber->guard_bytes;
+    fiber->own.uc_stack.ss_size = STACK_BYTES;
+    fiber->own.uc_link = &fiber->resumer;
+    fiber->body = body;
+    fiber->context = context;
+    fiber->is_there = NULL;
+    fiber->ended = false;
+    makecontext(&fiber->own, run_body, 0);
+}
+
+bool arc_fiber_resume(arc_fiber_t *fiber)
+{
+    void *fake = NULL;
+
+    if (NULL != fiber->is_there && !fiber->is_there(fiber->awaited)) {
+        return true;
+    }
+    fiber->is_there = NULL;
+    current = fiber;
+    before_switch(&fake, fiber->memory + fiber->guard_bytes, STACK_BYTES, false);
+    (void) swapcontext(&fiber->resumer, &fiber->own);
+    after_switch(fake, NULL, NULL);
+    current = NULL;
+    return !fiber->ended;
+}
+
+bool arc_fiber_inside(void)
+{
+    return NULL != get_current();
+}
+
+void arc_fiber_yield(void)
+{
+    arc_fiber_t *fiber = get_current();
+    void *fake = NULL;
+
+    before_switch(&fake, fiber->resumer_stack, fiber->resumer_stack_bytes, false);
+    (void) swapcontext(&fiber->own, &fiber->resumer);
+    after_switch(fake, &fiber->resumer_stack, &fiber->resumer_stack_bytes);
+}
+
+void arc_fiber_await(bool (*is_there)(void *context), void *context)
+{
+    arc_fiber_t *fiber = get_current();
+
+    fiber->is_there = is_there;
+    fiber->awaited = context;
+    arc_fiber_yield();
+}

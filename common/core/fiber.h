@@ -1,0 +1,51 @@
+/*
+ * A function with a stack of its own, which can stop in the middle and go on later.
+ *
+ * The set-up of a communicator, a verified call, a sum over several nodes: all of them wait at many
+ * places.  A blocking call stays there.  A nonblocking one runs the same code in a fiber, whose
+ * waits return to whoever drives the progress:
+ *
+ *     MPI_Test ... arc_fiber_resume() ---> body ... wait: arc_fiber_yield()
+ *              <--- true: not at its end <------------+
+ *
+ * A fiber may go on in another thread, one at a time.  What it keeps across a yield is that of the
+ * function: floating-point environment and stack, but not errno.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_FIBER_H
+#define ARC_FIBER_H
+
+#include <stdbool.h>
+
+typedef struct arc_fiber arc_fiber_t;
+
+/* With a stack of 512 KiB, and a page below it that may not be touched.  NULL: there is no memory.
+ */
+arc_fiber_t *arc_fiber_new(void);
+
+/* Not while it is inside of its body. */
+void arc_fiber_free(arc_fiber_t *fiber);
+
+/* The next resume calls body(context).  The one before, if any, has returned. */
+void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *context);
+
+/*
+ * Run it until it yields: true; or until its body returns: false.  One that awaits something is
+ * only asked whether that is there.  Not from within a fiber.
+ */
+bool arc_fiber_resume(arc_fiber_t *fiber);
+
+/* Is the caller within a fiber? */
+bool arc_fiber_inside(void);
+
+/* Back to arc_fiber_resume(), and on from here at the next one.  Only within a fiber. */
+void arc_fiber_yield(void);
+
+/*
+ * The same until is_there(context) is true, which each resume calls on its own stack: a switch
+ * costs half a microsecond, ten times a poll.
+ */
+void arc_fiber_await(bool (*is_there)(void *context), void *context);
+
+#endif

@@ -1,0 +1,259 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "mca_plain.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PLAIN_TAG = 7 }; /* below the module's first; the component has those before */
+
+/* A vector of the call, and the place where another one of its kind is received. */
+typedef struct vectors {
+    arc_module_t *module;
+    struct ompi_datatype_t *type;
+    size_t count;
+    unsigned char *memory[2]; /* what was allocated */
+    unsigned char *own;
+    unsigned char *other;
+} vectors_t;
+
+/* ---- messages ---- */
+
+static int break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status, int missing)
+{
+    enum { TEXT_BYTES = 64 };
+    char text[TEXT_BYTES] = "";
+
+    if (ARC_ERR_TIMEOUT == status) {
+        (void) snprintf(text, sizeof text, "; waiting for rank %d", missing);
+    }
+    return arc_module_break_call(module, slot, status, text);
+}
+
+static arc_status_t wait_for(const arc_module_t *module, ompi_request_t *request)
+{
+    const int64_t timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND;
+    const int64_t end_ns = 0 == timeout_ns ? INT64_MAX : arc_now_ns() + timeout_ns;
+
+    while (!REQUEST_COMPLETE(request)) {
+        mca_compat_progress();
+        if (!REQUEST_COMPLETE(request) && INT64_MAX != end_ns && arc_now_ns() > end_ns) {
+            (void) ompi_request_cancel(request);
+            return ARC_ERR_TIMEOUT;
+        }
+    }
+    opal_atomic_rmb();
+    const int error = request->req_status.MPI_ERROR;
+    (void) ompi_request_free(&request);
+    return OMPI_SUCCESS == error ? ARC_OK : ARC_ERR_TRANSPORT;
+}
+
+static arc_status_t send_to(const arc_module_t *module, int rank, const void *data, size_t count,
+                            struct ompi_datatype_t *type)
+{
+    ompi_request_t *request = NULL;
+
+    return OMPI_SUCCESS == MCA_PML_CALL(isend(data, count, type, rank, module->tags - PLAIN_TAG,
+                                              MCA_PML_BASE_SEND_STANDARD, module->comm, &request))
+               ? wait_for(module, request)
+               : ARC_ERR_TRANSPORT;
+}
+
+static arc_status_t receive_from(const arc_module_t *module, int rank, void *data, size_t count,
+                                 struct ompi_datatype_t *type)
+{
+    ompi_request_t *request = NULL;
+
+    return OMPI_SUCCESS == MCA_PML_CALL(irecv(data, count, type, rank, module->tags - PLAIN_TAG,
+                                              module->comm, &request))
+               ? wait_for(module, request)
+               : ARC_ERR_TRANSPORT;
+}
+
+/* ---- allreduce ---- */
+
+static bool make_vectors(vectors_t *vectors, arc_module_t *module, size_t count,
+                         struct ompi_datatype_t *type)
+{
+    ptrdiff_t gap = 0;
+    const size_t bytes = (size_t) opal_datatype_span(&type->super, count, &gap);
+
+    *vectors = (vectors_t){.module = module, .type = type, .count = count};
+    for (int i = 0; i < 2; ++i) {
+        vectors->memory[i] = malloc(bytes + 1);
+    }
+    if (NULL == vectors->memory[0] || NULL == vectors->memory[1]) {
+        return false;
+    }
+    vectors->own = vectors->memory[0] - gap;
+    vectors->other = vectors->memory[1] - gap;
+    return true;
+}
+
+static void free_vectors(vectors_t *vectors)
+{
+    free(vectors->memory[0]);
+    free(vectors->memory[1]);
+}
+
+/*
+ * Rank r has the sum of the ranks r to r + distance - 1; from r + distance it gets that of those to
+ * r + 2 distance - 1: their order is kept.
+ */
+static arc_status_t reduce_to_first(vectors_t *vectors, struct ompi_op_t *op, int *missing)
+{
+    const arc_module_t *module = vectors->module;
+    const int rank = ompi_comm_rank(module->comm);
+    const int ranks = ompi_comm_size(module->comm);
+    arc_status_t status = ARC_OK;
+
+    for (int distance = 1; distance < ranks && ARC_OK == status; distance *= 2) {
+        if (0 != (rank & distance)) {
+            *missing = rank - distance;
+            return send_to(module, *missing, vectors->own, vectors->count, vectors->type);
+        }
+        if (rank + distance < ranks) {
+            *missing = rank + distance;
+            status = receive_from(module, *missing, vectors->other, vectors->count, vectors->type);
+            if (ARC_OK == status) {
+                ompi_op_reduce(op, vectors->own, vectors->other, vectors->count, vectors->type);
+                unsigned char *sum = vectors->other;
+                vectors->other = vectors->own;
+                vectors->own = sum;
+            }
+        }
+    }
+    return status;
+}
+
+static arc_status_t send_down(const vectors_t *vectors, int *missing)
+{
+    const arc_module_t *module = vectors->module;
+    const int rank = ompi_comm_rank(module->comm);
+    const int ranks = ompi_comm_size(module->comm);
+    arc_status_t status = ARC_OK;
+    int distance = 1;
+
+    while (distance < ranks && 0 == (rank & distance)) {
+        distance *= 2;
+    }
+    if (0 != rank) {
+        *missing = rank - distance;
+        status = receive_from(module, *missing, vectors->own, vectors->count, vectors->type);
+    }
+    for (distance /= 2; distance > 0 && ARC_OK == status; distance /= 2) {
+        if (rank + distance < ranks) {
+            *missing = rank + distance;
+            status = send_to(module, *missing, vectors->own, vectors->count, vectors->type);
+        }
+    }
+    return status;
+}
+
+/* The sum of all ranks in vectors->own, which is this rank's summand at first. */
+static arc_status_t sum_all(vectors_t *vectors, struct ompi_op_t *op, int *missing)
+{
+    arc_status_t status = reduce_to_first(vectors, op, missing);
+
+    return ARC_OK == status ? send_down(vectors, missing) : status;
+}
+
+/* `take` elements of the sum, from element `from` on, are the result. */
+static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summand, size_t count,
+                        struct ompi_datatype_t *type, struct ompi_op_t *op, void *receive,
+                        size_t from, size_t take)
+{
+    ptrdiff_t extent = 0;
+    int missing = 0;
+    vectors_t vectors;
+
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return arc_module_broken_error();
+    }
+    arc_status_t status = make_vectors(&vectors, module, count, type) ? ARC_OK : ARC_ERR_NO_MEMORY;
+    if (ARC_OK == status) {
+        (void) ompi_datatype_type_extent(type, &extent);
+        (void) ompi_datatype_copy_content_same_ddt(type, count, (char *) vectors.own,
+                                                   (char *) (uintptr_t) summand);
+        status = sum_all(&vectors, op, &missing);
+    }
+    if (ARC_OK == status) {
+        (void) ompi_datatype_copy_content_same_ddt(
+            type, take, receive, (char *) vectors.own + (ptrdiff_t) from * extent);
+    }
+    if (ARC_ERR_TIMEOUT != status) {
+        free_vectors(&vectors); /* else messages may still use them */
+    }
+    return ARC_OK == status ? MPI_SUCCESS : break_call(module, slot, status, missing);
+}
+
+int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
+                        struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    return sum_and_take(module, ARC_SLOT_allreduce, MPI_IN_PLACE == send ? receive : send,
+                        (size_t) count, type, op, receive, 0, (size_t) count);
+}
+
+int mca_plain_reduce_scatter_block(arc_module_t *module, const void *send, void *receive, int count,
+                                   struct ompi_datatype_t *type, struct ompi_op_t *op)
+{
+    const size_t all = (size_t) count * (size_t) ompi_comm_size(module->comm);
+
+    return sum_and_take(module, ARC_SLOT_reduce_scatter_block,
+                        MPI_IN_PLACE == send ? receive : send, all, type, op, receive,
+                        (size_t) count * (size_t) ompi_comm_rank(module->comm), (size_t) count);
+}
+
+/* ---- allgather ---- */
+
+/* In step s a rank hands on the block that it got in the one before, of rank r - s. */
+static arc_status_t send_around(const arc_module_t *module, char *blocks, ptrdiff_t block_bytes,
+                                int count, struct ompi_datatype_t *type, int *missing)
+{
+    const int rank = ompi_comm_rank(module->comm);
+    const int ranks = ompi_comm_size(module->comm);
+    const int next = (rank + 1) % ranks;
+    arc_status_t status = ARC_OK;
+
+    *missing = (rank + ranks - 1) % ranks;
+    for (int step = 0; step < ranks - 1 && ARC_OK == status; ++step) {
+        char *out = blocks + (rank + ranks - step) % ranks * block_bytes;
+        char *in = blocks + (*missing + ranks - step) % ranks * block_bytes;
+        ompi_request_t *sent = NULL;
+
+        if (OMPI_SUCCESS !=
+            MCA_PML_CALL(isend(out, (size_t) count, type, next, module->tags - PLAIN_TAG,
+                               MCA_PML_BASE_SEND_STANDARD, module->comm, &sent))) {
+            return ARC_ERR_TRANSPORT;
+        }
+        status = receive_from(module, *missing, in, (size_t) count, type);
+        const arc_status_t of_send = wait_for(module, sent);
+        status = ARC_OK == status ? of_send : status;
+    }
+    return status;
+}
+
+int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
+                        struct ompi_datatype_t *send_type, void *receive, int receive_count,
+                        struct ompi_datatype_t *receive_type)
+{
+    ptrdiff_t extent = 0;
+    int missing = 0;
+
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return arc_module_broken_error();
+    }
+    (void) ompi_datatype_type_extent(receive_type, &extent);
+    const ptrdiff_t block_bytes = extent * receive_count;
+    char *own = (char *) receive + ompi_comm_rank(module->comm) * block_bytes;
+    if (MPI_IN_PLACE != send &&
+        OMPI_SUCCESS !=
+            ompi_datatype_sndrcv(send, send_count, send_type, own, receive_count, receive_type)) {
+        return break_call(module, ARC_SLOT_allgather, ARC_ERR_PROTOCOL, 0);
+    }
+    const arc_status_t status =
+        send_around(module, receive, block_bytes, receive_count, receive_type, &missing);
+    return ARC_OK == status ? MPI_SUCCESS : break_call(module, ARC_SLOT_allgather, status, missing);
+}

@@ -1,0 +1,28 @@
+/*
+ * Exact collectives of messages alone, for a call that is under way in a fiber and turns out not to
+ * be ours to serve: the set-up found no memory, a verified sum was too far off.  The component
+ * below would block, or start its messages at another place in the order of calls than other ranks
+ * do.
+ *
+ *   allreduce               up a binomial tree, in the order of the ranks, and down again
+ *   reduce_scatter_block    that, and each takes its block
+ *   allgather               around a ring
+ *
+ * Any type and operation.  Each returns MPI_SUCCESS, or an MPI error once the module is broken.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_PLAIN_H
+#define MCA_PLAIN_H
+
+#include "mca_component.h"
+
+int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
+                        struct ompi_datatype_t *type, struct ompi_op_t *op);
+int mca_plain_reduce_scatter_block(arc_module_t *module, const void *send, void *receive, int count,
+                                   struct ompi_datatype_t *type, struct ompi_op_t *op);
+int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
+                        struct ompi_datatype_t *send_type, void *receive, int receive_count,
+                        struct ompi_datatype_t *receive_type);
+
+#endif

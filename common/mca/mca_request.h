@@ -1,0 +1,70 @@
+/*
+ * Nonblocking and persistent collectives: requests of Open MPI, a queue of them for each
+ * communicator, and who drives them.
+ *
+ *     MPI_Iallreduce     the queue of the module          run by
+ *     MPI_Start     -->  [front] [next] [next] ...   <--  opal_progress(), in whatever call of MPI;
+ *                        runs    wait in order            a few polls in the start itself
+ *
+ * A communicator runs one operation at a time, in the order in which they were started, which MPI
+ * requires to be the same on all ranks: so the shared memory and the streams of a module serve
+ * nonblocking calls as they serve blocking ones, each rank has the same order of everything, and
+ * any number may be started.  Communicators do not wait for each other.
+ *
+ * The operation at the front is a task of the component if that can be had without waiting
+ * (component->direct); otherwise the blocking function itself, in a fiber (fiber.h).
+ *
+ * What ranks know differs while operations are pending: one has seen that a set-up failed, another
+ * one is not there yet.  So whether a call is passed down is decided when it is started, and only
+ * by what all ranks know alike at that place in the order of calls (component->admit).  What is
+ * admitted is served by us to its end; where the component cannot, by mca_plain.h.  A blocking call
+ * first waits for all that is pending, which ends that state.
+ *
+ * With MPI_THREAD_MULTIPLE one thread at a time runs operations; the others go on with what else
+ * there is to progress.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_REQUEST_H
+#define MCA_REQUEST_H
+
+#include "fiber.h"
+#include "mca_component.h"
+
+#include <ompi/mca/coll/base/coll_base_util.h>
+
+/* When the component is opened and closed; local, once for each component. */
+void arc_requests_open(void);
+void arc_requests_close(void);
+
+/*
+ * Start the collective, or have the component below start it if it is not admitted.  *request is
+ * what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
+ */
+int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request);
+
+/*
+ * A persistent request for the collective, inactive.  Collective and blocking, as MPI allows: the
+ * set-up of the communicator, if it is still to come, is made here.
+ */
+int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
+                     ompi_request_t **request);
+
+/* Of arc_module_settle(), where something may be pending. */
+void arc_module_settle_pending(arc_module_t *module);
+
+/*
+ * At the begin of every blocking call: wait until nothing is pending.  From then on all ranks know
+ * the same.  Nothing in a fiber, which is the pending operation itself.
+ */
+static inline void arc_module_settle(arc_module_t *module)
+{
+    if (OPAL_UNLIKELY(module->unsettled)) {
+        arc_module_settle_pending(module);
+    }
+}
+
+/* When the module goes. */
+void arc_queue_free(arc_queue_t *queue);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The persistent collectives of MPI 4, or those of Open MPI 4.1's extension, without info objects.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_TESTS_MPI_PERSISTENT_H
+#define ARC_TESTS_MPI_PERSISTENT_H
+
+#include <mpi.h>
+#if MPI_VERSION < 4
+#include <mpi-ext.h>
+#endif
+
+/** What the call is called here. */
+#if MPI_VERSION >= 4
+#define PERSISTENT_CALL(name) MPI_##name
+#else
+#define PERSISTENT_CALL(name) MPIX_##name
+#endif
+
+static inline int persistent_allreduce_init(const void *in, void *out, int count, MPI_Datatype type,
+                                            MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return PERSISTENT_CALL(Allreduce_init)(in, out, count, type, op, comm, MPI_INFO_NULL, request);
+}
+
+static inline int persistent_reduce_scatter_block_init(const void *in, void *out, int count,
+                                                       MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                                       MPI_Request *request)
+{
+    return PERSISTENT_CALL(Reduce_scatter_block_init)(in, out, count, type, op, comm, MPI_INFO_NULL,
+                                                      request);
+}
+
+static inline int persistent_allgather_init(const void *in, int in_count, MPI_Datatype in_type,
+                                            void *out, int out_count, MPI_Datatype out_type,
+                                            MPI_Comm comm, MPI_Request *request)
+{
+    return PERSISTENT_CALL(Allgather_init)(in, in_count, in_type, out, out_count, out_type, comm,
+                                           MPI_INFO_NULL, request);
+}
+
+#endif

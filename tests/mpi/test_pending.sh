@@ -1,0 +1,125 @@
+#!/bin/sh
+# Nonblocking and persistent collectives: many pending at once (pending.c), handed from thread to thread
+# (handed.c), and programs for the blocking ones with their calls made nonblocking or persistent
+# (deferred.c).
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${srcdir:-$(dirname "$0")}/mpi_run.sh"
+mpi_setup
+
+# Plain Open MPI, to try the tests themselves.
+mpi_run_without_plugin "np=3 without" 3 60 "" pending -o 500
+mpi_have_plugin || mpi_done
+
+# deferred HOW ...: with calls that are nonblocking, or persistent
+deferred() {
+    ARC_DEFERRED=$1
+    export ARC_DEFERRED
+    shift
+    "$@"
+    unset ARC_DEFERRED
+}
+
+at_once="--mca coll_lowlat_setup_calls 0"
+for ranks in 2 3 4 5 8; do
+    mpi_run "np=$ranks" "$ranks" 120 "" pending -s "$ranks"
+    mpi_run "np=$ranks set up by nonblocking calls" "$ranks" 120 "$at_once" pending -b -f -o 1000
+done
+mpi_run "np=2 64 pending" 2 120 "$at_once" pending -o 6000 -p 64 -c 4 -f -s 7
+mpi_run "np=3 one at a time" 3 60 "$at_once" pending -o 1000 -p 1 -c 1
+mpi_run "np=2 long ones" 2 120 "$at_once" pending -o 300 -l 200000
+for algorithm in $(mpi_algorithms lowlat); do
+    mpi_for_tests mpi_run "np=5 $algorithm small pieces" 5 60 \
+        "$at_once --mca coll_lowlat_algorithm $algorithm" pending -o 500 -f
+done
+for per_node in 1 2; do
+    nodes="$at_once --mca coll_lowlat_ranks_per_node $per_node"
+    mpi_run "np=4 nodes of $per_node" 4 120 "$nodes" pending -o 500 -f
+    mpi_run "np=4 nodes of $per_node, set up by nonblocking calls" 4 120 "$nodes" pending -o 300 -b -f
+done
+mpi_run "np=4 puts" 4 120 "$at_once --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" \
+    pending -o 300
+
+# No memory to share: what was started by then is served all the same.
+mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1 --mca coll_lowlat_verbose 0" pending -b -o 300 -n
+mpi_judge "np=3 without shared memory"
+
+quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_quant_setup_calls 0"
+always="$quant --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks quantized" "$ranks" 120 "$always" pending -o 500 -t 0.02
+    mpi_run "np=$ranks quantized, set up by nonblocking calls" "$ranks" 120 "$always" \
+        pending -b -o 300 -t 0.02 -f
+done
+mpi_run "np=3 quantized, verified" 3 120 "$always --mca coll_quant_verify_every 3" pending -o 300 -t 0.02
+mpi_start 3 60 "$always --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 1e-12" \
+    pending -b -o 300 -t 0.02 -c 1
+mpi_judge "np=3 a limit that is exceeded"
+mpi_says "np=3 a limit that is exceeded: one warning" "not used any more: a verified MPI_" 1
+
+# Calls that were passed down would be right, too.
+# served LABEL COMPONENT CALL: some of these were served
+served() {
+    awk -v call="coll_$2: $3 calls" '/calls of rank 0/ { mine = 0 != index($0, call) }
+        mine && /^ *served .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
+        END { exit !served }' "$mpi_scratch/said"
+    mpi_result $? "$1: calls of $3 that were served"
+}
+mpi_start 3 60 "$at_once --mca coll_lowlat_report 1" pending -o 300
+mpi_judge "np=3 report"
+served "np=3 report" lowlat MPI_Iallreduce
+served "np=3 report" lowlat MPI_Allreduce_init
+for form in "nonblocking I" "persistent "; do
+    for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
+        deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_quant_explore_percent 0 \
+            --mca coll_quant_algorithm $algorithm --mca coll_quant_report 1" quant_stages -a 1
+        mpi_judge "np=3 ${form% *} $algorithm"
+    done
+    case $form in
+    n*) calls="MPI_Iallreduce MPI_Ireduce_scatter_block MPI_Iallgather" ;;
+    *) calls="MPI_Allreduce_init MPI_Reduce_scatter_block_init MPI_Allgather_init" ;;
+    esac
+    for call in $calls; do
+        served "np=3 ${form% *}" quant "$call"
+    done
+done
+# On one node nobody has shown that it pays.
+deferred nonblocking mpi_start 3 60 "$quant --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20" quant_stages -r 0 -g 0
+mpi_judge "np=3 nonblocking, nothing learned"
+grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
+mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
+
+# What blocking calls promise.
+for how in nonblocking persistent; do
+    for ranks in 2 3 4; do
+        deferred $how mpi_run "np=$ranks $how" "$ranks" 120 "$at_once" matrix -l 70000
+    done
+    deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_lowlat_ranks_per_node 2" matrix -l 3000
+    deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
+    deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
+    deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001
+    deferred $how mpi_run "np=2 $how" 2 60 "" threads -n 300
+    deferred $how mpi_run "np=3 $how bf16" 3 60 "--mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
+    deferred $how mpi_run "np=4 $how bf16, nodes" 4 60 \
+        "--mca coll_lowlat_uint16_as bf16 --mca coll_lowlat_ranks_per_node 2" sixteen -f bf16 -l 2000
+done
+for ranks in 2 3; do
+    mpi_run "np=$ranks from thread to thread" "$ranks" 120 "$at_once" handed
+done
+mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_lowlat_ranks_per_node 1" handed -n 300
+
+# A rank that does not come is named, and so is the call.
+for late in "MPI_Iallreduce -n 8" "MPI_Iallreduce -n 200000"; do
+    for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
+        label="np=3 $late, rank 1 is late $nodes"
+        # shellcheck disable=SC2086
+        deferred nonblocking mpi_start 3 60 "$at_once $nodes --mca coll_lowlat_timeout 2" late ${late#* } -r 1
+        cp "$mpi_scratch/err" "$mpi_scratch/said"
+        : >"$mpi_scratch/err"
+        mpi_report "$label"
+        grep -q "rank [02]: ${late%% *} failed: .*waiting for .*rank 1\b" "$mpi_scratch/said"
+        mpi_result $? "$label: stderr names it"
+        mpi_show "$mpi_scratch/said"
+    done
+done
+mpi_done

@@ -1,0 +1,176 @@
+/*
+ * Fibers: they go on where they stopped, keep what they had, and may end up in another thread.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fiber.h"
+
+enum { YIELDS = 1000, DEEP_BYTES = 200 * 1024, FIBERS = 3 };
+
+/* What a body counts up to, a yield for each. */
+typedef struct counter {
+    int until;
+    int count;
+    bool was_inside;
+} counter_t;
+
+static void count_up(void *context)
+{
+    counter_t *counter = context;
+
+    counter->was_inside = arc_fiber_inside();
+    while (counter->count < counter->until) {
+        ++counter->count;
+        arc_fiber_yield();
+    }
+}
+
+static void a_fiber_goes_on_where_it_stopped(void **state)
+{
+    counter_t counter = {.until = YIELDS};
+    arc_fiber_t *fiber = arc_fiber_new();
+    (void) state;
+
+    assert_non_null(fiber);
+    arc_fiber_begin(fiber, count_up, &counter);
+    assert_int_equal(0, counter.count);
+    for (int i = 1; i <= YIELDS; ++i) {
+        assert_true(arc_fiber_resume(fiber));
+        assert_int_equal(i, counter.count);
+        assert_false(arc_fiber_inside());
+    }
+    assert_false(arc_fiber_resume(fiber));
+    assert_true(counter.was_inside);
+    arc_fiber_free(fiber);
+}
+
+static void a_fiber_is_used_again_and_several_take_turns(void **state)
+{
+    counter_t counters[FIBERS];
+    arc_fiber_t *fibers[FIBERS];
+    (void) state;
+
+    for (int i = 0; i < FIBERS; ++i) {
+        fibers[i] = arc_fiber_new();
+        assert_non_null(fibers[i]);
+    }
+    for (int again = 0; again < 2; ++again) {
+        for (int i = 0; i < FIBERS; ++i) {
+            counters[i] = (counter_t){.until = i};
+            arc_fiber_begin(fibers[i], count_up, &counters[i]);
+        }
+        for (int turn = 0; turn < FIBERS; ++turn) {
+            for (int i = turn; i < FIBERS; ++i) {
+                assert_int_equal(i > turn, arc_fiber_resume(fibers[i]));
+            }
+        }
+    }
+    for (int i = 0; i < FIBERS; ++i) {
+        assert_int_equal(i, counters[i].count);
+        arc_fiber_free(fibers[i]);
+    }
+}
+
+/* Rounds upwards, on much of the stack; both stay as they are while others run. */
+static void use_stack(void *context)
+{
+    volatile unsigned char deep[DEEP_BYTES];
+
+    memset((unsigned char *) deep, 0x5a, sizeof deep);
+    (void) fesetround(FE_UPWARD);
+    arc_fiber_yield();
+    *(bool *) context =
+        FE_UPWARD == fegetround() && 0x5a == deep[0] && 0x5a == deep[DEEP_BYTES - 1];
+}
+
+static void stack_and_rounding_are_its_own(void **state)
+{
+    bool kept = false;
+    arc_fiber_t *fiber = arc_fiber_new();
+    (void) state;
+
+    assert_non_null(fiber);
+    arc_fiber_begin(fiber, use_stack, &kept);
+    assert_true(arc_fiber_resume(fiber));
+    assert_int_equal(FE_TONEAREST, fegetround());
+    assert_false(arc_fiber_resume(fiber));
+    assert_int_equal(FE_TONEAREST, fegetround());
+    assert_true(kept);
+    arc_fiber_free(fiber);
+}
+
+static bool counts_down(void *context)
+{
+    return 0 == --*(int *) context;
+}
+
+static void await_once(void *context)
+{
+    assert_true(arc_fiber_inside());
+    arc_fiber_await(counts_down, context);
+    assert_int_equal(0, *(int *) context);
+    *(int *) context = -1;
+}
+
+static void a_fiber_goes_on_when_what_it_awaits_is_there(void **state)
+{
+    int left = YIELDS;
+    arc_fiber_t *fiber = arc_fiber_new();
+    (void) state;
+
+    assert_non_null(fiber);
+    arc_fiber_begin(fiber, await_once, &left);
+    for (int i = 0; i < YIELDS; ++i) {
+        assert_true(arc_fiber_resume(fiber));
+        assert_int_equal(YIELDS - i, left);
+    }
+    assert_false(arc_fiber_resume(fiber));
+    assert_int_equal(-1, left);
+    arc_fiber_free(fiber);
+}
+
+static void *resume_once(void *fiber)
+{
+    return arc_fiber_resume(fiber) ? fiber : NULL;
+}
+
+static void a_fiber_goes_on_in_other_threads(void **state)
+{
+    counter_t counter = {.until = FIBERS};
+    arc_fiber_t *fiber = arc_fiber_new();
+    (void) state;
+
+    assert_non_null(fiber);
+    arc_fiber_begin(fiber, count_up, &counter);
+    for (int i = 0; i <= FIBERS; ++i) {
+        pthread_t thread;
+        void *more = NULL;
+
+        assert_int_equal(0, pthread_create(&thread, NULL, resume_once, fiber));
+        assert_int_equal(0, pthread_join(thread, &more));
+        assert_int_equal(i < FIBERS, NULL != more);
+    }
+    assert_int_equal(FIBERS, counter.count);
+    arc_fiber_free(fiber);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fiber_goes_on_where_it_stopped),
+        cmocka_unit_test(a_fiber_is_used_again_and_several_take_turns),
+        cmocka_unit_test(a_fiber_goes_on_when_what_it_awaits_is_there),
+        cmocka_unit_test(stack_and_rounding_are_its_own),
+        cmocka_unit_test(a_fiber_goes_on_in_other_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
