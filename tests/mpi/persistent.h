@@ -7,14 +7,12 @@
 #define ARC_TESTS_MPI_PERSISTENT_H
 
 #include <mpi.h>
-#if MPI_VERSION < 4
-#include <mpi-ext.h>
-#endif
 
-/** What the call is called here. */
-#if MPI_VERSION >= 4
+/** What the call is called here.  Open MPI 5.0 has those of MPI 4 and says that it is MPI 3.1. */
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT_CALL(name) MPI_##name
 #else
+#include <mpi-ext.h>
 #define PERSISTENT_CALL(name) MPIX_##name
 #endif
 
