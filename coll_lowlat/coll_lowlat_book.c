@@ -59,11 +59,58 @@ static void describe_machine(char *text, size_t text_bytes)
                     sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* "ARC 0.1.0, Open MPI 4.1.4, UCX 1.13.1" */
+static void describe_releases(char *text, size_t text_bytes)
+{
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+
+    const int used =
+        snprintf(text, text_bytes, "ARC %d.%d.%d, Open MPI %d.%d.%d, ", ARC_MAJOR, ARC_MINOR,
+                 ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+    text += used;
+    text_bytes -= (size_t) used;
+    if (component->ucx_open) {
+        component->ucx.ucp_get_version(&major, &minor, &release);
+        (void) snprintf(text, text_bytes, "UCX %u.%u.%u", major, minor, release);
+    } else {
+        (void) snprintf(text, text_bytes, "no UCX");
+    }
+}
+
+static void describe_origin(arc_learned_text_t origin[ARC_LEARNED_ORIGINS])
+{
+    describe_machine(origin[ARC_LEARNED_MACHINE], sizeof origin[ARC_LEARNED_MACHINE]);
+    describe_releases(origin[ARC_LEARNED_RELEASES], sizeof origin[ARC_LEARNED_RELEASES]);
+}
+
+/* What a file comes from is another one than what runs here. */
+static void warn_of_origin(const lowlat_book_t *book, const char *name)
+{
+    static const char *const others[ARC_LEARNED_ORIGINS] = {
+        [ARC_LEARNED_MACHINE] = "another machine",
+        [ARC_LEARNED_RELEASES] = "other releases",
+    };
+    arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
+
+    describe_origin(origin);
+    for (unsigned i = 0; i < ARC_LEARNED_ORIGINS; ++i) {
+        const char *said = book->learned.origin[i];
+        if ('\0' != said[0] && 0 != strcmp(origin[i], said) && may_warn()) {
+            opal_output(0,
+                        "coll_lowlat: coll_lowlat_learned_file %s is of %s, \"%s\"; it is used "
+                        "all the same",
+                        name, others[i], said);
+        }
+    }
+}
+
 void lowlat_book_read(lowlat_book_t *book)
 {
     const char *name = mca_coll_lowlat_component.config.learned_file;
     const char *learn_file = mca_coll_lowlat_component.config.learn_file;
-    char machine[ARC_LEARNED_MACHINE_BYTES];
 
     memset(book, 0, sizeof *book);
     book->learn_file = is_named(learn_file) ? strdup(learn_file) : NULL;
@@ -80,14 +127,7 @@ void lowlat_book_read(lowlat_book_t *book)
     }
     arc_learned_read(&book->learned, file, &words, complain, (void *) (uintptr_t) name);
     (void) fclose(file);
-    describe_machine(machine, sizeof machine);
-    if ('\0' != book->learned.machine[0] && 0 != strcmp(machine, book->learned.machine) &&
-        may_warn()) {
-        opal_output(0,
-                    "coll_lowlat: coll_lowlat_learned_file %s is of another machine, \"%s\"; it "
-                    "is used all the same",
-                    name, book->learned.machine);
-    }
+    warn_of_origin(book, name);
 }
 
 static arc_learned_line_t line_of(const lowlat_shape_t *shape, unsigned class)
@@ -147,23 +187,23 @@ static void write_shape(void *context, const void *key, const void *value)
 static void write_all(const lowlat_book_t *book, FILE *file)
 {
     enum { DATE_BYTES = 32 };
-    char machine[ARC_LEARNED_MACHINE_BYTES];
+    arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
     char date[DATE_BYTES] = "";
     const time_t now = time(NULL);
     struct tm utc;
 
-    describe_machine(machine, sizeof machine);
+    describe_origin(origin);
     if (NULL != gmtime_r(&now, &utc)) {
         (void) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &utc);
     }
     fprintf(file,
             "# What coll_lowlat has learned about its algorithms between nodes; to be read with\n"
-            "# coll_lowlat_learned_file. Written %s UTC by ARC %d.%d.%d, Open MPI %d.%d.%d.\n"
-            "machine=%s\n"
-            "# Messages from 3/4 to 3/2 of so many bytes: what to use, and the microseconds of a "
-            "call.\n",
-            date, ARC_MAJOR, ARC_MINOR, ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-            OMPI_RELEASE_VERSION, machine);
+            "# coll_lowlat_learned_file. Written %s UTC.\n",
+            date);
+    arc_learned_write_origin(file, origin);
+    fputs("# Messages from 3/4 to 3/2 of so many bytes: what to use, and the microseconds of a "
+          "call.\n",
+          file);
     for (unsigned i = 0; i < book->learned.count; ++i) {
         arc_learned_write(file, &words, &book->learned.lines[i]);
     }

@@ -159,26 +159,55 @@ static bool is_blank(const char *text)
     return '\0' == *text || '#' == *text;
 }
 
+static const char *const origin_keys[ARC_LEARNED_ORIGINS] = {
+    [ARC_LEARNED_MACHINE] = "machine=",
+    [ARC_LEARNED_RELEASES] = "releases=",
+};
+
+/* Is this a line about where the file comes from? */
+static bool read_origin(const char *text, arc_learned_t *learned)
+{
+    for (unsigned i = 0; i < ARC_LEARNED_ORIGINS; ++i) {
+        const size_t key_bytes = strlen(origin_keys[i]);
+        if (0 == strncmp(text, origin_keys[i], key_bytes)) {
+            const char *value = text + key_bytes;
+            (void) snprintf(learned->origin[i], sizeof learned->origin[i], "%.*s",
+                            (int) strcspn(value, "\r"), value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next line, without its end and with a ? for each byte 0; false: there is none. */
+static bool next_line(FILE *file, char text[LINE_BYTES], const char **wrong)
+{
+    size_t used = 0;
+    int c = 0;
+
+    *wrong = NULL;
+    for (c = fgetc(file); EOF != c && '\n' != c; c = fgetc(file)) {
+        if (used == LINE_BYTES - 1) {
+            *wrong = "too long";
+        } else {
+            text[used++] = (char) (0 == c ? '?' : c);
+        }
+    }
+    text[used] = '\0';
+    return EOF != c || used > 0;
+}
+
 void arc_learned_read(arc_learned_t *learned, FILE *file, const arc_learned_words_t *words,
                       arc_learned_complain_fn_t complain, void *context)
 {
-    static const char machine[] = "machine=";
     char text[LINE_BYTES];
+    const char *wrong = NULL;
 
     memset(learned, 0, sizeof *learned);
-    for (unsigned number = 1; NULL != fgets(text, sizeof text, file); ++number) {
-        const char *wrong = NULL;
+    for (unsigned number = 1; next_line(file, text, &wrong); ++number) {
         arc_learned_line_t line;
 
-        if (NULL == strchr(text, '\n') && !feof(file)) {
-            wrong = "too long";
-            for (int c = 0; EOF != (c = fgetc(file)) && '\n' != c;) {
-            }
-        } else if (0 == strncmp(text, machine, strlen(machine))) {
-            text[strcspn(text, "\r\n")] = '\0';
-            (void) snprintf(learned->machine, sizeof learned->machine, "%.*s",
-                            ARC_LEARNED_MACHINE_BYTES - 1, text + strlen(machine));
-        } else if (!is_blank(text)) {
+        if (NULL == wrong && !read_origin(text, learned) && !is_blank(text)) {
             wrong = read_line(text, words, &line);
             wrong = NULL == wrong ? add_line(learned, &line) : wrong;
         }
@@ -222,6 +251,13 @@ const arc_learned_line_t *arc_learned_find(const arc_learned_t *learned,
         }
     }
     return NULL;
+}
+
+void arc_learned_write_origin(FILE *file, const arc_learned_text_t origin[ARC_LEARNED_ORIGINS])
+{
+    for (unsigned i = 0; i < ARC_LEARNED_ORIGINS; ++i) {
+        fprintf(file, "%s%s\n", origin_keys[i], origin[i]);
+    }
 }
 
 void arc_learned_write(FILE *file, const arc_learned_words_t *words, const arc_learned_line_t *line)

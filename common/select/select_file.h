@@ -3,6 +3,7 @@
  *
  *     # comment
  *     machine=AMD EPYC 9B45, 2 processors
+ *     releases=ARC 0.1.0, Open MPI 4.1.4, UCX 1.13.1
  *     nodes=4 ranks=2 over=messages bytes=1024 use=doubling below=63.1 doubling=45.2
  *
  * One line for a shape of communicators and a class of lengths: what to use, and the microseconds
@@ -22,7 +23,7 @@
 
 enum {
     ARC_LEARNED_LINES_MAX = 4096, /* of a file; more are wrong lines */
-    ARC_LEARNED_MACHINE_BYTES = 128,
+    ARC_LEARNED_ORIGIN_BYTES = 128,
     ARC_LEARNED_NAMES = 2 * ARC_SELECT_CANDIDATES, /* of candidates, at most */
 };
 
@@ -43,8 +44,17 @@ typedef struct arc_learned_line {
     uint64_t call_ns[ARC_LEARNED_NAMES]; /* 0: not known */
 } arc_learned_line_t;
 
+/* Where a file comes from: of each fact the text, or "" if it is not said. */
+typedef enum arc_learned_origin {
+    ARC_LEARNED_MACHINE,
+    ARC_LEARNED_RELEASES,
+    ARC_LEARNED_ORIGINS,
+} arc_learned_origin_t;
+
+typedef char arc_learned_text_t[ARC_LEARNED_ORIGIN_BYTES];
+
 typedef struct arc_learned {
-    char machine[ARC_LEARNED_MACHINE_BYTES]; /* "": not said */
+    arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
     unsigned count;
     arc_learned_line_t *lines; /* ours; NULL if there are none */
 } arc_learned_t;
@@ -64,7 +74,8 @@ uint64_t arc_learned_hash(const arc_learned_t *learned);
 const arc_learned_line_t *arc_learned_find(const arc_learned_t *learned,
                                            const arc_learned_line_t *key);
 
-/* Write one line. */
+/* Write where the file comes from; one line. */
+void arc_learned_write_origin(FILE *file, const arc_learned_text_t origin[ARC_LEARNED_ORIGINS]);
 void arc_learned_write(FILE *file, const arc_learned_words_t *words,
                        const arc_learned_line_t *line);
 

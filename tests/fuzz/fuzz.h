@@ -1,7 +1,7 @@
 /*
  * Fuzz targets: functions of arbitrary bytes that abort where a promise breaks.
  *
- * fuzz_main.c gives one of them to libFuzzer; fuzz_replay.c runs both on the
+ * fuzz_main.c gives one of them to libFuzzer; fuzz_replay.c runs all on the
  * corpus and on random bytes, with any compiler.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -55,5 +55,8 @@ int fuzz_decode(const uint8_t *data, size_t bytes);
 
 /* Arbitrary floats: all instruction sets write the same bytes, errors keep the bound. */
 int fuzz_roundtrip(const uint8_t *data, size_t bytes);
+
+/* Arbitrary text as a file of what was learned: what is read is right, and is read again. */
+int fuzz_learned(const uint8_t *data, size_t bytes);
 
 #endif

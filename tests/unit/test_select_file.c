@@ -67,10 +67,12 @@ static void what_is_written_is_read_again(void **state)
     enum { LINES = sizeof lines / sizeof lines[0] };
     arc_learned_t learned;
     complaints_t complaints = {.count = 0};
+    static const arc_learned_text_t origin[ARC_LEARNED_ORIGINS] = {"here, 2", "this 1.2, that 3"};
     FILE *file = tmpfile();
 
     (void) state;
     assert_non_null(file);
+    arc_learned_write_origin(file, origin);
     for (unsigned i = 0; i < LINES; ++i) {
         arc_learned_write(file, &words, &lines[i]);
     }
@@ -79,6 +81,7 @@ static void what_is_written_is_read_again(void **state)
     assert_int_equal(fclose(file), 0);
     assert_int_equal(complaints.count, 0);
     assert_int_equal(learned.count, LINES);
+    assert_memory_equal(learned.origin, origin, sizeof origin);
     for (unsigned i = 0; i < LINES; ++i) {
         assert_memory_equal(&learned.lines[i], &lines[i], sizeof lines[i]);
         assert_ptr_equal(arc_learned_find(&learned, &lines[i]), &learned.lines[i]);
@@ -119,7 +122,8 @@ static void wrong_lines_are_named_and_the_others_count(void **state)
         assert_int_equal(complaints.number[0], 3);
         assert_int_equal(learned.count, 1);
         assert_int_equal(learned.lines[0].chosen, 2);
-        assert_string_equal(learned.machine, "here, 2");
+        assert_string_equal(learned.origin[ARC_LEARNED_MACHINE], "here, 2");
+        assert_string_equal(learned.origin[ARC_LEARNED_RELEASES], "");
         arc_learned_free(&learned);
     }
 }
@@ -138,6 +142,22 @@ static void a_line_that_never_ends_is_one_wrong_line(void **state)
     assert_int_equal(complaints.count, 1);
     assert_int_equal(complaints.number[0], 1);
     assert_int_equal(learned.count, 1);
+    arc_learned_free(&learned);
+}
+
+/* Not the end of anything: the line is wrong, and the next one counts. */
+static void a_byte_zero_is_a_wrong_character(void **state)
+{
+    static const char text[] = "nodes=2 ranks=1 over=puts bytes=8 use=halving\0\n"
+                               "nodes=3 ranks=1 over=puts bytes=8 use=halving\n";
+    arc_learned_t learned;
+
+    (void) state;
+    const complaints_t complaints = read_bytes(&learned, text, sizeof text - 1);
+    assert_int_equal(complaints.count, 1);
+    assert_int_equal(complaints.number[0], 1);
+    assert_int_equal(learned.count, 1);
+    assert_int_equal(learned.lines[0].nodes, 3);
     arc_learned_free(&learned);
 }
 
@@ -220,6 +240,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_again),
         cmocka_unit_test(wrong_lines_are_named_and_the_others_count),
         cmocka_unit_test(a_line_that_never_ends_is_one_wrong_line),
+        cmocka_unit_test(a_byte_zero_is_a_wrong_character),
         cmocka_unit_test(the_last_line_counts_and_times_do_not),
         cmocka_unit_test(more_lines_than_there_may_be_are_complained_of),
         cmocka_unit_test(damaged_files_do_no_harm),
