@@ -19,7 +19,8 @@
 /*
  * The algorithm for reductions that not all algorithms are for.  A function of the program
  * gets whole vectors: one block of one-shot, or one chunk with one owner in each node.
- * What rounds once is added in one go, or in as few as there can be.
+ * What rounds once is added in one go on a node; between nodes it travels as floats, or is to be
+ * rounded by every exchange.
  */
 static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *module,
                                                          const arc_reduction_t *reduction,
@@ -30,11 +31,8 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
     const size_t arena_limit = arc_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
 
     if (!reduction->packed) {
-        const bool keeps_order =
-            LOWLAT_LEARNED != algorithm && lowlat_algorithms[algorithm].reproducible;
-        return keeps_order   ? algorithm
-               : NULL == net ? LOWLAT_ALGORITHM_TWOSHOT
-                             : LOWLAT_ALGORITHM_DOUBLING;
+        return NULL != net || lowlat_algorithms[algorithm].reproducible ? algorithm
+                                                                        : LOWLAT_ALGORITHM_TWOSHOT;
     }
     if (NULL == net) {
         return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
@@ -213,10 +211,19 @@ static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reas
 
     if (mca_half_is(module->bridge.uint16, op, type)) {
         arc_module_count_pass(base, ARC_SLOT_allreduce, reason, count, type, op);
-        return mca_half_allreduce(base, module->bridge.uint16, send, receive, count,
+        return mca_half_allreduce(base, module->bridge.uint16, send, receive, count, op,
                                   arc_below_allreduce);
     }
     return arc_module_pass(base, reason, send, receive, count, type, op);
+}
+
+/* Between nodes 16-bit floats do, or every exchange would round; a maximum never does. */
+static __attribute__((noinline)) bool travels_as_floats(const lowlat_module_t *module,
+                                                        const struct ompi_op_t *op,
+                                                        const struct ompi_datatype_t *type)
+{
+    return NULL != module->group.net && !mca_coll_lowlat_component.config.nodes_16bit &&
+           ARC_TYPE_UINT16 != mca_half_of(module->bridge.uint16, op, type);
 }
 
 bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
@@ -356,10 +363,9 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         return pass_down(module, verdict, send, receive, count, type, op);
     }
 
-    if (OPAL_UNLIKELY(NULL != module->group.net && mca_half_is(module->bridge.uint16, op, type))) {
-        /* Between nodes as floats, or every exchange would round. */
-        return mca_half_allreduce(&module->base, module->bridge.uint16, send, receive, count,
-                                  coll_lowlat_allreduce);
+    if (OPAL_UNLIKELY(reduction.reducer.rounds_once && travels_as_floats(module, op, type))) {
+        return mca_half_allreduce(&module->base, mca_half_of(module->bridge.uint16, op, type), send,
+                                  receive, count, op, coll_lowlat_allreduce);
     }
 
     task.group = &module->group;

@@ -51,8 +51,9 @@ static int allreduce_halves(quant_module_t *module, const void *send, void *rece
     }
     arc_module_count_pass(&module->base, ARC_SLOT_allreduce, verdict, count, &ompi_mpi_float.dt,
                           &ompi_mpi_op_sum.op);
-    return coll_quant_learn(module, mca_half_allreduce(&module->base, module->uint16, send, receive,
-                                                       count, arc_below_allreduce));
+    return coll_quant_learn(module,
+                            mca_half_allreduce(&module->base, module->uint16, send, receive, count,
+                                               &ompi_mpi_op_sum.op, arc_below_allreduce));
 }
 
 int coll_quant_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,

@@ -36,7 +36,8 @@ static int finish(const arc_half_t *half, int status, float *floats, void *recei
 }
 
 int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
-                       int count, mca_coll_base_module_allreduce_fn_t allreduce)
+                       int count, struct ompi_op_t *op,
+                       mca_coll_base_module_allreduce_fn_t allreduce)
 {
     const arc_half_t scalar = arc_half_select(half, ARC_ISA_SCALAR);
     float *floats = widen(module, &scalar, MPI_IN_PLACE == send ? receive : send, (size_t) count);
@@ -44,8 +45,8 @@ int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, 
     if (NULL == floats) {
         return MPI_ERR_NO_MEM;
     }
-    const int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt,
-                                 &ompi_mpi_op_sum.op, module->comm, &module->super);
+    const int status = allreduce(MPI_IN_PLACE, floats, count, &ompi_mpi_float.dt, op, module->comm,
+                                 &module->super);
     return finish(&scalar, status, floats, receive, (size_t) count);
 }
 

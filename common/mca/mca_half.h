@@ -1,5 +1,8 @@
 /*
- * 16-bit floats that a program keeps in MPI_UINT16_T, by way of floats.
+ * 16-bit floats by way of floats: those that a program keeps in MPI_UINT16_T, and MPIX_C_FLOAT16.
+ *
+ * MPIX_C_FLOAT16 (or MPIX_SHORT_FLOAT) is Open MPI's own type, from 5.0 on where its compiler has
+ * _Float16.  No release of Open MPI has a type for bf16.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,14 +19,29 @@ static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
     return ARC_TYPE_UINT16 != uint16 && &ompi_mpi_uint16_t.dt == type && OMPI_OP_SUM == op->op_type;
 }
 
+/* The 16-bit floats that this is a sum or a product of; ARC_TYPE_UINT16: it is none. */
+static inline arc_type_t mca_half_of(arc_type_t uint16, const struct ompi_op_t *op,
+                                     const struct ompi_datatype_t *type)
+{
+    if (mca_half_is(uint16, op, type)) {
+        return uint16;
+    }
+    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT2 == type->super.id &&
+                   (OMPI_OP_SUM == op->op_type || OMPI_OP_PROD == op->op_type)
+               ? ARC_TYPE_FP16
+               : ARC_TYPE_UINT16;
+}
+
 /*
- * The sum of `count` 16-bit floats over the module's communicator: widened, summed in place as
- * MPI_FLOAT by `allreduce`, which is called with the module, and rounded once.  An MPI error code.
+ * The sum, or what else `op` is, of `count` 16-bit floats over the module's communicator: widened,
+ * reduced in place as MPI_FLOAT by `allreduce`, which is called with the module, and rounded once.
+ * An MPI error code.
  * Without memory for the floats nothing was sent; no other rank knows, so the module is broken
  * then: no later call can be taken for this one.
  */
 int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
-                       int count, mca_coll_base_module_allreduce_fn_t allreduce);
+                       int count, struct ompi_op_t *op,
+                       mca_coll_base_module_allreduce_fn_t allreduce);
 
 /*
  * The same of a reduce-scatter, `count` for each rank; send and receive as MPI has them.

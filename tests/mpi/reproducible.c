@@ -14,7 +14,9 @@
  * A vector is added by one call, in place, and in pieces of uneven lengths, a call each.
  *
  *   -g A,B,.. the nodes have A, B, ... ranks, which follow each other
- *   -h TYPE   MPI_UINT16_T holds bf16 or fp16, too; on one node
+ *   -h TYPE   MPI_UINT16_T holds bf16 or fp16, too: added as 32-bit floats, then rounded
+ *   -n        fp16 are MPIX_C_FLOAT16, in place of MPI_UINT16_T
+ *   -r        each node's sum of them is rounded, too, and each sum of nodes' sums
  *   -l N      leave out vectors above N elements
  *   -d        the bits are expected to depend on something: a difference must be found, or the
  *             values of this test would prove nothing
@@ -29,6 +31,7 @@
 #include <unistd.h>
 
 #include "half_oracle.h"
+#include "half_type.h"
 #include "harness.h"
 
 enum {
@@ -59,8 +62,13 @@ typedef struct row {
     size_t elem_bytes;
     /** The part of `rank` in element e. */
     void (*put)(void *out, int rank, int e);
-    /** *sum += *part; NULL: it is rounded only once */
+    /** *sum += *part */
     void (*add)(void *sum, const void *part);
+    /** Of a partial sum that leaves its node; NULL: it stays as it is. */
+    void (*round)(void *sum);
+    /** The type of partial sums and its end; NULL: the same type. */
+    const struct row *sums;
+    void (*narrow)(void *out, const void *sum);
 } row_t;
 
 /* A full mantissa and one of 16 magnitudes, so that almost every order gives other bits. */
@@ -119,23 +127,53 @@ static void put_half(void *out, int rank, int e)
     memcpy(out, &x, sizeof x);
 }
 
-/* In 32-bit floats, rounded once. */
-static void sum_halves(void *out, int e)
+static void put_widened(void *out, int rank, int e)
 {
-    float sum = (float) half_number(half, half_value(0, e));
+    const float x = (float) half_number(half, half_value(rank, e));
+    memcpy(out, &x, sizeof x);
+}
 
-    for (int rank = 1; rank < first_rank[nodes]; rank++) {
-        sum += (float) half_number(half, half_value(rank, e));
-    }
-    const uint16_t rounded = half_round(half, (double) sum);
+static void narrow_sum(void *out, const void *sum)
+{
+    float x;
+
+    memcpy(&x, sum, sizeof x);
+    const uint16_t rounded = half_round(half, (double) x);
     memcpy(out, &rounded, sizeof rounded);
 }
 
-static const row_t rows[] = {
-    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), put_float, add_float},
-    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), put_double, add_double},
-    {"16-bit float", MPI_UINT16_T, sizeof(uint16_t), put_half, NULL},
+static bool rounds_between; /* -r */
+
+static void round_partial(void *sum)
+{
+    uint16_t rounded;
+
+    if (rounds_between) {
+        narrow_sum(&rounded, sum);
+        const float x = (float) half_number(half, rounded);
+        memcpy(sum, &x, sizeof x);
+    }
+}
+
+static const row_t widened = {
+    "16-bit float, widened", MPI_FLOAT, sizeof(float), put_widened, add_float,
+    round_partial,           NULL,      NULL};
+
+static row_t rows[] = {
+    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), put_float, add_float, NULL, NULL, NULL},
+    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), put_double, add_double, NULL, NULL, NULL},
+    {"16-bit float", MPI_DATATYPE_NULL, sizeof(uint16_t), put_half, NULL, NULL, &widened,
+     narrow_sum},
 };
+
+/* *sum += *part between nodes */
+static void add_partial(const row_t *row, void *sum, const void *part)
+{
+    row->add(sum, part);
+    if (row->round != NULL) {
+        row->round(sum);
+    }
+}
 
 /* A node's sum of element e. */
 static void sum_node(const row_t *row, int node, int e, void *sum)
@@ -145,6 +183,9 @@ static void sum_node(const row_t *row, int node, int e, void *sum)
         unsigned char part[ELEM_BYTES_MAX];
         row->put(part, rank, e);
         row->add(sum, part);
+    }
+    if (row->round != NULL) {
+        row->round(sum);
     }
 }
 
@@ -156,11 +197,11 @@ static void sum_positions(const row_t *row, int pairs, int first, int positions,
     if (positions > 1) {
         sum_positions(row, pairs, first, positions / 2, e, sum);
         sum_positions(row, pairs, first + positions / 2, positions / 2, e, right);
-        row->add(sum, right);
+        add_partial(row, sum, right);
     } else if (first < pairs) {
         sum_node(row, 2 * first, e, sum);
         sum_node(row, 2 * first + 1, e, right);
-        row->add(sum, right);
+        add_partial(row, sum, right);
     } else {
         sum_node(row, first + pairs, e, sum);
     }
@@ -173,10 +214,12 @@ static void sum_all(const row_t *row, int e, void *sum)
     while (2 * positions <= nodes) {
         positions *= 2;
     }
-    if (row->add == NULL) {
-        sum_halves(sum, e);
-    } else {
+    if (row->sums == NULL) {
         sum_positions(row, nodes - positions, 0, positions, e, sum);
+    } else {
+        unsigned char wide[ELEM_BYTES_MAX];
+        sum_positions(row->sums, nodes - positions, 0, positions, e, wide);
+        row->narrow(sum, wide);
     }
 }
 
@@ -280,7 +323,7 @@ static void read_nodes(const char *text, int ranks)
         first_rank[nodes + 1] = first_rank[nodes] + (int) strtol(at, &end, 10);
         at = *end == ',' ? end + 1 : end;
     }
-    if (first_rank[nodes] != ranks || half != NULL) {
+    if (first_rank[nodes] != ranks) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
 }
@@ -288,6 +331,7 @@ static void read_nodes(const char *text, int ranks)
 int main(int argc, char **argv)
 {
     bool expect_differences = false;
+    bool native = false;
     int largest = LARGEST;
     const char *groups = NULL;
     int ranks;
@@ -296,11 +340,15 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     first_rank[1] = ranks;
-    while ((option = getopt(argc, argv, "g:h:l:d")) != -1) {
+    while ((option = getopt(argc, argv, "g:h:nrl:d")) != -1) {
         if (option == 'g') {
             groups = optarg;
         } else if (option == 'h') {
             half = half_by_name(optarg);
+        } else if (option == 'n') {
+            native = true;
+        } else if (option == 'r') {
+            rounds_between = true;
         } else if (option == 'l') {
             largest = atoi(optarg);
         } else if (option == 'd') {
@@ -314,7 +362,12 @@ int main(int argc, char **argv)
     }
     tap_start();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        if (rows[r].type != MPI_UINT16_T || half != NULL) {
+        if (rows[r].type == MPI_DATATYPE_NULL) {
+            rows[r].type = native ? half_native_type() : MPI_UINT16_T;
+        }
+        if (rows[r].type == MPI_DATATYPE_NULL && half != NULL) {
+            tap_skip(rows[r].name, "this Open MPI has no MPIX_C_FLOAT16");
+        } else if (rows[r].sums == NULL || half != NULL) {
             check_type(&rows[r], largest, expect_differences);
         }
     }

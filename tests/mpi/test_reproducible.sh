@@ -37,15 +37,23 @@ for algorithm in butterfly half_butterfly; do
 done
 
 # On several nodes: one tree, whatever carries the sums along it.
+# 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
+rounding="--mca coll_lowlat_nodes_16bit 1"
 # declared RANKS PER_NODE NODES: each way to exchange over these nodes, none of which passes anything down.
 declared() {
     for transport in messages puts; do
-        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport"
+        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport \
+            --mca coll_lowlat_uint16_as bf16"
         mpi_run "nodes of $3 $transport reproducible" "$1" 60 "$nodes --mca coll_lowlat_reproducible 1" \
-            reproducible -g "$3" -l 300007
+            reproducible -h bf16 -g "$3" -l 300007
+        mpi_run "nodes of $3 $transport reproducible 16 bits" "$1" 60 \
+            "$nodes $rounding --mca coll_lowlat_reproducible 1" reproducible -h bf16 -r -g "$3" -l 300007
         for algorithm in $(mpi_algorithms lowlat nodes_algorithm | grep -vx ring); do
             mpi_run "nodes of $3 $transport $algorithm" "$1" 60 \
-                "$nodes --mca coll_lowlat_nodes_algorithm $algorithm" reproducible -g "$3" -l 70001
+                "$nodes --mca coll_lowlat_nodes_algorithm $algorithm" reproducible -h bf16 -g "$3" -l 70001
+            mpi_run "nodes of $3 $transport $algorithm 16 bits" "$1" 60 \
+                "$nodes $rounding --mca coll_lowlat_nodes_algorithm $algorithm" \
+                reproducible -h bf16 -r -g "$3" -l 70001
         done
     done
     mpi_for_tests mpi_run "nodes of $3 small chunks" "$1" 60 \
@@ -64,11 +72,23 @@ mpi_start 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algor
 mpi_judge "nodes of 1,1,1 ring is not used"
 mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_nodes_algorithm ring is ignored" 1
 
+# fp16, of the program and of Open MPI, where it has a type for it; and that rounding would be noticed.
+fp16="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as fp16"
+for type in "" -n; do
+    mpi_run "nodes of 2,2,1 fp16 $type" 5 60 "$fp16" reproducible -g 2,2,1 -h fp16 $type -l 20011
+    mpi_run "nodes of 2,2,1 fp16 $type 16 bits" 5 60 "$fp16 $rounding" \
+        reproducible -g 2,2,1 -h fp16 $type -r -l 20011
+done
+mpi_start 5 60 "$fp16 $rounding" reproducible -g 2,2,1 -h fp16 -l 20011
+grep -q "^not ok .*16-bit float" "$mpi_scratch/out"
+mpi_result $? "nodes of 2,2,1: rounded partial sums are noticed"
+
 # Run after run.
 run=0
 while [ $run -lt 20 ]; do
     run=$((run + 1))
-    mpi_run "nodes of 2,2,1 run $run" 5 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1" \
-        reproducible -g 2,2,1 -l 8193
+    mpi_run "nodes of 2,2,1 run $run" 5 60 "$rounding --mca coll_lowlat_ranks_per_node 2 \
+        --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
+        reproducible -g 2,2,1 -h bf16 -r -l 8193
 done
 mpi_done

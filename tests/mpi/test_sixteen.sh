@@ -35,6 +35,24 @@ for type in bf16 fp16; do
     mpi_judge "np=3 $type by coll_quant, verified"
     mpi_serves "np=3 $type by coll_quant, verified" 1
 done
+# Between nodes: as floats, rounded once; or as 16-bit floats, and each step from node to node rounds.
+# check_rounded RANKS PER_NODE ROUNDINGS: the bits are tested by test_reproducible.sh, here the error.
+check_rounded() {
+    for type in bf16 fp16; do
+        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as $type"
+        mpi_run "np=$1 nodes of $2 $type" "$1" 60 "$nodes" rounded -f $type
+        mpi_run "np=$1 nodes of $2 $type, 16 bits between them" "$1" 60 \
+            "$nodes --mca coll_lowlat_nodes_16bit 1" rounded -f $type -r "$3"
+    done
+}
+check_rounded 2 1 1
+check_rounded 3 1 2
+check_rounded 4 1 2
+check_rounded 4 2 2
+check_rounded 8 1 3
+mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
+    --mca coll_lowlat_uint16_as fp16" sixteen -f fp16 -l 70001
+
 # Both know; coll_quant takes the long ones only.
 mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
     --mca coll_quant_min_bytes 100k --mca coll_quant_types fp16 --mca coll_lowlat_uint16_as fp16" \

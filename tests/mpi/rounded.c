@@ -1,0 +1,126 @@
+/*
+ * The error of sums of 16-bit floats, against sums in double precision of the same numbers, which
+ * are normally distributed. No element is farther off than
+ *
+ *   ((1 + u)^R (1 + 2^-24)^(P-1) - 1) (|x0| + |x1| + ...) + R q / 2
+ *
+ * with P ranks, R roundings of an element on its way to 16 bits (u: half a unit in the last
+ * place, relative; q: the least number), and P - 1 additions of floats. What is rounded on the
+ * way shows in the mean: each rounding adds about as much as the first one, so that the
+ * normalized mean square error, NMSE, tells how often partial sums were rounded.
+ *
+ *   -f TYPE   bf16 or fp16, in MPI_UINT16_T
+ *   -r R      roundings
+ *   -n N      elements
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "half_oracle.h"
+#include "harness.h"
+#include "normal.h"
+
+enum {
+    ELEMENTS = 100000,
+    CALLS = 2, /* each algorithm sets up in one */
+};
+
+static int rank;
+static int ranks;
+static const half_format_t *half;
+
+static double part(int of_rank, int i)
+{
+    float first;
+    float second;
+
+    draw_normal_pair(of_rank, (size_t) i / 2, &first, &second);
+    return half_number(half, half_round(half, i % 2 == 0 ? (double) first : (double) second));
+}
+
+static double bound(double magnitudes, int roundings)
+{
+    const double unit = ldexp(1, -half->fraction_bits - 1);
+    const double least = ldexp(1, 1 - half->bias - half->fraction_bits);
+    const double growth = pow(1 + unit, roundings) * pow(1 + ldexp(1, -24), ranks - 1) - 1;
+
+    return growth * magnitudes + roundings * least / 2;
+}
+
+/** Compare; NMSE of the result, of one rounding, and the largest error of its bound's. */
+static void check_sums(const uint16_t *sums, int count, int roundings)
+{
+    double error_squares = 0;
+    double once_squares = 0;
+    double squares = 0;
+    double largest = 0;
+
+    for (int i = 0; i < count; i++) {
+        double exact = 0;
+        double magnitudes = 0;
+
+        for (int r = 0; r < ranks; r++) {
+            exact += part(r, i);
+            magnitudes += fabs(part(r, i));
+        }
+        const double error = half_number(half, sums[i]) - exact;
+        const double once = half_number(half, half_round(half, exact)) - exact;
+        error_squares += error * error;
+        once_squares += once * once;
+        squares += exact * exact;
+        largest = fmax(largest, fabs(error) / bound(magnitudes, roundings));
+        tap_check(fabs(error) <= bound(magnitudes, roundings), "element %d is off by %g, bound %g",
+                  i, error, bound(magnitudes, roundings));
+    }
+    tap_note("%s, %d ranks, %d roundings: NMSE %.3g, rounded once %.3g, worst error/bound %.2f",
+             half->name, ranks, roundings, error_squares / squares, once_squares / squares,
+             largest);
+    /* One rounding and float additions; or more, of partial sums that are smaller. */
+    const double ratio = error_squares / once_squares;
+    tap_check(roundings > 1 ? ratio > 1.2 && ratio < roundings + 1 : ratio < 1.01,
+              "%.3f times the error of one rounding", ratio);
+    tap_case("%s: sums are within the bound of %d roundings", half->name, roundings);
+}
+
+int main(int argc, char **argv)
+{
+    int count = ELEMENTS;
+    int roundings = 1;
+    int option;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    while ((option = getopt(argc, argv, "f:r:n:")) != -1) {
+        if (option == 'f') {
+            half = half_by_name(optarg);
+        } else if (option == 'r') {
+            roundings = atoi(optarg);
+        } else if (option == 'n') {
+            count = atoi(optarg);
+        }
+    }
+    if (half == NULL || count < 1) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    tap_start();
+    uint16_t *send = must_alloc((size_t) count * sizeof *send);
+    uint16_t *receive = must_alloc((size_t) count * sizeof *receive);
+    for (int i = 0; i < count; i++) {
+        send[i] = half_round(half, part(rank, i));
+    }
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Allreduce(send, receive, count, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
+    }
+    check_sums(receive, count, roundings);
+    free(send);
+    free(receive);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
