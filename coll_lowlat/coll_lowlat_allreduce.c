@@ -11,10 +11,14 @@
 #include "float_env.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
+#include "lowlat_turn.h"
 #include "mca_below.h"
 #include "mca_half.h"
 #include "mca_request.h"
 #include "sizes.h"
+
+/* So many bytes of 16-bit floats for each node go as floats; longer ones straight to owners. */
+enum { DIRECT_NODE_BYTES = 2 << 10 };
 
 /*
  * The algorithm for reductions that not all algorithms are for.  A function of the program
@@ -217,15 +221,6 @@ static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reas
     return arc_module_pass(base, reason, send, receive, count, type, op);
 }
 
-/* Between nodes 16-bit floats do, or every exchange would round; a maximum never does. */
-static __attribute__((noinline)) bool travels_as_floats(const lowlat_module_t *module,
-                                                        const struct ompi_op_t *op,
-                                                        const struct ompi_datatype_t *type)
-{
-    return NULL != module->group.net && !mca_coll_lowlat_component.config.nodes_16bit &&
-           ARC_TYPE_UINT16 != mca_half_of(module->bridge.uint16, op, type);
-}
-
 bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
 {
     arc_module_t *base = &module->base;
@@ -316,6 +311,47 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
                                : run_timed(module, class, number, call, task, error);
 }
 
+/*
+ * Would exchanges between nodes round partial sums of 16-bit floats, and nobody wants that?  Two
+ * nodes of a rank each have no partial sums.
+ */
+static __attribute__((noinline)) bool exchanges_round(const lowlat_module_t *module,
+                                                      const struct ompi_op_t *op,
+                                                      const struct ompi_datatype_t *type)
+{
+    const lowlat_net_t *net = module->group.net;
+
+    return NULL != net && !(net->single && 2 == net->nodes) &&
+           !mca_coll_lowlat_component.config.nodes_16bit &&
+           ARC_TYPE_UINT16 != mca_half_of(module->bridge.uint16, op, type);
+}
+
+/*
+ * Such a call, rounded once.  Where no node has two ranks, direct does so with 16-bit floats on the
+ * wire: for longer messages, which fewer bytes are worth more messages.  Otherwise all travels as
+ * floats.
+ */
+static __attribute__((noinline)) int run_widened(lowlat_module_t *module, unsigned algorithm,
+                                                 const call_t *call, lowlat_task_t *task)
+{
+    const lowlat_net_t *net = module->group.net;
+    const arc_type_t half = mca_half_of(module->bridge.uint16, call->op, call->type);
+    const bool is_direct =
+        LOWLAT_ALGORITHM_DIRECT == algorithm ||
+        (LOWLAT_LEARNED == algorithm && task->span_bytes / net->nodes > DIRECT_NODE_BYTES);
+
+    if (is_direct && net->single && net->nodes <= LOWLAT_ORDER_NODES &&
+        OMPI_OP_SUM == call->op->op_type) {
+        const lowlat_widened_t widened = {
+            arc_half_select(half, arc_cpu_isa(ARC_ISA_BEST)),
+            arc_reduce_kernel(module->bridge.kernels, ARC_OP_SUM, ARC_TYPE_FLOAT)};
+        task->widened = &widened;
+        return run_task(module, LOWLAT_ALGORITHM_DIRECT, task);
+    }
+    return mca_half_allreduce(&module->base, half, call->send, call->receive, call->count, call->op,
+                              coll_lowlat_allreduce);
+}
+
 int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           mca_coll_base_module_t *base)
@@ -363,21 +399,20 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         return pass_down(module, verdict, send, receive, count, type, op);
     }
 
-    if (OPAL_UNLIKELY(reduction.reducer.rounds_once && travels_as_floats(module, op, type))) {
-        return mca_half_allreduce(&module->base, mca_half_of(module->bridge.uint16, op, type), send,
-                                  receive, count, op, coll_lowlat_allreduce);
-    }
-
     task.group = &module->group;
     task.reducer = &reduction.reducer;
     task.in = MPI_IN_PLACE == send ? receive : send;
     task.out = receive;
     task.count = (size_t) count;
+    task.widened = NULL;
+    const call_t call = {send, receive, count, type, op};
+    if (OPAL_UNLIKELY(reduction.reducer.rounds_once && exchanges_round(module, op, type))) {
+        return run_widened(module, algorithm, &call, &task);
+    }
     if (OPAL_UNLIKELY(reduction.packed)) {
         return run_packed(module, algorithm, &task, &reduction);
     }
     if (LOWLAT_LEARNED == algorithm) {
-        const call_t call = {send, receive, count, type, op};
         return run_learned(module, &call, &task, reduction.error);
     }
     const int result = run_task(module, algorithm, &task);

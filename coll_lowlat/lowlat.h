@@ -162,6 +162,8 @@ typedef struct lowlat_task {
     void *out;
     size_t count;      /* elements, > 0 */
     size_t span_bytes; /* of `count` elements */
+    /* For direct over nodes of a rank each: what it adds are 16-bit floats, so; else NULL. */
+    const struct lowlat_widened *widened;
     /* From here on set by lowlat_task_begin(), */
     uint64_t sequence;
     uint64_t base;

@@ -16,11 +16,12 @@
  *
  *   direct   Every part goes straight to the owner of its shard, who adds all of them in the
  *            order of recursive doubling (lowlat_order.h).  Totals go round a loop, from neighbour
- *            to neighbour.  Above 32 nodes, where an owner would have too many connections, direct
- *            is halving, whose sums are the same.
- *   ring     Partial sums go round the loop, too, so the order of the nodes is another one for
- *            each shard: the bits of an element depend on its place in the vector.  Networks have
- *            it easier when each node sends to one other, so who asks for it may have it.
+ *            to neighbour.  Partial sums never travel, so those of 16-bit floats may be floats
+ *            (lowlat_turn.h).  Above 32 nodes, where an owner would have too many connections,
+ * direct is halving, whose sums are the same. ring     Partial sums go round the loop, too, so the
+ * order of the nodes is another one for each shard: the bits of an element depend on its place in
+ * the vector.  Networks have it easier when each node sends to one other, so who asks for it may
+ * have it.
  *
  *   cost     direct: N alpha + 2 (N-1)/N n beta
  *            ring:   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies
@@ -40,6 +41,7 @@
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
 #include "lowlat_pipe.h"
+#include "lowlat_turn.h"
 #include "sizes.h"
 
 enum {
@@ -152,42 +154,30 @@ static size_t ring_hop(exchange_coder_t *base, const exchange_message_t *receive
     return capacity(base, sent);
 }
 
-/* A place for a partial sum, of those that a sum of the exchange has room for. */
-static unsigned char *place_at(const lowlat_pipe_t *pipe, void *numbers, unsigned place)
+/* The places for partial sums are in `numbers`. */
+static lowlat_turn_t turn_of(const lowlat_pipe_t *pipe, const exchange_message_t *message,
+                             const void *buffer, void *numbers)
 {
-    return (unsigned char *) numbers + place * pipe->message_bytes;
-}
-
-/* All merges of this turn; the places are in `numbers`. */
-static void add_in_turn(const lowlat_pipe_t *pipe, const exchange_message_t *message,
-                        const void *buffer, void *numbers, void *to)
-{
-    const arc_reducer_t *reducer = pipe->task->reducer;
-    const lowlat_order_t *order = &pipe->order;
-    const unsigned turn = message->round;
-    const void *sum = buffer;
-
-    for (unsigned i = order->first[turn]; i < order->first[turn + 1]; ++i) {
-        const lowlat_merge_t *merge = &order->merge[i];
-        const void *with = LOWLAT_ORDER_OWN == merge->with ? own_at(pipe, message)
-                                                           : place_at(pipe, numbers, merge->with);
-        const void *parts[] = {merge->with_is_left ? with : sum, merge->with_is_left ? sum : with};
-        reducer->reduce(parts, 2, to, message->span.elems, reducer->context);
-        sum = to;
-    }
-    if (sum == buffer) {
-        memcpy(to, buffer, capacity(&pipe->base, message));
-    }
+    return (lowlat_turn_t){
+        .order = &pipe->order,
+        .number = message->round,
+        .count = message->span.elems,
+        .came = buffer,
+        .own = own_at(pipe, message),
+        .places = numbers,
+        .place_bytes = pipe->message_bytes,
+        .reducer = pipe->task->reducer,
+        .widened = pipe->task->widened,
+    };
 }
 
 static void direct_add(exchange_coder_t *base, const exchange_message_t *message,
                        const void *buffer, const exchange_sum_t *x, exchange_sum_t *sum)
 {
-    const lowlat_pipe_t *pipe = (const lowlat_pipe_t *) base;
+    const lowlat_turn_t turn = turn_of((lowlat_pipe_t *) base, message, buffer, sum->numbers);
 
     (void) x; /* the same as `sum`, or there is none yet */
-    add_in_turn(pipe, message, buffer, sum->numbers,
-                place_at(pipe, sum->numbers, pipe->order.kept[message->round]));
+    lowlat_turn_keep(&turn);
 }
 
 /* Only owners have the parts of others, so what an owner sends is the total. */
@@ -195,8 +185,11 @@ static size_t direct_hop(exchange_coder_t *base, const exchange_message_t *recei
                          const void *buffer, const exchange_sum_t *x,
                          const exchange_message_t *sent, void *to)
 {
+    const lowlat_turn_t turn =
+        turn_of((lowlat_pipe_t *) base, received, buffer, NULL == x ? NULL : x->numbers);
+
     assert(!sent->partial);
-    add_in_turn((const lowlat_pipe_t *) base, received, buffer, NULL == x ? NULL : x->numbers, to);
+    lowlat_turn_end(&turn, to);
     return capacity(base, sent);
 }
 
@@ -382,13 +375,14 @@ static bool waits_for_nobody(const arc_task_t *base, unsigned rank)
     return false;
 }
 
-/* Elements of a chunk that has a piece for each owner and node. */
+/* Elements of a chunk that has a piece, of floats if these are added, for each owner and node. */
 static size_t chunk_elems(const lowlat_task_t *task, unsigned owners)
 {
     const lowlat_net_t *net = task->group->net;
     const size_t stride_bytes = task->reducer->stride_bytes;
     const size_t line_elems = lowlat_line_elems(stride_bytes);
-    const size_t lines = net->piece_bytes / (line_elems * stride_bytes);
+    const size_t sum_bytes = NULL != task->widened ? sizeof(float) : stride_bytes;
+    const size_t lines = net->piece_bytes / (line_elems * sum_bytes);
 
     return (lines > 0 ? lines : 1) * line_elems * owners * net->nodes;
 }

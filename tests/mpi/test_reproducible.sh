@@ -57,7 +57,8 @@ declared() {
         done
     done
     mpi_for_tests mpi_run "nodes of $3 small chunks" "$1" 60 \
-        "--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1" reproducible -g "$3" -l 20011
+        "--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
+        reproducible -h bf16 -g "$3" -l 70001
 }
 declared 4 2 2,2
 declared 3 1 1,1,1

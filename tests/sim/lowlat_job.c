@@ -269,6 +269,7 @@ void actor_start(actor_t *actor, const operation_t *operation)
     actor->task.out = actor->out.data;
     actor->task.count = operation->count;
     actor->task.span_bytes = operation->span_bytes;
+    actor->task.widened = NULL;
     sim_memory_turn(actor->memory, &actor->group);
     lowlat_algorithms[operation->algorithm].start(&actor->task);
     actor->running = true;
