@@ -65,18 +65,13 @@ static inline uint32_t largest_lane(words_t a)
     return (uint32_t) _mm_cvtsi128_si32(half);
 }
 
-/* The largest of the even and the odd halves, pairs, lanes of a, behind these those of b. */
-static inline __m256i larger_halves(__m256i a, __m256i b)
-{
-    return _mm256_max_epu32(_mm256_permute2x128_si256(a, b, 0x20),
-                            _mm256_permute2x128_si256(a, b, 0x31));
-}
-
+/* In each 128-bit half: the largest of pairs of lanes of a, then of b. */
 static inline __m256i larger_pairs(__m256i a, __m256i b)
 {
     return _mm256_max_epu32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
+/* In each half: the larger one of two neighbours of a, then of b. */
 static inline __m256i larger_lanes(__m256i a, __m256i b)
 {
     const __m256 x = _mm256_castsi256_ps(a);
@@ -86,17 +81,19 @@ static inline __m256i larger_lanes(__m256i a, __m256i b)
                             _mm256_castps_si256(_mm256_shuffle_ps(x, y, _MM_SHUFFLE(3, 1, 3, 1))));
 }
 
-/* Half h, lane j of the result belongs to vector 4 h + j. */
-static inline words_t block_maxima(const words_t most[WIDTH])
+static inline words_t four_maxima(const words_t most[4])
 {
-    enum { HALF = 4 };
-    __m256i two[HALF];
+    return (words_t) larger_lanes(larger_pairs((__m256i) most[0], (__m256i) most[1]),
+                                  larger_pairs((__m256i) most[2], (__m256i) most[3]));
+}
 
-    QUANT_UNROLL
-    for (unsigned j = 0; j < HALF; ++j) {
-        two[j] = larger_halves((__m256i) most[j], (__m256i) most[HALF + j]);
-    }
-    return (words_t) larger_lanes(larger_pairs(two[0], two[1]), larger_pairs(two[2], two[3]));
+static inline words_t block_maxima(const words_t fours[WIDTH / 4])
+{
+    const __m256i a = (__m256i) fours[0];
+    const __m256i b = (__m256i) fours[1];
+
+    return (words_t) _mm256_max_epu32(_mm256_permute2x128_si256(a, b, 0x20),
+                                      _mm256_permute2x128_si256(a, b, 0x31));
 }
 
 /* No block is shorter than a register. */

@@ -62,24 +62,16 @@ static inline uint32_t largest_lane(words_t a)
     return _mm512_reduce_max_epu32((__m512i) a);
 }
 
-/* The largest of the even and the odd eighths, quarters, ... of a, behind these those of b. */
-static inline __m512i larger_halves(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(1, 0, 1, 0)),
-                            _mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
-}
-
-static inline __m512i larger_quarters(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0)),
-                            _mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
-}
-
+/* In each 128-bit quarter: the largest of pairs of lanes of a, then of b. */
 static inline __m512i larger_pairs(__m512i a, __m512i b)
 {
-    return _mm512_max_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    enum { ODD = 0xaa, PAIR_BYTES = 8 };
+
+    return _mm512_max_epu32(_mm512_mask_blend_epi64(ODD, a, b),
+                            _mm512_alignr_epi8(b, a, PAIR_BYTES));
 }
 
+/* In each quarter: the larger one of two neighbours of a, then of b. */
 static inline __m512i larger_lanes(__m512i a, __m512i b)
 {
     const __m512 x = _mm512_castsi512_ps(a);
@@ -89,19 +81,23 @@ static inline __m512i larger_lanes(__m512i a, __m512i b)
                             _mm512_castps_si512(_mm512_shuffle_ps(x, y, _MM_SHUFFLE(3, 1, 3, 1))));
 }
 
-/* Quarter q, lane j of the result belongs to vector 4 q + j. */
-static inline words_t block_maxima(const words_t most[WIDTH])
+/* The larger ones of two quarters of a, then of b. */
+static inline __m512i larger_quarters(__m512i a, __m512i b)
 {
-    enum { QUARTERS = 4 };
-    __m512i four[QUARTERS];
+    return _mm512_max_epu32(_mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0)),
+                            _mm512_shuffle_i64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+}
 
-    QUANT_UNROLL
-    for (unsigned j = 0; j < QUARTERS; ++j) {
-        __m512i low = larger_halves((__m512i) most[j], (__m512i) most[4 + j]);
-        __m512i high = larger_halves((__m512i) most[8 + j], (__m512i) most[12 + j]);
-        four[j] = larger_quarters(low, high);
-    }
-    return (words_t) larger_lanes(larger_pairs(four[0], four[1]), larger_pairs(four[2], four[3]));
+static inline words_t four_maxima(const words_t most[4])
+{
+    return (words_t) larger_lanes(larger_pairs((__m512i) most[0], (__m512i) most[1]),
+                                  larger_pairs((__m512i) most[2], (__m512i) most[3]));
+}
+
+static inline words_t block_maxima(const words_t fours[WIDTH / 4])
+{
+    return (words_t) larger_quarters(larger_quarters((__m512i) fours[0], (__m512i) fours[1]),
+                                     larger_quarters((__m512i) fours[2], (__m512i) fours[3]));
 }
 
 /* Blocks are shorter than a register if they have 8 numbers. */

@@ -216,6 +216,9 @@ static inline size_t part_elems(unsigned shift)
     return shift < QUANT_SHIFT_ROW ? (size_t) 1 << shift : QUANT_LANES;
 }
 
+/* Of a block: comparisons that do not wait for each other. */
+enum { ACCUMULATORS = 8 };
+
 static inline void absmax_of_parts(const float *x, size_t rows, unsigned shift,
                                    uint32_t absmax[QUANT_BLOCKS])
 {
@@ -223,10 +226,17 @@ static inline void absmax_of_parts(const float *x, size_t rows, unsigned shift,
 
     for (size_t first = 0; first < rows * QUANT_LANES; first += part) {
         uint32_t *most = &absmax[first >> shift];
-        int32_t here = 0; /* signed, for the compiler's vectors: magnitudes have no sign bit */
-        for (size_t i = first; i < first + part; ++i) {
-            const int32_t magnitude = (int32_t) (bits_of(x[i]) & ABS_BITS);
-            here = magnitude > here ? magnitude : here;
+        int32_t lane[ACCUMULATORS] = {
+            0}; /* signed, for the compiler: magnitudes have no sign bit */
+        int32_t here = 0;
+        for (size_t i = first; i < first + part; i += ACCUMULATORS) {
+            for (unsigned a = 0; a < ACCUMULATORS; ++a) {
+                const int32_t magnitude = (int32_t) (bits_of(x[i + a]) & ABS_BITS);
+                lane[a] = magnitude > lane[a] ? magnitude : lane[a];
+            }
+        }
+        for (unsigned a = 0; a < ACCUMULATORS; ++a) {
+            here = lane[a] > here ? lane[a] : here;
         }
         *most = (uint32_t) here > *most ? (uint32_t) here : *most;
     }

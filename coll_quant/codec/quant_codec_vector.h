@@ -10,7 +10,9 @@
  *   nearest              to int32_t, ties to even
  *   multiply_add         a * b + c where a * b is exact
  *   largest, largest_lane    of two words; of the lanes of one vector of them
- *   block_maxima         of WIDTH vectors of words: the largest lane of each
+ *   four_maxima          of four vectors of words, in each part of four lanes: its largest lane of
+ *                        the first vector, the second, ...
+ *   block_maxima         of WIDTH / 4 such: the largest lanes of all their vectors, in order
  *   spread               of factors of blocks, that of each of WIDTH numbers, from a multiple of
  *                        WIDTH on
  *   swap_lanes           with those 1, 2, ... WIDTH / 2 lanes apart
@@ -31,13 +33,9 @@
 #define QUANT_CODEC_VECTOR_H
 
 #include "quant_codec_vector_codes.h"
+#include "quant_codec_vector_peaks.h"
 
 enum { LINE_FLOATS = 16 /* of a cache line */ };
-
-/* Where the lanes of a register begin: 0, 1, 2, ... */
-static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 /* What differs from format to format: constants, of which nothing is left in the loops. */
 typedef struct code {
@@ -46,169 +44,6 @@ typedef struct code {
     codes_t (*to)(floats_t x);
     floats_t (*from)(codes_t code);
 } code_t;
-
-/*
- * The largest magnitudes of a group of WIDTH blocks, on their way: a vector for each block, of
- * whose lanes the largest is the one.  Once the rows of a group are through, the vectors are
- * reduced together, by transposing, without a horizontal maximum for each.  As integers, which miss
- * no NaN.
- */
-typedef struct peaks {
-    words_t most[WIDTH];
-    uint32_t *absmax; /* raised for each group */
-} peaks_t;
-
-/* The numbers of a group, less one: a mask.  All bits if a group has all numbers. */
-ALWAYS_INLINE size_t group_mask(unsigned shift)
-{
-    return ((size_t) WIDTH << shift) - 1;
-}
-
-/* The group that begins with block `first`. */
-ALWAYS_INLINE void store_group(const peaks_t *peaks, size_t first)
-{
-    uint32_t *absmax = peaks->absmax + first;
-
-    store_words(absmax, largest(load_words(absmax), block_maxima(peaks->most)));
-}
-
-/* By a row of a block of one or more. */
-ALWAYS_INLINE void raise_wide(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
-                              unsigned shift)
-{
-    const size_t row_in_block = row & (((size_t) 1 << shift >> QUANT_SHIFT_ROW) - 1);
-    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
-    words_t here[VECTORS];
-
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        here[v] = (words_t) value[v] & ABS_BITS;
-    }
-    QUANT_UNROLL
-    for (unsigned half = VECTORS / 2; half > 0; half /= 2) {
-        QUANT_UNROLL
-        for (unsigned v = 0; v < half; ++v) {
-            here[v] = largest(here[v], here[v + half]);
-        }
-    }
-    *most = 0 == row_in_block ? here[0] : largest(*most, here[0]);
-}
-
-/* By a row of two blocks or more. */
-ALWAYS_INLINE void raise_narrow(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
-                                unsigned shift)
-{
-    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
-
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        const words_t here = (words_t) value[v] & ABS_BITS;
-        const unsigned block = v * WIDTH >> shift;
-        if (WIDTH >> shift > 1) {
-            const words_t low = (words_t) (load_words(lane_numbers) < WIDTH / 2);
-            most[block] = here & low;
-            most[block + 1] = here & ~low;
-        } else {
-            most[block] = v * WIDTH == block << shift ? here : largest(most[block], here);
-        }
-    }
-}
-
-ALWAYS_INLINE void raise_peaks(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
-                               unsigned shift)
-{
-    const size_t end = (row + 1) * QUANT_LANES;
-
-    if (shift >= QUANT_SHIFT_ROW) {
-        raise_wide(peaks, value, row, shift);
-    } else {
-        raise_narrow(peaks, value, row, shift);
-    }
-    if (0 == (end & group_mask(shift))) {
-        store_group(peaks, (end >> shift) - WIDTH);
-    }
-}
-
-/* Behind the last of `rows` rows: the group that is not whole. */
-ALWAYS_INLINE void store_peaks(peaks_t *peaks, size_t rows, unsigned shift)
-{
-    const size_t elems = rows * QUANT_LANES;
-    const size_t left = elems & group_mask(shift);
-
-    if (0 != left) {
-        for (size_t b = ((left - 1) >> shift) + 1; b < WIDTH; ++b) {
-            peaks->most[b] = (words_t){0};
-        }
-        store_group(peaks, (elems - left) >> shift);
-    }
-}
-
-ALWAYS_INLINE void absmax_rows(const float *x, size_t rows, unsigned shift,
-                               uint32_t absmax[QUANT_BLOCKS])
-{
-    peaks_t peaks;
-
-    peaks.absmax = absmax;
-
-    for (size_t row = 0; row < rows; ++row) {
-        floats_t value[VECTORS];
-        QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            value[v] = load_floats(x + row * QUANT_LANES + v * WIDTH);
-        }
-        raise_peaks(&peaks, value, row, shift);
-    }
-    store_peaks(&peaks, rows, shift);
-}
-
-static void block_absmax(const float *x, size_t rows, unsigned shift, uint32_t absmax[QUANT_BLOCKS])
-{
-    if (QUANT_SHIFT_ROW == shift) {
-        absmax_rows(x, rows, QUANT_SHIFT_ROW, absmax);
-    } else {
-        absmax_rows(x, rows, shift, absmax);
-    }
-}
-
-static uint32_t peak(const uint32_t absmax[QUANT_BLOCKS])
-{
-    words_t most = load_words(absmax);
-
-    QUANT_UNROLL
-    for (unsigned v = 1; v < VECTORS; ++v) {
-        most = largest(most, load_words(absmax + v * WIDTH));
-    }
-    return largest_lane(most);
-}
-
-static bool scales(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
-                   uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_BLOCKS],
-                   uint32_t most[QUANT_BLOCKS])
-{
-    const words_t scale_min = (words_t) (range->scale_min - (floats_t){0});
-    codes_t rounded[VECTORS];
-    words_t refused = {0};
-
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        refused |= (words_t) (load_words(absmax + v * WIDTH) >= range->limit);
-    }
-    if (is_any(refused)) {
-        return false;
-    }
-    QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        words_t here = load_words(absmax + v * WIDTH);
-        store_words(absmax + v * WIDTH, (words_t){0});
-        store_words(most + v * WIDTH, largest(load_words(most + v * WIDTH), here));
-        /* Of positive floats the larger one has the larger bits. */
-        words_t step = (words_t) quotient((floats_t) here, range->divisor);
-        rounded[v] = to_bf16((floats_t) largest(step, scale_min));
-        store_floats(inverse + v * WIDTH, inverse_of(from_bf16(rounded[v])));
-    }
-    store_shorts(rounded, scale);
-    return true;
-}
 
 /* Those of the numbers of row `row`. */
 ALWAYS_INLINE void load_factors(code_t of, const float *factor, size_t row, unsigned shift,
@@ -259,26 +94,50 @@ ALWAYS_INLINE void decode_rows(code_t of, const uint8_t *codes, size_t rows, uns
     }
 }
 
+/* A row of sums. */
+ALWAYS_INLINE void decode_add_row(code_t of, const uint8_t *codes, size_t row, unsigned shift,
+                                  const float *factor, const float *x, float *sum,
+                                  floats_t total[VECTORS])
+{
+    const size_t at = row * QUANT_LANES;
+    floats_t by[VECTORS];
+
+    codes += row * quant_row_bytes(of.bits);
+    load_factors(of, factor, row, shift, by);
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
+        floats_t value = of.from(unpack_codes(codes, of.bits, v));
+        floats_t own = load_floats(x + at + v * WIDTH);
+        total[v] = of.scaled ? multiply_add(value, by[v], own) : value + own;
+        store_floats(sum + at + v * WIDTH, total[v]);
+    }
+}
+
 ALWAYS_INLINE void decode_add_rows(code_t of, const uint8_t *codes, size_t rows, unsigned shift,
                                    const float *factor, const float *x, float *sum,
                                    uint32_t absmax[QUANT_BLOCKS])
 {
+    size_t row = 0;
+    floats_t total[VECTORS];
     peaks_t peaks;
 
     peaks.absmax = absmax;
-
-    for (size_t row = 0; row < rows; ++row, codes += quant_row_bytes(of.bits)) {
-        const size_t at = row * QUANT_LANES;
-        floats_t by[VECTORS];
-        floats_t total[VECTORS];
-        load_factors(of, factor, row, shift, by);
+    while (QUANT_SHIFT_ROW == shift && row + WIDTH <= rows) {
+        words_t fours[FOURS];
         QUANT_UNROLL
-        for (unsigned v = 0; v < VECTORS; ++v) {
-            floats_t value = of.from(unpack_codes(codes, of.bits, v));
-            floats_t own = load_floats(x + at + v * WIDTH);
-            total[v] = of.scaled ? multiply_add(value, by[v], own) : value + own;
-            store_floats(sum + at + v * WIDTH, total[v]);
+        for (unsigned four = 0; four < FOURS; ++four) {
+            words_t most[FOUR];
+            QUANT_UNROLL
+            for (unsigned i = 0; i < FOUR; ++i, ++row) {
+                decode_add_row(of, codes, row, shift, factor, x, sum, total);
+                most[i] = row_peaks(total);
+            }
+            fours[four] = four_maxima(most);
         }
+        raise_group(absmax + row - WIDTH, fours);
+    }
+    for (; row < rows; ++row) {
+        decode_add_row(of, codes, row, shift, factor, x, sum, total);
         raise_peaks(&peaks, total, row, shift);
     }
     store_peaks(&peaks, rows, shift);

@@ -11,6 +11,12 @@ static size_t scales_bytes(const quant_format_t *format, size_t blocks)
     return format->scaled ? blocks * sizeof(uint16_t) : 0;
 }
 
+/* Without the division that the compiler would make of a size that it does not know. */
+static size_t blocks_of(size_t elems, unsigned shift)
+{
+    return (elems + ((size_t) 1 << shift) - 1) >> shift;
+}
+
 /* An exact format pads nothing: its payload is the elements. */
 static size_t codes_bytes(const quant_format_t *format, size_t elems)
 {
@@ -43,7 +49,7 @@ quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index)
     const size_t first = index * tiles->tile_elems;
     const size_t left = tiles->codec->elems - first;
     const size_t here = arc_min(left, tiles->tile_elems);
-    const size_t blocks = arc_divide_up(tiles->codec->elems, (size_t) 1 << tiles->shift);
+    const size_t blocks = blocks_of(tiles->codec->elems, tiles->shift);
     const size_t codes = scales_bytes(format, blocks) + codes_bytes(format, first);
     const size_t rows = here / QUANT_LANES;
 
@@ -55,7 +61,7 @@ quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index)
         .first = first,
         .rows = rows,
         .tail = here % QUANT_LANES,
-        .blocks = arc_divide_up(here, (size_t) 1 << tiles->shift),
+        .blocks = blocks_of(here, tiles->shift),
         .scales = index * scales_bytes(format, QUANT_BLOCKS),
         .codes = codes,
         .tail_codes = codes + rows * quant_row_bytes(format->bits),
@@ -83,12 +89,13 @@ void quant_tile_factors(const quant_tile_t *tile, const uint8_t *payload,
                         float factor[QUANT_BLOCKS])
 {
     const uint8_t *scale = payload + tile->scales;
-    uint8_t padded[QUANT_SCALES_BYTES] = {0};
+    uint8_t padded[QUANT_SCALES_BYTES];
 
     if (!tile->format->scaled) {
         return;
     }
     if (tile->blocks < QUANT_BLOCKS) {
+        memset(padded, 0, sizeof(padded));
         memcpy(padded, scale, scales_bytes(tile->format, tile->blocks));
         scale = padded;
     }
