@@ -191,6 +191,19 @@ static inline void store_shorts(const codes_t code[VECTORS], void *to)
     }
 }
 
+static inline void store_signs(codes_t code, uint8_t *to)
+{
+    *to = (uint8_t) _mm256_movemask_ps((__m256) code);
+}
+
+static inline codes_t load_signs(const uint8_t *from, int32_t number)
+{
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i signs = _mm256_and_si256(_mm256_set1_epi32(*from), lane);
+
+    return (codes_t) _mm256_and_si256(_mm256_cmpeq_epi32(signs, lane), _mm256_set1_epi32(number));
+}
+
 #include "quant_codec_vector.h"
 
 const quant_kernels_t quant_kernels_avx2 = VECTOR_KERNELS;

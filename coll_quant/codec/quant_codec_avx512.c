@@ -215,6 +215,21 @@ static inline void store_shorts(const codes_t code[VECTORS], void *to)
     }
 }
 
+static inline void store_signs(codes_t code, uint8_t *to)
+{
+    const uint16_t signs = (uint16_t) _mm512_movepi32_mask((__m512i) code);
+
+    memcpy(to, &signs, sizeof(signs));
+}
+
+static inline codes_t load_signs(const uint8_t *from, int32_t number)
+{
+    uint16_t signs = 0;
+
+    memcpy(&signs, from, sizeof(signs));
+    return (codes_t) _mm512_maskz_set1_epi32(signs, number);
+}
+
 #include "quant_codec_vector.h"
 
 const quant_kernels_t quant_kernels_avx512 = VECTOR_KERNELS;

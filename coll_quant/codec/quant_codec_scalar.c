@@ -145,6 +145,19 @@ static inline uint8_t *put_plane(const int32_t code[QUANT_LANES], unsigned plane
     return row + bytes;
 }
 
+/* The plane of one bit, which is the last one and has the signs: 64 bits, lane 0 the lowest. */
+static inline void put_signs(const int32_t code[QUANT_LANES], uint8_t *row)
+{
+    for (size_t j = 0; j < QUANT_LANES / 8; ++j) {
+        uint32_t byte = 0;
+        QUANT_UNROLL
+        for (unsigned k = 0; k < 8; ++k) {
+            byte |= (uint32_t) (code[8 * j + k] < 0) << k;
+        }
+        row[j] = (uint8_t) byte;
+    }
+}
+
 static inline void pack_row(const int32_t code[QUANT_LANES], unsigned bits, uint8_t *row)
 {
     uint16_t half[QUANT_LANES];
@@ -163,6 +176,9 @@ static inline void pack_row(const int32_t code[QUANT_LANES], unsigned bits, uint
     row = 0 != (bits & 8) ? put_plane(code, 8, 0, row) : row;
     row = 0 != (bits & 4) ? put_plane(code, 4, bits & 8, row) : row;
     row = 0 != (bits & 2) ? put_plane(code, 2, bits & 12, row) : row;
+    if (0 != (bits & 1)) {
+        put_signs(code, row);
+    }
 }
 
 static inline const uint8_t *take_plane(const uint8_t *row, unsigned plane, unsigned done,
@@ -177,6 +193,18 @@ static inline const uint8_t *take_plane(const uint8_t *row, unsigned plane, unsi
         }
     }
     return row + bytes;
+}
+
+/* Of codes of `bits` bits. */
+static inline void take_signs(const uint8_t *row, unsigned bits, uint32_t value[QUANT_LANES])
+{
+    static const uint32_t bit[8] = {1, 2, 4, 8, 16, 32, 64, 128}; /* compilers compare vectors */
+
+    for (size_t j = 0; j < QUANT_LANES / 8; ++j) {
+        for (unsigned k = 0; k < 8; ++k) {
+            value[8 * j + k] |= (row[j] & bit[k]) == bit[k] ? UINT32_C(1) << (bits - 1) : 0;
+        }
+    }
 }
 
 /* The inverse of pack_row(); codes are signed. */
@@ -205,6 +233,9 @@ static inline void unpack_row(const uint8_t *row, unsigned bits, int32_t code[QU
     row = 0 != (bits & 8) ? take_plane(row, 8, 0, value) : row;
     row = 0 != (bits & 4) ? take_plane(row, 4, bits & 8, value) : row;
     row = 0 != (bits & 2) ? take_plane(row, 2, bits & 12, value) : row;
+    if (0 != (bits & 1)) {
+        take_signs(row, bits, value);
+    }
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
         code[lane] = (int32_t) (value[lane] << (32 - bits)) >> (32 - bits);
     }

@@ -23,6 +23,8 @@
  *   store_signed_bytes   a row of codes in -128 .. 127
  *   store_bytes          words in 0 .. 255 of one, a half or a quarter row
  *   store_shorts         a row of codes in -32768 .. 32767
+ *   store_signs          of a vector of codes, a bit each
+ *   load_signs           a number in the lanes whose bit is set, 0 in the others
  *
  * Bit for bit the scalar kernels: same quotients, same products, same order of
  * operations; see there for what is computed and why it is exact.

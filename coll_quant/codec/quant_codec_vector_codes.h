@@ -123,6 +123,15 @@ ALWAYS_INLINE uint8_t *put_plane(const codes_t code[VECTORS], unsigned plane, un
     return row + quant_row_bytes(plane);
 }
 
+/* The plane of one bit, the signs. */
+ALWAYS_INLINE void put_signs(const codes_t code[VECTORS], uint8_t *row)
+{
+    QUANT_UNROLL
+    for (unsigned v = 0; v < VECTORS; ++v) {
+        store_signs(code[v], row + v * WIDTH / 8);
+    }
+}
+
 ALWAYS_INLINE void pack_row(const codes_t code[VECTORS], unsigned bits, uint8_t *row)
 {
     if (32 == bits) {
@@ -143,6 +152,9 @@ ALWAYS_INLINE void pack_row(const codes_t code[VECTORS], unsigned bits, uint8_t 
     row = 0 != (bits & 8) ? put_plane(code, 8, 0, row) : row;
     row = 0 != (bits & 4) ? put_plane(code, 4, bits & 8, row) : row;
     row = 0 != (bits & 2) ? put_plane(code, 2, bits & 12, row) : row;
+    if (0 != (bits & 1)) {
+        put_signs(code, row);
+    }
 }
 
 /* The inverse of put_plane() for the lanes from v * WIDTH on: the bits at their place, signed. */
@@ -185,6 +197,10 @@ ALWAYS_INLINE codes_t unpack_codes(const uint8_t *row, unsigned bits, unsigned v
     code |= 0 != (bits & 8) ? take_plane(row, 8, bits, v) : code;
     code |= 0 != (bits & 4) ? take_plane(row, 4, bits, v) : code;
     code |= 0 != (bits & 2) ? take_plane(row, 2, bits, v) : code;
+    if (0 != (bits & 1)) {
+        const unsigned done = bits - 1;
+        code |= load_signs(row + (done * QUANT_LANES + v * WIDTH) / 8, -(1 << done));
+    }
     return code;
 }
 

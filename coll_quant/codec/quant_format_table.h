@@ -43,9 +43,15 @@
 #define QUANT_FORMAT_TABLE(X) \
     X(int8,     1,  8, integer, 1,    127, 0x1p-118f, QUANT_LIMIT_SCALED,  6, 1.0f,       0) \
     X(int4,     2,  4, integer, 1,      7, 0x1p-118f, QUANT_LIMIT_SCALED,  2, 1.0f,       0) \
+    X(int5,    12,  5, integer, 1,     15, 0x1p-118f, QUANT_LIMIT_SCALED,  3, 1.0f,       0) \
     X(int6,     8,  6, integer, 1,     31, 0x1p-118f, QUANT_LIMIT_SCALED,  4, 1.0f,       0) \
+    X(int7,    13,  7, integer, 1,     63, 0x1p-118f, QUANT_LIMIT_SCALED,  5, 1.0f,       0) \
+    X(int9,    14,  9, integer, 1,    254, 0x1p-118f, QUANT_LIMIT_SCALED,  7, 1.0f,       0) \
     X(int10,    9, 10, integer, 1,    509, 0x1p-118f, QUANT_LIMIT_SCALED,  8, 1.0f,       0) \
+    X(int11,   15, 11, integer, 1,   1019, 0x1p-118f, QUANT_LIMIT_SCALED,  9, 1.0f,       0) \
     X(int12,   10, 12, integer, 1,   2039, 0x1p-118f, QUANT_LIMIT_SCALED, 10, 1.0f,       0) \
+    X(int13,   16, 13, integer, 1,   4079, 0x1p-118f, QUANT_LIMIT_SCALED, 11, 1.0f,       0) \
+    X(int14,   17, 14, integer, 1,   8159, 0x1p-118f, QUANT_LIMIT_SCALED, 12, 1.0f,       0) \
     X(int16,    3, 16, integer, 1,  32639, 0x1p-118f, QUANT_LIMIT_SCALED, 14, 1.0f,       0) \
     X(fp8_e4m3, 4,  8, e4m3,    1,    448, 0x1p-117f, QUANT_LIMIT_SCALED,  3, 0x1p-9f,    0) \
     X(fp8_e5m2, 5,  8, e5m2,    1,  57344, 0x1p-110f, QUANT_LIMIT_SCALED,  2, 0x1p-16f,   0) \

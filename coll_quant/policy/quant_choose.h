@@ -12,7 +12,7 @@
  *
  * The error of this grows with the number of ranks.  Where it would be above a limit that is set
  * for auto, the limit counts as a target, with int8 as the format of the fewest bytes: with 1e-3
- * that is int10 on the same algorithm from 104 ranks on.
+ * that is int9 on the same algorithm from 104 ranks on.
  *
  * With a target for the normalized mean square error (NMSE: the mean square of the
  * error over that of the exact result) it is

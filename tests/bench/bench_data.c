@@ -2,18 +2,24 @@
  * The error of an allreduce on data that are not normal, for formats and blocks:
  *
  *   bench_data RANKS ELEMENTS
+ *   bench_data limits RANKS ELEMENTS
  *
  * Schedules, messages and codec are the component's, by full_loop, on the simulated network of the
  * tests.  Prints tab-separated columns with a header: format, block, bits of a number on the wire,
  * and for each kind of data (tests/sim/quant_data.h) the mean square error divided by the mean
  * square of the exact sum, of the numbers that this kind is about.
  *
+ * limits: with a limit for every element (coll_quant_target_abs), the bits of a number on the wire,
+ * headers included, for limits that are parts of the largest exact result.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "quant_data.h"
 
@@ -32,9 +38,15 @@ static const struct row {
     {&quant_format_int4, 64, QUANT_ROTATION_NONE},
     {&quant_format_int4, 16, QUANT_ROTATION_NONE},
     {&quant_format_int4, 64, QUANT_ROTATION_HADAMARD},
+    {&quant_format_int5, 64, QUANT_ROTATION_NONE},
     {&quant_format_int6, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int7, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int9, 64, QUANT_ROTATION_NONE},
     {&quant_format_int10, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int11, 64, QUANT_ROTATION_NONE},
     {&quant_format_int12, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int13, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int14, 64, QUANT_ROTATION_NONE},
     {&quant_format_int16, 64, QUANT_ROTATION_NONE},
     {&quant_format_fp8_e4m3, 64, QUANT_ROTATION_NONE},
     {&quant_format_fp8_e5m2, 64, QUANT_ROTATION_NONE},
@@ -76,13 +88,88 @@ static bool print_row(const struct row *row, quant_job_t *job)
     return true;
 }
 
+static const char *const kind_names[] = {
+#define X(_name, ...) #_name,
+    QUANT_DATA_TABLE(X)
+#undef X
+};
+
+static const quant_data_t limited_kinds[] = {
+    QUANT_DATA_normal, QUANT_DATA_mixed, QUANT_DATA_outliers, QUANT_DATA_sparse, QUANT_DATA_tails};
+enum { LIMITED_KINDS = sizeof(limited_kinds) / sizeof(limited_kinds[0]) };
+
+/* Of a number on the wire: a rank sends 2 (N - 1)/N of the vector.  Negative: the call failed. */
+static double limited_bits(const quant_job_t *job)
+{
+    float *result = test_alloc(job->count * sizeof(float));
+    const quant_outcome_t outcome = quant_job_run(job, 1, result);
+    const bool kept = quant_outcome_is_clean(&outcome) &&
+                      (double) outcome.bound <= job->bound_max &&
+                      quant_oracle_worst_error(job, result) <= job->bound_max;
+
+    free(result);
+    return kept ? (double) outcome.bytes * 8 / (2.0 * (job->ranks - 1) * (double) job->count) : -1;
+}
+
+static double largest_sum(const quant_job_t *job)
+{
+    double *sum = test_alloc(job->count * sizeof(double));
+    double largest = 0;
+
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        largest = fmax(largest, fabs(sum[i]));
+    }
+    free(sum);
+    return largest;
+}
+
+static bool print_limits(quant_job_t *job)
+{
+    enum { SEGMENT_TILES = 7, STEPS = 12 }; /* of an int16 message of the component's 60 KiB */
+    bool *counted = test_alloc(job->count * sizeof(bool));
+    bool fine = true;
+
+    job->config.reduce_format = job->config.gather_format = &quant_format_int16;
+    job->config.bounded = true;
+    job->config.coarsest = &quant_format_int4;
+    job->config.block_rows = QUANT_LANES;
+    job->config.segment_elems = SEGMENT_TILES * quant_tile_elems(QUANT_LANES);
+    printf("limit");
+    for (unsigned k = 0; k < LIMITED_KINDS; ++k) {
+        printf("\t%s", kind_names[limited_kinds[k]]);
+    }
+    printf("\n");
+    for (unsigned step = 0; step < STEPS && fine; ++step) {
+        const double part = pow(10, -1 - step / 3.0);
+        printf("%.2g", part);
+        for (unsigned k = 0; k < LIMITED_KINDS && fine; ++k) {
+            quant_data_fill(limited_kinds[k], job->inputs, job->ranks, job->count, SEED, counted);
+            job->bound_max = part * largest_sum(job);
+            const double bits = limited_bits(job);
+            fine = bits > 0;
+            printf("\t%.2f", bits);
+        }
+        printf("\n");
+    }
+    free(counted);
+    if (!fine) {
+        fprintf(stderr, "bench_data: a limit was not kept\n");
+    }
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
-    const unsigned ranks = argc == 3 ? (unsigned) whole_number(argv[1], 2, JOB_RANKS_MAX) : 0;
-    const size_t count = argc == 3 ? whole_number(argv[2], 1, ELEMENTS_MAX) : 0;
+    const bool limits = argc == 4 && 0 == strcmp("limits", argv[1]);
+    const int first = limits ? 2 : 1;
+    const bool enough = argc == first + 2;
+    const unsigned ranks = enough ? (unsigned) whole_number(argv[first], 2, JOB_RANKS_MAX) : 0;
+    const size_t count = enough ? whole_number(argv[first + 1], 1, ELEMENTS_MAX) : 0;
 
     if (0 == ranks || 0 == count) {
-        fprintf(stderr, "usage: bench_data RANKS ELEMENTS: 2 to %d ranks, 1 to %d elements\n",
+        fprintf(stderr,
+                "usage: bench_data [limits] RANKS ELEMENTS: 2 to %d ranks, 1 to %d elements\n",
                 JOB_RANKS_MAX, ELEMENTS_MAX);
         return EXIT_FAILURE;
     }
@@ -90,10 +177,15 @@ int main(int argc, char **argv)
     quant_job_t job = quant_job_new(quant_algo_by_name("full_loop"), ranks, count, inputs, SEED);
     bool fine = true;
 
+    if (limits) {
+        fine = print_limits(&job);
+        quant_inputs_free(inputs, ranks);
+        return fine ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
     printf("format\tblock\tbits");
-#define X(_name, ...) printf("\t%s", #_name);
-    QUANT_DATA_TABLE(X)
-#undef X
+    for (unsigned kind = 0; kind < QUANT_DATA_KINDS; ++kind) {
+        printf("\t%s", kind_names[kind]);
+    }
     printf("\n");
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]) && fine; ++r) {
         fine = print_row(&rows[r], &job);

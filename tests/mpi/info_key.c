@@ -117,7 +117,7 @@ static const struct {
     {"", false, "int8", "on"},
     {"garbage", false, "int8", "garbage"},
     {"off", true, "off", "off"},
-    {"INT9", true, "off", "INT9"},
+    {"INT3", true, "off", "INT3"},
     {"int8", false, "int8", "on"},
 };
 

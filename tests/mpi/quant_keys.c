@@ -159,7 +159,7 @@ static void check_guards(MPI_Comm comm)
 static void check_refused(MPI_Comm comm)
 {
     static const char *const refused[][2] = {
-        {"arc_quant_format", "int5"},        {"arc_quant_algorithm", "ring"},
+        {"arc_quant_format", "int3"},        {"arc_quant_algorithm", "ring"},
         {"arc_quant_stages", "most"},        {"arc_quant_block", "7"},
         {"arc_quant_min_bytes", "much"},     {"arc_quant_target_nmse", "2"},
         {"arc_quant_rounding", "up"},        {"arc_quant_rotation", "fast"},

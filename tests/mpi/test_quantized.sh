@@ -56,9 +56,15 @@ while read -r format c; do
     mpi_run "np=3 $format" 3 60 "$on --mca coll_quant_format $format" quantized -n 1048576 -c "$c"
 done <<'END'
 int4 1.157e-2
+int5 2.521e-3
 int6 5.90e-4
+int7 1.432e-4
+int9 8.931e-6
 int10 2.224e-6
+int11 5.549e-7
 int12 1.386e-7
+int13 3.463e-8
+int14 8.655e-9
 int16 5.41e-10
 fp8_e4m3 6.29e-4
 fp8_e5m2 2.51e-3

@@ -303,6 +303,7 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
     judge_outcome(&outcome, members, job);
     outcome.outstanding = sim_network_outstanding(network);
     outcome.messages = sim_network_delivered(network);
+    outcome.bytes = sim_network_delivered_bytes(network);
     outcome.fault_happened = sim_network_fault_happened(network);
     const size_t out_bytes = quant_job_out_count(job) * number_bytes(job);
     const unsigned results = (unsigned) blocks_of(job, EXCHANGE_REDUCE_SCATTER);

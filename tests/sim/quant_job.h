@@ -46,6 +46,7 @@ typedef struct quant_outcome {
     bool fault_happened;
     size_t outstanding; /* requests left at the end; after abort() of the unfinished tasks */
     uint64_t messages;  /* delivered */
+    uint64_t bytes;     /* of these */
     /* [rank][peer]: at the end the unfinished rank said to wait for the peer */
     bool waits[JOB_RANKS_MAX][JOB_RANKS_MAX];
     unsigned accused; /* how many of these are true */

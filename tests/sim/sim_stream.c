@@ -43,6 +43,7 @@ struct sim_network {
     uint64_t operations; /* counted for fail_at */
     uint64_t messages;   /* counted for garble_at */
     uint64_t delivered;
+    uint64_t delivered_bytes;
     size_t outstanding;
     bool down;
     bool fault_happened;
@@ -271,6 +272,7 @@ static void deliver_message(sim_network_t *network, operation_t *send, operation
     take_out(link_of(network->receives, network, receive), receive);
     receive->done = true;
     ++network->delivered;
+    network->delivered_bytes += receive->bytes;
     finish_send(network, send);
 }
 
@@ -350,6 +352,11 @@ size_t sim_network_outstanding(const sim_network_t *network)
 uint64_t sim_network_delivered(const sim_network_t *network)
 {
     return network->delivered;
+}
+
+uint64_t sim_network_delivered_bytes(const sim_network_t *network)
+{
+    return network->delivered_bytes;
 }
 
 bool sim_network_fault_happened(const sim_network_t *network)

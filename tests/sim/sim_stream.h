@@ -43,8 +43,9 @@ arc_stream_t *sim_network_stream(sim_network_t *network, unsigned rank);
 /* Started and neither completed nor aborted: 0 after a correct end, good or bad. */
 size_t sim_network_outstanding(const sim_network_t *network);
 
-/* Messages delivered so far, and whether the fault asked for has happened. */
+/* Messages delivered so far, their bytes, and whether the fault asked for has happened. */
 uint64_t sim_network_delivered(const sim_network_t *network);
+uint64_t sim_network_delivered_bytes(const sim_network_t *network);
 bool sim_network_fault_happened(const sim_network_t *network);
 
 /* Let time pass: one message may arrive. */

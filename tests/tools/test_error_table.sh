@@ -42,12 +42,12 @@ if ! [ -x ./bench_error ] || ! command -v python3 >/dev/null; then
     echo "1..0 # SKIP needs bench_error, which needs cmocka, and python3"
     exit
 fi
-echo 1..22
+echo 1..23
 
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
         --tsv "$scratch/error.tsv" &&
-        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 5 * 3 * 10 + 5 + 2)) ]
+        [ "$(grep -c . "$scratch/error.tsv")" -eq $((2 + 5 * 3 * 16 + 5 + 2)) ]
 }
 ok_if "all rows of a small measurement are near the theory" has_all_rows
 ok_if "an unquantized ring is the bf16 ring" \
@@ -70,11 +70,17 @@ of_data() {
                    END { if (!found) exit 1 }' "$scratch/data.tsv"
 }
 ok_if "small tensors beside large ones are near these if they begin at blocks" of_data
+of_limits() {
+    succeeds "$bench/error_table" --limits --elements 16384 --tsv "$scratch/limits.tsv" &&
+        awk -F'\t' '$1 == "0.1" { found = $2 > 4 && $2 < 8 } $1 == "0.0001" { found = found && $2 > 14 && $2 < 24 }
+                   END { exit !found }' "$scratch/limits.tsv"
+}
+ok_if "smaller limits take more bits" of_limits
 ok_if "refuses no minishards" refuses usage ./bench_error --minishards 0 2 64 int8
-ok_if "refuses an unknown rounding" refuses int7 ./bench_error --rounding int7 2 64 int8
+ok_if "refuses an unknown rounding" refuses int3 ./bench_error --rounding int3 2 64 int8
 ok_if "refuses one rank" refuses usage ./bench_error 1 64 int8
 ok_if "refuses no elements" refuses usage ./bench_error 2 0 int8
-ok_if "refuses an unknown format" refuses int7 ./bench_error 2 64 int7
+ok_if "refuses an unknown format" refuses int3 ./bench_error 2 64 int3
 ok_if "tells when there is no program" refuses make "$bench/error_table" --bench "$scratch/none"
 
 # canned THEORY EXACT BASELINE: a bench_error that measures just this.

@@ -205,7 +205,7 @@ static void what_is_named_restricts_the_choice(void **state)
     assert_false(choose(&wanted, 8, &choice));
     wanted.format = NULL;
     assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int10, choice.format);
+    assert_ptr_equal(&quant_format_int9, choice.format);
     assert_string_equal("full_loop", choice.algo->name);
 
     /* Formats without scales and the exact one serve who names them. */
@@ -241,7 +241,7 @@ static void with_levels_the_hierarchical_one_is_taken(void **state)
     wanted.algo = quant_algo_by_name("hierarchical");
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
-    assert_ptr_equal(&quant_format_int10, choice.format);
+    assert_ptr_equal(&quant_format_int9, choice.format);
 }
 
 static void where_there_are_no_levels_it_is_left_open(void **state)
@@ -274,7 +274,7 @@ static void stages_that_are_exact_leave_room(void **state)
     (void) state;
 
     assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int10, choice.format);
+    assert_ptr_equal(&quant_format_int9, choice.format);
     wanted.exact_reduce = true;
     assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int8, choice.format);
@@ -302,7 +302,7 @@ static void with_feedback_a_call_has_the_error_of_two(void **state)
     }
 }
 
-/* The number of ranks is all that matters; 20000 are more than semi_loop of int10 is open to. */
+/* The number of ranks is all that matters. */
 static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
 {
     static const struct {
@@ -313,12 +313,13 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
         const char *algo;
     } rows[] = {
         {2, 1, false, "int8", "full_loop"},         {64, 1, false, "int8", "semi_loop"},
-        {102, 1, false, "int8", "semi_loop"},       {104, 1, false, "int10", "semi_loop"},
-        {256, 1, false, "int10", "semi_loop"},      {1024, 1, false, "int10", "semi_loop"},
+        {102, 1, false, "int8", "semi_loop"},       {104, 1, false, "int9", "semi_loop"},
+        {256, 1, false, "int9", "semi_loop"},       {420, 1, false, "int9", "semi_loop"},
+        {424, 1, false, "int10", "semi_loop"},      {1024, 1, false, "int10", "semi_loop"},
         {20000, 1, false, "int12", "semi_loop"},    {48, 1, true, "int8", "semi_loop"},
         {50, 1, true, "int8", "recursive_halving"}, {64, 1, true, "int8", "recursive_halving"},
-        {65, 1, true, "int10", "semi_loop"},        {512, 8, false, "int8", "hierarchical"},
-        {1024, 8, false, "int10", "hierarchical"},
+        {65, 1, true, "int9", "semi_loop"},         {512, 8, false, "int8", "hierarchical"},
+        {1024, 8, false, "int9", "hierarchical"},
     };
     const double limit = 1e-3;
     (void) state;

@@ -203,7 +203,7 @@ static void a_target_is_met_with_the_longest_blocks(void **state)
     assert_string_equal("int8", config.gather_format->name);
     settings.minishards = 1000000;
     assert_true(quant_settings_config(&settings, 8, &config));
-    assert_string_equal("int10", config.gather_format->name);
+    assert_string_equal("int9", config.gather_format->name);
     settings.target_nmse = 2.5e-4;
     assert_true(quant_settings_config(&settings, 8, &config));
     assert_string_equal("int8", config.gather_format->name);

@@ -24,8 +24,9 @@ enum { SEED = 4713, ROWS = 64, TILE = ROWS * QUANT_LANES };
 static const double sigmas = 6;
 
 static const quant_format_t *const formats[] = {
-    &quant_format_int4,  &quant_format_int6,  &quant_format_int8,
-    &quant_format_int10, &quant_format_int12, &quant_format_int16,
+    &quant_format_int4,  &quant_format_int5,  &quant_format_int6,  &quant_format_int7,
+    &quant_format_int8,  &quant_format_int9,  &quant_format_int10, &quant_format_int11,
+    &quant_format_int12, &quant_format_int13, &quant_format_int14, &quant_format_int16,
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -302,7 +303,8 @@ static void squares_of_errors_are_those_of_the_theory(void **state)
             assert_true(fabs(of->square[i] / s / s - expected) < sigmas / 2 / sqrt(DRAWS));
             assert_true(of->worst[i] <= (dither ? s / 2 : s) + least_step((double) x[i], s));
         }
-        assert_true(worst <= bound && worst > 0.9 * bound);
+        /* The block of the largest scale has 64 numbers, of which none may be next to a code. */
+        assert_true(worst <= bound && worst > 0.85 * bound);
         free(of);
     }
     free(x);
