@@ -106,7 +106,8 @@ uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t
     const bool is_short = bytes <= rules[1].max_bytes;
     const bool leaders_are_for_it = net->owners < 2 || (bytes <= net->leader_bytes);
 
-    if (has_fewest_steps ? is_long : is_short) {
+    /* Two nodes have to exchange everything, whoever does it. */
+    if (has_fewest_steps ? is_long && net->nodes > 2 : is_short) {
         return TWICE;
     }
     return candidate.leaders == leaders_are_for_it || net->owners < 2 ? FASTEST : SLOWER;

@@ -101,6 +101,23 @@ static void reproducible_begins_with_ours(void **state)
 }
 
 /* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
+/* All of it goes over the link between two nodes in any case, so the fewest steps are worth a try.
+ */
+static void long_messages_between_two_nodes_may_be_doubled(void **state)
+{
+    enum { LONG_BYTES = 1 << 20, NODES = 2, MORE_NODES = 3 };
+    const lowlat_candidates_t list = list_of(1, false);
+    const unsigned doubling = lowlat_candidates_find(&list, "doubling");
+    const lowlat_net_t two = {.nodes = NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t three = {.nodes = MORE_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
+
+    (void) state;
+    assert_int_equal(lowlat_candidate_guess(list.candidate[doubling], &two, LONG_BYTES),
+                     ARC_RATIO_ONE);
+    assert_true(lowlat_candidate_guess(list.candidate[doubling], &three, LONG_BYTES) >
+                ARC_RATIO_ONE);
+}
+
 static void guesses_go_with_the_rules(void **state)
 {
     (void) state;
@@ -127,6 +144,7 @@ int main(void)
         cmocka_unit_test(short_messages_begin_with_doubling_and_long_ones_below),
         cmocka_unit_test(reproducible_begins_with_ours),
         cmocka_unit_test(guesses_go_with_the_rules),
+        cmocka_unit_test(long_messages_between_two_nodes_may_be_doubled),
     };
     return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ enum {
     LINE_BYTES = 256,
     NAME_BYTES = 64,
     SEED = 20261123,
-    LOOP_CALLS = 100000,
+    LOOP_CALLS = 20000,
     PERCENT = 100,
     AGREE_US = 140, /* the mean of the slowest short call of the record that is passed down */
 };
