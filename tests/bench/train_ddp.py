@@ -4,7 +4,8 @@
 
 The hook is what a program needs to have DistributedDataParallel add with MPI; the rest is as with
 any other backend, and nothing here knows of ARC. The hook adds a bucket with one MPI_Allreduce of
-MPI_FLOAT, in place, by mpi4py. DistributedDataParallel itself starts with gloo, by which it hands
+MPI_FLOAT, in place, by mpi4py, or with --nonblocking one MPI_Iallreduce, which is waited for at
+the end of the backward pass. DistributedDataParallel itself starts with gloo, by which it hands
 the first parameters to all ranks.
 
 A network learns to classify sequences of tokens: an embedding, of which most rows have no gradient
@@ -58,6 +59,7 @@ def parse_arguments():
     parser.add_argument(
         "--rate", type=float, default=0.002, help="of learning, at first (%(default)s)"
     )
+    parser.add_argument("--nonblocking", action="store_true", help="MPI_Iallreduce for each bucket")
     arguments = parser.parse_args()
     if arguments.samples // WORLD.size < arguments.batch:
         parser.error("a rank's shard has less than one batch")
@@ -80,21 +82,36 @@ def make_network():
 
 
 class Adder:
-    """Its add() is the hook; the lengths of the buckets of the latest step."""
+    """Its add() is the hook; the lengths of the buckets of the latest step.
 
-    def __init__(self):
+    Nonblocking ones are pending while the backward pass goes on to the next bucket; at the last one
+    all are waited for.
+    """
+
+    def __init__(self, nonblocking):
+        self.nonblocking = nonblocking
+        self.pending = []
         self.calls = 0
         self.buckets = []
 
+    def finish(self):
+        for request, gradients, future in self.pending:
+            request.Wait()
+            future.set_result(gradients.div_(WORLD.size))
+        self.pending = []
+
     def add(self, _, bucket):
         gradients = bucket.buffer()
-        WORLD.Allreduce(MPI.IN_PLACE, gradients.numpy(), op=MPI.SUM)
+        future = torch.futures.Future()
+        start = WORLD.Iallreduce if self.nonblocking else WORLD.Allreduce
+        request = start(MPI.IN_PLACE, gradients.numpy(), op=MPI.SUM) or MPI.REQUEST_NULL
+        self.pending.append((request, gradients, future))
         self.calls += 1
         if bucket.index() == 0:
             self.buckets = []
         self.buckets.append(gradients.numel() * gradients.element_size())
-        future = torch.futures.Future()
-        future.set_result(gradients.div_(WORLD.size))
+        if not self.nonblocking or bucket.is_last():
+            self.finish()
         return future
 
 
@@ -113,11 +130,11 @@ def start_gloo():
         os.rmdir(place)
 
 
-def distribute(network):
+def distribute(network, nonblocking):
     # Otherwise the first bucket has 1 MiB, whatever the others have.
     torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = int(BUCKET_MIB * 2**20)
     model = DistributedDataParallel(network, bucket_cap_mb=BUCKET_MIB)
-    adder = Adder()
+    adder = Adder(nonblocking)
     model.register_comm_hook(None, adder.add)
     return model, adder
 
@@ -186,7 +203,7 @@ def main():
     generator = numpy.random.default_rng([arguments.seed, 1 + WORLD.rank])
     start_gloo()
     network = make_network()
-    model, adder = distribute(network)
+    model, adder = distribute(network, arguments.nonblocking)
     optimizer = torch.optim.Adam(network.parameters(), lr=arguments.rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     if WORLD.rank == 0:
