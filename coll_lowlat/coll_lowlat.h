@@ -61,6 +61,7 @@ typedef struct lowlat_module {
     arc_reduction_t reduction;
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
     struct {
+        bool unknown; /* whether parameters are the same on all ranks */
         bool ready;
         lowlat_map_t map;
         arc_type_t uint16;
@@ -83,6 +84,7 @@ int coll_lowlat_allreduce_init(const void *send, void *receive, int count,
                                ompi_request_t **request, mca_coll_base_module_t *base);
 
 /* How the component serves calls that are not blocking (mca_component.h). */
+void coll_lowlat_settled(arc_module_t *base);
 arc_reason_t coll_lowlat_admit(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call);
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call);

@@ -59,6 +59,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .allreduce = coll_lowlat_allreduce,
             .iallreduce = coll_lowlat_iallreduce,
             .allreduce_init = coll_lowlat_allreduce_init,
+            .settled = coll_lowlat_settled,
             .admit = coll_lowlat_admit,
             .prepare = coll_lowlat_prepare_init,
             .direct = coll_lowlat_direct,

@@ -45,8 +45,15 @@ static bool is_slower(const lowlat_module_t *module, size_t bytes)
                choice->list.candidate[choice->select[arc_select_class(bytes)].chosen].algorithm;
 }
 
-static void note_settled(lowlat_module_t *module)
+/*
+ * Ranks that may have other parameters find out when a call agrees, and not from what each of them
+ * makes of its arguments: until then every call is admitted.
+ */
+void coll_lowlat_settled(arc_module_t *base)
 {
+    lowlat_module_t *module = (lowlat_module_t *) base;
+
+    module->settled.unknown = ARC_PHASE_FRESH == base->phase && !base->params_known;
     module->settled.ready = ARC_PHASE_READY == module->base.phase;
     module->settled.map = module->map;
     module->settled.uint16 = module->bridge.uint16;
@@ -58,14 +65,12 @@ arc_reason_t coll_lowlat_admit(arc_module_t *base, const arc_call_t *call)
     arc_reduction_t reduction;
     size_t bytes = 0;
 
-    if (!base->unsettled) {
-        if (ARC_PHASE_DECLINED == base->phase) {
-            return base->declined;
-        }
-        note_settled(module);
+    if (!base->unsettled && ARC_PHASE_DECLINED == base->phase) {
+        return base->declined;
     }
-    if (call->count > 0 && mca_half_is(module->settled.uint16, call->op, call->type)) {
-        return ARC_REASON_NONE; /* the component below would add them as integers */
+    if (call->count > 0 &&
+        (module->settled.unknown || mca_half_is(module->settled.uint16, call->op, call->type))) {
+        return ARC_REASON_NONE; /* the component below would add 16-bit floats as integers */
     }
     arc_reason_t reason = reduction_of(module, call, &reduction, &bytes);
     if (ARC_REASON_NONE == reason) {
@@ -89,15 +94,20 @@ arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call
     arc_reduction_t reduction;
     size_t bytes = 0;
 
+    unsigned algorithm = LOWLAT_PASS_DOWN;
     arc_reason_t reason = reduction_of(module, call, &reduction, &bytes);
     if (ARC_REASON_NONE == reason) {
-        unsigned algorithm = coll_lowlat_choose(module, &reduction, bytes);
-        reason = LOWLAT_PASS_DOWN == algorithm
-                     ? ARC_REASON_TOO_LARGE
-                     : coll_lowlat_prepare(module, reason, &reduction, bytes, &algorithm);
+        algorithm = coll_lowlat_choose(module, &reduction, bytes);
+        reason = LOWLAT_PASS_DOWN == algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
     }
-    note_settled(module);
-    if (ARC_REASON_EMPTY != reason && mca_half_is(module->settled.uint16, call->op, call->type)) {
+    if (ARC_PHASE_READY != base->phase ||
+        (ARC_REASON_NONE == reason && bytes > module->enough_bytes[algorithm])) {
+        reason = coll_lowlat_prepare(module, reason, &reduction, bytes, &algorithm);
+    }
+    if (ARC_PHASE_DECLINED == base->phase) {
+        return base->declined;
+    }
+    if (ARC_REASON_EMPTY != reason && mca_half_is(module->bridge.uint16, call->op, call->type)) {
         return ARC_REASON_NONE;
     }
     return ARC_REASON_NONE == reason && is_slower(module, bytes) ? ARC_REASON_SLOWER : reason;

@@ -103,9 +103,11 @@ typedef struct quant_module {
     arc_type_t uint16;       /* what sums of MPI_UINT16_T are */
     quant_storage_t storage; /* if these are floats */
     bool active;             /* the user wants it on this communicator */
+    bool key_was_set;        /* by the program, perhaps on this rank alone */
     bool subscribed;         /* it was wanted before: all keys are heard of */
     /* As at the end of the last blocking call: what decides over nonblocking ones. */
     struct {
+        bool same; /* settings, on all ranks */
         arc_type_t uint16;
         quant_gain_t gain[QUANT_TRIED];
     } settled;
@@ -153,6 +155,7 @@ OBJ_CLASS_DECLARATION(quant_module_t);
 extern quant_component_t mca_coll_quant_component;
 
 /* How the component serves calls that are not blocking (mca_component.h). */
+void coll_quant_settled(arc_module_t *base);
 arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call);
 void coll_quant_retag(arc_module_t *base);

@@ -73,6 +73,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .allreduce_init = coll_quant_allreduce_init,
             .reduce_scatter_block_init = coll_quant_reduce_scatter_block_init,
             .allgather_init = coll_quant_allgather_init,
+            .settled = coll_quant_settled,
             .admit = coll_quant_admit,
             .prepare = coll_quant_prepare_init,
             .wait = quant_wait,

@@ -139,6 +139,7 @@ static bool take_value(quant_module_t *module, const char *key, const char *valu
         warn_of_value(module, key, value);
         return false;
     }
+    module->key_was_set = module->key_was_set || 0 != strcmp(value, info_initial);
     /* A format of the first key is what a program says that knows no other key. */
     module->settings.format = QUANT_FORMAT_UNSAID != module->format_of_wish ? module->format_of_wish
                                                                             : module->format_of_key;

@@ -62,8 +62,16 @@ static terms_t terms_of(const quant_module_t *module, const arc_call_t *call)
     };
 }
 
-static void note_settled(quant_module_t *module)
+/*
+ * Settings that ranks may have alone, by info keys, are compared in the first blocking call. Before
+ * that some ranks may not be in the slots of nonblocking calls at all, so nobody serves them.
+ */
+void coll_quant_settled(arc_module_t *base)
 {
+    quant_module_t *module = (quant_module_t *) base;
+
+    module->settled.same =
+        ARC_PHASE_FRESH != base->phase || (base->params_known && !module->key_was_set);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }
@@ -89,6 +97,9 @@ static arc_reason_t reason_of_call(const quant_module_t *module, const arc_call_
 {
     if (!module->active) {
         return ARC_REASON_OFF;
+    }
+    if (!module->settled.same) {
+        return ARC_REASON_YOUNG;
     }
     if (NULL == terms->element) {
         return call->count <= 0 ? ARC_REASON_EMPTY : ARC_REASON_TYPE_OR_OP;
@@ -123,9 +134,6 @@ arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    if (!base->unsettled) {
-        note_settled(module);
-    }
     const terms_t terms = terms_of(module, call);
     arc_reason_t reason = reason_of_call(module, call, &terms);
     if (terms.is_half) {
@@ -145,12 +153,15 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    base->calls_to_go = 0; /* who makes a persistent request will use it */
-    coll_quant_agree_if_due(module, 0);
-    note_settled(module);
+    coll_quant_settled(base);
+    if (module->settled.same) {
+        base->calls_to_go = 0; /* who makes a persistent request will use it */
+        coll_quant_agree_if_due(module, 0);
+        coll_quant_settled(base);
+    }
     const terms_t terms = terms_of(module, call);
     arc_reason_t reason = reason_of_call(module, call, &terms);
-    if (ARC_PHASE_BROKEN != base->phase && ARC_PHASE_READY != base->phase) {
+    if (module->settled.same && ARC_PHASE_BROKEN != base->phase && ARC_PHASE_READY != base->phase) {
         if (ARC_REASON_NONE == reason && !module->attainable) {
             reason = ARC_REASON_INACCURATE;
         }

@@ -39,7 +39,9 @@
  * In front of a loop over the vectors of a row: unrolled, they stay in registers.
  * gcc does not do it by itself at -O2, and the kernels then lose a third.
  */
-#if defined(__clang__)
+#if defined(__SANITIZE_ADDRESS__)
+#define QUANT_UNROLL /* its checks, unrolled, take minutes to compile */
+#elif defined(__clang__)
 #define QUANT_UNROLL _Pragma("unroll")
 #else
 #define QUANT_UNROLL _Pragma("GCC unroll 8")

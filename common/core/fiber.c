@@ -8,9 +8,12 @@
 
 #include "fiber.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -25,13 +28,15 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { STACK_BYTES = 512 * 1024 };
+/* Functions of the program run there, too: operations with vectors on the stack. */
+enum { LEAST_STACK_BYTES = 8 << 20, MOST_STACK_BYTES = 64 << 20 };
 
 struct arc_fiber {
     ucontext_t own;
     ucontext_t resumer;
     unsigned char *memory; /* guard page, then the stack */
     size_t guard_bytes;
+    size_t stack_bytes;
     void (*body)(void *context);
     void *context;
     bool (*is_there)(void *context); /* what it awaits; NULL: nothing */
@@ -86,6 +91,18 @@ static void run_body(void)
     /* Returns to uc_link, the resumer of now. */
 }
 
+static size_t size_of_stack(void)
+{
+    struct rlimit limit;
+
+    if (0 != getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < LEAST_STACK_BYTES) {
+        return LEAST_STACK_BYTES;
+    }
+    return limit.rlim_cur < MOST_STACK_BYTES
+               ? (size_t) limit.rlim_cur / LEAST_STACK_BYTES * LEAST_STACK_BYTES
+               : MOST_STACK_BYTES;
+}
+
 arc_fiber_t *arc_fiber_new(void)
 {
     arc_fiber_t *fiber = calloc(1, sizeof *fiber);
@@ -94,8 +111,9 @@ arc_fiber_t *arc_fiber_new(void)
         return NULL;
     }
     fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
-    fiber->memory = mmap(NULL, fiber->guard_bytes + STACK_BYTES, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fiber->stack_bytes = size_of_stack();
+    fiber->memory = mmap(NULL, fiber->guard_bytes + fiber->stack_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (MAP_FAILED == fiber->memory) {
         free(fiber);
         return NULL;
@@ -111,7 +129,7 @@ arc_fiber_t *arc_fiber_new(void)
 void arc_fiber_free(arc_fiber_t *fiber)
 {
     if (NULL != fiber) {
-        (void) munmap(fiber->memory, fiber->guard_bytes + STACK_BYTES);
+        (void) munmap(fiber->memory, fiber->guard_bytes + fiber->stack_bytes);
         free(fiber);
     }
 }
@@ -120,7 +138,7 @@ void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *cont
 {
     (void) getcontext(&fiber->own);
     fiber->own.uc_stack.ss_sp = fiber->memory + fiber->guard_bytes;
-    fiber->own.uc_stack.ss_size = STACK_BYTES;
+    fiber->own.uc_stack.ss_size = fiber->stack_bytes;
     fiber->own.uc_link = &fiber->resumer;
     fiber->body = body;
     fiber->context = context;
@@ -138,7 +156,8 @@ bool arc_fiber_resume(arc_fiber_t *fiber)
     }
     fiber->is_there = NULL;
     current = fiber;
-    before_switch(&fake, fiber->memory + fiber->guard_bytes, STACK_BYTES, false);
+    (void) pthread_sigmask(SIG_SETMASK, NULL, &fiber->own.uc_sigmask);
+    before_switch(&fake, fiber->memory + fiber->guard_bytes, fiber->stack_bytes, false);
     (void) swapcontext(&fiber->resumer, &fiber->own);
     after_switch(fake, NULL, NULL);
     current = NULL;

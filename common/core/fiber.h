@@ -9,7 +9,8 @@
  *              <--- true: not at its end <------------+
  *
  * A fiber may go on in another thread, one at a time.  What it keeps across a yield is that of the
- * function: floating-point environment and stack, but not errno.
+ * function: floating-point environment and stack, but not errno.  Blocked signals are those of
+ * whoever resumes it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -20,7 +21,9 @@
 
 typedef struct arc_fiber arc_fiber_t;
 
-/* With a stack of 512 KiB, and a page below it that may not be touched.  NULL: there is no memory.
+/*
+ * With a stack as large as that of the process may become, and a page below it that may not be
+ * touched; only what is used takes memory.  NULL: there is none.
  */
 arc_fiber_t *arc_fiber_new(void);
 

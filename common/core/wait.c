@@ -10,26 +10,43 @@
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
 enum { POLLS_PER_CLOCK_READ = 256 };
 
+void arc_patience_begin(arc_patience_t *patience, int64_t limit_ns)
+{
+    *patience =
+        (arc_patience_t){.limit_ns = limit_ns, .looked_ns = limit_ns > 0 ? arc_now_ns() : 0};
+}
+
+bool arc_patience_ends(arc_patience_t *patience)
+{
+    enum { LOOKS = 8 }; /* at least, until the limit is reached */
+
+    if (patience->limit_ns <= 0 || 0 != ++patience->polls % POLLS_PER_CLOCK_READ) {
+        return false;
+    }
+    const int64_t at_ns = arc_now_ns();
+    const int64_t since_ns = at_ns - patience->looked_ns;
+    const int64_t most_ns = patience->limit_ns / LOOKS;
+    patience->stood_ns += since_ns < most_ns ? since_ns : most_ns;
+    patience->looked_ns = at_ns;
+    return patience->stood_ns >= most_ns * LOOKS;
+}
+
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
-    watch->start_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0;
+    arc_patience_begin(&watch->patience, wait->timeout_ns);
     watch->steps = NULL == task ? 0 : task->steps;
-    watch->polls = 0;
 }
 
 arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
-    if (wait->timeout_ns <= 0 || 0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
+    if (wait->timeout_ns <= 0) {
         return ARC_IN_PROGRESS;
     }
-    const int64_t at_ns = arc_now_ns();
     if (watch->steps != task->steps) {
         watch->steps = task->steps;
-        watch->start_ns = at_ns;
-    } else if (at_ns - watch->start_ns > wait->timeout_ns) {
-        return ARC_ERR_TIMEOUT;
+        watch->patience.stood_ns = 0;
     }
-    return ARC_IN_PROGRESS;
+    return arc_patience_ends(&watch->patience) ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
 }
 
 /* A wait in a fiber. */

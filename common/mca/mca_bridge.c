@@ -241,13 +241,8 @@ static unsigned char *aligned(void *memory)
     return (unsigned char *) arc_round_up((uintptr_t) memory, SCRATCH_ALIGN_BYTES);
 }
 
-/*
- * Where the bytes of `count` > 0 elements are: *span_bytes of them from *gap_bytes behind the
- * address of element 0 on.  opal_datatype_span() is not for negative extents, with which element 0
- * is the last. False if no memory can hold them.
- */
-static bool find_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
-                      size_t *span_bytes)
+bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
+                     size_t *span_bytes)
 {
     ptrdiff_t lower_bound = 0;
     ptrdiff_t extent_bytes = 0;
@@ -271,7 +266,7 @@ static bool allocate_typed(arc_reduction_t *reduction, size_t count)
     size_t span_bytes = 0;
     size_t both_bytes = 0;
 
-    if (!find_span(reduction->type, count, &gap_bytes, &span_bytes)) {
+    if (!mca_bridge_span(reduction->type, count, &gap_bytes, &span_bytes)) {
         return false;
     }
     const size_t shift_bytes = (size_t) gap_bytes % SCRATCH_ALIGN_BYTES;

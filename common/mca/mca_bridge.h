@@ -102,4 +102,12 @@ bool mca_bridge_is_double(const struct ompi_datatype_t *type);
  */
 struct ompi_datatype_t *mca_bridge_all_of(const struct ompi_datatype_t *type);
 
+/*
+ * Where the bytes of `count` > 0 elements are: *span_bytes of them from *gap_bytes behind the
+ * address of element 0 on.  opal_datatype_span() is not for negative extents, with which element 0
+ * is the last.  False if no memory can hold them.
+ */
+bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
+                     size_t *span_bytes);
+
 #endif

@@ -56,6 +56,8 @@ typedef struct arc_component {
 #undef X
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
+    /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
+    void (*settled)(arc_module_t *module);
     /*
      * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
      * the order of calls: while module->unsettled is set, not by what pending operations change.

@@ -19,13 +19,14 @@ typedef struct trade {
 
 static arc_status_t finish(arc_stream_t *stream, arc_stream_request_t *request, int64_t timeout_ns)
 {
-    const int64_t start_ns = 0 == timeout_ns ? 0 : arc_now_ns();
+    arc_patience_t patience;
+    arc_patience_begin(&patience, timeout_ns);
     arc_status_t status = arc_stream_test(stream, request);
 
     while (ARC_IN_PROGRESS == status) {
         mca_compat_progress();
         status = arc_stream_test(stream, request);
-        if (ARC_IN_PROGRESS == status && 0 != timeout_ns && arc_now_ns() - start_ns >= timeout_ns) {
+        if (ARC_IN_PROGRESS == status && arc_patience_ends(&patience)) {
             status = ARC_ERR_TIMEOUT;
         }
     }

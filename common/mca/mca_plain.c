@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mca_bridge.h"
+
 enum { PLAIN_TAG = 7 }; /* below the module's first; the component has those before */
 
 /* A vector of the call, and the place where another one of its kind is received. */
@@ -34,12 +36,12 @@ static int break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status
 
 static arc_status_t wait_for(const arc_module_t *module, ompi_request_t *request)
 {
-    const int64_t timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND;
-    const int64_t end_ns = 0 == timeout_ns ? INT64_MAX : arc_now_ns() + timeout_ns;
+    arc_patience_t patience;
 
+    arc_patience_begin(&patience, *module->component->timeout * ARC_NS_PER_SECOND);
     while (!REQUEST_COMPLETE(request)) {
         mca_compat_progress();
-        if (!REQUEST_COMPLETE(request) && INT64_MAX != end_ns && arc_now_ns() > end_ns) {
+        if (!REQUEST_COMPLETE(request) && arc_patience_ends(&patience)) {
             (void) ompi_request_cancel(request);
             return ARC_ERR_TIMEOUT;
         }
@@ -78,10 +80,11 @@ static bool make_vectors(vectors_t *vectors, arc_module_t *module, size_t count,
                          struct ompi_datatype_t *type)
 {
     ptrdiff_t gap = 0;
-    const size_t bytes = (size_t) opal_datatype_span(&type->super, count, &gap);
+    size_t bytes = 0;
 
     *vectors = (vectors_t){.module = module, .type = type, .count = count};
-    for (int i = 0; i < 2; ++i) {
+    const bool fits = mca_bridge_span(type, count, &gap, &bytes);
+    for (int i = 0; fits && i < 2; ++i) {
         vectors->memory[i] = malloc(bytes + 1);
     }
     if (NULL == vectors->memory[0] || NULL == vectors->memory[1]) {
@@ -229,8 +232,14 @@ static arc_status_t send_around(const arc_module_t *module, char *blocks, ptrdif
             return ARC_ERR_TRANSPORT;
         }
         status = receive_from(module, *missing, in, (size_t) count, type);
+        if (ARC_ERR_TIMEOUT == status) {
+            return status; /* the send is left to the network, as the module is broken then */
+        }
         const arc_status_t of_send = wait_for(module, sent);
-        status = ARC_OK == status ? of_send : status;
+        if (ARC_OK == status && ARC_OK != of_send) {
+            *missing = next;
+            return of_send;
+        }
     }
     return status;
 }

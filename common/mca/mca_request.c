@@ -234,6 +234,27 @@ static void be_driven(arc_queue_t *queue)
 
 /* ---- requests ---- */
 
+/* What the program may free while a persistent request is not active, which Open MPI overlooks. */
+static void hold_types(const arc_call_t *call, bool hold)
+{
+    opal_object_t *held[] = {
+        NULL != call->op && !ompi_op_is_intrinsic(call->op) ? (opal_object_t *) call->op : NULL,
+        ompi_datatype_is_predefined(call->type) ? NULL : (opal_object_t *) call->type,
+        NULL == call->send_type || MPI_IN_PLACE == call->send ||
+                ompi_datatype_is_predefined(call->send_type)
+            ? NULL
+            : (opal_object_t *) call->send_type,
+    };
+
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; ++i) {
+        if (NULL != held[i] && hold) {
+            OBJ_RETAIN(held[i]);
+        } else if (NULL != held[i]) {
+            OBJ_RELEASE(held[i]);
+        }
+    }
+}
+
 static int request_free(ompi_request_t **handle)
 {
     arc_request_t *request = (arc_request_t *) *handle;
@@ -241,6 +262,9 @@ static int request_free(ompi_request_t **handle)
 
     if (!REQUEST_COMPLETE(&request->super.super)) {
         return MPI_ERR_REQUEST;
+    }
+    if (request->super.super.req_persistent) {
+        hold_types(&request->call, false);
     }
     OMPI_REQUEST_FINI(&request->super.super);
     opal_free_list_return(&all.requests, &request->super.super.super);
@@ -351,15 +375,20 @@ int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request
         return arc_below_start(module, call, request);
     }
     enter();
+    if (!module->unsettled) {
+        module->component->settled(module);
+    }
     const arc_reason_t reason = module->component->admit(module, call);
     if (ARC_REASON_NONE != reason) {
-        leave();
         arc_module_count_pass_call(module, reason, call);
+        leave();
         return arc_below_start(module, call, request);
     }
     if (!have_queue(module)) {
+        /* The other ranks start it. */
+        result = arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
         leave();
-        return MPI_ERR_NO_MEM;
+        return result;
     }
     module->unsettled = true;
     if (NULL == module->queue->front && run_at_once(module->queue, call, &result)) {
@@ -392,6 +421,9 @@ static int start_one(arc_request_t *request)
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
     enter();
+    if (!module->unsettled) {
+        module->component->settled(module);
+    }
     module->unsettled = true;
     if (NULL == module->queue->front && run_at_once(module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;
@@ -430,6 +462,7 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         return MPI_ERR_NO_MEM;
     }
     made->super.super.req_start = start_all;
+    hold_types(call, true);
     *request = &made->super.super;
     return OMPI_SUCCESS;
 }

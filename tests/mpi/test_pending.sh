@@ -41,8 +41,30 @@ mpi_run "np=4 puts" 4 120 "$at_once --mca coll_lowlat_ranks_per_node 2 --mca col
     pending -o 300
 
 # No memory to share: what was started by then is served all the same.
-mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1 --mca coll_lowlat_verbose 0" pending -b -o 300 -n
+mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 64k --mca coll_lowlat_verbose 0" pending -b -o 300 -n
 mpi_judge "np=3 without shared memory"
+
+mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 64k --mca coll_lowlat_verbose 10" pending -b -o 10 -n
+mpi_judge "np=3 without shared memory, said"
+grep -q "not used: no memory that all ranks can map" "$mpi_scratch/said"
+mpi_result $? "np=3 without shared memory, said: there is none"
+
+# What programs do beside it; ranks that lack memory, too.
+for memory in "64k -n" 1g; do
+    for per_node in 0 1; do
+        # shellcheck disable=SC2086
+        mpi_start 2 60 "$at_once --mca coll_lowlat_timeout 1 --mca coll_lowlat_verbose 0 \
+            --mca coll_lowlat_max_memory ${memory%% *} --mca coll_lowlat_ranks_per_node $per_node" \
+            pending_edges ${memory#"${memory%% *}"}
+        mpi_judge "np=2 edges, memory $memory, ranks of a node $per_node"
+    done
+done
+# Parameters that differ, where ranks can only find out in a call: nobody is served, everybody is right.
+mpi_start_each 60 "$at_once --mca pmix_base_async_modex 1 --mca coll_lowlat_installed_everywhere 1" \
+    "$mpi_bin/pending -b -n -o 100" \
+    "env OMPI_MCA_coll_lowlat_max_bytes=1000 $mpi_bin/pending -b -n -o 100"
+mpi_judge "np=2 other parameters"
+mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3
 
 quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_quant_setup_calls 0"
 always="$quant --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
