@@ -53,7 +53,7 @@ typedef struct numbers {
 
 static numbers_t numbers_of(const quant_module_t *module, struct ompi_datatype_t *type)
 {
-    const bool is_half = ARC_TYPE_UINT16 != module->uint16 && &ompi_mpi_uint16_t.dt == type;
+    const bool is_half = mca_half_is_named(module->uint16, type);
 
     return (numbers_t){
         .element = coll_quant_element(module, is_half ? &ompi_mpi_float.dt : type),

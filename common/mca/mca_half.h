@@ -12,11 +12,24 @@
 #include "element.h"
 #include "mca_component.h"
 
-/* Is this a sum of what the user said are 16-bit floats?  `uint16`: of arc_uint16_type(). */
+/* Open MPI's own type of fp16? */
+static inline bool mca_half_is_native(const struct ompi_datatype_t *type)
+{
+    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT2 == type->super.id;
+}
+
+/* Are these 16-bit floats of the kind that the user named?  `uint16`: of arc_uint16_type(). */
+static inline bool mca_half_is_named(arc_type_t uint16, const struct ompi_datatype_t *type)
+{
+    return ARC_TYPE_UINT16 != uint16 &&
+           (&ompi_mpi_uint16_t.dt == type || (ARC_TYPE_FP16 == uint16 && mca_half_is_native(type)));
+}
+
+/* ... and this their sum? */
 static inline bool mca_half_is(arc_type_t uint16, const struct ompi_op_t *op,
                                const struct ompi_datatype_t *type)
 {
-    return ARC_TYPE_UINT16 != uint16 && &ompi_mpi_uint16_t.dt == type && OMPI_OP_SUM == op->op_type;
+    return mca_half_is_named(uint16, type) && OMPI_OP_SUM == op->op_type;
 }
 
 /* The 16-bit floats that this is a sum or a product of; ARC_TYPE_UINT16: it is none. */
@@ -26,8 +39,7 @@ static inline arc_type_t mca_half_of(arc_type_t uint16, const struct ompi_op_t *
     if (mca_half_is(uint16, op, type)) {
         return uint16;
     }
-    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT2 == type->super.id &&
-                   (OMPI_OP_SUM == op->op_type || OMPI_OP_PROD == op->op_type)
+    return mca_half_is_native(type) && (OMPI_OP_SUM == op->op_type || OMPI_OP_PROD == op->op_type)
                ? ARC_TYPE_FP16
                : ARC_TYPE_UINT16;
 }

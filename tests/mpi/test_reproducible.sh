@@ -73,14 +73,18 @@ mpi_start 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algor
 mpi_judge "nodes of 1,1,1 ring is not used"
 mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_nodes_algorithm ring is ignored" 1
 
-# fp16, of the program and of Open MPI, where it has a type for it; and that rounding would be noticed.
-fp16="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as fp16"
-for type in "" -n; do
-    mpi_run "nodes of 2,2,1 fp16 $type" 5 60 "$fp16" reproducible -g 2,2,1 -h fp16 $type -l 20011
-    mpi_run "nodes of 2,2,1 fp16 $type 16 bits" 5 60 "$fp16 $rounding" \
-        reproducible -g 2,2,1 -h fp16 $type -r -l 20011
-done
-mpi_start 5 60 "$fp16 $rounding" reproducible -g 2,2,1 -h fp16 -l 20011
+# fp16, of the program and of Open MPI (-n), where it has a type for it; and that rounding would be noticed.
+nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1"
+fp16="--mca coll_lowlat_uint16_as fp16"
+check_fp16() {
+    mpi_run "np=3 fp16 $2" 3 60 "--mca coll_lowlat_reproducible 1 $1" reproducible -h fp16 $2 -l 20011
+    mpi_run "nodes of 2,2,1 fp16 $2" 5 60 "$nodes $1" reproducible -g 2,2,1 -h fp16 $2 -l 20011
+    mpi_run "nodes of 2,2,1 fp16 $2 16 bits" 5 60 "$nodes $1 $rounding" \
+        reproducible -g 2,2,1 -h fp16 $2 -r -l 20011
+}
+check_fp16 "$fp16" ""
+check_fp16 "" -n
+mpi_start 5 60 "$nodes $fp16 $rounding" reproducible -g 2,2,1 -h fp16 -l 20011
 grep -q "^not ok .*16-bit float" "$mpi_scratch/out"
 mpi_result $? "nodes of 2,2,1: rounded partial sums are noticed"
 

@@ -53,6 +53,14 @@ check_rounded 8 1 3
 mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
     --mca coll_lowlat_uint16_as fp16" sixteen -f fp16 -l 70001
 
+# Open MPI's own type says what it is.
+mpi_run "np=3 MPIX_C_FLOAT16" 3 60 "--mca coll_lowlat_setup_calls 0" sixteen -f fp16 -n
+mpi_run "np=4 nodes of 2 MPIX_C_FLOAT16" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
+    --mca coll_lowlat_reproducible 1" sixteen -f fp16 -n -l 70001
+mpi_start 3 60 "--mca coll ^lowlat $exact --mca coll_quant_format fp32 --mca coll_quant_types fp16" \
+    sixteen -f fp16 -n
+mpi_judge "np=3 MPIX_C_FLOAT16 by coll_quant"
+
 # Both know; coll_quant takes the long ones only.
 mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
     --mca coll_quant_min_bytes 100k --mca coll_quant_types fp16 --mca coll_lowlat_uint16_as fp16" \
