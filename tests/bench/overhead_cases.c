@@ -5,6 +5,9 @@
  *   overhead_cases times [N]          a line "CASE MICROSECONDS" for each case below, of N samples
  *   overhead_cases communicators N    N times a dup, one allreduce, and the end: prints nothing
  *   overhead_cases dups N             N times a dup and its end: prints nothing
+ *   overhead_cases paired N           a dup and its end, of communicators that all components are
+ *                                     asked for and of some that ours are not, in turn: medians
+ *                                     over N blocks of 50 each, in microseconds
  *
  *   first        the first allreduce on MPI_COMM_WORLD; one sample
  *   shapes       split, one allreduce, free: the mean of 20 communicators of other ranks or another
@@ -32,6 +35,7 @@ enum {
     WARM = 20, /* samples that do not count: connections come with the first messages */
     DEFAULT_SAMPLES = 200,
     WINDOW_BYTES = 4096,
+    BLOCK_DUPS = 50,
 };
 
 static int world_rank;
@@ -170,6 +174,56 @@ static void time_case(const overhead_case_t *one, int asked)
     free(seconds);
 }
 
+/* The mean of a block of dups with that info, and their ends. */
+static double time_block(MPI_Info info)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < BLOCK_DUPS; i++) {
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+        MPI_Comm_free(&comm);
+    }
+    return (MPI_Wtime() - begin) / BLOCK_DUPS;
+}
+
+/* Both say as much, so that Open MPI has as much to read. */
+static void time_pairs(int blocks)
+{
+    enum { KINDS = 2 };
+    static const struct {
+        const char *name;
+        const char *preference;
+    } kinds[KINDS] = {{"without", "^lowlat,quant"}, {"with", "^neither,nobody"}};
+    MPI_Info info[KINDS];
+    double *seconds[KINDS];
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        seconds[kind] = malloc((size_t) blocks * sizeof *seconds[kind]);
+        if (seconds[kind] == NULL) {
+            die("no memory");
+        }
+        MPI_Info_create(&info[kind]);
+        MPI_Info_set(info[kind], "ompi_comm_coll_preference", kinds[kind].preference);
+    }
+    for (int i = -WARM; i < blocks; i++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            const double block = time_block(info[kind]);
+            if (i >= 0) {
+                seconds[kind][i] = block;
+            }
+        }
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (world_rank == 0) {
+            printf("%s %.3f\n", kinds[kind].name, median(seconds[kind], blocks) * 1e6);
+        }
+        MPI_Info_free(&info[kind]);
+        free(seconds[kind]);
+    }
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -189,8 +243,10 @@ int main(int argc, char **argv)
         for (int i = 0; i < asked; i++) {
             (what[0] == 'c' ? run_dup_call : run_dup)(i);
         }
+    } else if (strcmp(what, "paired") == 0) {
+        time_pairs(asked);
     } else {
-        die("times, communicators or dups");
+        die("times, communicators, dups or paired");
     }
     MPI_Finalize();
     return EXIT_SUCCESS;

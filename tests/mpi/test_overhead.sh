@@ -75,6 +75,11 @@ PATH=$mpi_scratch/nothing_installed:$PATH
 refused "without the component" "does not find coll_lowlat" -n 2
 PATH=${PATH#*:}
 
+mpi_start 2 60 "" overhead_cases paired 5
+test "$mpi_status" -eq 0 && test "$(awk '$2 > 0 { print $1 }' "$mpi_scratch/out" | tr '\n' ' ')" = "without with "
+mpi_result $? "dups in turn with ARC and without"
+mpi_show "$mpi_scratch/out"
+
 for arguments in "times 0" "nothing" "dups 0"; do
     # shellcheck disable=SC2086
     mpi_start 2 30 "" overhead_cases $arguments
