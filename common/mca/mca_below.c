@@ -149,3 +149,23 @@ int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_inf
                                             module->below_allreduce_init_module);
     }
 }
+
+void arc_call_hold(const arc_call_t *call, bool hold)
+{
+    opal_object_t *held[] = {
+        NULL != call->op && !ompi_op_is_intrinsic(call->op) ? (opal_object_t *) call->op : NULL,
+        ompi_datatype_is_predefined(call->type) ? NULL : (opal_object_t *) call->type,
+        NULL == call->send_type || MPI_IN_PLACE == call->send ||
+                ompi_datatype_is_predefined(call->send_type)
+            ? NULL
+            : (opal_object_t *) call->send_type,
+    };
+
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; ++i) {
+        if (NULL != held[i] && hold) {
+            OBJ_RETAIN(held[i]);
+        } else if (NULL != held[i]) {
+            OBJ_RELEASE(held[i]);
+        }
+    }
+}

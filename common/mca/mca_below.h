@@ -59,4 +59,10 @@ int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t
 int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                    ompi_request_t **request);
 
+/*
+ * Keep the operation and the types of a persistent request, or let go of them: the program may free
+ * them while it is not active, which Open MPI overlooks.
+ */
+void arc_call_hold(const arc_call_t *call, bool hold);
+
 #endif

@@ -234,27 +234,6 @@ static void be_driven(arc_queue_t *queue)
 
 /* ---- requests ---- */
 
-/* What the program may free while a persistent request is not active, which Open MPI overlooks. */
-static void hold_types(const arc_call_t *call, bool hold)
-{
-    opal_object_t *held[] = {
-        NULL != call->op && !ompi_op_is_intrinsic(call->op) ? (opal_object_t *) call->op : NULL,
-        ompi_datatype_is_predefined(call->type) ? NULL : (opal_object_t *) call->type,
-        NULL == call->send_type || MPI_IN_PLACE == call->send ||
-                ompi_datatype_is_predefined(call->send_type)
-            ? NULL
-            : (opal_object_t *) call->send_type,
-    };
-
-    for (size_t i = 0; i < sizeof held / sizeof held[0]; ++i) {
-        if (NULL != held[i] && hold) {
-            OBJ_RETAIN(held[i]);
-        } else if (NULL != held[i]) {
-            OBJ_RELEASE(held[i]);
-        }
-    }
-}
-
 static int request_free(ompi_request_t **handle)
 {
     arc_request_t *request = (arc_request_t *) *handle;
@@ -264,7 +243,7 @@ static int request_free(ompi_request_t **handle)
         return MPI_ERR_REQUEST;
     }
     if (request->super.super.req_persistent) {
-        hold_types(&request->call, false);
+        arc_call_hold(&request->call, false);
     }
     OMPI_REQUEST_FINI(&request->super.super);
     opal_free_list_return(&all.requests, &request->super.super.super);
@@ -462,7 +441,7 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         return MPI_ERR_NO_MEM;
     }
     made->super.super.req_start = start_all;
-    hold_types(call, true);
+    arc_call_hold(call, true);
     *request = &made->super.super;
     return OMPI_SUCCESS;
 }
