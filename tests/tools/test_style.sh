@@ -1,7 +1,8 @@
 #!/bin/sh
 # Rules about the source that a script can check: size of files, no leftovers, a
 # licence line in each, layout by clang-format where release 14 of it is installed;
-# no long lines in the README and the documents but in tables and code.
+# no long lines in the README and the documents but in tables and code; what is
+# compiled in the build folder stays there.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
@@ -29,7 +30,7 @@ for candidate in clang-format-14 clang-format; do
     fi
 done
 
-echo 1..5
+echo 1..6
 check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')" \
     "no file is longer than $max_lines lines"
 check 2 "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)" "no leftovers"
@@ -50,3 +51,10 @@ check 5 "$(awk -v max=$max_columns '
     /^ *```/ { code = !code; next }
     !code && !/^\|/ && !/^    / && length > max { print FILENAME ":" FNR }' README.md docs/*.md)" \
     "no line of a document is longer than $max_columns columns"
+# Automake puts the object beside a source that is named by way of a variable: where that is not the build
+# folder, other builds find it.
+check 6 "$(find common coll_lowlat coll_quant tests -name '*.am' -exec awk '
+    /_SOURCES *\+?=/ { list = FILENAME ":" FNR }
+    list && /\$\((common|lowlat|quant|srcdir|top_srcdir)\)\/[^ ]*\.c/ { print FILENAME ":" FNR }
+    !/\\$/ { list = "" }' {} +)" \
+    "no source is named in a way that puts its object beside it"
