@@ -351,6 +351,39 @@ mpi_for_tests() {
     OMPI_MCA_mca_base_component_path=$mpi_path
 }
 
+# mpi_in_time FUNCTION ...: call it with both components' time limit, $mpi_limit, at one second.  On a machine
+# that was kept from running for so long others than the missing rank are late, too: then all is done once
+# more with a limit of five, and what was said the first time becomes comments.
+mpi_in_time() {
+    mpi_cases_before=$mpi_cases
+    for mpi_limit in 1 5; do
+        (
+            OMPI_MCA_coll_lowlat_timeout=$mpi_limit
+            OMPI_MCA_coll_quant_timeout=$mpi_limit
+            export OMPI_MCA_coll_lowlat_timeout OMPI_MCA_coll_quant_timeout
+            mpi_cases=$mpi_cases_before
+            "$@"
+            echo "$mpi_cases" >"$mpi_scratch/in_time.cases"
+        ) >"$mpi_scratch/in_time.tap"
+        grep -q '^not ok' "$mpi_scratch/in_time.tap" || break
+        [ $mpi_limit -gt 1 ] || sed 's/^/# within 1 s: /' "$mpi_scratch/in_time.tap"
+    done
+    cat "$mpi_scratch/in_time.tap"
+    mpi_cases=$(cat "$mpi_scratch/in_time.cases")
+}
+
+# mpi_missing LABEL TEXT RANKS "MCA ARGUMENTS" OPTION ...: a rank does not come (late.c); a line of stderr is as
+# TEXT, a pattern, says.  For mpi_in_time.
+mpi_missing() {
+    mpi_label=$1 mpi_text=$2 mpi_ranks=$3 mpi_mca=$4
+    shift 4
+    mpi_start "$mpi_ranks" 60 "$mpi_mca" late "$@"
+    mpi_judge "$mpi_label"
+    grep -q "$mpi_text" "$mpi_scratch/said"
+    mpi_result $? "$mpi_label: the rank is named"
+    mpi_show "$mpi_scratch/said"
+}
+
 # mpi_run with an environment that does not know our components.
 mpi_run_without_plugin() {
     mpi_label=$1

@@ -3,10 +3,11 @@
  * their stack, types of negative extent, what is freed early, signals that are blocked,
  * computations longer than the time limit.
  *
- *   -n   no persistent request: where it would be passed down, as Open MPI 4.1's own do not take a
- *        negative extent
+ *   -n      no persistent request: where it would be passed down, as Open MPI 4.1's own do not take
+ *           a negative extent
+ *   -c SEC  the length of such a computation
  *
- * To be run with a set-up at the first call, and a time limit of one second.
+ * To be run with a set-up at the first call, and a time limit.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -21,7 +22,7 @@
 #include "harness.h"
 #include "persistent.h"
 
-enum { ELEMS = 500, STACK_BYTES = 3 << 20, PAGE_BYTES = 4096, PAUSE_SECONDS = 2, STARTS = 3 };
+enum { ELEMS = 500, STACK_BYTES = 3 << 20, PAGE_BYTES = 4096, STARTS = 3 };
 
 static int rank;
 static int ranks;
@@ -121,9 +122,12 @@ static void check_negative_extent(bool persistent)
 }
 
 /* The set-up of a new communicator is under way meanwhile. */
-static void check_pause(void)
+static void check_pause(double seconds)
 {
-    const struct timespec pause = {.tv_sec = PAUSE_SECONDS};
+    const struct timespec pause = {
+        .tv_sec = (time_t) seconds,
+        .tv_nsec = (long) ((seconds - (double) (time_t) seconds) * 1e9),
+    };
     struct sigaction action = {.sa_handler = count_signal};
     sigset_t blocked;
     sigset_t before;
@@ -154,16 +158,29 @@ static void check_pause(void)
 
 int main(int argc, char **argv)
 {
+    double computes_seconds = 0;
+    bool has_persistent = true;
+    int option;
+
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    while ((option = getopt(argc, argv, "c:n")) != -1) {
+        if ('c' == option) {
+            computes_seconds = atof(optarg);
+        } else if ('n' == option) {
+            has_persistent = false;
+        } else {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+    }
     tap_start();
     check_stack();
     check_negative_extent(false);
-    if ('n' != getopt(argc, argv, "n")) {
+    if (has_persistent) {
         check_negative_extent(true);
     }
-    check_pause();
+    check_pause(computes_seconds);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

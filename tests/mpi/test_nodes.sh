@@ -43,18 +43,6 @@ check_han() {
     mpi_show "$mpi_scratch/said"
 }
 
-# check_missing ALGORITHM: a rank does not come (late.c); one of the other node names it.
-check_missing() {
-    mpi_start 4 60 "$two_nodes --mca coll_lowlat_timeout 2 --mca coll_lowlat_nodes_algorithm $1" \
-        late -r 3 -n 200000
-    cp "$mpi_scratch/err" "$mpi_scratch/said"
-    [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
-    mpi_report "two nodes, $1, rank 3 is missing"
-    grep -q 'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' "$mpi_scratch/said"
-    mpi_result $? "two nodes, $1: a rank of the other node names rank 3"
-    mpi_show "$mpi_scratch/said"
-}
-
 # Few calls: one takes 40 ms where TCP delays its acknowledgements.
 mpi_run "two nodes" 4 120 "$two_nodes" fallback -r 3
 mpi_run "two nodes" 4 120 "$two_nodes" stress -n 300
@@ -73,7 +61,10 @@ if mpi_have_plugin; then
         mpi_result $? "two nodes, $algorithm: none is passed down for the nodes"
         mpi_run "two nodes, $algorithm, stress" 4 120 \
             "$two_nodes --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 300 -s 2
-        check_missing "$algorithm"
+        # One of the other node names it.
+        mpi_in_time mpi_missing "two nodes, $algorithm, rank 3 is missing" \
+            'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \
+            4 "$two_nodes --mca coll_lowlat_nodes_algorithm $algorithm" -r 3 -n 200000
         mpi_run "four nodes of a rank each, $algorithm" 4 120 \
             "$(mpi_nodes_of 4 1) --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 200 -s 3
     done

@@ -49,15 +49,15 @@ mpi_judge "np=3 without shared memory, said"
 grep -q "not used: no memory that all ranks can map" "$mpi_scratch/said"
 mpi_result $? "np=3 without shared memory, said: there is none"
 
-# What programs do beside it; ranks that lack memory, too.
-for memory in "64k -n" 1g; do
-    for per_node in 0 1; do
-        # shellcheck disable=SC2086
-        mpi_start 2 60 "$at_once --mca coll_lowlat_timeout 1 --mca coll_lowlat_verbose 0 \
-            --mca coll_lowlat_max_memory ${memory%% *} --mca coll_lowlat_ranks_per_node $per_node" \
-            pending_edges ${memory#"${memory%% *}"}
-        mpi_judge "np=2 edges, memory $memory, ranks of a node $per_node"
-    done
+# check_edges MEMORY RANKS_PER_NODE [OPTION]: what programs do beside it; ranks that lack memory, too.
+check_edges() {
+    mpi_start 2 60 "$at_once --mca coll_lowlat_verbose 0 --mca coll_lowlat_max_memory $1 \
+        --mca coll_lowlat_ranks_per_node $2" pending_edges -c "$mpi_limit.5" $3
+    mpi_judge "np=2 edges, memory $1, ranks of a node $2"
+}
+for per_node in 0 1; do
+    mpi_in_time check_edges 64k $per_node -n
+    mpi_in_time check_edges 1g $per_node
 done
 # Parameters that differ, where ranks can only find out in a call: nobody is served, everybody is right.
 mpi_start_each 60 "$at_once --mca pmix_base_async_modex 1 --mca coll_lowlat_installed_everywhere 1" \
@@ -131,17 +131,11 @@ done
 mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_lowlat_ranks_per_node 1" handed -n 300
 
 # A rank that does not come is named, and so is the call.
-for late in "MPI_Iallreduce -n 8" "MPI_Iallreduce -n 200000"; do
+for elements in 8 200000; do
     for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
-        label="np=3 $late, rank 1 is late $nodes"
-        # shellcheck disable=SC2086
-        deferred nonblocking mpi_start 3 60 "$at_once $nodes --mca coll_lowlat_timeout 2" late ${late#* } -r 1
-        cp "$mpi_scratch/err" "$mpi_scratch/said"
-        : >"$mpi_scratch/err"
-        mpi_report "$label"
-        grep -q "rank [02]: ${late%% *} failed: .*waiting for .*rank 1\b" "$mpi_scratch/said"
-        mpi_result $? "$label: stderr names it"
-        mpi_show "$mpi_scratch/said"
+        deferred nonblocking mpi_in_time mpi_missing "np=3 $elements elements, rank 1 is late $nodes" \
+            "rank [02]: MPI_Iallreduce failed: .*waiting for .*rank 1\b" \
+            3 "$at_once $nodes" -n $elements -r 1
     done
 done
 mpi_done

@@ -74,13 +74,12 @@ mpi_start 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10"
 mpi_judge "np=4, auto"
 mpi_says "auto: messages" "; messages; " 2
 
-# A rank that does not come is named by one of the other node (late.c), and the job ends by itself.
+# A rank that does not come is named by one of the other node, and the job ends by itself.
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 2 \
-        --mca coll_lowlat_nodes_algorithm $algorithm" late -r 3 -n 200000
-    mpi_judge "np=4, $algorithm, rank 3 is missing"
-    grep -q 'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' "$mpi_scratch/said"
-    mpi_result $? "$algorithm: a rank of the other node names rank 3"
+    mpi_in_time mpi_missing "np=4, $algorithm, rank 3 is missing" \
+        'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \
+        4 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+        -r 3 -n 200000
 done
 
 mpi_nothing_left

@@ -90,26 +90,26 @@ mpi_judge "np=3 report by default"
 mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
 # A rank that does not come is named, and so is the call.
 for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
-    mpi_start 3 60 "$all --mca coll_quant_timeout 2" late -n 300000 -r 1 -w 15 "-${stage%% *}"
-    cp "$mpi_scratch/err" "$mpi_scratch/said"
-    : >"$mpi_scratch/err"
-    mpi_report "np=3 ${stage#* }, rank 1 is late"
-    grep -q "rank [02]: ${stage#* } failed: .*waiting for .*rank 1\b" "$mpi_scratch/said"
-    mpi_result $? "np=3 ${stage#* }, rank 1 is late: stderr names it"
-    mpi_show "$mpi_scratch/said"
+    mpi_in_time mpi_missing "np=3 ${stage#* }, rank 1 is late" \
+        "rank [02]: ${stage#* } failed: .*waiting for .*rank 1\b" \
+        3 "$all" -n 300000 -r 1 "-${stage%% *}"
 done
-# A rank that cannot pack its type says so, and no other call is taken for that one.
+# check_unpackable RANKS: a rank that cannot pack its type says so, and no other call is taken for that one.
+check_unpackable() {
+    mpi_start "$1" 60 "$all" unpackable
+    mpi_judge "np=$1 no memory to pack"
+    mpi_says "np=$1 no memory to pack: stderr names the rank" \
+        "rank $(($1 - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
+}
+# check_miscounted RANKS: nor where a rank's counts differ from each other.
+check_miscounted() {
+    mpi_start "$1" 60 "$all" miscounted
+    mpi_judge "np=$1 a wrong count"
+    mpi_says "np=$1 a wrong count: stderr names the call" ": MPI_Allgather failed: " "$1"
+}
 for ranks in 2 3; do
-    mpi_start "$ranks" 60 "$all --mca coll_quant_timeout 5" unpackable
-    mpi_judge "np=$ranks no memory to pack"
-    mpi_says "np=$ranks no memory to pack: stderr names the rank" \
-        "rank $((ranks - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
-done
-# Nor where a rank's counts differ from each other.
-for ranks in 2 3; do
-    mpi_start "$ranks" 60 "$all --mca coll_quant_timeout 5" miscounted
-    mpi_judge "np=$ranks a wrong count"
-    mpi_says "np=$ranks a wrong count: stderr names the call" ": MPI_Allgather failed: " "$ranks"
+    mpi_in_time check_unpackable "$ranks"
+    mpi_in_time check_miscounted "$ranks"
 done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_start_each 60 "--mca coll_quant_collectives all" \

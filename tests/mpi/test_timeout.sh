@@ -92,24 +92,29 @@ late_in_ring() {
     check_neighbours "$1" "$2" "$3"
 }
 
-limit="--mca coll_lowlat_timeout 1"
+# check_long LABEL: a sum of small messages over TCP, in little memory, takes longer than the limit.
+check_long() {
+    mpi_for_tests mpi_run "$1" 8 120 "$quant --mca pml ob1 --mca btl self,tcp --mca coll_quant_segment_bytes 2k \
+        --mca coll_quant_block 8" late -n 2097152 -l "$mpi_limit.5"
+}
+
 mpi_note_shared_memory
-mpi_beside check_late "lowlat, 8 elements, np=3" 3 1 "$limit" 8
-mpi_beside check_late "lowlat, 5000 elements, np=4" 4 3 "$limit" 5000
+mpi_beside mpi_in_time check_late "lowlat, 8 elements, np=3" 3 1 "" 8
+mpi_beside mpi_in_time check_late "lowlat, 5000 elements, np=4" 4 3 "" 5000
 for algorithm in $(mpi_algorithms lowlat); do
-    forced="$limit --mca coll_lowlat_algorithm $algorithm"
+    forced="--mca coll_lowlat_algorithm $algorithm"
     # Not each of the others exchanges data with the missing one.
-    mpi_beside late_to_all "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
-    mpi_beside late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
+    mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
+    mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    nodes="$limit --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
-    mpi_beside check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
-    mpi_beside check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
-    mpi_beside check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
-    alone="$limit --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
-    mpi_beside check_late "lowlat $algorithm, 4 nodes, 8 elements, np=4" 4 2 "$alone" 8
-    mpi_beside check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
+    nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+    mpi_beside mpi_in_time check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
+    mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
+    mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
+    alone="--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
+    mpi_beside mpi_in_time check_late "lowlat $algorithm, 4 nodes, 8 elements, np=4" 4 2 "$alone" 8
+    mpi_beside mpi_in_time check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
 done
 mpi_join
 mpi_nothing_left
@@ -117,30 +122,26 @@ mpi_result $? "nothing of these jobs is left in shared memory"
 # With both components and with coll_lowlat alone; powers of two, where the late rank finds all messages
 # of the first agreement, and others.
 for ranks in 2 3 4 7; do
-    both="--mca coll_lowlat_timeout 1 --mca coll_quant_timeout 1"
-    mpi_beside check_first "first call, np=$ranks" $ranks $((ranks / 2)) "$both"
-    mpi_beside check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "$limit --mca coll ^quant"
+    mpi_beside mpi_in_time check_first "first call, np=$ranks" $ranks $((ranks / 2)) ""
+    mpi_beside mpi_in_time check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "--mca coll ^quant"
 done
-mpi_beside check_first "first call, 2 nodes, np=4" 4 1 "$both --mca coll_lowlat_ranks_per_node 2"
+mpi_beside mpi_in_time check_first "first call, 2 nodes, np=4" 4 1 "--mca coll_lowlat_ranks_per_node 2"
 for ranks in 2 3 5; do
-    mpi_beside check_set_up "more memory, np=$ranks" $ranks 1 "$limit" $((ranks - 1)) -b 8 -n 200000
+    mpi_beside mpi_in_time check_set_up "more memory, np=$ranks" $ranks 1 "" $((ranks - 1)) -b 8 -n 200000
 done
 mpi_join
-quant="--mca coll_quant_enable 1 --mca coll_quant_timeout"
-mpi_beside check_first "first call, quant, np=5" 5 0 "$quant 1 --mca coll_lowlat_timeout 1"
-mpi_beside check_late "quant, np=2" 2 1 "$quant 1" 300000
+quant="--mca coll_quant_enable 1"
+mpi_beside mpi_in_time check_first "first call, quant, np=5" 5 0 "$quant"
+mpi_beside mpi_in_time check_late "quant, np=2" 2 1 "$quant" 300000
 for missing in 0 2; do
-    mpi_beside late_in_ring "quant, np=4, rank $missing missing" 4 $missing "$quant 1" 300000
+    mpi_beside mpi_in_time late_in_ring "quant, np=4, rank $missing missing" 4 $missing "$quant" 300000
 done
 for algorithm in $(mpi_algorithms quant); do
     [ "$algorithm" != hierarchical ] || continue
-    mpi_beside check_late "quant $algorithm, np=3" 3 1 \
-        "$quant 1 --mca coll_quant_algorithm $algorithm" 300000
+    mpi_beside mpi_in_time check_late "quant $algorithm, np=3" 3 1 \
+        "$quant --mca coll_quant_algorithm $algorithm" 300000
 done
-mpi_beside check_late "quant hierarchical, np=4" 4 1 "$quant 1 --mca coll_quant_ranks_per_node 2" 300000
+mpi_beside mpi_in_time check_late "quant hierarchical, np=4" 4 1 "$quant --mca coll_quant_ranks_per_node 2" 300000
 mpi_join
-# Small messages over TCP: a long sum in little memory.
-mpi_for_tests mpi_run "quant, np=8, long" 8 120 "$quant 1 --mca pml ob1 --mca btl self,tcp \
-    --mca coll_quant_segment_bytes 2k --mca coll_quant_block 8" \
-    late -n 2097152 -l 1.5
+mpi_in_time check_long "quant, np=8, long"
 mpi_done
