@@ -60,7 +60,8 @@ for per_node in 0 1; do
     mpi_in_time check_edges 1g $per_node
 done
 # Parameters that differ, where ranks can only find out in a call: nobody is served, everybody is right.
-mpi_start_each 60 "$at_once --mca pmix_base_async_modex 1 --mca coll_lowlat_installed_everywhere 1" \
+mpi_patiently mpi_start_each 60 \
+    "$at_once --mca pmix_base_async_modex 1 --mca coll_lowlat_installed_everywhere 1" \
     "$mpi_bin/pending -b -n -o 100" \
     "env OMPI_MCA_coll_lowlat_max_bytes=1000 $mpi_bin/pending -b -n -o 100"
 mpi_judge "np=2 other parameters"

@@ -18,17 +18,6 @@ start_odd() {
     esac
 }
 
-# patiently COMMAND ...: up to ten times. With pmix_base_async_modex MPI_Init of plain Open MPI 4.1.4 fails
-# ("PML add procs failed") where rank 0 starts a little later than the others. A hang is not tried again.
-patiently() {
-    tries=0
-    while [ $tries -lt 10 ]; do
-        "$@"
-        [ "$mpi_status" -ne 0 ] && [ "$mpi_status" -ne 124 ] || break
-        tries=$((tries + 1))
-    done
-}
-
 check_parameters() {
     mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_max_bytes=64 $agree -c 0" "$agree -c 0" \
         "$agree -c 0"
@@ -206,14 +195,14 @@ check_missing() {
     OMPI_MCA_pmix_base_async_modex=1
     export OMPI_MCA_pmix_base_async_modex
     printf 'sleep 1\nexec "$@"\n' >"$mpi_scratch/late"
-    patiently start_odd 1 "$unknown" "sh $mpi_scratch/late env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
+    mpi_patiently start_odd 1 "$unknown" "sh $mpi_scratch/late env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
     mpi_judge "missing on rank 1, asynchronous exchange"
     mpi_serves "missing on rank 1, asynchronous exchange" 0
-    patiently mpi_start 2 60 "$unknown --mca coll_lowlat_verbose 10" "$agree" -c 0
+    mpi_patiently mpi_start 2 60 "$unknown --mca coll_lowlat_verbose 10" "$agree" -c 0
     mpi_judge "asynchronous exchange"
     mpi_serves "asynchronous exchange" 0
     mpi_says "asynchronous exchange: how to change that" "coll_lowlat_installed_everywhere 1" 1
-    patiently mpi_start 2 60 "$unknown --mca coll_lowlat_installed_everywhere 1" "$agree" -c 0
+    mpi_patiently mpi_start 2 60 "$unknown --mca coll_lowlat_installed_everywhere 1" "$agree" -c 0
     mpi_judge "asynchronous exchange, installed everywhere"
     mpi_serves "asynchronous exchange, installed everywhere" 1
     unset OMPI_MCA_pmix_base_async_modex
