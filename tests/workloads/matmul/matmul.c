@@ -1,0 +1,332 @@
+/*
+ * Multiplies distributed matrices, C = A B, by the universal one-sided algorithm, and times it.
+ *
+ *   matmul [-m ROWS] [-k INNER] [-n COLUMNS] [-i CALLS] [-w CALLS] [-e] JOB ...
+ *   matmul -v COUNT [-x SEED]
+ *
+ *   -m -k -n   C has m rows and n columns, and k products are added for an element (default 256)
+ *   -i N       timed multiplications of each job (default 10), after
+ *   -w N       others that are not timed (default 3)
+ *   -e         whole numbers, so that any other sum than the right one is an error (exit status 1)
+ *   -v N       N random combinations of shapes, partitionings, replication and stationary matrix,
+ * as -e -x SEED    of these (default 1)
+ *
+ * A JOB is A,B,C,STAYS: a partitioning of each matrix with its replication, as row, col*2, block,
+ * cyclic or 32x48@2x1*2, and which matrix stays where it is: A, B, C or auto, by the cost model.
+ *
+ * Printed are tab-separated lines, with a header; times in milliseconds, medians of the slowest
+ * rank. Exit status: 2 and one message for what cannot be.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "calibrate.h"
+#include "multiply.h"
+#include "random_jobs.h"
+#include "spec.h"
+#include "values.h"
+
+enum { EXIT_USAGE = 2, MAX_CALLS = 10000, MAX_MESSAGE = 512 };
+
+static const double ms_per_second = 1e3;
+
+/* Rates by which to choose where nothing is timed. */
+static const machine_t ordinary = {.flops = 50e9,
+                                   .memory = 10e9,
+                                   .get = {1e-6, 5e9},
+                                   .accumulate = {2e-6, 2e9},
+                                   .reduce = {10e-6, 2e9}};
+
+typedef struct options {
+    size_t dims[DIMS];
+    int calls;
+    int warm;
+    int kind; /* of values */
+    long combinations;
+    unsigned long seed;
+    int first_job; /* in argv */
+} options_t;
+
+typedef struct result {
+    double times[2]; /* medians in seconds: of the multiplication, and of its reduce_replicas */
+    double best;
+    double moved_bytes; /* of tiles, in one multiplication, by all ranks */
+    double error;
+} result_t;
+
+static void say(const world_t *world, const char *message)
+{
+    if (0 == world->rank) {
+        fprintf(stderr, "matmul: %s\n", message);
+    }
+}
+
+static void abort_without_memory(const world_t *world)
+{
+    fprintf(stderr, "matmul: rank %d has no memory for its matrices\n", world->rank);
+    MPI_Abort(world->comm, EXIT_FAILURE);
+}
+
+static int compare_doubles(const void *first, const void *second)
+{
+    const double one = *(const double *) first;
+    const double other = *(const double *) second;
+
+    return (one > other) - (one < other);
+}
+
+/* Of the slowest rank in each call: the median, and the least. */
+static void summarize(const world_t *world, double *seconds, int calls, double *median,
+                      double *best)
+{
+    MPI_Allreduce(MPI_IN_PLACE, seconds, calls, MPI_DOUBLE, MPI_MAX, world->comm);
+    qsort(seconds, (size_t) calls, sizeof *seconds, compare_doubles);
+    *median = seconds[calls / 2];
+    *best = seconds[0];
+}
+
+static void time_calls(const options_t *options, multiplier_t *multiplier, const world_t *world,
+                       result_t *result)
+{
+    double *total = calloc((size_t) options->calls, sizeof *total);
+    double *reduce = calloc((size_t) options->calls, sizeof *reduce);
+    double unused = 0;
+
+    if (NULL == total || NULL == reduce) {
+        abort_without_memory(world);
+    }
+    for (int call = -options->warm; call < options->calls; call++) {
+        MPI_Barrier(world->comm);
+        const double begin = MPI_Wtime();
+        const double reducing = multiplier_run(multiplier);
+        if (call >= 0) {
+            total[call] = MPI_Wtime() - begin;
+            reduce[call] = reducing;
+        }
+    }
+    summarize(world, total, options->calls, &result->times[0], &result->best);
+    summarize(world, reduce, options->calls, &result->times[1], &unused);
+    free(total);
+    free(reduce);
+}
+
+/* One job: matrices, multiplications, comparison. */
+static void run_job(const options_t *options, const job_t *job, int stationary, world_t *world,
+                    result_t *result)
+{
+    matrix_t matrix[MATRICES];
+    multiplier_t multiplier;
+
+    for (int i = 0; i < MATRICES; i++) {
+        matrix_new(&matrix[i], &job->problem.layout[i], world);
+        if (i != MATRIX_C) {
+            values_fill(&matrix[i], i, options->kind);
+        }
+        matrix_synchronize(&matrix[i]);
+    }
+    if (!multiplier_init(&multiplier, matrix, &job->problem, stationary)) {
+        abort_without_memory(world);
+    }
+    time_calls(options, &multiplier, world, result);
+    result->moved_bytes =
+        matrix[MATRIX_A].moved_bytes + matrix[MATRIX_B].moved_bytes + matrix[MATRIX_C].moved_bytes;
+    result->moved_bytes /= options->calls + options->warm;
+    MPI_Allreduce(MPI_IN_PLACE, &result->moved_bytes, 1, MPI_DOUBLE, MPI_SUM, world->comm);
+    result->error = values_error(&matrix[MATRIX_C], &job->problem, options->kind);
+    if (result->error < 0) {
+        abort_without_memory(world);
+    }
+    multiplier_fini(&multiplier);
+    for (int i = 0; i < MATRICES; i++) {
+        matrix_free(&matrix[i]);
+    }
+}
+
+/* What stays: as the job says, or as the model chooses; and its cost. */
+static int decide(const job_t *job, const machine_t *machine, const world_t *world, cost_t *cost)
+{
+    int stationary = job->stationary;
+
+    if ((STATIONARY_AUTO == stationary && !cost_choose(&job->problem, machine, &stationary)) ||
+        !cost_predict(&job->problem, stationary, machine, cost)) {
+        abort_without_memory(world);
+    }
+    return stationary;
+}
+
+/* Exit status. */
+static int run_jobs(const options_t *options, char **jobs, world_t *world)
+{
+    char message[MAX_MESSAGE];
+    machine_t machine;
+    job_t job;
+    int status = EXIT_SUCCESS;
+
+    for (char **text = jobs; *text != NULL; text++) {
+        if (!job_parse(*text, options->dims, (size_t) world->ranks, &job, message,
+                       sizeof message)) {
+            say(world, message);
+            return EXIT_USAGE;
+        }
+    }
+    calibrate(world, &machine);
+    if (0 == world->rank) {
+        printf("# sgemm %.1f Gflop/s, copy %.1f GB/s, get %.1f us + %.2f GB/s, accumulate %.1f us +"
+               " %.2f GB/s, reduce %.1f us + %.2f GB/s\n",
+               machine.flops / 1e9, machine.memory / 1e9, machine.get.latency * 1e6,
+               machine.get.bytes_per_second / 1e9, machine.accumulate.latency * 1e6,
+               machine.accumulate.bytes_per_second / 1e9, machine.reduce.latency * 1e6,
+               machine.reduce.bytes_per_second / 1e9);
+        printf(
+            "job\tstays\tms\tbest_ms\treduce_ms\tpredicted_ms\ttile_bytes\treduce_bytes\terror\n");
+    }
+    for (char **text = jobs; *text != NULL; text++) {
+        result_t result;
+        cost_t cost;
+        if (!job_parse(*text, options->dims, (size_t) world->ranks, &job, message,
+                       sizeof message)) {
+            return EXIT_USAGE;
+        }
+        const int stationary = decide(&job, &machine, world, &cost);
+        run_job(options, &job, stationary, world, &result);
+        if (0 == world->rank) {
+            printf("%s\t%c\t%.4f\t%.4f\t%.4f\t%.4f\t%.0f\t%.0f\t%.3g\n", *text, "ABC"[stationary],
+                   result.times[0] * ms_per_second, result.best * ms_per_second,
+                   result.times[1] * ms_per_second, cost.seconds * ms_per_second,
+                   result.moved_bytes, cost.reduce_bytes, result.error);
+            fflush(stdout);
+        }
+        if (options->kind == VALUES_WHOLE && result.error != 0) {
+            say(world, "wrong sums");
+            status = EXIT_FAILURE;
+        }
+        if (result.moved_bytes != cost.tile_bytes) {
+            say(world, "the cost model foresaw another number of bytes than were moved");
+            status = EXIT_FAILURE;
+        }
+    }
+    return status;
+}
+
+/* Random combinations; exit status. */
+static int verify(const options_t *given, world_t *world)
+{
+    options_t options = *given;
+    random_job_t random;
+    char message[MAX_MESSAGE];
+    long wrong = 0;
+
+    options.calls = 1;
+    options.warm = 1; /* a second multiplication begins where the first has left C */
+    options.kind = VALUES_WHOLE;
+    random_job_seed(&random, options.seed);
+    for (long i = 0; i < options.combinations; i++) {
+        result_t result;
+        job_t job;
+        random_job_next(&random, (size_t) world->ranks);
+        if (!job_parse(random.text, random.dims, (size_t) world->ranks, &job, message,
+                       sizeof message)) {
+            say(world, message);
+            return EXIT_FAILURE;
+        }
+        cost_t cost;
+        const int stationary = decide(&job, &ordinary, world, &cost);
+        run_job(&options, &job, stationary, world, &result);
+        if (result.error != 0 || result.moved_bytes != cost.tile_bytes) {
+            wrong++;
+            snprintf(message, sizeof message, "wrong by %g: -m %zu -k %zu -n %zu -e %s",
+                     result.error, random.dims[DIM_M], random.dims[DIM_K], random.dims[DIM_N],
+                     random.text);
+            say(world, message);
+        }
+    }
+    if (0 == world->rank) {
+        printf("%ld of %ld combinations right on %d ranks, seed %lu\n",
+               options.combinations - wrong, options.combinations, world->ranks, options.seed);
+    }
+    return wrong > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* False if it is not a number from `least` to `most`. */
+static bool parse_number(const char *text, long least, long most, long *number)
+{
+    char *end = NULL;
+
+    *number = strtol(text, &end, 10);
+    return end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+/* False if something is not an option; `message` says what. */
+static bool parse_options(int argc, char **argv, options_t *options, char *message, size_t bytes)
+{
+    static const long max_side = 1 << 20;
+    bool right = true;
+    int option = 0;
+    long number = 0;
+
+    opterr = 0; /* one message, from one rank */
+    while (right && -1 != (option = getopt(argc, argv, "+m:k:n:i:w:ev:x:"))) {
+        switch (option) {
+        case 'm':
+        case 'k':
+        case 'n':
+            right = parse_number(optarg, 1, max_side, &number);
+            options->dims['m' == option ? DIM_M : 'k' == option ? DIM_K : DIM_N] = (size_t) number;
+            break;
+        case 'i':
+        case 'w':
+            right = parse_number(optarg, 'i' == option, MAX_CALLS, &number);
+            *('i' == option ? &options->calls : &options->warm) = (int) number;
+            break;
+        case 'e':
+            options->kind = VALUES_WHOLE;
+            break;
+        case 'v':
+            right = parse_number(optarg, 1, max_side, &options->combinations);
+            break;
+        case 'x':
+            right = parse_number(optarg, 0, max_side, &number);
+            options->seed = (unsigned long) number;
+            break;
+        default:
+            right = false;
+        }
+    }
+    options->first_job = optind;
+    if (!right) {
+        snprintf(message, bytes,
+                 "'%s': sides are 1 to %ld, calls up to %d; -m -k -n -i -w -e -v -x",
+                 argv[optind > 1 ? optind - 1 : 1], max_side, MAX_CALLS);
+    } else if ((optind < argc) == (options->combinations > 0)) {
+        snprintf(message, bytes, "use either -v COUNT or jobs, as row,col,block*2,auto");
+        right = false;
+    }
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {
+        .dims = {256, 256, 256}, .calls = 10, .warm = 3, .kind = VALUES_UNIFORM, .seed = 1};
+    char message[MAX_MESSAGE];
+    world_t world;
+    int status = EXIT_USAGE;
+
+    MPI_Init(&argc, &argv);
+    world_init(&world, MPI_COMM_WORLD);
+    if (!parse_options(argc, argv, &options, message, sizeof message)) {
+        say(&world, message);
+    } else if (options.combinations > 0) {
+        status = verify(&options, &world);
+    } else {
+        status = run_jobs(&options, argv + options.first_job, &world);
+    }
+    world_fini(&world);
+    MPI_Finalize();
+    return status;
+}
