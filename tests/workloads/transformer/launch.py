@@ -1,0 +1,140 @@
+"""How the parts of this workload run their programs: places, configurations, rounds.
+
+Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import collections
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
+from benchlib import find_program, print_table  # noqa: E402, F401
+
+CLUSTER = os.path.join(HERE, "..", "..", "cluster", "cluster")
+NAME = "transformer"
+LIMIT_SECONDS = 500
+WITHOUT_ARC = ["--mca", "coll", "^lowlat,quant"]
+LEAST_BYTES = 8192  # that are quantized: coll_quant's default, which tests set higher
+QUANTIZED = ["--mca", "coll_quant_enable", "1", "--mca", "coll_quant_explore_percent", "0"]
+QUANTIZED += ["--mca", "coll_quant_min_bytes", str(LEAST_BYTES)]
+
+
+def quantized(number_format, algorithm=None):
+    """Every sum of at least coll_quant_min_bytes, without learning whether that pays."""
+    arguments = QUANTIZED + ["--mca", "coll_quant_format", number_format]
+    return arguments + (["--mca", "coll_quant_algorithm", algorithm] if algorithm else [])
+
+
+CONFIGURATIONS = {
+    "tuned": WITHOUT_ARC,
+    "han": WITHOUT_ARC + ["--mca", "coll_han_priority", "90"],
+    "lowlat": [],
+    "int8": quantized("int8"),
+    "int8 full_loop": quantized("int8", "full_loop"),
+    "int8 semi_loop": quantized("int8", "semi_loop"),
+    "int8 direct": quantized("int8", "direct"),
+    "int4": quantized("int4"),
+}
+
+
+class Place:
+    """Where ranks run: one node, bound to cores, or a node of the test cluster for each."""
+
+    def __init__(self, name, ranks):
+        self.name = name
+        self.is_node = name == "node"
+        self.ranks = ranks
+        self.bits_per_second = None if self.is_node else 1e9 * float(name.removesuffix("gbit"))
+        self.learned = os.path.abspath("transformer.learned")
+
+    def __enter__(self):
+        if not self.is_node:
+            command = [CLUSTER, "--name", NAME, "up", str(self.ranks), self.name]
+            done = subprocess.run(command, check=False)
+            if done.returncode != 0:
+                sys.exit(done.returncode)
+        return self
+
+    def __exit__(self, *_):
+        if not self.is_node:
+            subprocess.run([CLUSTER, "--name", NAME, "down"], check=False)
+        if os.path.exists(self.learned):
+            os.remove(self.learned)
+
+    def title(self):
+        if self.is_node:
+            return f"One node, {self.ranks} ranks bound to cores"
+        return f"{self.ranks} nodes of the test cluster, links of {self.name}, 1 rank a node"
+
+    def command(self, arguments):
+        command = ["mpirun", "--oversubscribe", "-n", str(self.ranks)]
+        if self.is_node and self.ranks <= len(os.sched_getaffinity(0)):
+            command += ["--bind-to", "core"]
+        elif self.is_node:
+            command += ["--mca", "mpi_yield_when_idle", "1"]
+        else:
+            command = [CLUSTER, "--name", NAME, "run", "--timeout", str(LIMIT_SECONDS)]
+            command += ["--ppn", "1"]
+        return command + ["-x", "OPENBLAS_NUM_THREADS=1"] + arguments
+
+    def run(self, arguments, program):
+        """Rows of words of a program's output, and its exit status."""
+        environment = {
+            **os.environ,
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+        words = [find_program(program[0]), *map(str, program[1:])]
+        done = subprocess.run(
+            self.command(arguments) + words, capture_output=True, text=True, check=False,
+            env=environment, timeout=LIMIT_SECONDS + 60, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        return rows, done.returncode, done.stderr
+
+    def must_run(self, arguments, program):
+        rows, status, errors = self.run(arguments, program)
+        if status != 0:
+            sys.exit(f"{' '.join(map(str, program))}: exit status {status}\n{errors}")
+        return rows
+
+    def learn(self, program):
+        """Between nodes: a run in which coll_lowlat tries its algorithms for these lengths."""
+        if not self.is_node:
+            learning = ["--mca", "coll_lowlat_explore_percent", "100"]
+            learning += ["--mca", "coll_lowlat_learn_file", self.learned]
+            self.must_run(learning, program)
+
+    def arguments(self, configuration):
+        arguments = CONFIGURATIONS[configuration]
+        if "^lowlat,quant" in arguments or not os.path.exists(self.learned):
+            return arguments
+        return arguments + ["--mca", "coll_lowlat_learned_file", self.learned]
+
+    def compare(self, configurations, rounds, program, key_columns, more=(), learning=()):
+        """
+        Runs program under each configuration in turn, for rounds. more: options of some
+        configurations, by name; learning: options of the run to learn from.
+        {configuration: {key: [median of each further column]}}.
+        """
+        samples = {name: collections.defaultdict(list) for name in configurations}
+        more = dict(more)
+        if "lowlat" in configurations:
+            self.learn([*program, *learning])
+        for turn in range(rounds):
+            for number in range(len(configurations)):
+                name = configurations[(number + turn) % len(configurations)]
+                rows = self.must_run(self.arguments(name), [*program, *more.get(name, [])])
+                for row in rows:
+                    key = tuple(row[1 : 1 + key_columns])
+                    samples[name][key].append([float(word) for word in row[1 + key_columns :]])
+        return {
+            name: {
+                key: [statistics.median(column) for column in zip(*values)]
+                for key, values in of_name.items()
+            }
+            for name, of_name in samples.items()
+        }

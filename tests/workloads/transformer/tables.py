@@ -1,0 +1,163 @@
+"""The tables of this workload, in Markdown.
+
+Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from launch import Place, print_table
+
+WEIGHT_BYTES_PER_SECOND = 1530e9  # transformer_decode's default
+DECODED = ["tuned", "han", "lowlat", "int8"]
+PREFILLED = ["tuned", "lowlat", "int8 full_loop", "int8 semi_loop", "int8 direct", "int4"]
+INT8_SHARE = (8 + 16 / 64) / 32  # of the bytes of floats: a scale of 16 bits for 64 numbers
+TIGHT = {"int8": ["-d", 1e-3]}
+LEARNING = ["-s", 1.5]  # enough calls of the longest sums to try every algorithm
+HEADING = {
+    "decode": "decode, computation replaced by a calibrated wait",
+    "generate": "decode with the trained model",
+    "prefill": "prefill with the trained model",
+    "quality": "quality with the trained model",
+    "residual": "the residual in the sum",
+}
+
+
+def sum_limit(place, size, share=1.0):
+    """Least seconds of a sum: each rank must send and receive 2 (N - 1) / N of the vector."""
+    bits = 8 * share * size * 2 * (place.ranks - 1) / place.ranks
+    return bits / place.bits_per_second
+
+
+def ratio(number):
+    return f"{number:.2f}" if number < 100 else f"{number:.0f}"
+
+
+def percent(number):
+    return f"{100 * number:.0f} %"
+
+
+def kib(size):
+    return f"{int(size) / 1024:.0f}" if int(size) % 1024 == 0 else f"{int(size) / 1024:.1f}"
+
+
+def infer(options, held_out, mode, *more):
+    return ["transformer_infer", mode, "-m", options.weights, "-v", held_out, *more]
+
+
+def decode(options, place, _):
+    program = ["transformer_decode", "-m", options.models, "-b", options.batches]
+    found = place.compare(DECODED, options.rounds, program, 3, TIGHT, LEARNING)
+    header = ["model", "batch", "KiB", "tuned tokens/s", "in sums"]
+    header += ["han", "lowlat", "int8", "sums: han", "lowlat", "int8"]
+    header += [] if place.is_node else ["limit: exact", "int8"]
+    rows = [header]
+    for key, (seconds, layers, share, one_sum, *_) in found["tuned"].items():
+        name, batch, size = key
+        row = [name, batch, kib(size), f"{int(batch) / (layers * seconds):.3g}", percent(share)]
+        row += [ratio(seconds / found[other][key][0]) for other in DECODED[1:]]
+        row += [ratio(one_sum / found[other][key][3]) for other in DECODED[1:]]
+        if not place.is_node:
+            waits = seconds * (1 - share)
+            for part in (1.0, INT8_SHARE):
+                row.append(ratio(seconds / (waits + 2 * sum_limit(place, int(size), part))))
+        rows.append(row)
+    late = max(found["tuned"][key][4] for key in found["tuned"])
+    print(
+        f"Waits are those of {WEIGHT_BYTES_PER_SECOND / 1e9:.0f} GB/s; with tuned they took"
+        f" up to {late:.2f} times as long as wanted.\n"
+    )
+    print_table(rows, True)
+
+
+def generate(options, place, held_out):
+    program = infer(options, held_out, "decode", "-b", options.batches)
+    found = place.compare(DECODED, options.rounds, program, 2)
+    header = ["batch", "KiB", "tuned tokens/s", "in sums", *DECODED[1:]]
+    rows = [header + ["in sums: lowlat", "int8"]]
+    for key, (speed, share, *_) in found["tuned"].items():
+        row = [key[0], kib(key[1]), f"{speed:.0f}", percent(share)]
+        row += [ratio(found[other][key][0] / speed) for other in DECODED[1:]]
+        row += [percent(found[other][key][1]) for other in ("lowlat", "int8")]
+        rows.append(row)
+    print_table(rows, True)
+
+
+def prefill(options, place, held_out):
+    program = infer(options, held_out, "prefill", "-b", options.lengths, "-n", 12, "-q", 0)
+    found = place.compare(PREFILLED, options.rounds, program, 2)
+    others = PREFILLED[1:]
+    header = ["characters", "KiB", "tuned ms", "in sums", *others]
+    header += [f"sums: {others[0]}", *others[1:]]
+    rows = [header + ([] if place.is_node else ["limit: exact", "int8"])]
+    for key, (first, sums, *_, sums_of_pass) in found["tuned"].items():
+        row = [key[0], kib(key[1]), f"{1e3 * first:.1f}", percent(sums / first)]
+        row += [ratio(first / found[other][key][0]) for other in others]
+        row += [ratio(sums / found[other][key][1]) for other in others]
+        if not place.is_node:
+            for part in (1.0, INT8_SHARE):
+                row.append(ratio(sums / (sums_of_pass * sum_limit(place, int(key[1]), part))))
+        rows.append(row)
+    print_table(rows, True)
+
+
+def quality_rows(found, names, reference):
+    rows = [["characters", f"{reference}: perplexity", "right", *names]]
+    for key, (_, _, perplexity, hits, *_) in found[reference].items():
+        row = [key[0], f"{perplexity:.4f}", f"{100 * hits:.2f} %"]
+        row += [f"{100 * (found[name][key][2] / perplexity - 1):+.3f} %" for name in names]
+        rows.append(row)
+    return rows
+
+
+def quality(options, place, held_out):
+    program = infer(options, held_out, "prefill", "-b", options.lengths, "-n", 1)
+    found = place.compare(PREFILLED, 1, program, 2)
+    print_table(quality_rows(found, PREFILLED[1:], "tuned"), True)
+
+
+def residual(options, place, held_out):
+    ways = ("apart", "first", "shared")
+    times, losses = {}, {}
+    for name in ("lowlat", "int8"):
+        for turn in range(options.rounds):
+            for way in ways[turn % 3 :] + ways[: turn % 3]:
+                measured = ["-n", 12, "-q", 1 << 14 if turn == 0 else 0]
+                program = infer(options, held_out, "prefill", "-b", options.lengths, "-r", way)
+                for row in place.must_run(place.arguments(name), [*program, *measured]):
+                    key = (name, way, row[1])
+                    times.setdefault(key, []).append(float(row[3]))
+                    losses.setdefault(key, float(row[5]))
+    rows = [["characters"]]
+    for name in ("lowlat", "int8"):
+        rows[0] += [f"{name}: apart ms", "first", "shared", "perplexity", "first", "shared"]
+    for length in options.lengths.split(","):
+        row = [length]
+        for name in ("lowlat", "int8"):
+            best = {way: sorted(times[name, way, length])[options.rounds // 2] for way in ways}
+            perplexity = losses[name, "apart", length]
+            row.append(f"{1e3 * best['apart']:.2f}")
+            row += [ratio(best["apart"] / best[way]) for way in ways[1:]]
+            row.append(f"{perplexity:.4f}")
+            row += [
+                f"{100 * (losses[name, way, length] / perplexity - 1):+.3f} %" for way in ways[1:]
+            ]
+        rows.append(row)
+    print_table(rows, True)
+
+
+PARTS = {
+    "decode": decode,
+    "generate": generate,
+    "prefill": prefill,
+    "quality": quality,
+    "residual": residual,
+}
+
+
+def print_parts(options, held_out):
+    for place_name in options.place or ["node", "1gbit", "10gbit"]:
+        wanted = [part for part in options.parts if part in PARTS]
+        if not wanted:
+            continue
+        with Place(place_name, 2 if place_name == "node" else 4) as place:
+            for part in wanted:
+                print(f"\n{place.title()}: {HEADING[part]}\n", flush=True)
+                PARTS[part](options, place, held_out)
