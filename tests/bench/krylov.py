@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Time of an iteration of PETSc's conjugate gradients: cg, and the overlapping pipecg and groppcg.
 
-    mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] [-i ITERATIONS] [-r ROUNDS]
+    mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] [-i ITERATIONS] [-r ROUNDS] [-s SOLVER,...]
 
 Solves a 5-point Laplacian on a square grid of POINTS x POINTS (default 64) with a Jacobi
 preconditioner. cg calls MPI_Allreduce, the others MPI_Iallreduce and do the product with the matrix
@@ -69,18 +69,22 @@ def main():
     parser.add_argument("-g", "--grid", type=int, default=64)
     parser.add_argument("-i", "--iterations", type=int, default=500)
     parser.add_argument("-r", "--rounds", type=int, default=5)
+    parser.add_argument("-s", "--solvers", default=",".join(SOLVERS), help="default: %(default)s")
     options = parser.parse_args()
+    solvers = options.solvers.split(",")
+    if not set(solvers) <= set(SOLVERS):
+        parser.error(f"--solvers: of {', '.join(SOLVERS)}, not {options.solvers}")
     matrix = laplacian(options.grid)
     solution, right = matrix.createVecs()
     right.set(1.0)
 
     needed = {}
-    for name in SOLVERS:
+    for name in solvers:
         solver = make_solver(name, matrix, TOLERANCE, 10000)
         solver.solve(right, solution)
         needed[name] = solver.getIterationNumber()
-    timed = {name: make_solver(name, matrix, 1e-300, options.iterations) for name in SOLVERS}
-    times = {name: [] for name in SOLVERS}
+    timed = {name: make_solver(name, matrix, 1e-300, options.iterations) for name in solvers}
+    times = {name: [] for name in solvers}
     for _ in range(options.rounds):
         for name, solver in timed.items():
             PETSc.COMM_WORLD.barrier()
@@ -88,7 +92,7 @@ def main():
             solver.solve(right, solution)
             took = time.perf_counter() - begin
             times[name].append(took / solver.getIterationNumber() * 1e6)
-    for name in SOLVERS:
+    for name in solvers:
         PETSc.Sys.Print(f"{name:8} {needed[name]:6d} {statistics.median(times[name]):10.2f}")
 
 
