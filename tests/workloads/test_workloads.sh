@@ -8,7 +8,7 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 for workload in "$here"/*/run; do
     name=$(basename "$(dirname "$workload")")
-    timeout -k 5 120 "$workload" --small >"$mpi_scratch/out" 2>&1 </dev/null
+    timeout -k 5 300 "$workload" --small >"$mpi_scratch/out" 2>&1 </dev/null
     mpi_status=$?
     case $mpi_status in
     77) mpi_skip "$name" "$(tail -n 1 "$mpi_scratch/out")" ;;
