@@ -60,10 +60,13 @@ for per_node in 0 1; do
     mpi_in_time check_edges 1g $per_node
 done
 # Parameters that differ, where ranks can only find out in a call: nobody is served, everybody is right.
-mpi_patiently mpi_start_each 60 \
-    "$at_once --mca pmix_base_async_modex 1 --mca coll_lowlat_installed_everywhere 1" \
+# (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
+OMPI_MCA_pmix_base_async_modex=1
+export OMPI_MCA_pmix_base_async_modex
+mpi_patiently mpi_start_each 60 "$at_once --mca coll_lowlat_installed_everywhere 1" \
     "$mpi_bin/pending -b -n -o 100" \
     "env OMPI_MCA_coll_lowlat_max_bytes=1000 $mpi_bin/pending -b -n -o 100"
+unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
 mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3
 
