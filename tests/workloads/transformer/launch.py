@@ -114,15 +114,15 @@ class Place:
             return arguments
         return arguments + ["--mca", "coll_lowlat_learned_file", self.learned]
 
-    def compare(self, configurations, rounds, program, key_columns, more=(), learning=()):
+    def compare(self, configurations, rounds, program, key_columns, more=(), learning=None):
         """
         Runs program under each configuration in turn, for rounds. more: options of some
-        configurations, by name; learning: options of the run to learn from.
+        configurations, by name; learning: options of a run to learn from before, if there is to be one.
         {configuration: {key: [median of each further column]}}.
         """
         samples = {name: collections.defaultdict(list) for name in configurations}
         more = dict(more)
-        if "lowlat" in configurations:
+        if learning is not None:
             self.learn([*program, *learning])
         for turn in range(rounds):
             for number in range(len(configurations)):
