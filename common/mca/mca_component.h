@@ -15,6 +15,7 @@
 #include "mca_compat.h"
 #include "mca_slots.h"
 #include "param.h"
+#include "queue.h"
 #include "tally.h"
 #include "task.h"
 #include "wait.h"
@@ -86,8 +87,6 @@ typedef struct arc_component {
     pthread_mutex_t lock;
     arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
 } arc_component_t;
-
-typedef struct arc_queue arc_queue_t;
 
 /* "lowlat", "quant" */
 static inline const char *arc_component_name(const arc_component_t *component)
