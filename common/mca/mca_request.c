@@ -93,6 +93,7 @@ static int run_blocking(arc_queue_t *queue, const void *call)
     arc_module_t *module = ((module_queue_t *) queue)->module;
 
     module->form = ((const arc_call_t *) call)->form;
+    module->number = ((const arc_call_t *) call)->number;
     const int result = arc_own_blocking(module, call);
     module->form = ARC_FORM_BLOCKING;
     return result;
@@ -228,7 +229,18 @@ static bool is_open_mpis_own(const arc_call_t *call)
            (&ompi_mpi_op_max.op == call->op || &ompi_mpi_op_min.op == call->op);
 }
 
-int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request)
+/* What is started has a place among the calls. */
+static void number_call(arc_module_t *module, arc_call_t *call)
+{
+    if (!module->unsettled) {
+        module->component->settled(module);
+    }
+    if (NULL != module->component->number) {
+        call->number = module->component->number(module, call);
+    }
+}
+
+int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request)
 {
     int result = MPI_SUCCESS;
 
@@ -236,9 +248,7 @@ int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request
         return arc_below_start(module, call, request);
     }
     enter();
-    if (!module->unsettled) {
-        module->component->settled(module);
-    }
+    number_call(module, call);
     const arc_reason_t reason = module->component->admit(module, call);
     if (ARC_REASON_NONE != reason) {
         arc_module_count_pass_call(module, reason, call);
@@ -282,9 +292,7 @@ static int start_one(arc_request_t *request)
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
     enter();
-    if (!module->unsettled) {
-        module->component->settled(module);
-    }
+    number_call(module, &request->call);
     module->unsettled = true;
     if (arc_queue_try(module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;

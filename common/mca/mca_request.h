@@ -36,10 +36,10 @@ void arc_requests_open(void);
 void arc_requests_close(void);
 
 /*
- * Start the collective, or have the component below start it if it is not admitted.  *request is
- * what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
+ * Give the call its number and start it, or have the component below start it if it is not
+ * admitted.  *request is what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
  */
-int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request);
+int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request);
 
 /*
  * A persistent request for the collective, inactive.  Collective and blocking, as MPI allows: the
