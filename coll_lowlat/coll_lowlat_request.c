@@ -155,13 +155,13 @@ int coll_lowlat_iallreduce(const void *send, void *receive, int count, struct om
                            ompi_request_t **request, mca_coll_base_module_t *base)
 {
     arc_module_t *module = arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
-    const arc_call_t call = {.collective = ARC_SLOT_allreduce,
-                             .form = ARC_FORM_NONBLOCKING,
-                             .send = send,
-                             .receive = receive,
-                             .count = count,
-                             .type = type,
-                             .op = op};
+    arc_call_t call = {.collective = ARC_SLOT_allreduce,
+                       .form = ARC_FORM_NONBLOCKING,
+                       .send = send,
+                       .receive = receive,
+                       .count = count,
+                       .type = type,
+                       .op = op};
 
     return NULL == module ? OMPI_ERR_NOT_FOUND : arc_request_start(module, &call, request);
 }

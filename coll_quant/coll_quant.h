@@ -131,7 +131,8 @@ typedef struct quant_module {
     arc_wait_t wait;
     void *memory;      /* for the algorithm; NULL before the set-up */
     arc_task_t *task;  /* in `memory` */
-    uint32_t sequence; /* calls that could be quantized */
+    uint32_t sequence; /* operations that were quantized */
+    uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it */
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */
@@ -156,6 +157,7 @@ extern quant_component_t mca_coll_quant_component;
 
 /* How the component serves calls that are not blocking (mca_component.h). */
 void coll_quant_settled(arc_module_t *base);
+uint32_t coll_quant_number(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call);
 void coll_quant_retag(arc_module_t *base);
@@ -229,6 +231,19 @@ int coll_quant_below(quant_module_t *module, const quant_operation_t *operation,
 const quant_element_t *coll_quant_element(const quant_module_t *module,
                                           const struct ompi_datatype_t *type);
 
+/* The same of an operation on 16-bit floats. */
+const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module,
+                                                    exchange_collective_t collective);
+
+/*
+ * Is it known that all ranks have the same settings?  All know that alike where nothing is pending.
+ */
+static inline bool coll_quant_settings_are_same(const quant_module_t *module)
+{
+    return ARC_PHASE_FRESH != module->base.phase ||
+           (module->base.params_known && !module->key_was_set);
+}
+
 /*
  * Is a call of `element` served, and why not?  *verdict: what its type and operation say,
  * ARC_REASON_NONE if it can be, and the answer alike; `bytes`: of the whole vector; all the same on
@@ -241,7 +256,8 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
 /* Is the next call of the collective to be verified? */
 bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collective_t collective);
 
-/* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
+/* Serve a call of the program; `operation` lacks its sequence and its number only.  An MPI error
+ * code. */
 int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified);
 
 /*

@@ -34,9 +34,7 @@ static quant_operation_t operation_of(quant_module_t *module, const quant_elemen
  */
 static int allreduce_halves(quant_module_t *module, const void *send, void *receive, int count)
 {
-    /* What the component below makes of them again would be integers. */
-    const quant_element_t *floats =
-        module->settings.target_rel > 0 ? NULL : coll_quant_element(module, &ompi_mpi_float.dt);
+    const quant_element_t *floats = coll_quant_element_of_halves(module, EXCHANGE_ALLREDUCE);
     arc_reason_t verdict = ARC_REASON_NONE;
     const int status = coll_quant_check_call(module, EXCHANGE_ALLREDUCE, floats,
                                              (size_t) count * sizeof(float), &verdict);

@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include "coll_quant.h"
+#include "fiber.h"
 #include "quant_pipeline.h"
 
 const quant_element_t *coll_quant_element(const quant_module_t *module,
@@ -30,7 +31,29 @@ const quant_element_t *coll_quant_element(const quant_module_t *module,
     return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
 }
 
-static arc_reason_t reason_to_pass(const quant_module_t *module, exchange_collective_t collective,
+const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module,
+                                                    exchange_collective_t collective)
+{
+    /* What the component below makes of sums that are too far off would be integers. */
+    return EXCHANGE_ALLREDUCE == collective && module->settings.target_rel > 0
+               ? NULL
+               : coll_quant_element(module, &ompi_mpi_float.dt);
+}
+
+/*
+ * A blocking call that could be quantized, by what it is, has a number: whatever was learned, and
+ * whatever form the calls before it had, it is the same.  One in a fiber got its own when it was
+ * started (coll_quant_number()).
+ */
+static void number_call(quant_module_t *module)
+{
+    if (!arc_fiber_inside() && coll_quant_settings_are_same(module)) {
+        module->base.number = ++module->numbered;
+    }
+}
+
+/* As the program calls it, whatever the state of the module. */
+static arc_reason_t reason_of_call(const quant_module_t *module, exchange_collective_t collective,
                                    arc_reason_t verdict, size_t bytes)
 {
     if (!module->active) {
@@ -43,6 +66,11 @@ static arc_reason_t reason_to_pass(const quant_module_t *module, exchange_collec
     if (ARC_REASON_NONE == verdict && bytes < module->settings.min_bytes) {
         verdict = ARC_REASON_TOO_SMALL;
     }
+    return verdict;
+}
+
+static arc_reason_t reason_of_module(const quant_module_t *module, arc_reason_t verdict)
+{
     if (ARC_REASON_NONE == verdict && ARC_PHASE_FRESH == module->base.phase) {
         verdict = ARC_REASON_YOUNG;
     }
@@ -61,7 +89,11 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
     if (ARC_REASON_NONE == *verdict && NULL == element) {
         *verdict = ARC_REASON_TYPE_OR_OP;
     }
-    *verdict = reason_to_pass(module, collective, *verdict, bytes);
+    *verdict = reason_of_call(module, collective, *verdict, bytes);
+    if (ARC_REASON_NONE == *verdict) {
+        number_call(module);
+    }
+    *verdict = reason_of_module(module, *verdict);
     if (ARC_PHASE_READY != module->base.phase) {
         *verdict = coll_quant_set_up_if_needed(module, *verdict);
         if (ARC_PHASE_BROKEN == module->base.phase) {
@@ -103,6 +135,7 @@ int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operati
     quant_operation_t numbered = *operation;
 
     numbered.sequence = ++module->sequence;
+    numbered.number = module->base.number;
     ++module->calls[operation->collective];
     count_call(module, &numbered);
     return verified ? coll_quant_verify(module, &numbered)

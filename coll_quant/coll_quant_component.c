@@ -74,6 +74,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .reduce_scatter_block_init = coll_quant_reduce_scatter_block_init,
             .allgather_init = coll_quant_allgather_init,
             .settled = coll_quant_settled,
+            .number = coll_quant_number,
             .admit = coll_quant_admit,
             .prepare = coll_quant_prepare_init,
             .wait = quant_wait,

@@ -92,9 +92,6 @@ arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t co
                                             .begin_ns = (uint64_t) arc_now_ns()};
         }
     }
-    /* Numbers that rounding draws must not depend on what was fast: exact calls have theirs, too.
-     */
-    module->sequence += ARC_REASON_NONE != verdict;
     return verdict;
 }
 

@@ -50,8 +50,8 @@ static terms_t terms_of(const quant_module_t *module, const arc_call_t *call)
     if (NULL == type || 0 == sent_bytes) {
         return (terms_t){.collective = collective, .sent_bytes = sent_bytes};
     }
-    const quant_element_t *element =
-        coll_quant_element(module, is_uint16 ? &ompi_mpi_float.dt : type);
+    const quant_element_t *element = is_uint16 ? coll_quant_element_of_halves(module, collective)
+                                               : coll_quant_element(module, type);
     (void) ompi_datatype_type_size(type, &number_bytes);
     return (terms_t){
         .collective = collective,
@@ -70,8 +70,7 @@ void coll_quant_settled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    module->settled.same =
-        ARC_PHASE_FRESH != base->phase || (base->params_known && !module->key_was_set);
+    module->settled.same = coll_quant_settings_are_same(module);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }
@@ -116,8 +115,24 @@ static arc_reason_t reason_of_call(const quant_module_t *module, const arc_call_
     if (!quant_settings_want_collective(&module->settings, terms->collective)) {
         return ARC_REASON_NOT_CHOSEN;
     }
-    return terms->bytes < module->settings.min_bytes ? ARC_REASON_TOO_SMALL
-                                                     : reason_of_gain(module, terms);
+    return terms->bytes < module->settings.min_bytes ? ARC_REASON_TOO_SMALL : ARC_REASON_NONE;
+}
+
+/* ... and whether it pays. */
+static arc_reason_t reason_to_pass(const quant_module_t *module, const arc_call_t *call,
+                                   const terms_t *terms)
+{
+    const arc_reason_t reason = reason_of_call(module, call, terms);
+
+    return ARC_REASON_NONE == reason ? reason_of_gain(module, terms) : reason;
+}
+
+uint32_t coll_quant_number(arc_module_t *base, const arc_call_t *call)
+{
+    quant_module_t *module = (quant_module_t *) base;
+    const terms_t terms = terms_of(module, call);
+
+    return ARC_REASON_NONE == reason_of_call(module, call, &terms) ? ++module->numbered : 0;
 }
 
 /* As the module is, all ranks alike: nothing is pending. */
@@ -135,7 +150,7 @@ arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call)
     quant_module_t *module = (quant_module_t *) base;
 
     const terms_t terms = terms_of(module, call);
-    arc_reason_t reason = reason_of_call(module, call, &terms);
+    arc_reason_t reason = reason_to_pass(module, call, &terms);
     if (terms.is_half) {
         return ARC_REASON_NONE; /* at least exact, and as what they are */
     }
@@ -160,7 +175,7 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
         coll_quant_settled(base);
     }
     const terms_t terms = terms_of(module, call);
-    arc_reason_t reason = reason_of_call(module, call, &terms);
+    arc_reason_t reason = reason_to_pass(module, call, &terms);
     if (module->settled.same && ARC_PHASE_BROKEN != base->phase && ARC_PHASE_READY != base->phase) {
         if (ARC_REASON_NONE == reason && !module->attainable) {
             reason = ARC_REASON_INACCURATE;
@@ -180,8 +195,8 @@ void coll_quant_retag(arc_module_t *base)
 
 /* ---- what Open MPI calls ---- */
 
-static int start(mca_coll_base_module_t *base, struct ompi_communicator_t *comm,
-                 const arc_call_t *call, ompi_request_t **request)
+static int start(mca_coll_base_module_t *base, struct ompi_communicator_t *comm, arc_call_t *call,
+                 ompi_request_t **request)
 {
     arc_module_t *module = arc_module_own(base, OBJ_CLASS(quant_module_t), comm);
 
@@ -212,7 +227,7 @@ int coll_quant_iallreduce(const void *send, void *receive, int count, struct omp
                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
                           ompi_request_t **request, mca_coll_base_module_t *base)
 {
-    const arc_call_t call =
+    arc_call_t call =
         sum_call(ARC_SLOT_allreduce, ARC_FORM_NONBLOCKING, send, receive, count, type, op);
     return start(base, comm, &call, request);
 }
@@ -232,8 +247,8 @@ int coll_quant_ireduce_scatter_block(const void *send, void *receive, int count,
                                      struct ompi_communicator_t *comm, ompi_request_t **request,
                                      mca_coll_base_module_t *base)
 {
-    const arc_call_t call = sum_call(ARC_SLOT_reduce_scatter_block, ARC_FORM_NONBLOCKING, send,
-                                     receive, count, type, op);
+    arc_call_t call = sum_call(ARC_SLOT_reduce_scatter_block, ARC_FORM_NONBLOCKING, send, receive,
+                               count, type, op);
     return start(base, comm, &call, request);
 }
 
@@ -266,8 +281,8 @@ int coll_quant_iallgather(const void *send, int send_count, struct ompi_datatype
                           struct ompi_communicator_t *comm, ompi_request_t **request,
                           mca_coll_base_module_t *base)
 {
-    const arc_call_t call = gather_call(ARC_FORM_NONBLOCKING, send, send_count, send_type, receive,
-                                        receive_count, receive_type);
+    arc_call_t call = gather_call(ARC_FORM_NONBLOCKING, send, send_count, send_type, receive,
+                                  receive_count, receive_type);
     return start(base, comm, &call, request);
 }
 

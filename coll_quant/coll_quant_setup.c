@@ -180,6 +180,7 @@ void coll_quant_renew(quant_module_t *module)
     }
     module->attainable = false;
     module->algo = 0;
+    module->numbered = 0; /* ranks may have counted other calls; the next set-up draws others */
     module->base.wanted = coll_quant_slots(module);
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;

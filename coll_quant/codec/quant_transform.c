@@ -54,10 +54,10 @@ uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communic
     return child_key(child_key(child_key(0, seed), process), communicator);
 }
 
-uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, unsigned shard,
+uint64_t quant_transform_key(uint64_t base, uint32_t number, unsigned round, unsigned shard,
                              uint64_t segment)
 {
-    return child_key(child_key(child_key(child_key(base, sequence), round), shard), segment);
+    return child_key(child_key(child_key(child_key(base, number), round), shard), segment);
 }
 
 /* The numbers of a tile, padded rows; `back`: the inverse. */

@@ -113,10 +113,11 @@ quant_range_t quant_transform_range(const quant_transform_t *transform,
 uint64_t quant_transform_base(uint64_t seed, uint64_t process, uint64_t communicator);
 
 /*
- * The key of a message: `round` of the schedule in which a partial sum travels, another number for
- * totals.  Equal for equal arguments, otherwise another one but for a chance of 2^-64.
+ * The key of a message of the operation `number`: `round` of the schedule in which a partial sum
+ * travels, another number for totals.  Equal for equal arguments, otherwise another one but for a
+ * chance of 2^-64.
  */
-uint64_t quant_transform_key(uint64_t base, uint32_t sequence, unsigned round, unsigned shard,
+uint64_t quant_transform_key(uint64_t base, uint32_t number, unsigned round, unsigned shard,
                              uint64_t segment);
 
 #endif

@@ -130,6 +130,7 @@ typedef struct quant_operation {
     size_t count;                     /* elements of the vector, or of a block */
     exchange_collective_t collective; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
+    uint32_t number;   /* the same on all ranks: other numbers are drawn for another one */
     float *residual;   /* [count], what the call before left (quant_element.h); NULL: none */
     double bound_max;  /* no element is to be farther off (quant_fit.h); 0: there is no limit */
 } quant_operation_t;

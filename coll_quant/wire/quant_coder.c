@@ -64,7 +64,7 @@ static uint64_t key_of(const quant_coder_t *coder, const exchange_message_t *mes
 {
     return QUANT_ROUNDING_NEAREST == coder->config.transform.rounding
                ? 0
-               : quant_transform_key(coder->config.draws_base, coder->operation.sequence,
+               : quant_transform_key(coder->config.draws_base, coder->operation.number,
                                      message->round, message->shard, message->segment);
 }
 

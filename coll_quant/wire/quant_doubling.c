@@ -248,7 +248,7 @@ static quant_wire_segment_t segment_of(const doubling_t *task, const phase_t *ph
     segment.codec.key =
         QUANT_ROUNDING_NEAREST == task->config.transform.rounding
             ? 0
-            : quant_transform_key(task->config.draws_base, segment.sequence,
+            : quant_transform_key(task->config.draws_base, task->operation.number,
                                   (unsigned) (phase - task->schedule.phase), sum, 0);
     return segment;
 }

@@ -288,7 +288,7 @@ static void add_tallies(arc_module_t *module)
 static void module_destruct(arc_module_t *module)
 {
     arc_module_forget_agreements(module);
-    arc_queue_free(module->queue);
+    arc_module_free_queue(module);
     if (NULL != module->tally[ARC_FORM_BLOCKING] || NULL != module->tally[ARC_FORM_NONBLOCKING] ||
         NULL != module->tally[ARC_FORM_PERSISTENT]) {
         add_tallies(module);

@@ -15,6 +15,7 @@
 #include "mca_compat.h"
 #include "mca_slots.h"
 #include "param.h"
+#include "queue.h"
 #include "tally.h"
 #include "task.h"
 #include "wait.h"
@@ -27,8 +28,9 @@ typedef struct arc_call {
     void *receive;
     int count; /* of a vector, or of each block that is received */
     struct ompi_datatype_t *type;
-    struct ompi_op_t *op; /* NULL: an allgather, which has the following */
+    struct ompi_op_t *op; /* NULL: an allgather, which has a count and a type to send */
     int send_count;
+    uint32_t number; /* component->number; 0: it has none */
     struct ompi_datatype_t *send_type;
 } arc_call_t;
 
@@ -59,6 +61,11 @@ typedef struct arc_component {
     /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
     void (*settled)(arc_module_t *module);
     /*
+     * A call that is not blocking is started, served or not: the number that is to be
+     * module->number while it is run.  It follows from what `admit` may look at.  May be NULL.
+     */
+    uint32_t (*number)(arc_module_t *module, const arc_call_t *call);
+    /*
      * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
      * the order of calls: while module->unsettled is set, not by what pending operations change.
      */
@@ -86,8 +93,6 @@ typedef struct arc_component {
     pthread_mutex_t lock;
     arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
 } arc_component_t;
-
-typedef struct arc_queue arc_queue_t;
 
 /* "lowlat", "quant" */
 static inline const char *arc_component_name(const arc_component_t *component)
@@ -123,7 +128,8 @@ struct arc_module {
     arc_reason_t declined;
     struct mca_agreement *agreement; /* NULL: none so far */
     bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
-    arc_form_t form;    /* of the call under way */
+    arc_form_t form;    /* of the call under way, */
+    uint32_t number;    /* and its number among those that the component counts */
     bool unsettled;     /* nonblocking calls were made since the last blocking one */
     arc_queue_t *queue; /* of these; NULL: there were none */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */

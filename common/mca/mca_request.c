@@ -6,45 +6,32 @@
 #include <stdlib.h>
 
 #include "mca_below.h"
-#include "wait.h"
 
-enum {
-    TAGS = 8,          /* for each communicator that has nonblocking calls */
-    START_POLLS = 24,  /* in the start, with arc_wait_moment(): about half a microsecond */
-    AT_ONCE = 8,       /* operations of a communicator that may end in one poll */
-    IDLE_POLLS = 1000, /* with nothing pending, before the progress function is taken back */
-};
+enum { TAGS = 8 }; /* for each communicator that has nonblocking calls */
 
 typedef struct arc_request {
     ompi_coll_base_nbc_request_t super; /* first: Open MPI's view */
-    struct arc_request *next;           /* in the queue, or of those that have ended */
+    arc_pending_t pending;              /* its call is the one below */
     arc_module_t *module;
     arc_call_t call;
-    int result; /* of a fiber */
 } arc_request_t;
 
 OBJ_CLASS_INSTANCE(arc_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
 
-struct arc_queue {
+typedef struct module_queue {
+    arc_queue_t super; /* first: the view of queue.h */
     arc_module_t *module;
-    arc_request_t *front; /* NULL: nothing is pending */
-    arc_request_t *last;
-    arc_queue_t *next_active;
-    bool running;     /* the one at the front has begun, */
-    arc_task_t *task; /* as this task; NULL: in the fiber */
-    arc_wait_watch_t watch;
-    arc_fiber_t *fiber; /* NULL: none was needed so far */
-};
+} module_queue_t;
+
+static void drive(arc_queues_t *queues, bool on);
 
 /* Of this process and component. */
 static struct {
     opal_free_list_t requests;
     pthread_mutex_t lock; /* with threads; else `busy` is enough */
     bool busy;
-    arc_queue_t *active; /* with something pending */
-    bool registered;
-    unsigned idle;
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    arc_queues_t queues;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER, .queues = {.drive = drive}};
 
 /* ---- one at a time ---- */
 
@@ -75,161 +62,93 @@ static void leave(void)
     }
 }
 
-/* ---- run what is at the front ---- */
+/* ---- run a call of a queue ---- */
 
-static void run_in_fiber(void *context)
+static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
 {
-    arc_request_t *request = context;
+    arc_module_t *module = ((module_queue_t *) queue)->module;
+    arc_task_t *task = NULL;
 
-    request->result = arc_own_blocking(request->module, &request->call);
-}
-
-/* As a task, or NULL: in a fiber. */
-static arc_task_t *begin_task(arc_queue_t *queue, const arc_call_t *call)
-{
-    arc_module_t *module = queue->module;
-
-    module->form = call->form;
-    queue->task =
-        NULL == module->component->direct ? NULL : module->component->direct(module, call);
-    arc_wait_watch(&queue->watch, module->component->wait(module), queue->task);
-    queue->running = true;
-    return queue->task;
-}
-
-static bool begin_fiber(arc_queue_t *queue, arc_request_t *request)
-{
-    if (NULL == queue->fiber) {
-        queue->fiber = arc_fiber_new();
+    if (NULL != module->component->direct) {
+        module->form = ((const arc_call_t *) call)->form;
+        task = module->component->direct(module, call);
+        if (NULL == task) {
+            module->form = ARC_FORM_BLOCKING;
+        }
     }
-    if (NULL == queue->fiber) {
-        request->result = arc_module_break_call(queue->module, request->call.collective,
-                                                ARC_ERR_NO_MEMORY, " for a stack");
-        return false;
-    }
-    arc_fiber_begin(queue->fiber, run_in_fiber, request);
-    return true;
-}
-
-/* One poll of a task.  ARC_IN_PROGRESS, or what it came to within its time limit. */
-static arc_status_t poll_task(arc_queue_t *queue)
-{
-    arc_module_t *module = queue->module;
-    const arc_status_t status = queue->task->ops->progress(queue->task);
-
-    return OPAL_LIKELY(ARC_IN_PROGRESS != status)
-               ? status
-               : arc_wait_check(&queue->watch, module->component->wait(module), queue->task);
+    return task;
 }
 
 static int end_task(arc_queue_t *queue, arc_status_t status)
 {
-    arc_module_t *module = queue->module;
+    arc_module_t *module = ((module_queue_t *) queue)->module;
     const int result = module->component->directed(module, status);
 
     module->form = ARC_FORM_BLOCKING;
-    queue->running = false;
     return result;
 }
 
-/* Has the one at the front ended?  Then *result says how. */
-static bool advance(arc_queue_t *queue, int *result)
+static int run_blocking(arc_queue_t *queue, const void *call)
 {
-    arc_request_t *request = queue->front;
+    arc_module_t *module = ((module_queue_t *) queue)->module;
 
-    if (!queue->running && NULL == begin_task(queue, &request->call) &&
-        !begin_fiber(queue, request)) {
-        queue->module->form = ARC_FORM_BLOCKING;
-        queue->running = false;
-        *result = request->result;
-        return true;
-    }
-    if (NULL != queue->task) {
-        const arc_status_t status = poll_task(queue);
-        if (ARC_IN_PROGRESS == status) {
-            return false;
-        }
-        *result = end_task(queue, status);
-        return true;
-    }
-    if (arc_fiber_resume(queue->fiber)) {
-        return false;
-    }
-    queue->module->form = ARC_FORM_BLOCKING;
-    queue->running = false;
-    *result = request->result;
-    return true;
+    module->form = ((const arc_call_t *) call)->form;
+    module->number = ((const arc_call_t *) call)->number;
+    const int result = arc_own_blocking(module, call);
+    module->form = ARC_FORM_BLOCKING;
+    return result;
 }
 
-/* Run a queue as far as it comes; what has ended is put in front of *ended. */
-static int run_queue(arc_queue_t *queue, arc_request_t **ended)
+static int lack_fiber(arc_queue_t *queue, const void *call)
 {
-    int count = 0;
-    int result = MPI_SUCCESS;
+    arc_module_t *module = ((module_queue_t *) queue)->module;
 
-    while (count < AT_ONCE && NULL != queue->front && advance(queue, &result)) {
-        arc_request_t *request = queue->front;
+    module->form = ((const arc_call_t *) call)->form;
+    const int result = arc_module_break_call(module, ((const arc_call_t *) call)->collective,
+                                             ARC_ERR_NO_MEMORY, " for a stack");
+    module->form = ARC_FORM_BLOCKING;
+    return result;
+}
 
-        /* Another thread may look at the module as soon as nothing is pending. */
-        __atomic_store_n(&queue->front, request->next, __ATOMIC_RELEASE);
-        request->super.super.req_status.MPI_ERROR = result;
-        request->next = *ended;
-        *ended = request;
-        ++count;
-    }
-    return count;
+static const arc_queue_ops_t queue_ops = {begin_task, end_task, run_blocking, lack_fiber};
+
+/* ---- for Open MPI's progress function ---- */
+
+static arc_request_t *request_of(arc_pending_t *pending)
+{
+    return (arc_request_t *) ((char *) pending - offsetof(arc_request_t, pending));
 }
 
 /* From the last to the first.  A request that is complete may be gone at once. */
-static void complete_all(arc_request_t *ended)
+static void complete_all(arc_pending_t *ended)
 {
     while (NULL != ended) {
-        arc_request_t *next = ended->next;
+        arc_pending_t *next = ended->next;
+        ompi_request_t *base = &request_of(ended)->super.super;
 
-        (void) ompi_request_complete(&ended->super.super, true);
+        base->req_status.MPI_ERROR = ended->result;
+        (void) ompi_request_complete(base, true);
         ended = next;
     }
 }
 
-/* ---- for Open MPI's progress function ---- */
-
 static int progress(void)
 {
-    arc_request_t *ended = NULL;
-    int count = 0;
+    arc_pending_t *ended = NULL;
 
     if (!try_to_enter()) {
         return 0;
     }
-    for (arc_queue_t **place = &all.active; NULL != *place;) {
-        arc_queue_t *queue = *place;
-
-        count += run_queue(queue, &ended);
-        if (NULL == queue->front) {
-            *place = queue->next_active;
-        } else {
-            place = &queue->next_active;
-        }
-    }
-    all.idle = NULL == all.active ? all.idle + 1 : 0;
-    if (all.idle > IDLE_POLLS) {
-        all.registered = false;
-        (void) opal_progress_unregister(progress);
-    }
+    const int count = arc_queues_poll(&all.queues, &ended);
     complete_all(ended);
     leave();
     return count;
 }
 
-static void be_driven(arc_queue_t *queue)
+static void drive(arc_queues_t *queues, bool on)
 {
-    queue->next_active = all.active;
-    all.active = queue;
-    all.idle = 0;
-    if (!all.registered) {
-        all.registered = true;
-        (void) opal_progress_register(progress);
-    }
+    (void) queues;
+    (void) (on ? opal_progress_register : opal_progress_unregister)(progress);
 }
 
 /* ---- requests ---- */
@@ -270,6 +189,7 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
     base->req_mpi_object.comm = module->comm;
     request->module = module;
     request->call = *call;
+    request->pending.call = &request->call;
     OBJ_RETAIN(module->comm);
     return request;
 }
@@ -278,11 +198,14 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
 static bool have_queue(arc_module_t *module)
 {
     if (NULL == module->queue) {
-        module->queue = calloc(1, sizeof *module->queue);
-        if (NULL == module->queue) {
+        module_queue_t *queue = calloc(1, sizeof *queue);
+        if (NULL == queue) {
             return false;
         }
-        module->queue->module = module;
+        queue->module = module;
+        queue->super.ops = &queue_ops;
+        queue->super.wait = module->component->wait(module);
+        module->queue = &queue->super;
     }
     if (0 == module->tags) {
         module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
@@ -290,46 +213,6 @@ static bool have_queue(arc_module_t *module)
             module->component->retag(module);
         }
     }
-    return true;
-}
-
-static void append(arc_queue_t *queue, arc_request_t *request)
-{
-    request->next = NULL;
-    if (NULL == queue->front) {
-        queue->front = request;
-        be_driven(queue);
-    } else {
-        queue->last->next = request;
-    }
-    queue->last = request;
-}
-
-/*
- * An operation on a module with nothing pending, if it can be a task, and ends within a few polls.
- * Otherwise it may have begun, and must be appended.
- */
-static bool run_at_once(arc_queue_t *queue, const arc_call_t *call, int *result)
-{
-    const unsigned polls =
-        0 == queue->module->component->wait(queue->module)->spins ? 1 : START_POLLS;
-    arc_status_t status = ARC_IN_PROGRESS;
-
-    if (NULL == begin_task(queue, call)) {
-        queue->running = false;
-        queue->module->form = ARC_FORM_BLOCKING;
-        return false;
-    }
-    for (unsigned poll = 0; poll < polls && ARC_IN_PROGRESS == status; ++poll) {
-        status = poll_task(queue);
-        if (ARC_IN_PROGRESS == status) {
-            arc_wait_moment();
-        }
-    }
-    if (ARC_IN_PROGRESS == status) {
-        return false;
-    }
-    *result = end_task(queue, status);
     return true;
 }
 
@@ -346,7 +229,18 @@ static bool is_open_mpis_own(const arc_call_t *call)
            (&ompi_mpi_op_max.op == call->op || &ompi_mpi_op_min.op == call->op);
 }
 
-int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request)
+/* What is started has a place among the calls. */
+static void number_call(arc_module_t *module, arc_call_t *call)
+{
+    if (!module->unsettled) {
+        module->component->settled(module);
+    }
+    if (NULL != module->component->number) {
+        call->number = module->component->number(module, call);
+    }
+}
+
+int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request)
 {
     int result = MPI_SUCCESS;
 
@@ -354,9 +248,7 @@ int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request
         return arc_below_start(module, call, request);
     }
     enter();
-    if (!module->unsettled) {
-        module->component->settled(module);
-    }
+    number_call(module, call);
     const arc_reason_t reason = module->component->admit(module, call);
     if (ARC_REASON_NONE != reason) {
         arc_module_count_pass_call(module, reason, call);
@@ -370,7 +262,7 @@ int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request
         return result;
     }
     module->unsettled = true;
-    if (NULL == module->queue->front && run_at_once(module->queue, call, &result)) {
+    if (arc_queue_try(module->queue, call, &result)) {
         leave();
         *request = &ompi_request_empty;
         return result;
@@ -381,7 +273,7 @@ int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request
         result = arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
     } else {
         made->super.super.req_state = OMPI_REQUEST_ACTIVE;
-        append(module->queue, made);
+        arc_queue_append(&all.queues, module->queue, &made->pending);
         *request = &made->super.super;
     }
     leave();
@@ -400,15 +292,13 @@ static int start_one(arc_request_t *request)
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
     enter();
-    if (!module->unsettled) {
-        module->component->settled(module);
-    }
+    number_call(module, &request->call);
     module->unsettled = true;
-    if (NULL == module->queue->front && run_at_once(module->queue, &request->call, &result)) {
+    if (arc_queue_try(module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;
         (void) ompi_request_complete(base, false);
     } else {
-        append(module->queue, request);
+        arc_queue_append(&all.queues, module->queue, &request->pending);
     }
     leave();
     return MPI_SUCCESS;
@@ -453,17 +343,17 @@ void arc_module_settle_pending(arc_module_t *module)
     if (arc_fiber_inside()) {
         return;
     }
-    while (NULL != __atomic_load_n(&module->queue->front, __ATOMIC_ACQUIRE)) {
+    while (!arc_queue_is_idle(module->queue)) {
         (void) opal_progress();
     }
     module->unsettled = false;
 }
 
-void arc_queue_free(arc_queue_t *queue)
+void arc_module_free_queue(arc_module_t *module)
 {
-    if (NULL != queue) {
-        arc_fiber_free(queue->fiber);
-        free(queue);
+    if (NULL != module->queue) {
+        arc_queue_fini(module->queue);
+        free(module->queue);
     }
 }
 
@@ -479,9 +369,6 @@ void arc_requests_open(void)
 
 void arc_requests_close(void)
 {
-    if (all.registered) {
-        all.registered = false;
-        (void) opal_progress_unregister(progress);
-    }
+    arc_queues_close(&all.queues);
     OBJ_DESTRUCT(&all.requests);
 }

@@ -1,6 +1,6 @@
 /*
- * Nonblocking and persistent collectives: requests of Open MPI, a queue of them for each
- * communicator, and who drives them.
+ * Nonblocking and persistent collectives: requests of Open MPI, the queue of each communicator
+ * (queue.h), and who drives them.
  *
  *     MPI_Iallreduce     the queue of the module          run by
  *     MPI_Start     -->  [front] [next] [next] ...   <--  opal_progress(), in whatever call of MPI;
@@ -8,11 +8,10 @@
  *
  * A communicator runs one operation at a time, in the order in which they were started, which MPI
  * requires to be the same on all ranks: so the shared memory and the streams of a module serve
- * nonblocking calls as they serve blocking ones, each rank has the same order of everything, and
- * any number may be started.  Communicators do not wait for each other.
+ * nonblocking calls as they serve blocking ones, and any number may be started.
  *
  * The operation at the front is a task of the component if that can be had without waiting
- * (component->direct); otherwise the blocking function itself, in a fiber (fiber.h).
+ * (component->direct); otherwise the blocking function itself, in a fiber.
  *
  * What ranks know differs while operations are pending: one has seen that a set-up failed, another
  * one is not there yet.  So whether a call is passed down is decided when it is started, and only
@@ -28,7 +27,6 @@
 #ifndef MCA_REQUEST_H
 #define MCA_REQUEST_H
 
-#include "fiber.h"
 #include "mca_component.h"
 
 #include <ompi/mca/coll/base/coll_base_util.h>
@@ -38,10 +36,10 @@ void arc_requests_open(void);
 void arc_requests_close(void);
 
 /*
- * Start the collective, or have the component below start it if it is not admitted.  *request is
- * what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
+ * Give the call its number and start it, or have the component below start it if it is not
+ * admitted.  *request is what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
  */
-int arc_request_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request);
+int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request);
 
 /*
  * A persistent request for the collective, inactive.  Collective and blocking, as MPI allows: the
@@ -64,7 +62,7 @@ static inline void arc_module_settle(arc_module_t *module)
     }
 }
 
-/* When the module goes. */
-void arc_queue_free(arc_queue_t *queue);
+/* When the module goes: every request holds the communicator, so nothing is pending. */
+void arc_module_free_queue(arc_module_t *module);
 
 #endif

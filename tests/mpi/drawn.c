@@ -5,6 +5,12 @@
  *
  * To be run with coll_quant_rounding stochastic or dither, on an even number of ranks from 4 on.
  *
+ *   -m   instead, on any number of ranks: blocking calls of one length, until it is known that
+ *        quantizing pays, and then calls of that length with others in between, of a length of
+ *        which nothing is known.  What is drawn is the same for any form of the calls (deferred.c),
+ *        though not in all of them the others are quantized; to be run with coll_quant_setup_calls
+ *        0 and the component for tests, to which quantizing always pays.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
@@ -16,32 +22,33 @@
 #include "harness.h"
 #include "normal.h"
 
-enum { ELEMS = 30011, RESULTS = 6 };
+enum {
+    ELEMS = 30011,
+    RESULTS = 6,
+    LEARNED_ELEMS = 65536,
+    OTHER_ELEMS = 262144,
+    LEARNING_CALLS = 60,
+    CALLS = 12, /* of which every third is another one */
+};
 
 /* FNV-1a, 64 bits. */
-static uint64_t hash_of(const float *data)
+static uint64_t hash_of(const float *data, size_t elems)
 {
     const unsigned char *byte = (const unsigned char *) data;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    for (size_t i = 0; i < ELEMS * sizeof *data; i++) {
+    for (size_t i = 0; i < elems * sizeof *data; i++) {
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     }
     return hash;
 }
 
-int main(int argc, char **argv)
+static void check_communicators(int rank, int ranks)
 {
     MPI_Comm half;
     MPI_Comm other;
-    int rank = 0;
-    int ranks = 0;
     int place = 0;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
     MPI_Comm_split(MPI_COMM_WORLD, rank / (ranks / 2), rank, &half);
     MPI_Comm_rank(half, &place);
     MPI_Comm_dup(half, &other);
@@ -53,7 +60,7 @@ int main(int argc, char **argv)
     uint64_t hashes[RESULTS];
     for (int i = 0; i < RESULTS / 2; i++) {
         MPI_Allreduce(send, receive, ELEMS, MPI_FLOAT, MPI_SUM, comms[i]);
-        uint64_t own = hash_of(receive);
+        uint64_t own = hash_of(receive, ELEMS);
         hashes[i] = own;
         MPI_Bcast(&hashes[i], 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         hashes[RESULTS / 2 + i] = own;
@@ -71,6 +78,52 @@ int main(int argc, char **argv)
     free(receive);
     MPI_Comm_free(&half);
     MPI_Comm_free(&other);
+}
+
+static void check_mixed(int rank)
+{
+    float *send = must_alloc(OTHER_ELEMS * sizeof *send);
+    float *receive = must_alloc(OTHER_ELEMS * sizeof *receive);
+    uint64_t before = 0;
+
+    draw_normal(send, rank, OTHER_ELEMS);
+    for (int i = 0; i < LEARNING_CALLS; i++) {
+        PMPI_Allreduce(send, receive, LEARNED_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        const int elems = 1 == i % 3 ? OTHER_ELEMS : LEARNED_ELEMS;
+
+        MPI_Allreduce(send, receive, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        if (LEARNED_ELEMS == elems) {
+            const uint64_t own = hash_of(receive, LEARNED_ELEMS);
+            uint64_t first = own;
+
+            MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+            tap_check(own == first, "ranks differ");
+            tap_check(own != before, "call %d is rounded as the one before", i);
+            tap_note("bits %016" PRIx64, own);
+            before = own;
+        }
+    }
+    tap_case("calls of a length that pays, with others in between");
+    free(send);
+    free(receive);
+}
+
+int main(int argc, char **argv)
+{
+    int rank = 0;
+    int ranks = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_start();
+    if (argc > 1) {
+        check_mixed(rank);
+    } else {
+        check_communicators(rank, ranks);
+    }
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -114,6 +114,20 @@ deferred nonblocking mpi_start 3 60 "$quant --mca coll_quant_explore_percent 1 -
 mpi_judge "np=3 nonblocking, nothing learned"
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
+# What rounding draws does not depend on the form of the calls, nor on which of them are passed down: the
+# others of `drawn -m` are, all of them, where they are nonblocking.
+draws="$quant --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20"
+for rounding in stochastic dither; do
+    mpi_for_tests mpi_start 2 60 "$draws --mca coll_quant_rounding $rounding" drawn -m
+    mpi_judge "np=2 $rounding, blocking"
+    grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
+    deferred nonblocking mpi_for_tests mpi_start 2 60 "$draws --mca coll_quant_rounding $rounding" drawn -m
+    mpi_judge "np=2 $rounding, nonblocking"
+    mpi_says "np=2 $rounding, nonblocking: the others are passed down" \
+        "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
+    grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
+    mpi_result $? "np=2 $rounding: the same bits, nonblocking or not"
+done
 
 # What blocking calls promise.
 for how in nonblocking persistent; do

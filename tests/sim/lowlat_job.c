@@ -193,6 +193,26 @@ void operation_tree(const operation_t *operation, const placement_t *placement, 
     sum_positions(operation, placement, placement->nodes - positions, 0, positions, sum);
 }
 
+placement_t placement_alone(unsigned ranks)
+{
+    placement_t alone = {.nodes = ranks};
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        alone.size[rank] = 1;
+        alone.member[rank][0] = rank;
+    }
+    return alone;
+}
+
+void operation_on_node(const operation_t *operation, const placement_t *alone, unsigned char *sum)
+{
+    if (lowlat_algorithms[operation->algorithm].reproducible) {
+        operation_chain(operation, alone, 0, 1, alone->nodes, sum);
+    } else {
+        operation_tree(operation, alone, sum); /* the pairs of a butterfly */
+    }
+}
+
 void operation_chain(const operation_t *operation, const placement_t *placement, unsigned first,
                      int step, unsigned count, unsigned char *sum)
 {
@@ -288,11 +308,14 @@ void actor_release(actor_t *actor)
     actor->running = false;
 }
 
-static void check_result(const actor_t *actor, const operation_t *operation, const job_t *job)
+void actor_check(const actor_t *actor, const operation_t *operation, expect_fn_t expect,
+                 const void *context)
 {
     unsigned char *expected = test_alloc(operation->span_bytes);
 
-    job->expect(operation, job->context, expected);
+    assert_true(test_buffer_intact(&actor->out));
+    assert_true(test_buffer_intact(&actor->in));
+    expect(operation, context, expected);
     assert_true(are_equal(operation, expected, actor->out.data));
     assert_true(padding_intact(operation, actor->out.data));
     fill_input(operation, actor->rank, expected);
@@ -300,11 +323,7 @@ static void check_result(const actor_t *actor, const operation_t *operation, con
     free(expected);
 }
 
-/*
- * Who moves next: mostly a favourite, who changes now and then, so that ranks
- * run ahead and fall behind for long stretches.
- */
-static unsigned pick_actor(unsigned ranks, unsigned *favourite, test_random_t *random)
+unsigned job_pick_rank(unsigned ranks, unsigned *favourite, test_random_t *random)
 {
     if (0 == test_random_below(random, 200)) {
         *favourite = (unsigned) test_random_below(random, ranks);
@@ -330,11 +349,11 @@ static void move_actor(job_t *job, actor_t *actor)
     if (ARC_IN_PROGRESS == status) {
         return;
     }
-    assert_true(test_buffer_intact(&actor->out));
-    assert_true(test_buffer_intact(&actor->in));
     if (ARC_OK == status) {
-        check_result(actor, operation, job);
+        actor_check(actor, operation, job->expect, job->context);
     } else {
+        assert_true(test_buffer_intact(&actor->out));
+        assert_true(test_buffer_intact(&actor->in));
         assert_non_null(job->on_error);
         job->on_error(job->context);
         actor->status = status;
@@ -350,7 +369,7 @@ bool job_run(job_t *job, test_random_t *random, size_t steps)
 
     for (; over < job->ranks && steps > 0; --steps) {
         job->happen(job->context);
-        actor_t *actor = &job->actors[pick_actor(job->ranks, &favourite, random)];
+        actor_t *actor = &job->actors[job_pick_rank(job->ranks, &favourite, random)];
         if (!is_over(job, actor)) {
             move_actor(job, actor);
             over += is_over(job, actor);

@@ -50,6 +50,10 @@ typedef struct placement {
     unsigned member[LOWLAT_JOB_MAX_RANKS][LOWLAT_JOB_MAX_RANKS];
 } placement_t;
 
+/* A placement of ranks that are nodes of their own; and their sum, by an algorithm for one node. */
+placement_t placement_alone(unsigned ranks);
+void operation_on_node(const operation_t *operation, const placement_t *alone, unsigned char *sum);
+
 /* The sum over the nodes, as a balanced tree of neighbours; lowlat_butterfly.h has its fold. */
 void operation_tree(const operation_t *operation, const placement_t *placement, unsigned char *sum);
 
@@ -78,6 +82,19 @@ void actor_start(actor_t *actor, const operation_t *operation);
 arc_status_t actor_progress(actor_t *actor);
 void actor_release(actor_t *actor);
 
+/* What must come out. */
+typedef void (*expect_fn_t)(const operation_t *operation, const void *context, unsigned char *sum);
+
+/* Of one that has ended: asserts that its result is right, and nothing else was written. */
+void actor_check(const actor_t *actor, const operation_t *operation, expect_fn_t expect,
+                 const void *context);
+
+/*
+ * Who moves next: mostly a favourite, who changes now and then, so that ranks
+ * run ahead and fall behind for long stretches.
+ */
+unsigned job_pick_rank(unsigned ranks, unsigned *favourite, test_random_t *random);
+
 typedef struct job {
     unsigned ranks;
     actor_t *actors;
@@ -85,8 +102,7 @@ typedef struct job {
     size_t operations_count;
     /* Let something happen in memory and network. */
     void (*happen)(void *context);
-    /* What must come out. */
-    void (*expect)(const operation_t *operation, const void *context, unsigned char *sum);
+    expect_fn_t expect;
     /* The first error of a rank; NULL: an error fails the test. */
     void (*on_error)(void *context);
     void *context;

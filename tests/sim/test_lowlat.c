@@ -45,7 +45,7 @@ static size_t arena_bytes_of(const row_t *row)
 
 typedef struct node {
     sim_memory_t *memory;
-    placement_t alone; /* every rank on a node of its own: the pairs of a butterfly */
+    placement_t alone;
 } node_t;
 
 static void deliver_memory(void *context)
@@ -55,13 +55,7 @@ static void deliver_memory(void *context)
 
 static void expect_sum(const operation_t *operation, const void *context, unsigned char *sum)
 {
-    const placement_t *alone = &((const node_t *) context)->alone;
-
-    if (lowlat_algorithms[operation->algorithm].reproducible) {
-        operation_chain(operation, alone, 0, 1, alone->nodes, sum);
-    } else {
-        operation_tree(operation, alone, sum);
-    }
+    operation_on_node(operation, &((const node_t *) context)->alone, sum);
 }
 
 static operation_t draw_operation(const row_t *row, test_random_t *random)
@@ -81,7 +75,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
     test_random_t random = test_random_start(SEED + row->ranks);
     const size_t arena_bytes = arena_bytes_of(row);
     node_t node = {.memory = sim_memory_new(row->ranks, arena_bytes, test_random_bits(&random)),
-                   .alone = {.nodes = row->ranks}};
+                   .alone = placement_alone(row->ranks)};
     actor_t actors[MAX_RANKS] = {{.rank = 0}};
     operation_t operations[OPERATIONS];
     job_t job = {.ranks = row->ranks,
@@ -96,8 +90,6 @@ static void sums_in_its_order_under_any_schedule(void **state)
         operations[i] = draw_operation(row, &random);
     }
     for (unsigned rank = 0; rank < row->ranks; ++rank) {
-        node.alone.size[rank] = 1;
-        node.alone.member[rank][0] = rank;
         actors[rank].rank = rank;
         actors[rank].memory = node.memory;
         actors[rank].group =

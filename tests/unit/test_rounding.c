@@ -144,7 +144,7 @@ static void the_numbers_drawn_are_independent(void **state)
 {
     static const size_t distances[] = {1, 2, 31, 32, 33, 63, 64, 65, 128, 32 * 64, TILE, TILE + 32};
     static const struct {
-        uint32_t sequence;
+        uint32_t number;
         unsigned round;
         unsigned shard;
         uint64_t segment;
@@ -161,7 +161,7 @@ static void the_numbers_drawn_are_independent(void **state)
         assert_true(fabs(correlation(numbers, numbers + far, COUNT - far)) < sigmas);
     }
     for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); ++o) {
-        draw_numbers(quant_transform_key(0, others[o].sequence, others[o].round, others[o].shard,
+        draw_numbers(quant_transform_key(0, others[o].number, others[o].round, others[o].shard,
                                          others[o].segment),
                      other, TILES);
         assert_true(fabs(correlation(numbers, other, COUNT)) < sigmas);

@@ -1,0 +1,106 @@
+/*
+ * Operations of one rank that are pending, in queues: one for each communicator.
+ *
+ *     start     -->  [front] [next] [next] ...   --> ended, in this order
+ *                    runs    wait
+ *
+ * A queue runs one operation at a time, in the order in which they were started.  If all ranks
+ * start the same operations in the same order, they run them in the same order, however they poll;
+ * and whatever memory and streams the operations share, they share as calls that follow each other.
+ * Queues do not wait for each other: one poll moves the front of each as far as it comes.
+ *
+ * The front is a task where that can be had without waiting, otherwise a function in a fiber.  An
+ * operation that ends in an error ends as any other, and the next one begins: what an error means
+ * for those behind it is up to whoever runs them.
+ *
+ * This is the logic alone, the same under Open MPI (mca_request.c) and in simulations.  One thread
+ * at a time may be in here, and none from within an operation; but any may ask arc_queue_is_idle().
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef ARC_QUEUE_H
+#define ARC_QUEUE_H
+
+#include "fiber.h"
+#include "wait.h"
+
+enum { ARC_QUEUE_AT_ONCE = 8 }; /* operations of a queue that may end in one poll */
+
+typedef struct arc_queue arc_queue_t;
+
+/* An operation in a queue; the owner embeds it.  From its start to its end it stays where it is. */
+typedef struct arc_pending {
+    struct arc_pending *next; /* in the queue, or of those that have ended */
+    const void *call;         /* what it is, to the owner; stays to its end */
+    int result;               /* of its end */
+} arc_pending_t;
+
+/* How the owner runs a call. */
+typedef struct arc_queue_ops {
+    /* Begin it as a task; NULL: only with waiting, and nothing has begun. */
+    arc_task_t *(*begin)(arc_queue_t *queue, const void *call);
+    /* The end of that task, which came to `status`: the result. */
+    int (*end)(arc_queue_t *queue, arc_status_t status);
+    /* All of it, in a fiber: the result. */
+    int (*run)(arc_queue_t *queue, const void *call);
+    /* The same without a fiber, for which there is no memory. */
+    int (*give_up)(arc_queue_t *queue, const void *call);
+} arc_queue_ops_t;
+
+struct arc_queue {
+    const arc_queue_ops_t *ops;
+    const arc_wait_t
+        *wait;            /* how long a task may stand still, and whether polls pay at its start */
+    arc_pending_t *front; /* NULL: nothing is pending */
+    arc_pending_t *last;
+    arc_queue_t *next_active;
+    bool running;     /* the one at the front has begun, */
+    arc_task_t *task; /* as this task; NULL: in the fiber */
+    arc_wait_watch_t watch;
+    arc_fiber_t *fiber; /* NULL: none was needed so far */
+};
+
+/* All queues of a rank. */
+typedef struct arc_queues arc_queues_t;
+struct arc_queues {
+    /* Have arc_queues_poll() called again and again, or no more. */
+    void (*drive)(arc_queues_t *queues, bool on);
+    arc_queue_t *active; /* with something pending */
+    bool driven;
+    unsigned idle_polls;
+};
+
+/*
+ * Begin `call`, if nothing is pending and it can be a task.  True: it has ended within a few polls,
+ * and *result is set.  False: it may have begun, and arc_queue_append() is to follow, with nothing
+ * of the queue in between.
+ */
+bool arc_queue_try(arc_queue_t *queue, const void *call, int *result);
+
+/* Behind all that is pending.  pending->call is what was tried. */
+void arc_queue_append(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t *pending);
+
+/*
+ * Run each queue as far as it comes.  What has ended is put in front of *ended, the last one first;
+ * how many these are.  It is in no queue any more, nor are queues touched that are empty, so the
+ * caller may free both.
+ */
+int arc_queues_poll(arc_queues_t *queues, arc_pending_t **ended);
+
+/* No more polls, whatever is pending. */
+void arc_queues_close(arc_queues_t *queues);
+
+/*
+ * Is nothing pending?  A blocking call of the same communicator waits for that before anything
+ * else: it then follows all that was started before it, as on the other ranks.
+ */
+static inline bool arc_queue_is_idle(const arc_queue_t *queue)
+{
+    /* What the operation at the front has written is seen by the thread that sees it gone. */
+    return NULL == __atomic_load_n(&queue->front, __ATOMIC_ACQUIRE);
+}
+
+/* When nothing is pending and nothing will be. */
+void arc_queue_fini(arc_queue_t *queue);
+
+#endif
