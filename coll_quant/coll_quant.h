@@ -133,6 +133,7 @@ typedef struct quant_module {
     arc_task_t *task;  /* in `memory` */
     uint32_t sequence; /* operations that were quantized */
     uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it */
+    uint32_t sums;     /* those of them that add; vectors are known by it (coll_quant_residual.c) */
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */
@@ -147,7 +148,6 @@ typedef struct quant_module {
     bool residual_length_warned;   /* a vector is too long, */
     bool residual_sequence_warned; /* the sequence does not repeat, */
     bool residual_stage_warned;    /* a stage has none */
-    uint64_t eligible;             /* sums that could be quantized, whether they pay or not */
 
     bool skip_warned; /* a call could not be verified, which was said */
 } quant_module_t;
@@ -157,7 +157,26 @@ extern quant_component_t mca_coll_quant_component;
 
 /* How the component serves calls that are not blocking (mca_component.h). */
 void coll_quant_settled(arc_module_t *base);
-uint32_t coll_quant_number(arc_module_t *base, const arc_call_t *call);
+uint64_t coll_quant_number(arc_module_t *base, const arc_call_t *call);
+
+enum { QUANT_SUMS_SHIFT = 32 }; /* in the number of a call */
+
+/*
+ * The number of the next call that could be quantized: how many of these there were, and above that
+ * how many of them add.
+ */
+static inline uint64_t coll_quant_next_number(quant_module_t *module,
+                                              exchange_collective_t collective)
+{
+    module->sums += EXCHANGE_ALLGATHER != collective;
+    module->numbered += 1;
+    return (uint64_t) module->sums << QUANT_SUMS_SHIFT | module->numbered;
+}
+
+static inline uint32_t coll_quant_sums_of(uint64_t number)
+{
+    return (uint32_t) (number >> QUANT_SUMS_SHIFT);
+}
 arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call);
 void coll_quant_retag(arc_module_t *base);

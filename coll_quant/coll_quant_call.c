@@ -45,10 +45,10 @@ const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module
  * whatever form the calls before it had, it is the same.  One in a fiber got its own when it was
  * started (coll_quant_number()).
  */
-static void number_call(quant_module_t *module)
+static void number_call(quant_module_t *module, exchange_collective_t collective)
 {
     if (!arc_fiber_inside() && coll_quant_settings_are_same(module)) {
-        module->base.number = ++module->numbered;
+        module->base.number = coll_quant_next_number(module, collective);
     }
 }
 
@@ -91,7 +91,7 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
     }
     *verdict = reason_of_call(module, collective, *verdict, bytes);
     if (ARC_REASON_NONE == *verdict) {
-        number_call(module);
+        number_call(module, collective);
     }
     *verdict = reason_of_module(module, *verdict);
     if (ARC_PHASE_READY != module->base.phase) {
@@ -101,7 +101,6 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
         }
     }
     if (ARC_REASON_NONE == *verdict) {
-        module->eligible += EXCHANGE_ALLGATHER != collective;
         *verdict = coll_quant_limit_reason(module, collective);
     }
     if (ARC_REASON_NONE == *verdict) {
@@ -135,7 +134,7 @@ int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operati
     quant_operation_t numbered = *operation;
 
     numbered.sequence = ++module->sequence;
-    numbered.number = module->base.number;
+    numbered.number = (uint32_t) module->base.number;
     ++module->calls[operation->collective];
     count_call(module, &numbered);
     return verified ? coll_quant_verify(module, &numbered)

@@ -127,12 +127,14 @@ static arc_reason_t reason_to_pass(const quant_module_t *module, const arc_call_
     return ARC_REASON_NONE == reason ? reason_of_gain(module, terms) : reason;
 }
 
-uint32_t coll_quant_number(arc_module_t *base, const arc_call_t *call)
+uint64_t coll_quant_number(arc_module_t *base, const arc_call_t *call)
 {
     quant_module_t *module = (quant_module_t *) base;
     const terms_t terms = terms_of(module, call);
 
-    return ARC_REASON_NONE == reason_of_call(module, call, &terms) ? ++module->numbered : 0;
+    return ARC_REASON_NONE == reason_of_call(module, call, &terms)
+               ? coll_quant_next_number(module, terms.collective)
+               : 0;
 }
 
 /* As the module is, all ranks alike: nothing is pending. */

@@ -30,7 +30,7 @@ typedef struct arc_call {
     struct ompi_datatype_t *type;
     struct ompi_op_t *op; /* NULL: an allgather, which has a count and a type to send */
     int send_count;
-    uint32_t number; /* component->number; 0: it has none */
+    uint64_t number; /* component->number; 0: it has none */
     struct ompi_datatype_t *send_type;
 } arc_call_t;
 
@@ -64,7 +64,7 @@ typedef struct arc_component {
      * A call that is not blocking is started, served or not: the number that is to be
      * module->number while it is run.  It follows from what `admit` may look at.  May be NULL.
      */
-    uint32_t (*number)(arc_module_t *module, const arc_call_t *call);
+    uint64_t (*number)(arc_module_t *module, const arc_call_t *call);
     /*
      * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
      * the order of calls: while module->unsettled is set, not by what pending operations change.
@@ -129,7 +129,7 @@ struct arc_module {
     struct mca_agreement *agreement; /* NULL: none so far */
     bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
     arc_form_t form;    /* of the call under way, */
-    uint32_t number;    /* and its number among those that the component counts */
+    uint64_t number;    /* and its number among those that the component counts */
     bool unsettled;     /* nonblocking calls were made since the last blocking one */
     arc_queue_t *queue; /* of these; NULL: there were none */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */

@@ -114,10 +114,11 @@ deferred nonblocking mpi_start 3 60 "$quant --mca coll_quant_explore_percent 1 -
 mpi_judge "np=3 nonblocking, nothing learned"
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
-# What rounding draws does not depend on the form of the calls, nor on which of them are passed down: the
-# others of `drawn -m` are, all of them, where they are nonblocking.
+# What rounding draws, and which vector gets back what was lost, does not depend on the form of the calls,
+# nor on which of them are passed down: the others of `drawn -m` are, all of them, where they are nonblocking.
 draws="$quant --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20"
-for rounding in stochastic dither; do
+fed="stochastic --mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls 3"
+for rounding in stochastic dither "$fed"; do
     mpi_for_tests mpi_start 2 60 "$draws --mca coll_quant_rounding $rounding" drawn -m
     mpi_judge "np=2 $rounding, blocking"
     grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
