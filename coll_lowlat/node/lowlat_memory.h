@@ -136,12 +136,22 @@ static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned
     return &task->group->segment[rank]->packet[task->buffer_set];
 }
 
-/* First the data, then the number.  Release: whoever sees the number sees the data. */
+/*
+ * First the data, then the number.  Release: whoever sees the number sees the data.  Of the data
+ * those in the line of the number come last: peers poll that line, and take it away from a rank
+ * that writes there and is not yet done.
+ */
 static inline void lowlat_packet_post(const lowlat_task_t *task, const void *data)
 {
     lowlat_packet_t *packet = lowlat_packet(task, task->group->rank);
+    const size_t head_bytes = arc_min(task->span_bytes, LOWLAT_LINE_DATA_BYTES);
+
     assert(task->span_bytes <= LOWLAT_PACKET_DATA_BYTES);
-    memcpy(packet->data, data, task->span_bytes);
+    if (task->span_bytes > head_bytes) {
+        memcpy(packet->data + head_bytes, (const unsigned char *) data + head_bytes,
+               task->span_bytes - head_bytes);
+    }
+    memcpy(packet->data, data, head_bytes);
     __atomic_store_n(&packet->sequence, task->sequence, __ATOMIC_RELEASE);
 }
 
@@ -152,13 +162,20 @@ static inline bool lowlat_packet_arrived(const lowlat_task_t *task, unsigned ran
            task->sequence;
 }
 
-/* The same as lowlat_prefetch_other_set(), for a packet of one line. */
+/* The same as lowlat_prefetch_other_set(), for a packet: of one line, or where it pays. */
 static inline void lowlat_prefetch_other_packet(const lowlat_task_t *task)
 {
-    const lowlat_segment_t *own = task->group->segment[task->group->rank];
+    const lowlat_group_t *group = task->group;
+    const lowlat_segment_t *own = group->segment[group->rank];
+    const unsigned char *packet =
+        (const unsigned char *) &own->packet[LOWLAT_BUFFER_SETS - 1 - task->buffer_set];
+    const size_t bytes = LOWLAT_SEQUENCE_BYTES + task->span_bytes;
 
-    if (task->span_bytes <= LOWLAT_LINE_DATA_BYTES) {
-        arc_cpu_prefetch_for_write(&own->packet[LOWLAT_BUFFER_SETS - 1 - task->buffer_set]);
+    if (bytes > LOWLAT_CACHE_LINE_BYTES && bytes > group->prefetch_bytes) {
+        return;
+    }
+    for (size_t offset = 0; offset < bytes; offset += LOWLAT_CACHE_LINE_BYTES) {
+        arc_cpu_prefetch_for_write(packet + offset);
     }
 }
 

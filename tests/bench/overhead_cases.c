@@ -8,6 +8,8 @@
  *   overhead_cases paired N           a dup and its end, of communicators that all components are
  *                                     asked for and of some that ours are not, in turn: medians
  *                                     over N blocks of 50 each, in microseconds
+ *   overhead_cases blocks N           the same of communicators without info, by all components: a
+ *                                     line "dup MICROSECONDS"
  *
  *   first        the first allreduce on MPI_COMM_WORLD; one sample
  *   shapes       split, one allreduce, free: the mean of 20 communicators of other ranks or another
@@ -187,6 +189,26 @@ static double time_block(MPI_Info info)
     return (MPI_Wtime() - begin) / BLOCK_DUPS;
 }
 
+static void time_blocks(int blocks)
+{
+    double *seconds = malloc((size_t) blocks * sizeof *seconds);
+
+    if (seconds == NULL) {
+        die("no memory");
+    }
+    for (int i = -WARM; i < blocks; i++) {
+        const double block = time_block(MPI_INFO_NULL);
+        if (i >= 0) {
+            seconds[i] = block;
+        }
+    }
+    if (world_rank == 0) {
+        printf("dup %.3f\n", median(seconds, blocks) * 1e6);
+    }
+    free(seconds);
+    fflush(stdout);
+}
+
 /* Both say as much, so that Open MPI has as much to read. */
 static void time_pairs(int blocks)
 {
@@ -245,8 +267,10 @@ int main(int argc, char **argv)
         }
     } else if (strcmp(what, "paired") == 0) {
         time_pairs(asked);
+    } else if (strcmp(what, "blocks") == 0) {
+        time_blocks(asked);
     } else {
-        die("times, communicators, dups or paired");
+        die("times, communicators, dups, paired or blocks");
     }
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -79,6 +79,9 @@ mpi_start 2 60 "" overhead_cases paired 5
 test "$mpi_status" -eq 0 && test "$(awk '$2 > 0 { print $1 }' "$mpi_scratch/out" | tr '\n' ' ')" = "without with "
 mpi_result $? "dups in turn with ARC and without"
 mpi_show "$mpi_scratch/out"
+mpi_start 2 60 "" overhead_cases blocks 5
+test "$mpi_status" -eq 0 && test "$(awk '$2 > 0 { print $1 }' "$mpi_scratch/out")" = dup
+mpi_result $? "dups without info"
 
 for arguments in "times 0" "nothing" "dups 0"; do
     # shellcheck disable=SC2086
