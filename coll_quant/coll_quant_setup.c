@@ -118,6 +118,18 @@ static uint64_t propose_number(void)
     return ~number;
 }
 
+/*
+ * All ranks count from here: before, one that alone had a key counted other blocking calls.  Calls
+ * in a fiber have their numbers already, and are admitted only where all ranks counted alike.
+ */
+static void restart_numbers(quant_module_t *module)
+{
+    if (!arc_fiber_inside()) {
+        module->numbered = 0;
+        module->base.number = (uint64_t) module->sums << QUANT_SUMS_SHIFT;
+    }
+}
+
 /* All ranks have found the same `number`: what they draw begins there. */
 static void take_number(quant_module_t *module, uint64_t number)
 {
@@ -159,6 +171,7 @@ static void set_up(quant_module_t *module)
         memset(module->gain, 0, sizeof module->gain);
     }
     take_number(module, ~values[NUMBER]);
+    restart_numbers(module);
     make_ready(module);
 }
 
@@ -180,7 +193,6 @@ void coll_quant_renew(quant_module_t *module)
     }
     module->attainable = false;
     module->algo = 0;
-    module->numbered = 0; /* ranks may have counted other calls; the next set-up draws others */
     module->base.wanted = coll_quant_slots(module);
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;

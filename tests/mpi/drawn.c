@@ -10,6 +10,9 @@
  *        which nothing is known.  What is drawn is the same for any form of the calls (deferred.c),
  *        though not in all of them the others are quantized; to be run with coll_quant_setup_calls
  *        0 and the component for tests, to which quantizing always pays.
+ *   -k   instead, on any number of ranks: calls on a communicator on which the last rank alone has
+ * an info key, which says what is so anyway.  The ranks draw the same, although they learn late
+ *        that their settings are equal; to be run with coll_quant_setup_calls above 0.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -29,6 +32,8 @@ enum {
     OTHER_ELEMS = 262144,
     LEARNING_CALLS = 60,
     CALLS = 12, /* of which every third is another one */
+    SHORT_ELEMS = 4096,
+    SHORT_CALLS = 200,
 };
 
 /* FNV-1a, 64 bits. */
@@ -110,6 +115,34 @@ static void check_mixed(int rank)
     free(receive);
 }
 
+static void check_key(int rank, int ranks)
+{
+    float *send = must_alloc(SHORT_ELEMS * sizeof *send);
+    float *receive = must_alloc(SHORT_ELEMS * sizeof *receive);
+    MPI_Info info;
+    MPI_Comm comm;
+
+    MPI_Info_create(&info);
+    if (ranks - 1 == rank) {
+        MPI_Info_set(info, "arc_quant_rounding", "dither");
+    }
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    draw_normal(send, rank, SHORT_ELEMS);
+    for (int i = 0; i < SHORT_CALLS; i++) {
+        MPI_Allreduce(send, receive, SHORT_ELEMS, MPI_FLOAT, MPI_SUM, comm);
+        const uint64_t own = hash_of(receive, SHORT_ELEMS);
+        uint64_t first = own;
+
+        MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        tap_check(own == first, "ranks differ in call %d", i);
+    }
+    tap_case("one rank has a key that says what is so anyway");
+    free(send);
+    free(receive);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     int rank = 0;
@@ -119,7 +152,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();
-    if (argc > 1) {
+    if (argc > 1 && strcmp(argv[1], "-k") == 0) {
+        check_key(rank, ranks);
+    } else if (argc > 1) {
         check_mixed(rank);
     } else {
         check_communicators(rank, ranks);

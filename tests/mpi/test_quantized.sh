@@ -106,6 +106,8 @@ for rounding in stochastic dither; do
     ! cmp -s "$mpi_scratch/bits.first" "$mpi_scratch/bits.other"
     mpi_result $? "np=4 $rounding: other bits with another seed"
 done
+mpi_run "np=3 dither, one rank has a key that changes nothing" 3 60 "$on --mca coll_quant_min_bytes 4 \
+    --mca coll_quant_setup_calls 100 --mca coll_quant_rounding dither" drawn -k
 # What they cannot do anything for is said once, and coded as always.
 mpi_start 2 60 "$on --mca coll_quant_format bf16 --mca coll_quant_rounding stochastic \
     --mca coll_quant_rotation hadamard" quantized -n 1048576 -c 2.75e-6
