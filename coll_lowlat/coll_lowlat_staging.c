@@ -27,7 +27,7 @@ static void remember_staging(const lowlat_module_t *module)
     const lowlat_staged_t staged = {.prefetch_bytes = group->prefetch_bytes,
                                     .stream_bytes = group->stream_bytes,
                                     .apart_ns = group->apart_ns,
-                                    .streams = group->streams};
+                                    .way = group->way};
     size_t bytes = 0;
     opal_process_name_t *names = names_of(module, &bytes);
 
@@ -51,7 +51,7 @@ bool coll_lowlat_staging_recall(lowlat_module_t *module)
         group->prefetch_bytes = staged.prefetch_bytes;
         group->stream_bytes = staged.stream_bytes;
         group->apart_ns = staged.apart_ns;
-        group->streams = staged.streams;
+        group->way = staged.way;
     }
     return found;
 }
@@ -87,7 +87,7 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
         lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
                                         ? LOWLAT_WAY_ORDINARY
                                         : (lowlat_way_t) (config->staging - 1));
-        group->streams = 0 == group->stream_bytes;
+        group->way = lowlat_staging_way(group);
     } else if (!all_remember) {
         try_ways(module);
     }

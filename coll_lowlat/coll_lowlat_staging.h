@@ -15,7 +15,7 @@ typedef struct lowlat_staged {
     size_t prefetch_bytes;
     size_t stream_bytes;
     int apart_ns;
-    bool streams;
+    unsigned way;
 } lowlat_staged_t;
 
 /* Does this rank remember how its group on the node stages?  Sets it then. */

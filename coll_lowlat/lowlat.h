@@ -99,7 +99,7 @@ typedef struct lowlat_line {
 /* What a rank tells the others about itself; lowlat_staging.h has when. */
 typedef struct lowlat_told {
     uint64_t changed; /* its neighbour is at another distance than before */
-    uint64_t streams; /* it stages long messages by streaming */
+    uint64_t way;     /* how it stages long messages (lowlat_staging.h) */
 } lowlat_told_t;
 
 typedef struct lowlat_segment {
@@ -125,7 +125,7 @@ typedef struct lowlat_group {
     size_t prefetch_bytes; /* messages up to here prefetch for the next one */
     size_t stream_bytes;   /* messages from here on are staged by `streaming` */
     arc_copier_t streaming;
-    bool streams;               /* most ranks stage long messages so; the same on all ranks */
+    unsigned way;               /* most ranks stage long messages so; the same on all ranks */
     int apart_ns;               /* the neighbour was when that was found out (lowlat_probe.h) */
     unsigned looks_changed;     /* looks in a row that found another distance */
     uint64_t probes;            /* the same on all ranks */

@@ -53,15 +53,21 @@ static_assert(ARC_PARAM_CHOICES(lowlat_transport_choices) == LOWLAT_TRANSPORT_PU
 
 /* What kind of group the rules are for; the same on all ranks. */
 typedef enum lowlat_kind {
-    SHARED,    /* some ranks share a core */
-    ORDINARY,  /* a core for each; staged by ordinary stores */
-    STREAMING, /* a core for each; most ranks stage by streaming */
+    SHARED,      /* some ranks share a core */
+    ORDINARY,    /* a core for each; staged by ordinary stores: near cores */
+    PREFETCHING, /* a core for each; most ranks stage by prefetching: far ones */
+    STREAMING,   /* a core for each; most ranks stage by streaming: far ones, too */
     KINDS
 } lowlat_kind_t;
 
 static lowlat_kind_t kind_of(const lowlat_group_t *group)
 {
-    return group->cores_shared ? SHARED : group->streams ? STREAMING : ORDINARY;
+    static const lowlat_kind_t kinds[LOWLAT_WAYS] = {
+        [LOWLAT_WAY_ORDINARY] = ORDINARY,
+        [LOWLAT_WAY_PREFETCHING] = PREFETCHING,
+        [LOWLAT_WAY_STREAMING] = STREAMING,
+    };
+    return group->cores_shared ? SHARED : kinds[group->way];
 }
 
 /*
@@ -75,12 +81,12 @@ static const struct {
     unsigned algorithm;
 } rules[] = {
     /* clang-format off */
-    /* ranks     shared     ordinary   streaming */
-    {2,         {512 << 10, 16 << 10,  8 << 20},  LOWLAT_ALGORITHM_ONESHOT},
-    {4,         {32 << 10,  4 << 10,   4 << 10},  LOWLAT_ALGORITHM_ONESHOT},
-    {8,         {8 << 10,   1 << 10,   1 << 10},  LOWLAT_ALGORITHM_ONESHOT},
-    {UINT_MAX,  {4 << 10,   256,       256},      LOWLAT_ALGORITHM_ONESHOT},
-    {UINT_MAX,  {SIZE_MAX,  SIZE_MAX,  SIZE_MAX}, LOWLAT_ALGORITHM_TWOSHOT},
+    /* ranks     shared     ordinary   prefetch.  streaming */
+    {2,         {512 << 10, 16 << 10,  32 << 10,  8 << 20},  LOWLAT_ALGORITHM_ONESHOT},
+    {4,         {32 << 10,  4 << 10,   4 << 10,   4 << 10},  LOWLAT_ALGORITHM_ONESHOT},
+    {8,         {8 << 10,   1 << 10,   1 << 10,   1 << 10},  LOWLAT_ALGORITHM_ONESHOT},
+    {UINT_MAX,  {4 << 10,   256,       256,       256},      LOWLAT_ALGORITHM_ONESHOT},
+    {UINT_MAX,  {SIZE_MAX,  SIZE_MAX,  SIZE_MAX,  SIZE_MAX}, LOWLAT_ALGORITHM_TWOSHOT},
     /* clang-format on */
 };
 static_assert(sizeof rules / sizeof rules[0] <= LOWLAT_MAP_ENTRIES, "an entry of a map each");

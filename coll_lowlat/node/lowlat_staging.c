@@ -64,6 +64,13 @@ void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *
         LOWLAT_STAGING_LENGTHS == streamed ? SIZE_MAX : lowlat_staging_bytes[streamed];
 }
 
+lowlat_way_t lowlat_staging_way(const lowlat_group_t *group)
+{
+    return SIZE_MAX != group->stream_bytes         ? LOWLAT_WAY_STREAMING
+           : group->prefetch_bytes > LONGEST_BYTES ? LOWLAT_WAY_PREFETCHING
+                                                   : LOWLAT_WAY_ORDINARY;
+}
+
 void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t text_bytes)
 {
     if (0 == group->stream_bytes) {
@@ -156,24 +163,27 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
         }
     }
     lowlat_staging_choose(group, &times);
-    return lowlat_staging_agree(group, SIZE_MAX != group->stream_bytes, run, context);
+    return lowlat_staging_agree(group, lowlat_staging_way(group), run, context);
 }
 
-arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_run_fn_t run,
+arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowlat_run_fn_t run,
                                   void *context)
 {
     const uint32_t in = 0;
     uint32_t out = 0;
     const trial_t trial = {.group = group, .run = run, .context = context, .in = &in, .out = &out};
-    unsigned streaming = 0;
+    unsigned told[LOWLAT_WAYS] = {0};
 
-    __atomic_store_n(&told_by(group, group->rank)->streams, streams, __ATOMIC_RELEASE);
+    __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELEASE);
     /* Whoever has completed it has seen that all have told. */
     arc_status_t status = make_calls(&trial, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
-        streaming += 0 != __atomic_load_n(&told_by(group, rank)->streams, __ATOMIC_ACQUIRE);
+        const uint64_t of_rank = __atomic_load_n(&told_by(group, rank)->way, __ATOMIC_ACQUIRE);
+        told[of_rank < LOWLAT_WAYS ? of_rank : LOWLAT_WAY_ORDINARY] += 1;
     }
-    group->streams = 2 * streaming > group->ranks;
+    group->way = 2 * told[LOWLAT_WAY_STREAMING] > group->ranks     ? LOWLAT_WAY_STREAMING
+                 : 2 * told[LOWLAT_WAY_PREFETCHING] > group->ranks ? LOWLAT_WAY_PREFETCHING
+                                                                   : LOWLAT_WAY_ORDINARY;
     return status;
 }
 

@@ -16,7 +16,7 @@
  *   after call k+1    read what all have told.  It is complete: who has completed k+1 has seen,
  *                     directly or through others, something of every rank's k+1 (lowlat.h).
  *                     Nobody writes there before k+2 is completed.  So all ranks read the same.
- *   has it changed?   All try again.  Each tells whether it streams now, all make a call of one
+ *   has it changed?   All try again.  Each tells how it stages now, all make a call of one
  *                     number, and each reads what the others have told.
  *
  * Staging itself is every rank's own business.  The algorithm is not, and which one is faster
@@ -57,6 +57,9 @@ void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way);
  */
 void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times);
 
+/* How the bounds have long messages staged: those that are longer than all that were tried. */
+lowlat_way_t lowlat_staging_way(const lowlat_group_t *group);
+
 /* What was chosen, as text. */
 void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t text_bytes);
 
@@ -68,11 +71,11 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run,
                                 void *context) ARC_MUST_CHECK;
 
 /*
- * The last step of a trial: this rank streams long messages, or not.  Leaves in group->streams
- * whether more than half of the ranks do, the same on all.  Not twice without an operation in
- * between: somebody may still read what the others told.
+ * The last step of a trial: this rank stages long messages in that way.  Leaves in group->way how
+ * more than half of the ranks do, the same on all; ordinary if there is no such way.  Not twice
+ * without an operation in between: somebody may still read what the others told.
  */
-arc_status_t lowlat_staging_agree(lowlat_group_t *group, bool streams, lowlat_run_fn_t run,
+arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowlat_run_fn_t run,
                                   void *context) ARC_MUST_CHECK;
 
 /* After call k: how far apart are we?  Tell the others if it has changed, twice in a row. */

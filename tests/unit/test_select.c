@@ -14,6 +14,7 @@
 
 #include "lowlat_net.h"
 #include "lowlat_select.h"
+#include "lowlat_staging.h"
 #include "quant_cut.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
@@ -49,6 +50,27 @@ static lowlat_map_t map_of(unsigned ranks, lowlat_config_t config)
 
     lowlat_map_init(&map, &config, &group);
     return map;
+}
+
+/* 2 ranks: the longest message of one-shot. */
+static void the_way_of_staging_bounds_one_shot(void **state)
+{
+    (void) state;
+    static const size_t max_bytes[LOWLAT_WAYS] = {
+        [LOWLAT_WAY_ORDINARY] = 16 << 10,
+        [LOWLAT_WAY_PREFETCHING] = 32 << 10,
+        [LOWLAT_WAY_STREAMING] = 8 << 20,
+    };
+
+    for (lowlat_way_t way = LOWLAT_WAY_ORDINARY; way < LOWLAT_WAYS; ++way) {
+        lowlat_group_t group = group_of(2);
+        lowlat_map_t map;
+
+        group.way = way;
+        lowlat_map_init(&map, &(lowlat_config_t){0}, &group);
+        assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, max_bytes[way]));
+        assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, max_bytes[way] + 1));
+    }
 }
 
 static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
@@ -413,6 +435,7 @@ int main(void)
         cmocka_unit_test(short_messages_go_in_one_shot_and_long_ones_in_two),
         cmocka_unit_test_setup_teardown(short_messages_go_in_one_shot_and_long_ones_in_two,
                                         share_cores, own_cores),
+        cmocka_unit_test(the_way_of_staging_bounds_one_shot),
         cmocka_unit_test(entries_ascend_and_more_ranks_never_raise_a_limit),
         cmocka_unit_test_setup_teardown(entries_ascend_and_more_ranks_never_raise_a_limit,
                                         share_cores, own_cores),

@@ -103,10 +103,13 @@ static void a_forced_way_is_for_all_lengths(void **state)
 
     lowlat_staging_force(&group, LOWLAT_WAY_ORDINARY);
     assert_true(0 == group.prefetch_bytes && SIZE_MAX == group.stream_bytes);
+    assert_int_equal(LOWLAT_WAY_ORDINARY, lowlat_staging_way(&group));
     lowlat_staging_force(&group, LOWLAT_WAY_PREFETCHING);
     assert_true(SIZE_MAX == group.prefetch_bytes && SIZE_MAX == group.stream_bytes);
+    assert_int_equal(LOWLAT_WAY_PREFETCHING, lowlat_staging_way(&group));
     lowlat_staging_force(&group, LOWLAT_WAY_STREAMING);
     assert_true(0 == group.prefetch_bytes && 0 == group.stream_bytes);
+    assert_int_equal(LOWLAT_WAY_STREAMING, lowlat_staging_way(&group));
 }
 
 /* ---- looks ---- */
@@ -148,7 +151,7 @@ struct rank {
     const void *parts[MAX_RANKS];
     pthread_t thread;
     void (*live)(rank_t *rank);
-    bool streams[ROUNDS];
+    unsigned way[ROUNDS];
     bool changed[ROUNDS];
     bool right;
 };
@@ -238,7 +241,7 @@ static void try_and_look(rank_t *rank)
 {
     for (unsigned round = 0; round < ROUNDS; ++round) {
         rank->right = rank->right && ARC_OK == lowlat_staging_try(&rank->group, run_task, NULL);
-        rank->streams[round] = rank->group.streams;
+        rank->way[round] = rank->group.way;
         rank->right = sum_once(rank) && rank->right;
         lowlat_staging_look(&rank->group); /* a single look never tells */
         if (0 == rank->group.rank) {
@@ -259,23 +262,36 @@ static void all_ranks_find_the_same(void **state)
     live_together(rank, ranks, try_and_look);
     for (unsigned round = 0; round < ROUNDS; ++round) {
         for (unsigned i = 0; i < ranks; ++i) {
-            assert_int_equal(rank[0].streams[round], rank[i].streams[round]);
+            assert_int_equal(rank[0].way[round], rank[i].way[round]);
             assert_int_equal(is_change(round), rank[i].changed[round]);
         }
     }
 }
 
-/* Bit r of round k: does rank r stream?  And do more than half of so many ranks? */
-static const unsigned own[ROUNDS] = {0x1, 0x3, 0x6, 0xf, 0x0};
+/* How each rank stages in a round. */
+#define O LOWLAT_WAY_ORDINARY
+#define P LOWLAT_WAY_PREFETCHING
+#define S LOWLAT_WAY_STREAMING
+static const lowlat_way_t own[ROUNDS][MAX_RANKS] = {
+    {S, O, O, O}, {S, S, O, P}, {P, P, S, P}, {S, S, S, S}, {O, P, P, O}};
+#undef O
+#undef P
+#undef S
 
-static unsigned count_streaming(unsigned round, unsigned ranks)
+/* The way of more than half of so many ranks, or the ordinary one. */
+static lowlat_way_t way_of_most(unsigned round, unsigned ranks)
 {
-    unsigned count = 0;
+    for (lowlat_way_t way = LOWLAT_WAY_ORDINARY; way < LOWLAT_WAYS; ++way) {
+        unsigned count = 0;
 
-    for (unsigned i = 0; i < ranks; ++i) {
-        count += own[round] >> i & 1;
+        for (unsigned i = 0; i < ranks; ++i) {
+            count += way == own[round][i];
+        }
+        if (2 * count > ranks) {
+            return way;
+        }
     }
-    return count;
+    return LOWLAT_WAY_ORDINARY;
 }
 
 /* Another rank is late each time: who reads too early does not know its word. */
@@ -287,10 +303,10 @@ static void agree_each_round(rank_t *rank)
         if (rank->group.rank == round % rank->group.ranks) {
             (void) nanosleep(&late, NULL);
         }
-        rank->right = rank->right && ARC_OK == lowlat_staging_agree(
-                                                   &rank->group, own[round] >> rank->group.rank & 1,
-                                                   run_task, NULL);
-        rank->streams[round] = rank->group.streams;
+        rank->right = rank->right &&
+                      ARC_OK == lowlat_staging_agree(&rank->group, own[round][rank->group.rank],
+                                                     run_task, NULL);
+        rank->way[round] = rank->group.way;
         rank->right = sum_once(rank) && rank->right;
     }
 }
@@ -303,7 +319,7 @@ static void more_than_half_of_the_ranks_decide(void **state)
     live_together(rank, ranks, agree_each_round);
     for (unsigned round = 0; round < ROUNDS; ++round) {
         for (unsigned i = 0; i < ranks; ++i) {
-            assert_int_equal(2 * count_streaming(round, ranks) > ranks, rank[i].streams[round]);
+            assert_int_equal(way_of_most(round, ranks), rank[i].way[round]);
         }
     }
 }
