@@ -1,0 +1,15 @@
+/*
+ * Exact numbers as the coder of an exchange (exchange_coder.h), in the two ways in which a pipe
+ * sends partial sums (lowlat_pipe.c).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PIPE_CODER_H
+#define LOWLAT_PIPE_CODER_H
+
+#include "lowlat_pipe.h"
+
+extern const exchange_coder_ops_t lowlat_pipe_direct_ops;
+extern const exchange_coder_ops_t lowlat_pipe_ring_ops;
+
+#endif
