@@ -13,6 +13,7 @@
 #include "coll_lowlat_net.h"
 #include "cores.h"
 #include "lowlat_net.h"
+#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "mca_bridge.h"
 #include "mca_component.h"
@@ -56,9 +57,12 @@ typedef struct lowlat_module {
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;
-    /* The nonblocking call that runs as a task. */
+    /* The nonblocking call that runs as a task, or what is added up for the component above. */
     lowlat_task_t pending;
     arc_reduction_t reduction;
+    /* For an exchange of the component above: its pipe, and the arenas that were asked for. */
+    lowlat_pipe_t folded;
+    size_t folded_arena_bytes;
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
     struct {
         bool unknown; /* whether parameters are the same on all ranks */
@@ -105,6 +109,14 @@ arc_reason_t coll_lowlat_prepare(lowlat_module_t *module, arc_reason_t verdict,
                                  const arc_reduction_t *reduction, size_t bytes,
                                  unsigned *algorithm);
 
+/*
+ * "; waiting for rank 3, 5": those of our node that have not made the call; if all have,
+ * the one on another node that a message is awaited from; if there is none, those of
+ * our node that are stuck in the call.
+ */
+void coll_lowlat_describe_missing(const lowlat_module_t *module, const lowlat_task_t *task,
+                                  char *text, size_t text_bytes);
+
 /* A task came to an error: say who is missing, break the module, return an MPI error. */
 int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task, arc_status_t status);
 
@@ -128,6 +140,9 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
  * operations.
  */
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+
+/* The same, arenas of `arena_bytes`, which are more than there are. */
+void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes);
 
 /* Compile the selection anew, and say what it is now. */
 void coll_lowlat_announce(lowlat_module_t *module);

@@ -118,13 +118,8 @@ __attribute__((noinline, cold)) arc_reason_t coll_lowlat_prepare(lowlat_module_t
     return now;
 }
 
-/*
- * "; waiting for rank 3, 5": those of our node that have not made the call; if all have,
- * the one on another node that a message is awaited from; if there is none, those of
- * our node that are stuck in the call.
- */
-static void describe_missing(const lowlat_module_t *module, const lowlat_task_t *task, char *text,
-                             size_t text_bytes)
+void coll_lowlat_describe_missing(const lowlat_module_t *module, const lowlat_task_t *task,
+                                  char *text, size_t text_bytes)
 {
     const arc_topology_t *topology = &module->topology;
     const lowlat_net_t *net = task->group->net;
@@ -156,7 +151,7 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lo
     char missing[TEXT_BYTES] = "";
 
     if (ARC_ERR_TIMEOUT == status) {
-        describe_missing(module, task, missing, sizeof missing);
+        coll_lowlat_describe_missing(module, task, missing, sizeof missing);
         if (NULL != task->group->net) {
             lowlat_hierarchical_abort(task);
         }

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_fold.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 
@@ -64,6 +65,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .prepare = coll_lowlat_prepare_init,
             .direct = coll_lowlat_direct,
             .directed = coll_lowlat_directed,
+            .fold = &coll_lowlat_fold_ops,
             .wait = lowlat_wait,
             .retag = lowlat_net_retag,
             .enabled = lowlat_enabled,

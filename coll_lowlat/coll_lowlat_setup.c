@@ -179,8 +179,12 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
-    arc_status_t status = get_memory(module, true, arena_for(module, algorithm, bytes),
-                                     module->group.arena_bytes, NULL);
+    coll_lowlat_grow_arena(module, arena_for(module, algorithm, bytes));
+}
+
+void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes)
+{
+    arc_status_t status = get_memory(module, true, arena_bytes, module->group.arena_bytes, NULL);
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return;
     }

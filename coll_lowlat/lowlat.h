@@ -71,6 +71,7 @@ enum {
     LOWLAT_PAGE_BYTES = 4096, /* arenas start on a page */
     LOWLAT_BUFFER_SETS = 2,
     LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
+    LOWLAT_MAX_SLOTS = 8,           /* more would only take more of the caches */
     LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
     LOWLAT_MAX_ELEMENT_BYTES = 4096,
 };
@@ -178,6 +179,7 @@ typedef struct lowlat_task {
     size_t reduced;      /* ... pieces reduced */
     size_t gathered;     /* ... pieces complete in `out` */
     unsigned owners;     /* ... ranks that reduce a part of each */
+    size_t row_elems;    /* ... which begins at a multiple of so many */
     size_t exchanged;    /* ... pieces summed over the nodes */
     const void *partial; /* butterflies: the vector summed so far: `in`, then `out` */
     unsigned step;       /* ... exchanges completed */

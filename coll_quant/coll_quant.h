@@ -10,9 +10,11 @@
 
 #include "mca_bridge.h"
 #include "mca_component.h"
+#include "mca_fold.h"
 #include "mca_stream.h"
-#include "quant_measure.h"
+#include "quant_fold.h"
 #include "quant_gain.h"
+#include "quant_measure.h"
 #include "quant_settings.h"
 #include "select.h"
 #include "topology.h"
@@ -129,8 +131,14 @@ typedef struct quant_module {
 
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;      /* for the algorithm; NULL before the set-up */
-    arc_task_t *task;  /* in `memory` */
+    void *memory;     /* for the algorithm; NULL before the set-up */
+    arc_task_t *task; /* in `memory` */
+    struct {
+        bool looked;         /* whether somebody adds up on the nodes for us */
+        arc_module_t *below; /* who; NULL: nobody */
+        void *memory;
+        quant_fold_t *exchange; /* in `memory` */
+    } fold;
     uint32_t sequence; /* operations that were quantized */
     uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it */
     uint32_t sums;     /* those of them that add; vectors are known by it (coll_quant_residual.c) */
@@ -360,6 +368,28 @@ int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operat
 
 /* Forget all calls. */
 void coll_quant_limit_reset(quant_module_t *module);
+
+/* Drive a task to its end, in C's default floating-point environment; coll_quant_run.c. */
+arc_status_t coll_quant_drive(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
+
+/*
+ * The module is ready: look, before a call that may be timed, whether the component below adds up
+ * on the nodes, and set that up.  Nothing where the operation, of which no memory is told, is not
+ * for it.  An MPI error code; coll_quant_fold.c.
+ */
+int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation);
+
+/*
+ * Does it for this operation?  All ranks together: memory may have to grow.  An MPI error code, and
+ * *folds.
+ */
+int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds);
+
+/* Run it so; an MPI error code, and the bound of the result. */
+int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operation);
+
+/* Give the memory of it back, unless messages may still be in it: then leave it. */
+void coll_quant_fold_release(quant_module_t *module);
 
 /* One operation; an MPI error code; coll_quant_run.c. */
 int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation);

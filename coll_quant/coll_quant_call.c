@@ -100,6 +100,14 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
             return arc_module_broken_error();
         }
     }
+    if (ARC_REASON_NONE == *verdict && !module->fold.looked) {
+        const quant_operation_t operation = {
+            .element = element, .count = bytes / element->bytes, .collective = collective};
+        const int status = coll_quant_fold_look(module, &operation);
+        if (MPI_SUCCESS != status) {
+            return status;
+        }
+    }
     if (ARC_REASON_NONE == *verdict) {
         *verdict = coll_quant_limit_reason(module, collective);
     }

@@ -31,6 +31,7 @@ static arc_status_t sheltered_progress(arc_task_t *base)
     arc_status_t status = inner->ops->progress(inner);
     arc_float_env_leave(of_program);
     base->steps = inner->steps;
+    base->memory_only = inner->memory_only;
     return status;
 }
 
@@ -64,13 +65,28 @@ fail(quant_module_t *module, exchange_collective_t collective, arc_status_t stat
     return arc_module_break_call(&module->base, coll_quant_slot(collective), status, missing);
 }
 
+arc_status_t coll_quant_drive(const arc_wait_t *wait, arc_task_t *task)
+{
+    sheltered_task_t sheltered = {.task = {.ops = &sheltered_ops}, .inner = task};
+
+    return arc_wait_run(wait, &sheltered.task);
+}
+
 static int run_task(quant_module_t *module, const quant_operation_t *operation)
 {
-    sheltered_task_t task = {.task = {.ops = &sheltered_ops}, .inner = module->task};
+    bool folds = false;
+    const int checked = coll_quant_fold_check(module, operation, &folds);
 
+    if (MPI_SUCCESS != checked || folds) {
+        return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, operation);
+    }
     quant_pipeline_start(module->task, operation);
-    const arc_status_t status = arc_wait_run(&module->wait, &task.task);
-    return ARC_OK == status ? MPI_SUCCESS : fail(module, operation->collective, status);
+    const arc_status_t status = coll_quant_drive(&module->wait, module->task);
+    if (ARC_OK != status) {
+        return fail(module, operation->collective, status);
+    }
+    module->bound = quant_pipeline_bound(module->task);
+    return MPI_SUCCESS;
 }
 
 static int run_within_limits(quant_module_t *module, const quant_operation_t *wanted)
@@ -83,7 +99,6 @@ static int run_within_limits(quant_module_t *module, const quant_operation_t *wa
     if (MPI_SUCCESS == status && run) {
         status = run_task(module, &operation);
         if (MPI_SUCCESS == status) {
-            module->bound = quant_pipeline_bound(module->task);
             status = coll_quant_limit_end(module, &operation);
         }
     }
@@ -99,9 +114,6 @@ int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *ope
         module->config.bounded ? run_within_limits(module, operation) : run_task(module, operation);
     module->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     if (MPI_SUCCESS == status) {
-        if (!module->config.bounded) {
-            module->bound = quant_pipeline_bound(module->task);
-        }
         coll_quant_stats_note_bound(module, module->bound);
     }
     return status;

@@ -32,6 +32,7 @@ void coll_quant_teardown(quant_module_t *module)
     }
     module->memory = NULL;
     module->task = NULL;
+    coll_quant_fold_release(module);
     free(module->selectors);
     module->selectors = NULL;
     module->timed.select = NULL;

@@ -16,8 +16,8 @@ static lowlat_range_t chunk_range(const lowlat_task_t *task, size_t chunk)
 lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank)
 {
     const lowlat_range_t whole = chunk_range(task, chunk);
-    const size_t part_elems = arc_round_up(arc_divide_up(whole.end - whole.first, task->owners),
-                                           lowlat_line_elems(task->reducer->stride_bytes));
+    const size_t part_elems =
+        arc_round_up(arc_divide_up(whole.end - whole.first, task->owners), task->row_elems);
     return (lowlat_range_t){arc_min(whole.end, whole.first + rank * part_elems),
                             arc_min(whole.end, whole.first + (rank + 1) * part_elems)};
 }
@@ -34,25 +34,26 @@ unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t c
 }
 
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
-                        unsigned owners)
+                        unsigned owners, size_t row_elems)
 {
     const lowlat_group_t *group = task->group;
     const size_t stride_bytes = task->reducer->stride_bytes;
-    const size_t line_elems = lowlat_line_elems(stride_bytes);
     const size_t max_bytes = arc_min(chunk_bytes, group->arena_bytes / LOWLAT_MIN_SLOTS);
-    const size_t max_elems = max_bytes / (line_elems * stride_bytes) * line_elems;
+    const size_t max_elems = max_bytes / (row_elems * stride_bytes) * row_elems;
 
     /* One chunk if it fits: functions that want whole vectors count on it. */
     task->piece_elems = task->count;
     if (task->count * stride_bytes > max_bytes) {
-        /* Chunks of equal length, as near as whole cache lines allow. */
+        /* Chunks of equal length, as near as whole rows allow. */
         const size_t chunks = arc_divide_up(task->count, max_elems);
-        task->piece_elems = arc_round_up(arc_divide_up(task->count, chunks), line_elems);
+        task->piece_elems = arc_round_up(arc_divide_up(task->count, chunks), row_elems);
     }
     task->pieces = arc_divide_up(task->count, task->piece_elems);
-    task->slots = group->arena_bytes / (task->piece_elems * stride_bytes);
+    task->slots =
+        arc_min(group->arena_bytes / (task->piece_elems * stride_bytes), LOWLAT_MAX_SLOTS);
     assert(task->slots >= LOWLAT_MIN_SLOTS && owners > 0 && owners <= group->ranks);
     task->owners = owners;
+    task->row_elems = row_elems;
     task->staged = 0;
     task->reduced = 0;
     task->gathered = 0;

@@ -34,9 +34,12 @@
 
 #include "lowlat.h"
 
-/* Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts. */
+/*
+ * Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts, all of which
+ * begin at multiples of `row_elems` elements: of lowlat_line_elems(), as a rule.
+ */
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
-                        unsigned owners);
+                        unsigned owners, size_t row_elems);
 
 /* The part of the vector's `chunk` that belongs to `rank`; empty for ranks >= owners. */
 lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank);

@@ -24,6 +24,7 @@
  */
 #include "config.h"
 
+#include "lowlat_memory.h"
 #include "lowlat_parts.h"
 #include "lowlat_twoshot.h"
 
@@ -65,6 +66,7 @@ void lowlat_twoshot_start(lowlat_task_t *task)
     static const arc_task_ops_t ops = {.progress = twoshot_progress,
                                        .waits_for = twoshot_waits_for};
 
-    lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks);
+    lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
+                       lowlat_line_elems(task->reducer->stride_bytes));
     (void) lowlat_parts_stage(task);
 }

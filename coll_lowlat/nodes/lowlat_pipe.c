@@ -26,6 +26,9 @@
  *   cost     direct: N alpha + 2 (N-1)/N n beta
  *            ring:   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies
  *
+ * A third exchange is not ours (exchange_fold.h): the node's sums are handed to it, and its totals
+ * are gathered.
+ *
  * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
  * its slot is free, which it is for all chunks of a window (lowlat_hierarchical.c has the rest of
  * the argument, exchange_pipeline.h that of the exchange).
@@ -122,7 +125,7 @@ static void begin_exchange(lowlat_task_t *task, size_t elems, size_t chunks, siz
                            unsigned at_once)
 {
     lowlat_pipe_t *pipe = task->group->net->pipe;
-    const exchange_operation_t operation = {
+    exchange_operation_t operation = {
         .layout =
             {
                 .count = elems,
@@ -137,6 +140,10 @@ static void begin_exchange(lowlat_task_t *task, size_t elems, size_t chunks, siz
 
     pipe->task = task;
     pipe->running = true;
+    if (NULL != pipe->fold) {
+        pipe->parts = lowlat_pipe_parts(pipe, &operation);
+        operation = pipe->fold->begin(pipe->fold, &pipe->parts);
+    }
     exchange_pipeline_start(pipe->exchange, &operation);
 }
 
@@ -235,15 +242,30 @@ static bool is_unstaged(const lowlat_task_t *task)
     return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
 }
 
-static void start(lowlat_task_t *task)
+static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, size_t row_elems)
 {
     static const arc_task_ops_t staged = {.progress = staged_progress, .waits_for = waits_for};
+
+    task->exchanged = 0;
+    lowlat_parts_begin(task, &staged, elems * task->reducer->stride_bytes, owners, row_elems);
+    lowlat_pipe_t *pipe = pipe_of(task);
+    if (NULL != pipe) {
+        const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
+        pipe->unstaged = false;
+        pipe->part_elems = part.end - part.first;
+        begin_exchange(task, own_elems(task, pipe->part_elems), task->pieces, pipe->part_elems,
+                       (unsigned) (task->slots + 1) / 2);
+    }
+}
+
+static void start(lowlat_task_t *task)
+{
     static const arc_task_ops_t unstaged = {.progress = unstaged_progress,
                                             .waits_for = waits_for_nobody};
     const lowlat_net_t *net = task->group->net;
 
-    task->exchanged = 0;
     if (is_unstaged(task)) {
+        task->exchanged = 0;
         lowlat_task_begin(task, &unstaged, 1);
         task->task.memory_only = false;
         task->reduced = 0; /* no exchange of a schedule is under way */
@@ -254,15 +276,8 @@ static void start(lowlat_task_t *task)
         return;
     }
     const unsigned owners = task->span_bytes <= net->leader_bytes ? 1 : net->owners;
-    lowlat_parts_begin(task, &staged, chunk_elems(task, owners) * task->reducer->stride_bytes,
-                       owners);
-    if (NULL != pipe_of(task)) {
-        const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
-        net->pipe->unstaged = false;
-        net->pipe->part_elems = part.end - part.first;
-        begin_exchange(task, own_elems(task, net->pipe->part_elems), task->pieces,
-                       net->pipe->part_elems, (unsigned) (task->slots + 1) / 2);
-    }
+    start_staged(task, chunk_elems(task, owners), owners,
+                 lowlat_line_elems(task->reducer->stride_bytes));
 }
 
 /* ---- the algorithms ---- */
@@ -293,6 +308,27 @@ void lowlat_ring_start(lowlat_task_t *task)
 {
     assert(task->group->net->loops);
     start(task);
+}
+
+/* ---- an exchange that is not ours ---- */
+
+void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold)
+{
+    lowlat_net_t *net = task->group->net;
+
+    assert(!net->single && net->owners == task->group->ranks);
+    *pipe = (lowlat_pipe_t){.exchange = fold->exchange, .fold = fold};
+    net->own = net->pipe;
+    net->pipe = pipe;
+    start_staged(task, fold->message_elems * net->owners * net->nodes, net->owners,
+                 fold->row_elems);
+}
+
+void lowlat_fold_end(lowlat_task_t *task)
+{
+    lowlat_net_t *net = task->group->net;
+
+    net->pipe = net->own;
 }
 
 /* ---- who is awaited, and the end ---- */

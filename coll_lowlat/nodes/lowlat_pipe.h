@@ -1,13 +1,14 @@
 /*
  * Long messages between nodes: exact sums through the pipeline of all exchanges
- * (exchange_pipeline.h), straight to the owners or in a loop.
+ * (exchange_pipeline.h), straight to the owners or in a loop; or sums of another exchange
+ * (exchange_fold.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef LOWLAT_PIPE_H
 #define LOWLAT_PIPE_H
 
-#include "exchange_pipeline.h"
+#include "exchange_fold.h"
 #include "lowlat.h"
 #include "lowlat_order.h"
 
@@ -23,6 +24,8 @@ typedef struct lowlat_pipe {
     size_t part_elems;     /* our part of each chunk but the last */
     bool unstaged;         /* from `in` to `out`: no rank shares our node */
     bool running;          /* in this call */
+    exchange_fold_t *fold; /* whose exchange it is; NULL: ours, of exact numbers */
+    exchange_parts_t parts;
 } lowlat_pipe_t;
 
 /* Memory for a pipe; 0: these nodes use none. */
@@ -40,6 +43,14 @@ void lowlat_direct_start(lowlat_task_t *task);
 
 size_t lowlat_ring_max_bytes(const lowlat_group_t *group);
 void lowlat_ring_start(lowlat_task_t *task);
+
+/*
+ * Start a call whose exchange is `fold`, with `pipe` for its state.  It takes the place of
+ * net->pipe until lowlat_fold_end(), after the task or with its error.  All nodes have equally many
+ * ranks, two or more.
+ */
+void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold);
+void lowlat_fold_end(lowlat_task_t *task);
 
 /* The node that the pipe waits for, or the number of nodes. */
 unsigned lowlat_pipe_awaits(const lowlat_task_t *task);

@@ -12,4 +12,11 @@
 extern const exchange_coder_ops_t lowlat_pipe_direct_ops;
 extern const exchange_coder_ops_t lowlat_pipe_ring_ops;
 
+/* Element `elem` of our parts, one chunk's after the other: where it is in our arena. */
+unsigned char *lowlat_pipe_slot(const lowlat_pipe_t *pipe, size_t chunk, size_t elem);
+
+/* Our parts in the call of `pipe`, for an exchange that is not ours, cut as the operation says. */
+exchange_parts_t lowlat_pipe_parts(const lowlat_pipe_t *pipe,
+                                   const exchange_operation_t *operation);
+
 #endif

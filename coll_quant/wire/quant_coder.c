@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exchange_pipeline.h"
+#include "quant_bound.h"
 #include "quant_coder.h"
 #include "quant_cut.h"
 #include "quant_wire.h"
@@ -19,12 +20,27 @@ static size_t storage_bytes(const quant_coder_t *coder)
 
 static const void *sent_at(const quant_coder_t *coder, size_t index)
 {
-    return (const uint8_t *) coder->operation.send + index * storage_bytes(coder);
+    const exchange_parts_t *parts = coder->operation.parts;
+
+    return NULL == parts ? (const uint8_t *) coder->operation.send + index * storage_bytes(coder)
+                         : parts->at(parts->context, index);
 }
 
 static void *result_at(const quant_coder_t *coder, size_t index)
 {
-    return (uint8_t *) coder->operation.recv + index * storage_bytes(coder);
+    const exchange_parts_t *parts = coder->operation.parts;
+
+    return NULL == parts ? (uint8_t *) coder->operation.recv + index * storage_bytes(coder)
+                         : parts->at(parts->context, index);
+}
+
+/* Of elements that follow each other; there is a residual. */
+static float *residual_at(const quant_coder_t *coder, size_t index)
+{
+    const exchange_parts_t *parts = coder->operation.parts;
+
+    return coder->operation.residual +
+           (NULL == parts ? index : parts->element(parts->context, index));
 }
 
 /* Numbers that are sent, as they are added; those that are widened until the next ones are. */
@@ -86,17 +102,33 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 
 /* ---- partial sums ---- */
 
+/* How far the own part is off, which is the sum of a node. */
+static float error_of_node(const quant_coder_t *coder, const exchange_span_t *span)
+{
+    const exchange_parts_t *parts = coder->operation.parts;
+    const quant_element_t *element = coder->element;
+    double most = 0;
+
+    for (unsigned place = 0; place < parts->places; ++place) {
+        most += element->most(coder->config.kernels,
+                              parts->given(parts->context, place, span->begin), span->elems);
+    }
+    return quant_bound_summed(parts->places - 1, most, element->unit);
+}
+
 /* The own part, with what it lacked in the call before; error: how far it is off. */
 static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span)
 {
-    const float *residual = coder->operation.residual;
     const void *x = parts_at(coder, span->begin, span->elems);
+    const float error = NULL == coder->operation.parts ? 0 : error_of_node(coder, span);
 
-    if (NULL == residual) {
-        return (exchange_sum_t){.numbers = (void *) x};
+    if (NULL == coder->operation.residual) {
+        return (exchange_sum_t){.numbers = (void *) x, .error = error};
     }
+    const float fed =
+        coder->element->feed(x, residual_at(coder, span->begin), span->elems, coder->sum);
     return (exchange_sum_t){
-        .error = coder->element->feed(x, residual + span->begin, span->elems, coder->sum),
+        .error = quant_bound_added(fed, error, 0),
         .numbers = coder->sum,
     };
 }
@@ -112,7 +144,7 @@ static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t
                           const exchange_span_t *span, const void *value, const void *buffer)
 {
     if (NULL != coder->operation.residual) {
-        coder->element->keep(segment, buffer, value, coder->operation.residual + span->begin);
+        coder->element->keep(segment, buffer, value, residual_at(coder, span->begin));
     }
 }
 

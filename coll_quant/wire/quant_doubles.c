@@ -120,6 +120,18 @@ static float feed(const void *x, const float *residual, size_t elems, void *own)
     return quant_bound_added_doubles((float) from_bits(most), 0, from_bits(peak));
 }
 
+static double most_of(const quant_kernels_t *kernels, const void *x, size_t elems)
+{
+    const double *in = x;
+    int64_t peak = 0;
+    (void) kernels;
+
+    for (size_t i = 0; i < elems; ++i) {
+        peak = larger(peak, in[i]);
+    }
+    return from_bits(peak);
+}
+
 static uint32_t peak_of(const void *x, size_t elems)
 {
     const double *in = x;
@@ -150,6 +162,8 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
     }
 }
 
-const quant_element_t quant_doubles = {
-    "double", sizeof(double), &quant_format_fp64, bytes_max, pack, NULL, add, unpack, feed, peak_of,
-    keep};
+const quant_element_t quant_doubles = {"double",  sizeof(double), &quant_format_fp64,
+                                       bytes_max, pack,           NULL,
+                                       add,       unpack,         feed,
+                                       most_of,   0x1p-53,        peak_of,
+                                       keep};

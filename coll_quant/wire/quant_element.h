@@ -19,7 +19,8 @@
  *
  * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
  * that it sends to its parent, or the total of a shard that it owns (exchange_tree.h: each rank is
- * each vertex once).  So one number per element of the vector holds what the rank lost:
+ * each vertex once); where its node adds up in shared memory, each element of its own parts.  So
+ * one number per element of the vector holds what the rank lost:
  *
  *   y_k = x_k + r_k            the own part of call k
  *   v_k = y_k + sums received
@@ -70,6 +71,12 @@ typedef struct quant_element {
 
     /* own = x + residual, which do not overlap; how far numbers of own may be from those of x. */
     float (*feed)(const void *x, const float *residual, size_t elems, void *own);
+
+    /* The largest magnitude of all; not finite if one of them is not. */
+    double (*most)(const quant_kernels_t *kernels, const void *x, size_t elems);
+
+    /* Half a unit in the last place of numbers up to 1. */
+    double unit;
 
     /* The bits of a float that no magnitude below 2^95, the largest that is coded, is above. */
     uint32_t (*peak)(const void *x, size_t elems);

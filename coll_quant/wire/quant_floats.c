@@ -61,6 +61,26 @@ static float feed(const void *x, const float *residual, size_t elems, void *own)
     return quant_bound_added(from_bits((uint32_t) most), 0, (uint32_t) peak);
 }
 
+static double most_of(const quant_kernels_t *kernels, const void *x, size_t elems)
+{
+    /* A tile of the longest block at a time. */
+    enum { SHIFT = 12, ROWS = (1 << SHIFT) / QUANT_LANES };
+    uint32_t absmax[QUANT_BLOCKS] = {0};
+    const size_t rows = elems / QUANT_LANES;
+    const float *in = x;
+    int32_t peak = 0;
+
+    for (size_t row = 0; row < rows; row += ROWS) {
+        kernels->absmax(in + row * QUANT_LANES, rows - row < ROWS ? rows - row : ROWS, SHIFT,
+                        absmax);
+    }
+    for (size_t i = rows * QUANT_LANES; i < elems; ++i) {
+        peak = larger(peak, in[i]);
+    }
+    peak = (int32_t) absmax[0] > peak ? (int32_t) absmax[0] : peak;
+    return (double) from_bits((uint32_t) peak);
+}
+
 static uint32_t peak_of(const void *x, size_t elems)
 {
     const float *in = x;
@@ -92,6 +112,16 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
     }
 }
 
-const quant_element_t quant_floats = {
-    "float", sizeof(float), &quant_format_fp32, quant_wire_bytes_max, pack, hop, add, unpack, feed,
-    peak_of, keep};
+const quant_element_t quant_floats = {"float",
+                                      sizeof(float),
+                                      &quant_format_fp32,
+                                      quant_wire_bytes_max,
+                                      pack,
+                                      hop,
+                                      add,
+                                      unpack,
+                                      feed,
+                                      most_of,
+                                      0x1p-24,
+                                      peak_of,
+                                      keep};

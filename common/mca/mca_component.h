@@ -56,6 +56,7 @@ typedef struct arc_component {
 #define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
     ARC_SLOT_TABLE(X)
 #undef X
+    const struct mca_fold_ops *fold; /* mca_fold.h; NULL: it adds up nothing for others */
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
     /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */

@@ -173,6 +173,61 @@ static void check_shape(const shape_t *shape)
     MPI_Comm_free(&comm);
 }
 
+/* What was called before, with longer vectors, too, does not matter. */
+static void check_again(void)
+{
+    static const int counts[] = {3000, 9000, 20000, 70001};
+    MPI_Comm comm;
+    float *data = must_alloc(ELEMS * sizeof *data);
+    float *result = must_alloc(ELEMS * sizeof *result);
+    float *before = must_alloc(ELEMS * sizeof *before);
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    draw_normal(data, world_rank, ELEMS);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        MPI_Allreduce(data, before, counts[i], MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(data, result, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(data, result, counts[i], MPI_FLOAT, MPI_SUM, comm);
+        tap_check(0 == memcmp(before, result, (size_t) counts[i] * sizeof *result),
+                  "%d elements: other bytes after a longer call", counts[i]);
+        MPI_Comm_free(&comm); /* what it had makes the next one no larger */
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
+    tap_case("the same bytes again after a longer call");
+    MPI_Comm_free(&comm);
+    free(before);
+    free(result);
+    free(data);
+}
+
+/* Small tensors beside large ones, each of a block, in vectors that no power of two divides. */
+static void check_tensors(void)
+{
+    enum { TENSOR = 64, COUNT = 256064 };
+    const double small = 1e-4;
+    float *data = must_alloc(COUNT * sizeof *data);
+    double *exact = must_alloc(COUNT * sizeof *exact);
+    double lost = 0;
+    double squares = 0;
+
+    draw_normal(data, world_rank, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        data[i] *= i / TENSOR % 2 ? (float) small : 1;
+        exact[i] = (double) data[i];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, data, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, exact, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++) {
+        const double error = i / TENSOR % 2 ? (double) data[i] - exact[i] : 0;
+        lost += error * error;
+        squares += i / TENSOR % 2 ? exact[i] * exact[i] : 0;
+    }
+    tap_check(lost / squares < 1e-2, "NMSE of the small ones: %g", lost / squares);
+    tap_case("small tensors beside large ones keep their accuracy");
+    free(exact);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     int option;
@@ -200,6 +255,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         check_shape(&shapes[i]);
     }
+    check_again();
+    check_tensors();
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

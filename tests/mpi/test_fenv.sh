@@ -8,6 +8,8 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 mpi_run "np=4" 4 60 "--mca coll_quant_enable 1" fenv
+mpi_run "np=4 nodes of 2, shared memory" 4 60 \
+    "--mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" fenv
 mpi_run "np=3 in turn" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_block 8" fenv
 # All formats.  coll_lowlat does not matter here.
 mpi_start 3 120 "--mca coll ^lowlat --mca coll_quant_enable 1 --mca coll_quant_report 1 \

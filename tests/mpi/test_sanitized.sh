@@ -71,6 +71,7 @@ for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
     run "3 $all --mca coll_quant_algorithm $algorithm" quant_stages -a 1
 done
 run "4 $on --mca coll_quant_ranks_per_node 2" levels -p 2
+run "4 $on --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "2 $on --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \

@@ -10,9 +10,9 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 away_seconds=15 # at most, where the limit is one; those who waited wake the late one up
 
-# check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS
+# check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS [OPTION ...]
 check_late() {
-    mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds
+    mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds ${6:+"$6"} ${7:+"$7"}
     cp "$mpi_scratch/err" "$mpi_scratch/messages"
     : >"$mpi_scratch/err" # messages are what this test asks for
     mpi_report "$1"
@@ -142,6 +142,12 @@ for algorithm in $(mpi_algorithms quant); do
         "$quant --mca coll_quant_algorithm $algorithm" 300000
 done
 mpi_beside mpi_in_time check_late "quant hierarchical, np=4" 4 1 "$quant --mca coll_quant_ranks_per_node 2" 300000
+mpi_beside mpi_in_time check_far "quant hierarchical, shared memory, np=4" 4 1 \
+    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" 300000
+# The limit is that of coll_quant, also where coll_lowlat, which has none, needs more memory.
+mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 \
+    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0" \
+    1000000 -b 20000
 mpi_join
 mpi_in_time check_long "quant, np=8, long"
 mpi_done

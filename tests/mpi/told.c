@@ -57,6 +57,23 @@ static void check_exact_calls(float *data)
     tap_case("an exact call has a bound of 0");
 }
 
+/* Whoever made which part of the result. */
+static void check_parts(float *data)
+{
+    enum { LARGE = 1000 };
+
+    fill_vector(data, 1);
+    for (int i = ELEMS / 4; i < ELEMS / 2; i++) {
+        data[i] *= LARGE;
+    }
+    sum_vector(data, ELEMS);
+    double of_rank_0 = read_bound();
+    MPI_Bcast(&of_rank_0, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    tap_check(read_bound() > 0, "%g", read_bound());
+    tap_check(read_bound() == of_rank_0, "%g, and %g on rank 0", read_bound(), of_rank_0);
+    tap_case("where a part is larger than the others the bound is the same on all ranks");
+}
+
 static void check_tiny(float *data)
 {
     fenv_t usual;
@@ -90,6 +107,7 @@ int main(int argc, char **argv)
     tap_check(pvar_open(&bound, "coll_quant_last_bound", NULL),
               "there is no coll_quant_last_bound");
     check_exact_calls(data);
+    check_parts(data);
     check_tiny(data);
     free(data);
     pvar_close(&bound);

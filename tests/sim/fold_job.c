@@ -1,0 +1,324 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fold_job.h"
+#include "lowlat_memory.h"
+#include "lowlat_oneshot.h"
+#include "lowlat_select.h"
+#include "reduce.h"
+
+enum {
+    CHUNK_BYTES = 1024, /* of coll_lowlat's own sums */
+    STEPS_PER_CALL_AND_RANK = 200000,
+};
+
+/* ---- calls ---- */
+
+static call_t draw_call(test_random_t *random)
+{
+    static const size_t counts[] = {1, 2, 63, 64, 65, 130, 1000, 2047, 4096, 5000, FOLD_COUNT_MAX};
+
+    return (call_t){
+        .exact = 0 == test_random_below(random, 4),
+        .in_place = 0 == test_random_below(random, 2),
+        .count = counts[test_random_below(random, sizeof counts / sizeof counts[0])],
+        .seed = test_random_bits(random),
+    };
+}
+
+/* ---- ranks ---- */
+
+/* Nothing is rounded on a node: there large parts leave 127 from rank 0, or nothing. */
+static double cancelling(const fold_job_t *job, unsigned rank, size_t i)
+{
+    const double part = (double) (i % 61) * 0x1p12;
+    const unsigned place = job->nodes->topology[rank].local_rank;
+
+    return (0 == rank ? 127 : 0) + (0 == place ? part : 1 == place ? -part : 0);
+}
+
+/* 10^8 and 1 are rounded to 10^8, which the next node takes off again. */
+static double rounding(const fold_job_t *job, unsigned rank)
+{
+    const arc_topology_t *topology = &job->nodes->topology[rank];
+    const double large = 0 == topology->node % 2 ? 1e8 : -1e8;
+
+    return 0 == topology->local_rank ? large : 1;
+}
+
+double fold_job_tensor(size_t i)
+{
+    return 0 == i / FOLD_TENSOR % 2 ? 1 : 1e-4;
+}
+
+double fold_job_input(const fold_job_t *job, const call_t *call, unsigned rank, size_t i)
+{
+    test_random_t random = test_random_of(call->seed + i, rank + 1);
+    const uint64_t bits = test_random_bits(&random);
+
+    if (!call->exact && job->variant->cancels) {
+        return cancelling(job, rank, i);
+    }
+    if (!call->exact && job->variant->rounds) {
+        return rounding(job, rank);
+    }
+    if (!call->exact && job->variant->repeats) {
+        return (double) (1 + i % FOLD_PERIOD) / (1 + FOLD_PERIOD);
+    }
+    const double size = job->variant->tensors ? fold_job_tensor(i) : 1;
+    return call->exact || job->variant->integers ? (double) (bits % 1000) - 500
+                                                 : (double) (int64_t) bits * 0x1p-63 * size;
+}
+
+static size_t number_bytes(const member_t *member, const call_t *call)
+{
+    return call->exact ? sizeof(int32_t) : member->element->bytes;
+}
+
+static void put_number(void *numbers, size_t i, double value, bool exact, bool doubles)
+{
+    if (exact) {
+        ((int32_t *) numbers)[i] = (int32_t) value;
+    } else if (doubles) {
+        ((double *) numbers)[i] = value;
+    } else {
+        ((float *) numbers)[i] = (float) value;
+    }
+}
+
+static double get_number(const void *numbers, size_t i, bool exact, bool doubles)
+{
+    return exact     ? ((const int32_t *) numbers)[i]
+           : doubles ? ((const double *) numbers)[i]
+                     : (double) ((const float *) numbers)[i];
+}
+
+/* The configuration of all ranks. */
+static quant_config_t config_of(const fold_job_t *job)
+{
+    const variant_t *variant = job->variant;
+    quant_config_t config = quant_job_config(quant_algo_by_name("hierarchical"));
+
+    config.reduce_format = variant->reduce;
+    config.gather_format = variant->gather;
+    config.depth = variant->depth;
+    config.transform.rounding = variant->rounding;
+    config.draws_base = FOLD_SEED;
+    config.doubles = variant->doubles;
+    config.feedback = variant->feedback;
+    config.per_node = job->nodes->placement.size[0];
+    config.order = job->order;
+    return config;
+}
+
+static void make_member(fold_job_t *job, unsigned rank)
+{
+    member_t *member = &job->members[rank];
+    const arc_isa_t isa = 1 == rank % 2 ? ARC_ISA_SCALAR : arc_cpu_isa(ARC_ISA_BEST);
+
+    member->actor = &job->nodes->actors[rank];
+    member->kernels = quant_kernels_select(isa);
+    member->config = config_of(job);
+    member->config.kernels = &member->kernels;
+    member->element = member->config.doubles ? &quant_doubles : &quant_floats;
+    assert_int_equal(ARC_OK, quant_config_check(&member->config));
+    const quant_operation_t whole = {.collective = EXCHANGE_ALLREDUCE};
+    assert_true(quant_fold_takes(&member->config, &whole));
+    member->memory =
+        test_buffer_new(quant_fold_memory_bytes(&member->config, job->nodes->ranks), 0);
+    member->fold = quant_fold_init(&member->config, sim_network_stream(job->network, rank),
+                                   member->memory.data);
+    member->residual = member->config.feedback ? calloc(FOLD_COUNT_MAX, sizeof(float)) : NULL;
+}
+
+fold_job_t *fold_job_new(const nodes_options_t *shape, const variant_t *variant, uint64_t seed,
+                         uint64_t fail_at)
+{
+    const sim_options_t network = {
+        .seed = seed, .delay_max = 9, .eager_max = 2, .fail_at = fail_at};
+    nodes_options_t options = *shape;
+    fold_job_t *job = calloc(1, sizeof *job);
+    test_random_t random = test_random_start(seed);
+
+    assert_non_null(job);
+    options.seed = seed;
+    options.chunk_bytes = CHUNK_BYTES;
+    job->variant = variant;
+    job->nodes = sim_nodes_new(&options);
+    job->network = sim_network_new(job->nodes->ranks, &network);
+    job->order = job->nodes->topology[0].order;
+    for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+        make_member(job, rank);
+    }
+    for (size_t call = 0; call < FOLD_CALLS; ++call) {
+        job->calls[call] = draw_call(&random);
+    }
+    return job;
+}
+
+void fold_job_free(fold_job_t *job)
+{
+    for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+        assert_true(test_buffer_intact(&job->members[rank].memory));
+        test_buffer_free(&job->members[rank].memory);
+        test_buffer_free(&job->members[rank].in);
+        test_buffer_free(&job->members[rank].out);
+        free(job->members[rank].residual);
+    }
+    for (size_t call = 0; call < FOLD_CALLS; ++call) {
+        test_buffer_free(&job->result[call]);
+    }
+    sim_network_free(job->network);
+    sim_nodes_free(job->nodes);
+    free(job);
+}
+
+static void start_task(member_t *member, const void *in, void *out, size_t count,
+                       arc_reducer_t reducer)
+{
+    lowlat_task_t *task = &member->actor->task;
+
+    /* On the stack of a call there is anything. */
+    memset(task, TEST_POISON, sizeof *task);
+    member->reducer = reducer;
+    task->group = &member->actor->group;
+    task->reducer = &member->reducer;
+    task->in = in;
+    task->out = out;
+    task->count = count;
+    task->span_bytes = arc_reducer_span_bytes(&member->reducer, count);
+    task->widened = NULL;
+    sim_memory_turn(member->actor->memory, &member->actor->group);
+}
+
+static arc_reducer_t reducer_of(arc_op_t op, arc_type_t type, size_t bytes)
+{
+    const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
+
+    return (arc_reducer_t){table->reduce[op][type], NULL, bytes, bytes, false};
+}
+
+static void start_call(fold_job_t *job, member_t *member)
+{
+    const call_t *call = &job->calls[member->call];
+    const size_t bytes = number_bytes(member, call);
+    const bool doubles = member->config.doubles;
+
+    member->in = test_buffer_new(call->count * bytes, bytes);
+    member->out = test_buffer_new(call->count * bytes, bytes);
+    test_buffer_poison(&member->out);
+    for (size_t i = 0; i < call->count; ++i) {
+        const double x = fold_job_input(job, call, member->actor->rank, i);
+        put_number(member->in.data, i, x, call->exact, doubles);
+    }
+    if (call->in_place) {
+        memcpy(member->out.data, member->in.data, call->count * bytes);
+    }
+    const void *in = call->in_place ? member->out.data : member->in.data;
+    const arc_type_t type = call->exact ? ARC_TYPE_INT32
+                            : doubles   ? ARC_TYPE_DOUBLE
+                                        : ARC_TYPE_FLOAT;
+    start_task(member, in, member->out.data, call->count, reducer_of(ARC_OP_SUM, type, bytes));
+    member->state = ADDING;
+    if (call->exact) {
+        lowlat_algorithms[call->count % 2 ? LOWLAT_ALGORITHM_DOUBLING : LOWLAT_ALGORITHM_DIRECT]
+            .start(&member->actor->task);
+        return;
+    }
+    const quant_operation_t operation = {
+        .element = member->element,
+        .count = call->count,
+        .collective = EXCHANGE_ALLREDUCE,
+        .sequence = (uint32_t) member->call,
+        .number = (uint32_t) member->call,
+        .residual = member->residual,
+    };
+    lowlat_fold_start(&member->actor->task, &member->pipe,
+                      quant_fold_prepare(member->fold, &operation));
+}
+
+/* The sum is there: now what it may be off. */
+static void start_bound(member_t *member)
+{
+    lowlat_fold_end(&member->actor->task);
+    member->bound = quant_fold_bound(member->fold);
+    start_task(member, &member->bound, &member->bound, 1,
+               reducer_of(ARC_OP_MAX, ARC_TYPE_FLOAT, sizeof(float)));
+    lowlat_oneshot_start(&member->actor->task);
+    member->state = BOUNDING;
+}
+
+/* The same bits on all ranks; who is first keeps them. */
+static void end_call(fold_job_t *job, member_t *member)
+{
+    const call_t *call = &job->calls[member->call];
+    const size_t bytes = call->count * number_bytes(member, call);
+
+    assert_true(test_buffer_intact(&member->out) && test_buffer_intact(&member->in));
+    if (0 == job->done[member->call]++) {
+        job->result[member->call] = test_buffer_new(bytes, 0);
+        memcpy(job->result[member->call].data, member->out.data, bytes);
+    }
+    assert_memory_equal(job->result[member->call].data, member->out.data, bytes);
+    if (!call->exact) {
+        job->told[member->call] = fmax(job->told[member->call], (double) member->bound);
+    }
+    test_buffer_free(&member->in);
+    test_buffer_free(&member->out);
+    member->state = IDLE;
+    member->call += 1;
+}
+
+/* One call of progress; an error, or ARC_IN_PROGRESS. */
+arc_status_t fold_job_move(fold_job_t *job, member_t *member)
+{
+    if (IDLE == member->state) {
+        start_call(job, member);
+    }
+    const arc_status_t status = actor_progress(member->actor);
+    if (ARC_OK != status) {
+        return status;
+    }
+    if (ADDING == member->state && !job->calls[member->call].exact) {
+        start_bound(member);
+    } else {
+        end_call(job, member);
+    }
+    return ARC_IN_PROGRESS;
+}
+
+void fold_job_happen(fold_job_t *job)
+{
+    sim_nodes_happen(job->nodes);
+    sim_network_pass(job->network);
+}
+
+bool fold_job_run(fold_job_t *job, test_random_t *random)
+{
+    const unsigned ranks = job->nodes->ranks;
+    size_t steps = (size_t) STEPS_PER_CALL_AND_RANK * FOLD_CALLS * ranks;
+    unsigned favourite = 0;
+    unsigned over = 0;
+
+    for (; over < ranks && steps > 0; --steps) {
+        fold_job_happen(job);
+        member_t *member = &job->members[job_pick_rank(ranks, &favourite, random)];
+        if (member->call < FOLD_CALLS) {
+            assert_int_equal(ARC_IN_PROGRESS, fold_job_move(job, member));
+            over += FOLD_CALLS == member->call;
+        }
+    }
+    return over == ranks;
+}
+
+double fold_job_result(const fold_job_t *job, size_t call, size_t i)
+{
+    return get_number(job->result[call].data, i, job->calls[call].exact, job->variant->doubles);
+}

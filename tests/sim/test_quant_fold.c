@@ -1,0 +1,353 @@
+/*
+ * hierarchical where the ranks of a node add up in shared memory (quant_fold.h): on simulated
+ * memory and network, in turn with exact sums of coll_lowlat in the same memory, under random
+ * schedules.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fold_job.h"
+#include "lowlat_hierarchical.h"
+#include "lowlat_memory.h"
+
+enum {
+    TURNS = 40000,
+    NAME_BYTES = 96,
+};
+
+static const variant_t variants[] = {
+    {.name = "int8", .reduce = &quant_format_int8, .gather = &quant_format_int8, .depth = 3},
+    {.name = "int8, deep", .reduce = &quant_format_int8, .gather = &quant_format_int8, .depth = 16},
+    {.name = "int8, dither",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .rounding = QUANT_ROUNDING_DITHER},
+    {.name = "fp32",
+     .reduce = &quant_format_fp32,
+     .gather = &quant_format_fp32,
+     .depth = 3,
+     .integers = true},
+    {.name = "doubles",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .doubles = true},
+    {.name = "feedback",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .feedback = true},
+    {.name = "cancelling",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .cancels = true},
+    {.name = "tensors",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .tensors = true},
+    {.name = "rounding on nodes",
+     .reduce = &quant_format_int16,
+     .gather = &quant_format_int16,
+     .depth = 7,
+     .rounds = true},
+    {.name = "rounding on nodes, fp32",
+     .reduce = &quant_format_fp32,
+     .gather = &quant_format_fp32,
+     .depth = 7,
+     .rounds = true},
+    {.name = "repeating, dither",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .rounding = QUANT_ROUNDING_DITHER,
+     .repeats = true},
+};
+
+static const nodes_options_t shapes[] = {
+    {.nodes = 2, .size = {2, 2}},          {.nodes = 2, .size = {3, 3}, .cyclic = true},
+    {.nodes = 3, .size = {2, 2, 2}},       {.nodes = 4, .size = {2, 2, 2, 2}, .cyclic = true},
+    {.nodes = 5, .size = {2, 2, 2, 2, 2}}, {.nodes = 2, .size = {5, 5}},
+    {.nodes = 3, .size = {4, 4, 4}},
+};
+
+typedef struct row {
+    char name[NAME_BYTES];
+    nodes_options_t options;
+    const variant_t *variant;
+} row_t;
+
+/* ---- what is promised ---- */
+
+static void check_result(const fold_job_t *job, size_t number)
+{
+    const call_t *call = &job->calls[number];
+    const variant_t *variant = job->variant;
+    const bool is_exact = call->exact || variant->integers || variant->cancels;
+    const double ranks = job->nodes->ranks;
+    double worst = 0;
+    double worst_of_size = 0;
+
+    for (size_t i = 0; i < call->count; ++i) {
+        double sum = 0;
+        for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+            const double x = fold_job_input(job, call, rank, i);
+            sum += call->exact || variant->doubles ? x : (double) (float) x;
+        }
+        const double x = fold_job_result(job, number, i);
+        const bool sized = variant->tensors && !call->exact;
+        worst = fmax(worst, fabs(x - sum));
+        worst_of_size = fmax(worst_of_size, fabs(x - sum) / (sized ? fold_job_tensor(i) : 1));
+    }
+    assert_true(is_exact ? 0 == worst : variant->feedback || worst <= job->told[number]);
+    /* int8 of numbers below 1: each of the codings is off by 1/254 of a partial sum at most. */
+    assert_true(variant->rounds || worst_of_size <= ranks * ranks / 127);
+}
+
+static void sums_are_equal_everywhere_and_within_the_bound(void **state)
+{
+    const row_t *row = *state;
+
+    for (unsigned round = 0; round < 3; ++round) {
+        test_random_t random = test_random_start(FOLD_SEED + round);
+        fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED + 100 * round, 0);
+
+        assert_true(fold_job_run(job, &random));
+        for (size_t call = 0; call < FOLD_CALLS; ++call) {
+            check_result(job, call);
+        }
+        assert_int_equal(0, sim_network_outstanding(job->network));
+        assert_int_equal(0, sim_nodes_outstanding(job->nodes));
+        assert_true(sim_nodes_intact(job->nodes));
+        fold_job_free(job);
+    }
+}
+
+/* What another schedule does not change. */
+static void bits_follow_from_the_call_alone(void **state)
+{
+    const row_t *row = *state;
+    fold_job_t *jobs[2];
+
+    for (unsigned i = 0; i < 2; ++i) {
+        test_random_t random = test_random_start(FOLD_SEED + i);
+        jobs[i] = fold_job_new(&row->options, row->variant, FOLD_SEED + i, 0);
+        memcpy(jobs[i]->calls, jobs[0]->calls, sizeof jobs[i]->calls);
+        for (size_t call = 0; call < FOLD_CALLS; ++call) {
+            jobs[i]->calls[call].in_place = call % 2 == i;
+        }
+        assert_true(fold_job_run(jobs[i], &random));
+    }
+    for (size_t call = 0; call < FOLD_CALLS; ++call) {
+        assert_memory_equal(jobs[0]->result[call].data, jobs[1]->result[call].data,
+                            jobs[0]->result[call].bytes);
+        assert_true(jobs[0]->told[call] == jobs[1]->told[call]);
+    }
+    fold_job_free(jobs[0]);
+    fold_job_free(jobs[1]);
+}
+
+/* With feedback the mean of the same call comes to the sum; without it does not. */
+static void what_a_call_lacked_comes_with_the_next(void **state)
+{
+    const row_t *row = *state;
+    fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED, 0);
+    test_random_t random = test_random_start(FOLD_SEED);
+    double worst_of_one = 0;
+    double worst_of_mean = 0;
+
+    for (size_t call = 0; call < FOLD_CALLS; ++call) {
+        job->calls[call] =
+            (call_t){.count = FOLD_COUNT_MAX, .seed = FOLD_SEED, .in_place = 1 == call % 2};
+    }
+    assert_true(fold_job_run(job, &random));
+    for (size_t i = 0; i < FOLD_COUNT_MAX; ++i) {
+        double sum = 0;
+        double mean = 0;
+        for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+            sum += (double) (float) fold_job_input(job, &job->calls[0], rank, i);
+        }
+        for (size_t call = 0; call < FOLD_CALLS; ++call) {
+            mean += fold_job_result(job, call, i) / FOLD_CALLS;
+        }
+        const double first = fold_job_result(job, 0, i);
+        worst_of_one = fmax(worst_of_one, fabs(first - sum));
+        worst_of_mean = fmax(worst_of_mean, fabs(mean - sum));
+    }
+    assert_true(worst_of_mean < 2 * worst_of_one / FOLD_CALLS);
+    fold_job_free(job);
+}
+
+enum { CHUNK_ELEMS = 256, ROW_ELEMS = 64 };
+
+/* Calls of one chunk each; *part: the elements of it that each rank of a node has. */
+static fold_job_t *run_single_chunks(const row_t *row, size_t *part)
+{
+    const size_t owners = row->options.size[0];
+    test_random_t random = test_random_start(FOLD_SEED);
+    fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED, 0);
+
+    for (size_t call = 0; call < FOLD_CALLS; ++call) {
+        job->calls[call] = (call_t){.count = CHUNK_ELEMS, .seed = FOLD_SEED};
+    }
+    assert_true(fold_job_run(job, &random));
+    *part = (CHUNK_ELEMS / owners + ROW_ELEMS - 1) / ROW_ELEMS * ROW_ELEMS;
+    return job;
+}
+
+/* A rank keeps what elements of its own part lacked, each in the place of the element. */
+static void residuals_are_those_of_the_own_part(void **state)
+{
+    size_t part = 0;
+    fold_job_t *job = run_single_chunks(*state, &part);
+    bool some = false;
+
+    for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+        const size_t first = job->nodes->topology[rank].local_rank * part;
+        for (size_t i = 0; i < FOLD_COUNT_MAX; ++i) {
+            const bool own = first <= i && i < first + part && i < CHUNK_ELEMS;
+            assert_true(own || 0 == job->members[rank].residual[i]);
+            some = some || 0 != job->members[rank].residual[i];
+        }
+    }
+    assert_true(some);
+    fold_job_free(job);
+}
+
+/* Equal parts of two ranks of a node are rounded by other numbers. */
+static void ranks_of_a_node_draw_other_numbers(void **state)
+{
+    size_t part = 0;
+    fold_job_t *job = run_single_chunks(*state, &part);
+
+    const float *result = (const float *) job->result[0].data;
+    assert_memory_not_equal(result, result + part, FOLD_PERIOD * sizeof(float));
+    fold_job_free(job);
+}
+
+/* ---- a rank that is late, and a network that fails ---- */
+
+static void give_up(fold_job_t *job, unsigned but)
+{
+    for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+        member_t *member = &job->members[rank];
+        if (but != rank && ADDING == member->state) {
+            lowlat_hierarchical_abort(&member->actor->task);
+            assert_int_equal(job->nodes->placement.nodes,
+                             lowlat_hierarchical_awaits(&member->actor->task));
+            if (!job->calls[member->call].exact) {
+                lowlat_fold_end(&member->actor->task);
+            }
+        }
+    }
+    assert_int_equal(0, sim_network_outstanding(job->network));
+    assert_int_equal(0, sim_nodes_outstanding(job->nodes));
+}
+
+static void names_the_node_that_is_late(void **state)
+{
+    enum { LATE_NODE = 1 };
+    const row_t *row = *state;
+    fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED, 0);
+    const unsigned late = job->nodes->placement.member[LATE_NODE][1];
+    unsigned awaiting = 0;
+
+    job->calls[0] = (call_t){.count = FOLD_COUNT_MAX, .seed = FOLD_SEED};
+    for (unsigned turn = 0; turn < TURNS; ++turn) {
+        const unsigned rank = turn % job->nodes->ranks;
+        fold_job_happen(job);
+        if (late != rank) {
+            assert_int_equal(ARC_IN_PROGRESS, fold_job_move(job, &job->members[rank]));
+        }
+    }
+    for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
+        const arc_topology_t *topology = &job->nodes->topology[rank];
+        const lowlat_task_t *task = &job->members[rank].actor->task;
+        if (late != rank && LATE_NODE == topology->node) {
+            assert_true(lowlat_is_absent(task, job->nodes->topology[late].local_rank));
+        } else if (late != rank) {
+            awaiting += LATE_NODE == lowlat_hierarchical_awaits(task);
+        }
+    }
+    assert_true(awaiting > 0);
+    give_up(job, late);
+    fold_job_free(job);
+}
+
+static void leaves_nothing_when_the_network_fails(void **state)
+{
+    enum { FAULTS = 30, STRETCH = 5 };
+    const row_t *row = *state;
+    unsigned failed = 0;
+    uint64_t at = 1;
+
+    for (unsigned fault = 0; fault < FAULTS; ++fault, at += 1 + at / STRETCH) {
+        test_random_t random = test_random_start(FOLD_SEED + fault);
+        fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED + fault, at);
+        unsigned favourite = 0;
+        arc_status_t status = ARC_IN_PROGRESS;
+
+        for (size_t steps = 0; steps < TURNS && ARC_IN_PROGRESS == status; ++steps) {
+            fold_job_happen(job);
+            const unsigned rank = job_pick_rank(job->nodes->ranks, &favourite, &random);
+            if (job->members[rank].call < FOLD_CALLS) {
+                status = fold_job_move(job, &job->members[rank]);
+            }
+        }
+        failed += ARC_IN_PROGRESS != status;
+        give_up(job, job->nodes->ranks);
+        fold_job_free(job);
+    }
+    assert_true(failed > FAULTS / 2);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest of_each[] = {
+        cmocka_unit_test(sums_are_equal_everywhere_and_within_the_bound),
+        cmocka_unit_test(bits_follow_from_the_call_alone),
+        cmocka_unit_test(names_the_node_that_is_late),
+        cmocka_unit_test(leaves_nothing_when_the_network_fails),
+        cmocka_unit_test(what_a_call_lacked_comes_with_the_next), /* only with feedback, */
+        cmocka_unit_test(residuals_are_those_of_the_own_part),    /* likewise */
+        cmocka_unit_test(ranks_of_a_node_draw_other_numbers),     /* only of what repeats */
+    };
+    enum {
+        SHAPES = sizeof shapes / sizeof shapes[0],
+        VARIANTS = sizeof variants / sizeof variants[0],
+        EACH = sizeof of_each / sizeof of_each[0],
+        ROWS = SHAPES * VARIANTS * EACH,
+    };
+    static row_t rows[ROWS];
+    static struct CMUnitTest tests[ROWS];
+    size_t used = 0;
+
+    for (size_t i = 0; i < ROWS; ++i) {
+        row_t *row = &rows[used];
+        row->options = shapes[i / EACH / VARIANTS];
+        row->variant = &variants[i / EACH % VARIANTS];
+        const size_t each = i % EACH;
+        if ((EACH - 1 == each && !row->variant->repeats) ||
+            (EACH - 1 > each && each >= EACH - 3 && !row->variant->feedback)) {
+            continue;
+        }
+        tests[used] = of_each[i % EACH];
+        (void) snprintf(row->name, sizeof row->name, "%ux%u %s: %s", row->options.nodes,
+                        row->options.size[0], row->variant->name, tests[used].name);
+        tests[used].name = row->name;
+        tests[used].initial_state = row;
+        ++used;
+    }
+    return _cmocka_run_group_tests("quant on simulated nodes", tests, used, NULL, NULL);
+}
