@@ -7,6 +7,7 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
+#include "peek.h"
 #include "sizes.h"
 
 const char *const lowlat_domain_names[LOWLAT_DOMAINS] = {"sysv", "posix"};
@@ -264,7 +265,8 @@ static lowlat_mapping_t *mapping_new(lowlat_pool_t *pool, int domain, const mapp
     mapping->next = pool->mappings;
     pool->mappings = mapping;
     const region_head_t *head = mapping->mapping.base;
-    if (place->identity != head->identity ||
+    uint64_t identity = 0;
+    if (!arc_peek(&identity, &head->identity, sizeof identity) || place->identity != identity ||
         OPAL_SUCCESS != opal_hash_table_set_value_ptr(&pool->mapped, key, sizeof *key, mapping)) {
         mapping_free(pool, mapping);
         return NULL;
