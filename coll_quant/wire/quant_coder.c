@@ -295,6 +295,17 @@ size_t quant_coder_sum_bytes(const quant_config_t *config)
     return config->segment_elems * largest_element(config)->bytes;
 }
 
+exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks)
+{
+    return (exchange_config_t){
+        .tree = config->algo->tree,
+        .shape = quant_config_shape(config, ranks),
+        .depth = config->depth,
+        .message_bytes = quant_coder_message_bytes(config),
+        .sum_bytes = quant_coder_sum_bytes(config),
+    };
+}
+
 /* Where each part begins, and behind the last one the end. */
 static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
 {

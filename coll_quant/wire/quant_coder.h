@@ -37,6 +37,9 @@ typedef struct quant_coder {
 size_t quant_coder_message_bytes(const quant_config_t *config);
 size_t quant_coder_sum_bytes(const quant_config_t *config);
 
+/* The exchange of messages of this coder among `ranks`. */
+exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks);
+
 /* Scratch memory of a coder, and the coder in it: `memory` is aligned to EXCHANGE_ALIGN_BYTES. */
 size_t quant_coder_memory_bytes(const quant_config_t *config);
 quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory);

@@ -44,24 +44,13 @@ static quant_config_t config_between(const quant_config_t *config, unsigned plac
     return between;
 }
 
-static exchange_config_t exchange_of(const quant_config_t *config, unsigned nodes)
-{
-    return (exchange_config_t){
-        .tree = config->algo->tree,
-        .shape = exchange_shape_flat(nodes),
-        .depth = config->depth,
-        .message_bytes = quant_coder_message_bytes(config),
-        .sum_bytes = quant_coder_sum_bytes(config),
-    };
-}
-
 /* The parts of the memory, in their order. */
 typedef enum part { PART_STATE, PART_PEERS, PART_CODER, PART_EXCHANGE, PARTS } part_t;
 
 /* Where each part begins, and behind the last one the end. */
 static void lay_out(const quant_config_t *config, unsigned nodes, size_t begin[PARTS + 1])
 {
-    const exchange_config_t exchange = exchange_of(config, nodes);
+    const exchange_config_t exchange = quant_coder_exchange(config, nodes);
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(quant_fold_t),
         [PART_PEERS] = nodes * sizeof(unsigned),
@@ -107,7 +96,7 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
     const quant_config_t between = config_between(config, own.place);
-    exchange_config_t exchange = exchange_of(&between, shape.nodes);
+    exchange_config_t exchange = quant_coder_exchange(&between, shape.nodes);
     quant_fold_t *fold = memory;
     uint8_t *base = memory;
     size_t at[PARTS + 1];

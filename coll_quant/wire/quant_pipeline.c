@@ -14,24 +14,13 @@ typedef struct pipeline {
     arc_task_t *running;  /* one of the two */
 } pipeline_t;
 
-static exchange_config_t exchange_of(const quant_config_t *config, unsigned ranks)
-{
-    return (exchange_config_t){
-        .tree = config->algo->tree,
-        .shape = quant_config_shape(config, ranks),
-        .depth = config->depth,
-        .message_bytes = quant_coder_message_bytes(config),
-        .sum_bytes = quant_coder_sum_bytes(config),
-    };
-}
-
 /* The parts of the memory of a task, in their order. */
 typedef enum part { PART_STATE, PART_CODER, PART_EXCHANGE, PART_DOUBLING, PARTS } part_t;
 
 /* Where each part begins, and behind the last one the end. */
 static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[PARTS + 1])
 {
-    const exchange_config_t exchange = exchange_of(config, ranks);
+    const exchange_config_t exchange = quant_coder_exchange(config, ranks);
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(pipeline_t),
         [PART_CODER] = quant_coder_memory_bytes(config),
@@ -74,7 +63,7 @@ static const arc_task_ops_t pipeline_ops = {.progress = progress, .waits_for = w
 
 arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory)
 {
-    const exchange_config_t exchange = exchange_of(config, stream->ranks);
+    const exchange_config_t exchange = quant_coder_exchange(config, stream->ranks);
     pipeline_t *pipeline = memory;
     uint8_t *base = memory;
     size_t begin[PARTS + 1];

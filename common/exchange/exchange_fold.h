@@ -29,8 +29,7 @@ typedef struct exchange_parts {
     /* Which element of the vector it belongs to. */
     size_t (*element)(const void *context, size_t number);
 
-    /* What rank `place` of the node gave to it, with those that follow; until the total is stored.
-     */
+    /* What rank `place` of the node gave to it, likewise; until the total is stored. */
     const unsigned char *(*given)(const void *context, unsigned place, size_t number);
     unsigned places; /* ranks of the node */
     const void *context;
@@ -42,10 +41,10 @@ typedef struct exchange_fold exchange_fold_t;
 struct exchange_fold {
     arc_task_t *exchange; /* exchange_pipeline.h: its ranks are the nodes */
 
-    /* Numbers that a message has room for: no rank has more in a chunk for any node.  A multiple
-     * of the next. */
-    size_t message_elems;
     size_t row_elems; /* elements that stay together: parts begin at multiples of so many */
+
+    /* Numbers of a message, whole rows: no rank has more in a chunk for any node. */
+    size_t message_elems;
 
     /* A call begins: what the exchange is to run, laid out in these chunks. */
     exchange_operation_t (*begin)(exchange_fold_t *fold, const exchange_parts_t *parts);

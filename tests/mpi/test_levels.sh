@@ -66,10 +66,19 @@ sums_on_nodes "no memory for coll_lowlat" 0 "$(folded 2) --mca coll_lowlat_max_m
 sums_on_nodes "little memory for coll_lowlat" 1 "$(folded 2) --mca coll_lowlat_max_memory 1m"
 # What else a call may have; between calls of coll_lowlat in the same memory, and nonblocking ones.
 always="--mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
-for also in verify_every=2 types=all error_feedback=1 target_rel=1e-2 rounding=dither minishards=4 doubling_bytes=0; do
+for also in verify_every=2 types=all error_feedback=1 rounding=dither doubling_bytes=0; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
         "$(folded 2) $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
+# What messages on the node remain for.
+for also in target_rel=1e-2 minishards=4 microshards=4; do
+    mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
+        "$(folded 2) $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
+done
+mpi_start 4 60 "$(folded 2) $always --mca coll_quant_block 4096 --mca coll_quant_verbose 10 \
+    --mca coll_lowlat_verbose 0" levels -p 2
+cp "$mpi_scratch/err" "$mpi_scratch/said" # its errors are those of shorter blocks
+mpi_says "blocks that no chunk has room for: 0 line" "lowlat adds up on each node, in shared memory" 0
 mpi_run "np=4, the bound that is told, shared memory" 4 60 \
     "$(folded 2) --mca coll_quant_collectives all --mca coll_quant_format bf16" told
 mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$(folded 3) $always" \
