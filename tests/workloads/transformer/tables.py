@@ -10,7 +10,7 @@ DECODED = ["tuned", "han", "lowlat", "int8"]
 PREFILLED = ["tuned", "lowlat", "int8 full_loop", "int8 semi_loop", "int8 direct", "int4"]
 INT8_SHARE = (8 + 16 / 64) / 32  # of the bytes of floats: a scale of 16 bits for 64 numbers
 TIGHT = {"int8": ["-d", 1e-3]}
-LEARNING = ["-s", 1.5]  # enough calls of the longest sums to try every algorithm
+LEARNING = ["-s", 4]  # enough calls of the longest sums, at 1 Gb/s, to try every algorithm
 HEADING = {
     "decode": "decode, computation replaced by a calibrated wait",
     "generate": "decode with the trained model",
