@@ -144,10 +144,11 @@ done
 mpi_beside mpi_in_time check_late "quant hierarchical, np=4" 4 1 "$quant --mca coll_quant_ranks_per_node 2" 300000
 mpi_beside mpi_in_time check_far "quant hierarchical, shared memory, np=4" 4 1 \
     "$quant --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" 300000
-# The limit is that of coll_quant, also where coll_lowlat, which has none, needs more memory.
+# The limit is that of coll_quant, also where coll_lowlat, which has none, needs more memory than for the
+# calls before, which are quantized as well.
+more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2"
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 \
-    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0" \
-    1000000 -b 20000
+    "$more_memory --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0" 1000000 -b 20000
 mpi_join
 mpi_in_time check_long "quant, np=8, long"
 mpi_done
