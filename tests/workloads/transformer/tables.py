@@ -157,7 +157,7 @@ def print_parts(options, held_out):
         wanted = [part for part in options.parts if part in PARTS]
         if not wanted:
             continue
-        with Place(place_name, 2 if place_name == "node" else 4) as place:
+        with Place(place_name, 2 if place_name == "node" else options.nodes) as place:
             for part in wanted:
                 print(f"\n{place.title()}: {HEADING[part]}\n", flush=True)
                 PARTS[part](options, place, held_out)
