@@ -140,8 +140,9 @@ typedef struct quant_module {
         quant_fold_t *exchange; /* in `memory` */
     } fold;
     uint32_t sequence; /* operations that were quantized */
-    uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it */
-    uint32_t sums;     /* those of them that add; vectors are known by it (coll_quant_residual.c) */
+    uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it, */
+    uint32_t first_number; /* counted from here: the call of the set-up */
+    uint32_t sums; /* those of them that add; vectors are known by it (coll_quant_residual.c) */
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */

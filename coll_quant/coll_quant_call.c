@@ -142,7 +142,7 @@ int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operati
     quant_operation_t numbered = *operation;
 
     numbered.sequence = ++module->sequence;
-    numbered.number = (uint32_t) module->base.number;
+    numbered.number = (uint32_t) module->base.number - module->first_number;
     ++module->calls[operation->collective];
     count_call(module, &numbered);
     return verified ? coll_quant_verify(module, &numbered)

@@ -182,6 +182,8 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
         if (ARC_REASON_NONE == reason && !module->attainable) {
             reason = ARC_REASON_INACCURATE;
         }
+        /* The first start is to count as the call of the set-up. */
+        base->number = (uint64_t) module->sums << QUANT_SUMS_SHIFT | (module->numbered + 1);
         reason = coll_quant_set_up_if_needed(module, reason);
     }
     if (terms.is_half) {

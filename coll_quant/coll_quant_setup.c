@@ -119,18 +119,6 @@ static uint64_t propose_number(void)
     return ~number;
 }
 
-/*
- * All ranks count from here: before, one that alone had a key counted other blocking calls.  Calls
- * in a fiber have their numbers already, and are admitted only where all ranks counted alike.
- */
-static void restart_numbers(quant_module_t *module)
-{
-    if (!arc_fiber_inside()) {
-        module->numbered = 0;
-        module->base.number = (uint64_t) module->sums << QUANT_SUMS_SHIFT;
-    }
-}
-
 /* All ranks have found the same `number`: what they draw begins there. */
 static void take_number(quant_module_t *module, uint64_t number)
 {
@@ -172,7 +160,8 @@ static void set_up(quant_module_t *module)
         memset(module->gain, 0, sizeof module->gain);
     }
     take_number(module, ~values[NUMBER]);
-    restart_numbers(module);
+    /* All ranks count from here: before, one that alone had a key counted other calls. */
+    module->first_number = (uint32_t) module->base.number;
     make_ready(module);
 }
 

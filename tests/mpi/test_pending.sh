@@ -13,8 +13,7 @@ mpi_have_plugin || mpi_done
 
 # deferred HOW ...: with calls that are nonblocking, or persistent
 deferred() {
-    ARC_DEFERRED=$1
-    export ARC_DEFERRED
+    [ -n "$1" ] && export ARC_DEFERRED="$1"
     shift
     "$@"
     unset ARC_DEFERRED
@@ -128,6 +127,22 @@ for rounding in stochastic dither "$fed"; do
         "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
     grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
     mpi_result $? "np=2 $rounding: the same bits, nonblocking or not"
+done
+# The same where the set-up comes with such a call.
+check_bits() {
+    for how in '' nonblocking kept; do
+        deferred "$how" mpi_start 8 60 "$always $2 --mca coll_quant_verbose 10 --mca coll_quant_rounding $3" drawn
+        mpi_judge "np=8 $1 $3, ${how:-blocking}"
+        mpi_says "np=8 $1 $3, ${how:-blocking}: sums in shared memory" "lowlat adds up on each node, in shared memory" "$4"
+        grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
+    done
+    for how in nonblocking kept; do
+        cmp -s "$mpi_scratch/bits.$how" "$mpi_scratch/bits."
+        mpi_result $? "np=8 $1 $3: the same bits, $how or not"
+    done
+}
+for rounding in dither "$fed"; do
+    check_bits "one node" "" "$rounding" 0
 done
 
 # What blocking calls promise.
