@@ -60,9 +60,10 @@ typedef struct lowlat_module {
     /* The nonblocking call that runs as a task, or what is added up for the component above. */
     lowlat_task_t pending;
     arc_reduction_t reduction;
-    /* For an exchange of the component above: its pipe, and the arenas that were asked for. */
+    /* In no slot, but for sums of the component above (coll_lowlat_fold.c): with its exchange, */
+    bool for_above;
     lowlat_pipe_t folded;
-    size_t folded_arena_bytes;
+    size_t folded_arena_bytes; /* and the arenas that were asked for */
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
     struct {
         bool unknown; /* whether parameters are the same on all ranks */
@@ -133,6 +134,13 @@ static inline int64_t coll_lowlat_look_calls(size_t bytes)
  * the module is then in ARC_PHASE_READY or in ARC_PHASE_DECLINED.
  */
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+
+/*
+ * The same for sums of the component above, which sees the nodes of `topology`, with arenas of
+ * `arena_bytes` or what there is.
+ */
+void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *topology,
+                                 size_t arena_bytes);
 
 /*
  * Get more memory for a message of `bytes` bytes and for those to come, or

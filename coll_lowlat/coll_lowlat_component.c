@@ -104,6 +104,7 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
+    arc_fiber_join(NULL);
     lowlat_book_close(&component->book);
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);

@@ -1,8 +1,8 @@
 /*
  * Sums of a node for an exchange of the component above (mca_fold.h).
  *
- * The task is that of direct and ring between nodes (lowlat_pipe.c), in the memory of the module,
- * so that calls of the program and of the component above take turns with it.
+ * The task is that of direct and ring between nodes (lowlat_pipe.c).  It runs in memory and with
+ * agreements of a module that is in no slot: the program's own calls may be elsewhere meanwhile.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -17,17 +17,9 @@
 #include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
-#include "mca_request.h"
 #include "sizes.h"
 
 _Static_assert((int) MCA_FOLD_SLOTS >= (int) LOWLAT_MIN_SLOTS, "a pipeline needs so many chunks");
-
-static bool is_same(const arc_topology_t *own, const arc_topology_t *other)
-{
-    return own->nodes == other->nodes && own->local_ranks == other->local_ranks &&
-           own->local_rank == other->local_rank && own->owners == own->largest &&
-           0 == memcmp(own->peers, other->peers, own->nodes * sizeof *own->peers);
-}
 
 static size_t bytes_of(const mca_fold_call_t *call)
 {
@@ -37,31 +29,25 @@ static size_t bytes_of(const mca_fold_call_t *call)
     return (size_t) call->count * type_bytes;
 }
 
-static arc_status_t prepare(arc_module_t *base, const arc_topology_t *topology,
-                            const mca_fold_call_t *call)
+static arc_module_t *open_for(arc_module_t *below, arc_module_t *above, const arc_fibers_t *fibers)
 {
-    lowlat_module_t *module = (lowlat_module_t *) base;
-    unsigned algorithm = LOWLAT_ALGORITHM_TWOSHOT;
+    arc_module_t *base = arc_module_new(below->component, below->comm);
 
-    arc_module_settle(base);
-    if (ARC_PHASE_READY != base->phase && ARC_PHASE_BROKEN != base->phase &&
-        ARC_REASON_NONE == mca_bridge_reduction(&module->bridge, &ompi_mpi_op_sum.op, call->type,
-                                                &module->reduction)) {
-        (void) coll_lowlat_prepare(module, ARC_REASON_NONE, &module->reduction, bytes_of(call),
-                                   &algorithm);
+    if (NULL != base) {
+        base->params_known = below->params_known;
+        base->agreement_tag = above->agreement_tag; /* who is above agrees before or after us */
+        base->timeout = above->timeout;
+        base->component->enabled(base);
+        ((lowlat_module_t *) base)->for_above = true;
+        arc_fiber_join(fibers);
     }
-    if (ARC_PHASE_BROKEN == base->phase) {
-        return ARC_ERR_TRANSPORT;
-    }
-    return ARC_PHASE_READY == base->phase && NULL != module->group.net &&
-                   is_same(&module->topology, topology)
-               ? ARC_OK
-               : ARC_UNSUPPORTED;
+    return base;
 }
 
+/* Of all nodes, which have equally many. */
 static unsigned ranks_of(const lowlat_module_t *module)
 {
-    return module->net.owners * module->net.nodes;
+    return (unsigned) ompi_comm_size(module->base.comm);
 }
 
 /*
@@ -81,14 +67,28 @@ static size_t arena_for(const lowlat_module_t *module, const mca_fold_call_t *ca
     return arena_bytes;
 }
 
-/* What was not granted is not asked for again. */
-static bool grows(arc_module_t *base, const mca_fold_call_t *call)
+static arc_status_t prepare(arc_module_t *base, const arc_topology_t *topology,
+                            const mca_fold_call_t *call)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
 
-    arc_module_settle(base); /* what is pending may make it grow, too */
+    arc_module_agree_on_params(base);
+    if (ARC_PHASE_AGREED == base->phase) {
+        module->folded_arena_bytes = arena_for(module, call);
+        coll_lowlat_setup_for_above(module, topology, module->folded_arena_bytes);
+    }
+    if (ARC_PHASE_BROKEN == base->phase) {
+        return ARC_ERR_TRANSPORT;
+    }
+    return ARC_PHASE_READY == base->phase ? ARC_OK : ARC_UNSUPPORTED;
+}
+
+/* Will memory have to grow for the call?  What was not granted is not asked for again. */
+static bool has_to_grow(const lowlat_module_t *module, const mca_fold_call_t *call)
+{
     const size_t arena_bytes = arena_for(module, call);
-    return ARC_PHASE_READY == base->phase && arena_bytes > module->folded_arena_bytes &&
+
+    return ARC_PHASE_READY == module->base.phase && arena_bytes > module->folded_arena_bytes &&
            arena_bytes > module->group.arena_bytes;
 }
 
@@ -96,7 +96,7 @@ static arc_status_t admit(arc_module_t *base, const mca_fold_call_t *call)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
 
-    if (grows(base, call)) {
+    if (has_to_grow(module, call)) {
         const arc_float_env_t of_program = arc_float_env_enter();
         module->folded_arena_bytes = arena_for(module, call);
         coll_lowlat_grow_arena(module, module->folded_arena_bytes);
@@ -135,7 +135,6 @@ static arc_task_t *start(arc_module_t *base, const mca_fold_call_t *call, exchan
     begin_task(module, call->send, call->receive, (size_t) call->count, &ompi_mpi_op_sum.op,
                call->type);
     lowlat_fold_start(&module->pending, &module->folded, fold);
-    module->until_look -= coll_lowlat_look_calls(module->pending.span_bytes);
     return &module->pending.task;
 }
 
@@ -155,27 +154,18 @@ static void describe(const arc_module_t *base, char *text, size_t text_bytes)
     coll_lowlat_describe_missing(module, &module->pending, text, text_bytes);
 }
 
-static int end(arc_module_t *base, arc_status_t status)
+static void fail(arc_module_t *base)
 {
-    lowlat_module_t *module = (lowlat_module_t *) base;
-
-    if (ARC_OK != status) {
-        lowlat_hierarchical_abort(&module->pending);
-        base->phase = ARC_PHASE_BROKEN; /* who called us says so */
-    }
-    lowlat_fold_end(&module->pending);
-    if (ARC_OK != status) {
-        return arc_module_broken_error();
-    }
-    return module->until_look >= 0 ? MPI_SUCCESS : coll_lowlat_look(module);
+    lowlat_hierarchical_abort(&((lowlat_module_t *) base)->pending);
+    base->phase = ARC_PHASE_BROKEN; /* who called us says so */
 }
 
 const mca_fold_ops_t coll_lowlat_fold_ops = {
+    .open = open_for,
     .prepare = prepare,
-    .grows = grows,
     .admit = admit,
     .start = start,
     .start_largest = start_largest,
     .describe = describe,
-    .end = end,
+    .fail = fail,
 };

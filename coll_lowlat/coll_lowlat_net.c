@@ -435,18 +435,28 @@ void lowlat_net_retag(arc_module_t *base)
     }
 }
 
-bool lowlat_net_make(lowlat_module_t *module)
+/* What our own exchanges need; without memory for it module->scratch is NULL. */
+static void make_exchanges(lowlat_module_t *module)
 {
     static const int tags[LOWLAT_EXCHANGES] = {
         MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
         MCA_COLL_BASE_TAG_REDUCE};
-    lowlat_net_t *net = &module->net;
-
     /* Functions of the program may count on the alignment of their vectors. */
     const size_t scratch_bytes = arc_round_up(LOWLAT_NODES_CHUNK_BYTES, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
-    *net = (lowlat_net_t){
+    for (unsigned i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {
+        lowlat_exchange_t *exchange = &module->net.exchange[i];
+        mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
+        exchange->stream = &module->stream[i].base;
+        exchange->scratch = module->scratch + i * scratch_bytes;
+    }
+    lowlat_net_retag(&module->base);
+}
+
+bool lowlat_net_make(lowlat_module_t *module)
+{
+    module->net = (lowlat_net_t){
         .nodes = module->topology.nodes,
         .node = module->topology.node,
         .owners = module->topology.owners,
@@ -458,13 +468,11 @@ bool lowlat_net_make(lowlat_module_t *module)
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };
-    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
-        net->exchange[i].stream = &module->stream[i].base;
-        net->exchange[i].scratch = module->scratch + i * scratch_bytes;
+    module->group.net = &module->net;
+    if (module->for_above) {
+        return true; /* who makes the exchange */
     }
-    module->group.net = net;
-    lowlat_net_retag(&module->base);
+    make_exchanges(module);
     return NULL != module->scratch && make_pipe(module);
 }
 
@@ -476,7 +484,7 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     }
     if (!keeps) {
         free(module->scratch);
-        free(module->net.pipe);
+        free(module->for_above ? NULL : module->net.pipe);
     }
     module->scratch = NULL;
     module->net.pipe = NULL;

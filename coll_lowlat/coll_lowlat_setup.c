@@ -128,9 +128,30 @@ static arc_reason_t make_ready(lowlat_module_t *module)
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
     return NULL != group->parts && (1 == topology->nodes ||
-                                    (lowlat_net_make(module) && coll_lowlat_choice_make(module)))
+                                    (lowlat_net_make(module) &&
+                                     (module->for_above || coll_lowlat_choice_make(module))))
                ? ARC_REASON_NONE
                : ARC_REASON_NO_SETUP;
+}
+
+/* Find the nodes, and what this rank needs. */
+static arc_reason_t begin_setup(lowlat_module_t *module)
+{
+    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
+
+    module->base.phase = ARC_PHASE_DECLINED;
+    return ARC_OK == mca_nodes_find(&module->base, declared, &module->topology)
+               ? make_ready(module)
+               : ARC_REASON_NO_SETUP;
+}
+
+/* There is memory: by what all have said of their cores, how to wait and to stage. */
+static void use_facts(lowlat_module_t *module, const lowlat_facts_t *facts)
+{
+    use_share(module);
+    module->group.cores_shared = facts->cores_shared;
+    choose_wait(module);
+    coll_lowlat_staging_choose(module, facts->all_remember);
 }
 
 /*
@@ -190,26 +211,24 @@ void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes)
     }
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
-    compile_map(module);
-    coll_lowlat_show(module);
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
+    if (!module->for_above) {
+        compile_map(module);
+        coll_lowlat_show(module);
+    }
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s%s",
                    ARC_OK == status ? "grows to" : "stays at",
                    lowlat_segment_bytes(module->share.arena_bytes),
+                   module->for_above ? " for sums of the component above" : "",
                    ARC_OK == status ? "" : ": no more for all ranks");
 }
 
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
     arc_module_t *base = &module->base;
-    arc_reason_t reason = ARC_REASON_NO_SETUP;
+    const arc_reason_t reason = begin_setup(module);
+    const bool ready = ARC_REASON_NONE == reason;
     lowlat_facts_t facts;
 
-    base->phase = ARC_PHASE_DECLINED;
-    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
-    if (ARC_OK == mca_nodes_find(base, declared, &module->topology)) {
-        reason = make_ready(module);
-    }
-    const bool ready = ARC_REASON_NONE == reason;
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
     if (ARC_OK != get_memory(module, ready, arena_for(module, measure, bytes),
@@ -220,10 +239,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     if (NULL != module->group.net) {
         lowlat_net_connect(module);
     }
-    use_share(module);
-    module->group.cores_shared = facts.cores_shared;
-    choose_wait(module);
-    coll_lowlat_staging_choose(module, facts.all_remember);
+    use_facts(module, &facts);
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
@@ -232,6 +248,30 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
         announce(module);
+    }
+}
+
+/* Equally many ranks on each of several nodes, the same as seen from both. */
+static bool is_same(const arc_topology_t *own, const arc_topology_t *other)
+{
+    return own->nodes == other->nodes && own->local_ranks == other->local_ranks &&
+           own->local_rank == other->local_rank && own->owners == own->largest &&
+           0 == memcmp(own->peers, other->peers, own->nodes * sizeof *own->peers);
+}
+
+void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *topology,
+                                 size_t arena_bytes)
+{
+    const bool ready = ARC_REASON_NONE == begin_setup(module) && NULL != module->group.net &&
+                       is_same(&module->topology, topology);
+    lowlat_facts_t facts;
+
+    if (ARC_OK == get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
+        use_facts(module, &facts);
+        module->base.phase = ARC_PHASE_READY;
+    } else if (ARC_PHASE_BROKEN != module->base.phase) {
+        coll_lowlat_teardown(module);
+        lowlat_pool_trim(&mca_coll_lowlat_component.pool);
     }
 }
 

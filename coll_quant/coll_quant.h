@@ -135,7 +135,7 @@ typedef struct quant_module {
     arc_task_t *task; /* in `memory` */
     struct {
         bool looked;         /* whether somebody adds up on the nodes for us */
-        arc_module_t *below; /* who; NULL: nobody */
+        arc_module_t *below; /* who, opened for us; NULL: nobody */
         void *memory;
         quant_fold_t *exchange; /* in `memory` */
     } fold;
@@ -375,8 +375,8 @@ arc_status_t coll_quant_drive(const arc_wait_t *wait, arc_task_t *task) ARC_MUST
 
 /*
  * The module is ready: look, before a call that may be timed, whether the component below adds up
- * on the nodes, and set that up.  Nothing where the operation, of which no memory is told, is not
- * for it.  An MPI error code; coll_quant_fold.c.
+ * on the nodes, and set that up.  Once; nothing where the operation, of which no memory needs to be
+ * told, is not for it.  An MPI error code; coll_quant_fold.c.
  */
 int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation);
 
@@ -389,7 +389,7 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
 /* Run it so; an MPI error code, and the bound of the result. */
 int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operation);
 
-/* Give the memory of it back, unless messages may still be in it: then leave it. */
+/* Let the component below go, and give the memory back, unless messages may still be in it. */
 void coll_quant_fold_release(quant_module_t *module);
 
 /* One operation; an MPI error code; coll_quant_run.c. */

@@ -100,14 +100,6 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
             return arc_module_broken_error();
         }
     }
-    if (ARC_REASON_NONE == *verdict && !module->fold.looked) {
-        const quant_operation_t operation = {
-            .element = element, .count = bytes / element->bytes, .collective = collective};
-        const int status = coll_quant_fold_look(module, &operation);
-        if (MPI_SUCCESS != status) {
-            return status;
-        }
-    }
     if (ARC_REASON_NONE == *verdict) {
         *verdict = coll_quant_limit_reason(module, collective);
     }
@@ -140,7 +132,11 @@ bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collecti
 int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified)
 {
     quant_operation_t numbered = *operation;
+    const int status = coll_quant_fold_look(module, operation);
 
+    if (MPI_SUCCESS != status) {
+        return status;
+    }
     numbered.sequence = ++module->sequence;
     numbered.number = (uint32_t) module->base.number - module->first_number;
     ++module->calls[operation->collective];

@@ -1,6 +1,5 @@
 /*
- * hierarchical where the component below adds up on the nodes (mca_fold.h).  In blocking calls
- * only: while operations are pending that component may be at another one on each rank, so these
+ * hierarchical where the component below adds up on the nodes (mca_fold.h); elsewhere ranks
  * exchange messages on the node, too (exchange_hierarchical.c).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -47,17 +46,29 @@ static bool make_exchange(quant_module_t *module)
     return true;
 }
 
+/* The module of the component below, for this one; this rank's. */
+static bool open_below(quant_module_t *module)
+{
+    arc_module_t *below = mca_fold_below(&module->base);
+
+    if (NULL != below) {
+        module->fold.below = below->component->fold->open(below, &module->base, &arc_fibers_own);
+    }
+    return NULL != module->fold.below;
+}
+
 /* The ranks agree before they set up what is below, and after. */
 static int look_below(quant_module_t *module, const mca_fold_call_t *call)
 {
-    arc_module_t *below = mca_fold_below(&module->base);
-    uint64_t ok = NULL != below && make_exchange(module);
+    uint64_t ok = open_below(module) && make_exchange(module);
 
     module->fold.looked = true;
     if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
         return arc_module_broken_error();
     }
+    arc_module_t *below = module->fold.below;
     if (ok) {
+        below->form = module->base.form; /* for what it says */
         const arc_status_t status = below->component->fold->prepare(below, &module->topology, call);
         ok = ARC_OK == status;
         if (ARC_OK != status && ARC_UNSUPPORTED != status) {
@@ -69,7 +80,6 @@ static int look_below(quant_module_t *module, const mca_fold_call_t *call)
         }
     }
     if (ok) {
-        module->fold.below = below;
         arc_module_log(&module->base, ARC_LOG_CHOICE, "%s adds up on each node, in shared memory",
                        arc_component_name(below->component));
     } else {
@@ -85,7 +95,7 @@ static int look_below(quant_module_t *module, const mca_fold_call_t *call)
  */
 static bool takes(const quant_module_t *module, const quant_operation_t *operation)
 {
-    if (arc_fiber_inside() || !quant_fold_takes(&module->config, operation) ||
+    if (!quant_fold_takes(&module->config, operation) ||
         quant_pipeline_is_doubling(module->task, operation)) {
         return false;
     }
@@ -97,7 +107,7 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
 {
     bool folds = false;
 
-    if (!takes(module, operation)) {
+    if (module->fold.looked || !takes(module, operation)) {
         return MPI_SUCCESS;
     }
     const mca_fold_call_t call = call_of(module, operation);
@@ -110,18 +120,13 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
 int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds)
 {
     arc_module_t *below = module->fold.below;
-    uint64_t here = 1;
 
     *folds = false;
     if (NULL == below || !takes(module, operation)) {
         return MPI_SUCCESS;
     }
     const mca_fold_call_t call = call_of(module, operation);
-    /* Within our time limit: that of the component below may be another one. */
-    if (below->component->fold->grows(below, &call) &&
-        ARC_OK != arc_module_min(&module->base, &here, 1)) {
-        return arc_module_broken_error();
-    }
+    below->form = module->base.form;
     const arc_status_t status = below->component->fold->admit(below, &call);
     if (ARC_OK != status && ARC_UNSUPPORTED != status) {
         return arc_module_break(&module->base, status, " where coll_lowlat adds up on the nodes");
@@ -139,7 +144,7 @@ static int fail(quant_module_t *module, arc_status_t status)
     if (ARC_ERR_TIMEOUT == status) {
         below->component->fold->describe(below, missing, sizeof missing);
     }
-    (void) below->component->fold->end(below, status);
+    below->component->fold->fail(below);
     return arc_module_break(&module->base, status, missing);
 }
 
@@ -158,13 +163,16 @@ int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operati
         module->bound = quant_fold_bound(module->fold.exchange);
         status = coll_quant_drive(&wait, ops->start_largest(below, &module->bound));
     }
-    return ARC_OK == status ? ops->end(below, status) : fail(module, status);
+    return ARC_OK == status ? MPI_SUCCESS : fail(module, status);
 }
 
 void coll_quant_fold_release(quant_module_t *module)
 {
     if (ARC_PHASE_BROKEN != module->base.phase) {
         free(module->fold.memory);
+    }
+    if (NULL != module->fold.below) {
+        OBJ_RELEASE(module->fold.below);
     }
     module->fold.memory = NULL;
     module->fold.exchange = NULL;

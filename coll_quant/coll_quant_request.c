@@ -189,6 +189,12 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
     if (terms.is_half) {
         return ARC_REASON_NONE;
     }
+    if (ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
+        const quant_operation_t operation = {.element = terms.element,
+                                             .count = terms.bytes / terms.element->bytes,
+                                             .collective = terms.collective};
+        (void) coll_quant_fold_look(module, &operation); /* who called us looks at the phase */
+    }
     return ARC_REASON_NONE == reason ? reason_of_module(module) : reason;
 }
 

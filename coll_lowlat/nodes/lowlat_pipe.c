@@ -318,17 +318,9 @@ void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t
 
     assert(!net->single && net->owners == task->group->ranks);
     *pipe = (lowlat_pipe_t){.exchange = fold->exchange, .fold = fold};
-    net->own = net->pipe;
     net->pipe = pipe;
     start_staged(task, fold->message_elems * net->owners * net->nodes, net->owners,
                  fold->row_elems);
-}
-
-void lowlat_fold_end(lowlat_task_t *task)
-{
-    lowlat_net_t *net = task->group->net;
-
-    net->pipe = net->own;
 }
 
 /* ---- who is awaited, and the end ---- */

@@ -45,12 +45,10 @@ size_t lowlat_ring_max_bytes(const lowlat_group_t *group);
 void lowlat_ring_start(lowlat_task_t *task);
 
 /*
- * Start a call whose exchange is `fold`, with `pipe` for its state.  It takes the place of
- * net->pipe until lowlat_fold_end(), after the task or with its error.  All nodes have equally many
- * ranks, two or more.
+ * Start a call whose exchange is `fold`, with `pipe` for its state, which becomes net->pipe.  All
+ * nodes have equally many ranks, two or more.
  */
 void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold);
-void lowlat_fold_end(lowlat_task_t *task);
 
 /* The node that the pipe waits for, or the number of nodes. */
 unsigned lowlat_pipe_awaits(const lowlat_task_t *task);

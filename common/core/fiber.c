@@ -164,12 +164,36 @@ bool arc_fiber_resume(arc_fiber_t *fiber)
     return !fiber->ended;
 }
 
-bool arc_fiber_inside(void)
+/* ---- within a fiber: ours, or one of the others' ---- */
+
+static const arc_fibers_t *joined;
+
+static const arc_fibers_t *get_joined(void)
 {
-    return NULL != get_current();
+    return __atomic_load_n(&joined, __ATOMIC_ACQUIRE);
 }
 
-void arc_fiber_yield(void)
+void arc_fiber_join(const arc_fibers_t *others)
+{
+    __atomic_store_n(&joined, others, __ATOMIC_RELEASE);
+}
+
+/*
+ * By the stack: what a fiber calls may drive the progress, in which one of the others goes on, on a
+ * stack of its own.
+ */
+static bool is_inside(void)
+{
+    const arc_fiber_t *fiber = get_current();
+
+    if (NULL == fiber) {
+        return false;
+    }
+    const uintptr_t stack = (uintptr_t) fiber->memory + fiber->guard_bytes;
+    return (uintptr_t) __builtin_frame_address(0) - stack < fiber->stack_bytes;
+}
+
+static void yield(void)
 {
     arc_fiber_t *fiber = get_current();
     void *fake = NULL;
@@ -179,11 +203,30 @@ void arc_fiber_yield(void)
     after_switch(fake, &fiber->resumer_stack, &fiber->resumer_stack_bytes);
 }
 
-void arc_fiber_await(bool (*is_there)(void *context), void *context)
+static void await(bool (*is_there)(void *context), void *context)
 {
     arc_fiber_t *fiber = get_current();
 
     fiber->is_there = is_there;
     fiber->awaited = context;
-    arc_fiber_yield();
+    yield();
+}
+
+const arc_fibers_t arc_fibers_own = {.inside = is_inside, .yield = yield, .await = await};
+
+bool arc_fiber_inside(void)
+{
+    const arc_fibers_t *others = get_joined();
+
+    return is_inside() || (NULL != others && others->inside());
+}
+
+void arc_fiber_yield(void)
+{
+    (is_inside() ? &arc_fibers_own : get_joined())->yield();
+}
+
+void arc_fiber_await(bool (*is_there)(void *context), void *context)
+{
+    (is_inside() ? &arc_fibers_own : get_joined())->await(is_there, context);
 }

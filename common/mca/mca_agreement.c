@@ -1,9 +1,10 @@
 /*
  * MIN over all ranks, for set-ups and checks, with the time limit of calls.
  *
- * The messages have a tag that nothing else uses, one for each component.  What a rank that does
- * not come leaves behind may be read or written until the end of the process; so a module that
- * breaks here never frees the memory of its agreements.
+ * The messages have a tag that nothing else uses, one for each component; a module that one
+ * component opens for another (mca_fold.h) has that one's, and they agree in turn.  What a rank
+ * that does not come leaves behind may be read or written until the end of the process; so a module
+ * that breaks here never frees the memory of its agreements.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -33,8 +34,7 @@ static mca_agreement_t *get_agreement(arc_module_t *module)
     if (NULL == module->agreement) {
         module->agreement = malloc(sizeof *module->agreement);
         if (NULL != module->agreement) {
-            mca_stream_init(&module->agreement->stream, module->comm,
-                            module->component->agreement_tag);
+            mca_stream_init(&module->agreement->stream, module->comm, module->agreement_tag);
         }
     }
     return module->agreement;
@@ -59,7 +59,7 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 {
     const arc_wait_t wait = {
         .progress = mca_compat_progress,
-        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND,
+        .timeout_ns = *module->timeout * ARC_NS_PER_SECOND,
     };
     unsigned missing = 0;
 

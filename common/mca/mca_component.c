@@ -160,6 +160,19 @@ static bool is_somebody_elses(const arc_component_t *component, struct ompi_comm
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
 
+arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm)
+{
+    arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
+
+    if (NULL != module) {
+        module->component = component;
+        module->comm = comm;
+        module->agreement_tag = component->agreement_tag;
+        module->timeout = component->timeout;
+    }
+    return module;
+}
+
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority)
 {
@@ -171,12 +184,10 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     if (ARC_PRESENCE_LACKING == presence) {
         return NULL;
     }
-    arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
+    arc_module_t *module = arc_module_new(component, comm);
     if (NULL == module) {
         return NULL;
     }
-    module->component = component;
-    module->comm = comm;
     module->params_known = ARC_PRESENCE_KNOWN == presence;
     /* Ranks that may have other parameters must find out before they count by them. */
     module->calls_to_go = module->params_known ? *component->setup_calls : 0;
@@ -258,6 +269,8 @@ static void module_construct(arc_module_t *module)
     module->params_known = false;
     module->calls_to_go = 0;
     module->declined = ARC_REASON_OFF;
+    module->agreement_tag = 0;
+    module->timeout = NULL;
     module->agreement = NULL;
     module->nested = false;
     module->form = ARC_FORM_BLOCKING;

@@ -127,6 +127,9 @@ struct arc_module {
     bool params_known;   /* to be the same on all ranks, without an agreement */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
+    /* Of its agreements; the tag and the time limit are the component's, as a rule. */
+    int agreement_tag;
+    const int *timeout;
     struct mca_agreement *agreement; /* NULL: none so far */
     bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
     arc_form_t form;    /* of the call under way, */
@@ -145,6 +148,9 @@ int arc_component_close(arc_component_t *component);
 int arc_component_init_query(arc_component_t *component);
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
+
+/* A module of the communicator, in no slot; released with OBJ_RELEASE.  NULL: no memory. */
+arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm);
 
 /*
  * Of the parameters in `config` that must be the same on all ranks, and of our version.  `config`:

@@ -2,7 +2,8 @@
  * A component below that adds up on each node, in its shared memory, for an exchange between nodes
  * that is made by the component above (exchange_fold.h): coll_lowlat for coll_quant.
  *
- * Only in blocking calls, which wait first for all that is pending in both.
+ * One sum at a time, in the order of the calls of the component above; what the one below does for
+ * the program itself goes on beside it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,6 +11,7 @@
 #define MCA_FOLD_H
 
 #include "exchange_fold.h"
+#include "fiber.h"
 #include "mca_component.h"
 #include "settled.h"
 #include "topology.h"
@@ -41,8 +43,15 @@ static inline size_t mca_fold_arena_least(const mca_fold_call_t *call, unsigned 
     return MCA_FOLD_SLOTS * call->least_message_bytes * ranks;
 }
 
-/* `module` is that of mca_fold_below(); all ranks call each function, in the same order. */
+/* All ranks call each function but `open`, in the same order. */
 typedef struct mca_fold_ops {
+    /*
+     * A module for the functions below, for `above`, in whose `fibers` they may be called, and
+     * whose time limit and tag its agreements have; `below` is that of mca_fold_below().  Released
+     * with OBJ_RELEASE.  Local.  NULL: no memory.
+     */
+    arc_module_t *(*open)(arc_module_t *below, arc_module_t *above, const arc_fibers_t *fibers);
+
     /*
      * Once: set up what is needed, for ranks that are placed so.  ARC_OK, ARC_UNSUPPORTED, or an
      * error: the module is broken.  The same on all ranks.
@@ -50,10 +59,7 @@ typedef struct mca_fold_ops {
     arc_status_t (*prepare)(arc_module_t *module, const arc_topology_t *topology,
                             const mca_fold_call_t *call) ARC_MUST_CHECK;
 
-    /* Will memory have to grow for the call?  Then the ranks set something up again.  As above. */
-    bool (*grows)(arc_module_t *module, const mca_fold_call_t *call);
-
-    /* Each call: is there memory for it?  As `prepare`. */
+    /* Each call: is there memory for it, which may grow?  As `prepare`. */
     arc_status_t (*admit)(arc_module_t *module, const mca_fold_call_t *call) ARC_MUST_CHECK;
 
     /* Begin it as a task, to be driven to its end. */
@@ -65,8 +71,8 @@ typedef struct mca_fold_ops {
     /* Who is missing after a time limit: "; waiting for rank 3". */
     void (*describe)(const arc_module_t *module, char *text, size_t text_bytes);
 
-    /* The task came to `status`; the last one, if it is ARC_OK.  An MPI error code. */
-    int (*end)(arc_module_t *module, arc_status_t status);
+    /* A task came to an error. */
+    void (*fail)(arc_module_t *module);
 } mca_fold_ops_t;
 
 /*

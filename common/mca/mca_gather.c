@@ -82,15 +82,14 @@ static void break_module(arc_module_t *module, arc_status_t status, unsigned mis
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
                         size_t card_bytes)
 {
-    const int64_t timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND;
+    const int64_t timeout_ns = *module->timeout * ARC_NS_PER_SECOND;
     const unsigned ranks = circle->ranks;
     unsigned char *place = cards;
     arc_status_t status = ARC_OK;
     unsigned missing = 0;
     mca_stream_t stream;
 
-    mca_stream_init(&stream, module->comm,
-                    module->component->agreement_tag + MCA_COMPAT_TAG_GATHER);
+    mca_stream_init(&stream, module->comm, module->agreement_tag + MCA_COMPAT_TAG_GATHER);
     for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
         const trade_t trade = {.to = rank_of(circle, circle->self + ranks - step),
                                .from = rank_of(circle, circle->self + step),

@@ -64,7 +64,7 @@ sums_on_nodes "coll_lowlat takes nothing between nodes" 0 "$(folded 2) --mca col
 sums_on_nodes "coll_lowlat sees other nodes" 0 "$nodes 2 --mca coll_lowlat_ranks_per_node 1"
 sums_on_nodes "no memory for coll_lowlat" 0 "$(folded 2) --mca coll_lowlat_max_memory 64k"
 sums_on_nodes "little memory for coll_lowlat" 1 "$(folded 2) --mca coll_lowlat_max_memory 1m"
-# What else a call may have; between calls of coll_lowlat in the same memory, and nonblocking ones.
+# What else a call may have; blocking or not, between calls of coll_lowlat.
 always="--mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
 for also in verify_every=2 types=all error_feedback=1 rounding=dither doubling_bytes=0; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \

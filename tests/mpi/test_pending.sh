@@ -128,7 +128,7 @@ for rounding in stochastic dither "$fed"; do
     grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
     mpi_result $? "np=2 $rounding: the same bits, nonblocking or not"
 done
-# The same where the set-up comes with such a call.
+# The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_lowlat adds up.
 check_bits() {
     for how in '' nonblocking kept; do
         deferred "$how" mpi_start 8 60 "$always $2 --mca coll_quant_verbose 10 --mca coll_quant_rounding $3" drawn
@@ -143,6 +143,8 @@ check_bits() {
 }
 for rounding in dither "$fed"; do
     check_bits "one node" "" "$rounding" 0
+    check_bits nodes "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 0" \
+        "$rounding" 4
 done
 
 # What blocking calls promise.

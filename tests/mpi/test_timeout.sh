@@ -147,8 +147,10 @@ mpi_beside mpi_in_time check_far "quant hierarchical, shared memory, np=4" 4 1 \
 # The limit is that of coll_quant, also where coll_lowlat, which has none, needs more memory than for the
 # calls before, which are quantized as well.
 more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2"
-mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 \
-    "$more_memory --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0" 1000000 -b 20000
+more_memory="$more_memory --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0"
+mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 "$more_memory" 1000000 -b 20000
+mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, nonblocking, np=4" 4 1 \
+    "$more_memory -x ARC_DEFERRED=nonblocking" 1000000 -b 20000
 mpi_join
 mpi_in_time check_long "quant, np=8, long"
 mpi_done

@@ -240,14 +240,20 @@ static void start_call(fold_job_t *job, member_t *member)
         .number = (uint32_t) member->call,
         .residual = member->residual,
     };
+    member->exact_pipe = member->actor->group.net->pipe;
     lowlat_fold_start(&member->actor->task, &member->pipe,
                       quant_fold_prepare(member->fold, &operation));
+}
+
+void fold_job_put_back(member_t *member)
+{
+    member->actor->group.net->pipe = member->exact_pipe;
 }
 
 /* The sum is there: now what it may be off. */
 static void start_bound(member_t *member)
 {
-    lowlat_fold_end(&member->actor->task);
+    fold_job_put_back(member);
     member->bound = quant_fold_bound(member->fold);
     start_task(member, &member->bound, &member->bound, 1,
                reducer_of(ARC_OP_MAX, ARC_TYPE_FLOAT, sizeof(float)));

@@ -52,6 +52,7 @@ typedef struct member {
     const quant_element_t *element;
     quant_fold_t *fold;
     lowlat_pipe_t pipe;
+    struct lowlat_pipe *exact_pipe; /* of sums in between, while a quantized one has its own */
     test_buffer_t memory;
     test_buffer_t in;
     test_buffer_t out;
@@ -88,6 +89,9 @@ double fold_job_result(const fold_job_t *job, size_t call, size_t i);
 
 /* Let something happen in memory and network. */
 void fold_job_happen(fold_job_t *job);
+
+/* After a quantized sum: its pipe back to the exact ones. */
+void fold_job_put_back(member_t *member);
 
 /* One call of progress of a rank that has calls left; an error, or ARC_IN_PROGRESS. */
 arc_status_t fold_job_move(fold_job_t *job, member_t *member) __attribute__((warn_unused_result));

@@ -247,7 +247,7 @@ static void give_up(fold_job_t *job, unsigned but)
             assert_int_equal(job->nodes->placement.nodes,
                              lowlat_hierarchical_awaits(&member->actor->task));
             if (!job->calls[member->call].exact) {
-                lowlat_fold_end(&member->actor->task);
+                fold_job_put_back(member);
             }
         }
     }
