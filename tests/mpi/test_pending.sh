@@ -147,6 +147,12 @@ for rounding in dither "$fed"; do
         "$rounding" 4
 done
 
+# Nobody waits for a rank that computes, whatever a call is at.
+for nodes in "" "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2"; do
+    mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused
+    mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$at_once $always $nodes" paused
+done
+
 # What blocking calls promise.
 for how in nonblocking persistent; do
     for ranks in 2 3 4; do

@@ -1,0 +1,152 @@
+/*
+ * A nonblocking call never waits for a rank that does something else: the last rank starts a sum on
+ * a new communicator, drives the progress a few times, each time another number of them, and then
+ * computes, without a call of MPI, until rank 0 has come back from so many calls of MPI_Test.
+ * Whatever the sum is at by then, set-up or exchange, nobody may stay in it.  Behind it comes a sum
+ * of integers, which rank 0 starts before the last rank goes on.
+ *
+ * Ranks of one machine; to be run with the set-ups at the first calls.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "harness.h"
+
+enum { ELEMS = 60000, INTS = 1000, PAUSES = 40, TESTS = 50, MOMENT_NS = 200000 };
+
+/* In memory that rank 0 and the last one share. */
+typedef struct meeting {
+    atomic_int paused; /* what the last rank is at */
+    atomic_int released;
+} meeting_t;
+
+typedef struct sums {
+    float *floats;
+    float *float_sums;
+    int *ints;
+    int *int_sums;
+    MPI_Request requests[2];
+} sums_t;
+
+static int rank;
+static int ranks;
+
+static void wait_a_moment(void)
+{
+    const struct timespec moment = {0, MOMENT_NS};
+
+    nanosleep(&moment, NULL);
+}
+
+static void test_sum(sums_t *sums)
+{
+    int flag = 0;
+
+    MPI_Test(&sums->requests[0], &flag, MPI_STATUS_IGNORE);
+}
+
+static void start_ints(sums_t *sums, MPI_Comm comm)
+{
+    MPI_Iallreduce(sums->ints, sums->int_sums, INTS, MPI_INT, MPI_SUM, comm, &sums->requests[1]);
+}
+
+static void pause_after(sums_t *sums, meeting_t *meeting, int pause, int tests)
+{
+    for (int i = 0; i < tests; i++) {
+        test_sum(sums);
+        wait_a_moment();
+    }
+    atomic_store(&meeting->paused, pause);
+    while (atomic_load(&meeting->released) < pause) {
+        wait_a_moment();
+    }
+}
+
+static void go_on_meanwhile(sums_t *sums, meeting_t *meeting, int pause, MPI_Comm comm)
+{
+    while (atomic_load(&meeting->paused) < pause) {
+        test_sum(sums);
+    }
+    start_ints(sums, comm);
+    for (int i = 0; i < TESTS; i++) {
+        test_sum(sums);
+        wait_a_moment();
+    }
+    atomic_store(&meeting->released, pause);
+}
+
+static void check_pause(sums_t *sums, meeting_t *meeting, int pause)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Iallreduce(sums->floats, sums->float_sums, ELEMS, MPI_FLOAT, MPI_SUM, comm,
+                   &sums->requests[0]);
+    if (0 == rank) {
+        go_on_meanwhile(sums, meeting, pause, comm);
+    } else {
+        if (ranks - 1 == rank) {
+            pause_after(sums, meeting, pause, pause - 1);
+        }
+        start_ints(sums, comm);
+    }
+    MPI_Waitall(2, sums->requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < ELEMS; i++) {
+        const double right = ranks * (double) sums->floats[i];
+        tap_check(fabs(sums->float_sums[i] - right) < 0.05 * ranks, "element %d: %g, not %g", i,
+                  (double) sums->float_sums[i], right);
+    }
+    for (int i = 0; i < INTS; i++) {
+        tap_check(ranks * i == sums->int_sums[i], "%d: %d", i, sums->int_sums[i]);
+    }
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Win window;
+    meeting_t *meeting = NULL;
+    MPI_Aint bytes = 0;
+    int unit = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_start();
+    MPI_Win_allocate_shared(0 == rank ? sizeof *meeting : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                            (void *) &meeting, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, (void *) &meeting);
+    if (0 == rank) {
+        atomic_init(&meeting->paused, 0);
+        atomic_init(&meeting->released, 0);
+    }
+    sums_t sums = {.floats = must_alloc(ELEMS * sizeof(float)),
+                   .float_sums = must_alloc(ELEMS * sizeof(float)),
+                   .ints = must_alloc(INTS * sizeof(int)),
+                   .int_sums = must_alloc(INTS * sizeof(int))};
+    for (int i = 0; i < ELEMS; i++) {
+        sums.floats[i] = (float) (i % 7) / 7;
+    }
+    for (int i = 0; i < INTS; i++) {
+        sums.ints[i] = i;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int pause = 1; pause <= PAUSES; pause++) {
+        check_pause(&sums, meeting, pause);
+    }
+    tap_case("%d sums that a rank leaves alone for a while", PAUSES);
+    free(sums.floats);
+    free(sums.float_sums);
+    free(sums.ints);
+    free(sums.int_sums);
+    MPI_Win_free(&window);
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
