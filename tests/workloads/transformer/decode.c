@@ -1,23 +1,28 @@
 /*
- * Steps of tensor-parallel decode of models that no small machine holds: the sums over the ranks
- * are real, what is computed between them is a wait.
+ * Steps of tensor-parallel decode, or prefill, of models that no small machine holds: the sums over
+ * the ranks are real, what is computed between them is a wait.
  *
- *   -m LIST   models, as 8B,70B (default 8B,70B,405B)   -b LIST   batches (default 1,4,16,64)
+ *   -m LIST   models, as 8B,70B (default 8B,70B,405B)
+ *   -b LIST   tokens at a time (default 1,4,16,64): decode has one of each text of its batch,
+ *             prefill all of a text
  *   -s X      seconds of each measurement (default 0.25)
  *   -g X      GB/s at which an accelerator reads weights (default 1530)
+ *   -f X      Tflop/s at which it multiplies large matrices (default 285)
  *   -d X      largest mean square error of a sum over its mean square (default 1e-12)
  *
  * A layer is: wait for the attention, sum, wait for the MLP, sum, as in Megatron-LM; a sum has
- * batch x width floats. In decode an accelerator is bound by reading its weights, so a wait is the
- * bytes of the rank's part of them, two for each weight, over -g, whatever the batch. The default
- * is what table 4 of the NVRAR paper (Singhania et al.) gives for an A100: the product of decode
- * with 8192 x 57344 weights of two bytes in 0.614 ms. Keys and values are not counted. The wait
+ * tokens x width floats. A wait is the larger of two times: the bytes of the rank's part of the
+ * weights, two for each, over -g, which bounds decode whatever the batch; and two operations for
+ * each of these weights and each token, over -f, which bounds prefill. The defaults are what table
+ * 4 of the NVRAR paper (Singhania et al.) gives for an A100: with 8192 x 57344 weights the product
+ * of decode, 32 tokens, in 0.614 ms, that of prefill, 32768 tokens, in 108.033 ms. Products of
+ * tokens with each other are not counted. The wait
  * sleeps, because on an accelerator the processor would be free, and was calibrated before: how
  * late the system wakes a process is taken off, and the rest of the time spun away.
  *
  * All layers are alike, so only as many run as fit the time. Prints a line for each model and
- * batch: name, batch, bytes of a sum, seconds of a layer, layers, share of the time in sums,
- * seconds of a sum, waited time over wanted, error (mean square over mean square).
+ * number of tokens: name, tokens, bytes of a sum, seconds of a layer, layers, share of the time in
+ * sums, seconds of a sum, waited time over wanted, error (mean square over mean square).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -66,6 +71,7 @@ typedef struct bench {
     size_t batch_count;
     double seconds;
     double bytes_per_second;
+    double flops;
     double tolerance;
     double late_seconds; /* by which a sleep ends later than asked */
     float *in;
@@ -117,12 +123,21 @@ static void sum(bench_t *bench, int count)
     bench->job.sum_seconds += MPI_Wtime() - begin;
 }
 
+/* Seconds that an accelerator takes for its part of the products of `tokens` with these weights. */
+static double product_seconds(const bench_t *bench, double weights, int tokens)
+{
+    const double own = weights / bench->job.ranks;
+
+    return fmax(own * WEIGHT_BYTES / bench->bytes_per_second, 2 * own * tokens / bench->flops);
+}
+
 static void run_layers(bench_t *bench, const big_model_t *model, int count, int layers)
 {
     const double width = model->width;
-    const double parts = bench->job.ranks * bench->bytes_per_second;
-    const double attention = WEIGHT_BYTES * 2 * (width * width + width * KEY_VALUE_WIDTH) / parts;
-    const double mlp = WEIGHT_BYTES * 3 * width * model->hidden / parts;
+    const int tokens = count / model->width;
+    const double attention =
+        product_seconds(bench, 2 * (width * width + width * KEY_VALUE_WIDTH), tokens);
+    const double mlp = product_seconds(bench, 3 * width * model->hidden, tokens);
 
     for (int layer = 0; layer < layers; layer++) {
         wait_for(bench, attention);
@@ -249,7 +264,7 @@ static void read_options(bench_t *bench, int argc, char **argv)
     int option = 0;
 
     opterr = 0;
-    while (-1 != (option = getopt(argc, argv, "m:b:s:g:d:"))) {
+    while (-1 != (option = getopt(argc, argv, "m:b:s:g:f:d:"))) {
         switch (option) {
         case 'm':
             bench->models = optarg;
@@ -262,6 +277,9 @@ static void read_options(bench_t *bench, int argc, char **argv)
             break;
         case 'g':
             bench->bytes_per_second = strtod(optarg, NULL) * 1e9;
+            break;
+        case 'f':
+            bench->flops = strtod(optarg, NULL) * 1e12;
             break;
         case 'd':
             bench->tolerance = strtod(optarg, NULL);
@@ -277,9 +295,10 @@ static void read_options(bench_t *bench, int argc, char **argv)
                      bench->batches[i]);
         }
     }
-    if (0 == bench->batch_count || !(bench->seconds > 0) || !(bench->bytes_per_second > 0)) {
+    if (0 == bench->batch_count || !(bench->seconds > 0) || !(bench->bytes_per_second > 0) ||
+        !(bench->flops > 0)) {
         job_fail(&bench->job, JOB_USAGE,
-                 "transformer_decode: -b is a list as 1,16; -s and -g are above 0");
+                 "transformer_decode: -b is a list as 1,16; -s, -g and -f are above 0");
     }
 }
 
@@ -300,8 +319,11 @@ static void allocate(bench_t *bench, const big_model_t **models, size_t model_co
 
 int main(int argc, char **argv)
 {
-    bench_t bench = {
-        .models = "8B,70B,405B", .seconds = 0.25, .bytes_per_second = 1530e9, .tolerance = 1e-12};
+    bench_t bench = {.models = "8B,70B,405B",
+                     .seconds = 0.25,
+                     .bytes_per_second = 1530e9,
+                     .flops = 285e12,
+                     .tolerance = 1e-12};
     const big_model_t *models[MAX_LIST];
     bool right = true;
 

@@ -74,7 +74,7 @@ def check_decode(weights, held_out):
     for name, program in (
         ("lowlat", ["transformer_infer", "decode", "-m", weights, "-v", held_out, "-b", "1,5"]),
         ("lowlat", ["transformer_decode", "-m", "8B", "-b", 4, "-s", 0.05]),
-        ("int8", ["transformer_decode", "-m", "8B", "-b", 4, "-s", 0.05, "-d", 1e-3]),
+        ("int8", ["transformer_decode", "-m", "8B", "-b", "4,300", "-s", 0.05, "-d", 1e-3]),
     ):
         rows, status, errors = place.run(place.arguments(name), program)
         print("\n".join("  ".join(row) for row in rows))

@@ -9,10 +9,12 @@ WEIGHT_BYTES_PER_SECOND = 1530e9  # transformer_decode's default
 DECODED = ["tuned", "han", "lowlat", "int8"]
 PREFILLED = ["tuned", "lowlat", "int8 full_loop", "int8 semi_loop", "int8 direct", "int4"]
 INT8_SHARE = (8 + 16 / 64) / 32  # of the bytes of floats: a scale of 16 bits for 64 numbers
-TIGHT = {"int8": ["-d", 1e-3]}
+TIGHT = {name: ["-d", 1e-3] for name in PREFILLED if name.startswith("int8")}
+TIGHT |= {"int8": ["-d", 1e-3], "int4": ["-d", 1e-1]}
 LEARNING = ["-s", 4]  # enough calls of the longest sums, at 1 Gb/s, to try every algorithm
 HEADING = {
     "decode": "decode, computation replaced by a calibrated wait",
+    "first_token": "prefill, computation replaced by a calibrated wait",
     "generate": "decode with the trained model",
     "prefill": "prefill with the trained model",
     "quality": "quality with the trained model",
@@ -64,6 +66,25 @@ def decode(options, place, _):
         f"Waits are those of {WEIGHT_BYTES_PER_SECOND / 1e9:.0f} GB/s; with tuned they took"
         f" up to {late:.2f} times as long as wanted.\n"
     )
+    print_table(rows, True)
+
+
+def first_token(options, place, _):
+    program = ["transformer_decode", "-m", options.models, "-b", options.lengths]
+    found = place.compare(PREFILLED, options.rounds, program, 3, TIGHT, LEARNING)
+    others = PREFILLED[1:]
+    header = ["model", "tokens", "MiB", "tuned s", "in sums", *others]
+    header += [f"sums: {others[0]}", *others[1:]]
+    rows = [header + ([] if place.is_node else ["limit: exact", "int8"])]
+    for key, (seconds, layers, share, one_sum, *_) in found["tuned"].items():
+        name, tokens, size = key
+        row = [name, tokens, f"{int(size) / 2**20:g}", f"{layers * seconds:.3g}", percent(share)]
+        row += [ratio(seconds / found[other][key][0]) for other in others]
+        row += [ratio(one_sum / found[other][key][3]) for other in others]
+        if not place.is_node:
+            for part in (1.0, INT8_SHARE):
+                row.append(ratio(one_sum / sum_limit(place, int(size), part)))
+        rows.append(row)
     print_table(rows, True)
 
 
@@ -145,6 +166,7 @@ def residual(options, place, held_out):
 
 PARTS = {
     "decode": decode,
+    "first_token": first_token,
     "generate": generate,
     "prefill": prefill,
     "quality": quality,
