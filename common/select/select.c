@@ -75,11 +75,22 @@ unsigned arc_select_pick_timed(arc_select_t *select)
     return select->list[select->turn].candidate;
 }
 
-/* How many calls of a turn count: the longest one of several may have lost its core. */
-static unsigned counted_calls(unsigned calls)
+/*
+ * The longest of several calls may have lost its core, so it counts for half more than the others
+ * at most.  It has to count: the calls of some algorithms differ.
+ */
+static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
 {
     enum { SEVERAL = 3 };
-    return calls < SEVERAL ? calls : calls - 1;
+
+    if (calls < SEVERAL) {
+        return sum_ns;
+    }
+    const uint64_t others_ns = sum_ns - longest_ns;
+    const uint64_t other_ns = others_ns / (calls - 1);
+    const uint64_t most_ns = other_ns + other_ns / 2;
+
+    return others_ns + (longest_ns < most_ns ? longest_ns : most_ns);
 }
 
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
@@ -95,7 +106,7 @@ bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
     }
     select->call += 1;
     if (select->call == (unsigned) turn->warm_calls + turn->calls) {
-        turn->counted_ns -= counted_calls(turn->calls) < turn->calls ? select->longest_ns : 0;
+        turn->counted_ns = counted_ns(turn->counted_ns, select->longest_ns, turn->calls);
         select->longest_ns = 0;
         select->call = 0;
         select->turn += 1;
@@ -133,8 +144,8 @@ static uint64_t median_of(const uint64_t *values, unsigned count)
 /* The time of a call in a turn, of which at least what warms up was measured. */
 static uint64_t turn_ns(const arc_select_turn_t *turn, const uint64_t *times)
 {
-    const uint64_t time_ns = 0 == turn->calls ? times[TIME_ALL] / turn->warm_calls
-                                              : times[TIME_COUNTED] / counted_calls(turn->calls);
+    const uint64_t time_ns =
+        0 == turn->calls ? times[TIME_ALL] / turn->warm_calls : times[TIME_COUNTED] / turn->calls;
     return time_ns > 0 ? time_ns : 1;
 }
 

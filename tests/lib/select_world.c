@@ -52,6 +52,17 @@ static double spread(world_t *world, double noise)
     return exp(noise * test_random_normal(&world->random));
 }
 
+/* A call's time over the mean. */
+static double unevenness(world_t *world, unsigned candidate)
+{
+    const double chance = world->setting->uneven_chance;
+
+    if (1 != candidate || 0 == chance) {
+        return 1;
+    }
+    return (test_random_unit(&world->random) < chance ? 2 : 1) / (1 + chance);
+}
+
 static void agree(world_t *world)
 {
     const unsigned ranks = world->setting->ranks;
@@ -85,7 +96,7 @@ static world_ends_t simulated_ends(world_t *world, unsigned candidate, unsigned 
         world->slow = spread(world, setting->slow_noise);
     }
     const double true_us = world_true_us(world, candidate) * world->slow;
-    double took_us = true_us * spread(world, setting->noise);
+    double took_us = true_us * unevenness(world, candidate) * spread(world, setting->noise);
     if (test_random_unit(&world->random) < setting->tail_chance) {
         took_us += setting->tail_us * -log(1 - test_random_unit(&world->random));
     }

@@ -31,7 +31,7 @@ typedef struct world_record {
 typedef struct world_setting {
     const char *name;
     unsigned ranks;
-    double call_us[ARC_SELECT_CANDIDATES];
+    double call_us[ARC_SELECT_CANDIDATES]; /* the mean */
     /* From this call on the times are others; 0: never. */
     uint64_t drift_call;
     double drifted_us[ARC_SELECT_CANDIDATES];
@@ -39,8 +39,9 @@ typedef struct world_setting {
     double slow_noise;  /* likewise, common to all calls of 100 in a row */
     double tail_chance; /* of a call in which a rank loses its core, for ... */
     double tail_us;
-    double late; /* a rank comes late by up to so many times the call's time */
-    double cold; /* times that a candidate's first three calls take */
+    double uneven_chance; /* of a call of candidate 1 that takes twice the time of its others */
+    double late;          /* a rank comes late by up to so many times the call's time */
+    double cold;          /* times that a candidate's first three calls take */
     double agree_us;
     const world_record_t *record; /* or NULL; then call_us are its medians */
     arc_select_config_t config;

@@ -55,6 +55,8 @@ static const promise_t promises[] = {
      20000, FREE_CALLS},
     {{"ranks_lose_their_core", 4, {60, 50, 90, 140}, .noise = 0.2, .tail_chance = 0.05,
       .tail_us = 1000, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
+    {{"calls_of_one_differ", 4, {540, 700, 900, 1400}, .noise = 0.05, .uneven_chance = 0.4,
+      .agree_us = 90, .config = EXPLORES_FROM(1)}, 20000, FREE_CALLS},
     {{"ranks_come_late", 8, {90, 30, 120, 140}, .noise = 0.2, .late = 5, .agree_us = 90,
       .config = EXPLORES}, 20000, FREE_CALLS},
     {{"the_machine_is_slow_for_a_while", 4, {60, 50, 90, 140}, .noise = 0.2, .slow_noise = 0.5,
