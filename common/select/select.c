@@ -76,8 +76,8 @@ unsigned arc_select_pick_timed(arc_select_t *select)
 }
 
 /*
- * The longest of several calls may have lost its core, so it counts for half more than the others
- * at most.  It has to count: the calls of some algorithms differ.
+ * In the longest of several calls a rank may have lost its core, so it counts for at most one and a
+ * half times the mean of the others.  It has to count: the calls of some algorithms differ.
  */
 static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
 {

@@ -15,7 +15,8 @@
  * begins, who takes part in it - is the same on all ranks without another word.
  *
  * What counts.  The time of a candidate is that of its turn: calls back to back overlap, and wait
- * for ranks that come late, as they do in the program.  The least time over the ranks has least of
+ * for ranks that come late, as they do in the program.  The longest of several calls counts for at
+ * most one and a half times the mean of the others.  The least time over the ranks has least of
  * such waiting in it.  The single call would tell less: an algorithm that sums in one rank is over
  * there at once, if this rank comes last, and not yet in the others.  Times of a round are compared
  * as ratios to the times of the present choice next to them (select_ratios.h).
@@ -80,7 +81,7 @@ typedef struct arc_select_turn {
     uint8_t row; /* compared with the turn of the present choice in the same row */
     uint8_t warm_calls;
     uint8_t calls;
-    /* On this rank: of all calls, and of those that count. */
+    /* On this rank: of all calls, and of those that count, as far as they do. */
     uint64_t all_ns;
     uint64_t counted_ns;
 } arc_select_turn_t;

@@ -16,9 +16,9 @@
  * each of these weights and each token, over -f, which bounds prefill. The defaults are what table
  * 4 of the NVRAR paper (Singhania et al.) gives for an A100: with 8192 x 57344 weights the product
  * of decode, 32 tokens, in 0.614 ms, that of prefill, 32768 tokens, in 108.033 ms. Products of
- * tokens with each other are not counted. The wait
- * sleeps, because on an accelerator the processor would be free, and was calibrated before: how
- * late the system wakes a process is taken off, and the rest of the time spun away.
+ * tokens with each other are not counted. The wait sleeps, because on an accelerator the processor
+ * would be free, and was calibrated before: how late the system wakes a process is taken off, and
+ * the rest of the time spun away.
  *
  * All layers are alike, so only as many run as fit the time. Prints a line for each model and
  * number of tokens: name, tokens, bytes of a sum, seconds of a layer, layers, share of the time in
