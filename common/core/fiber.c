@@ -17,19 +17,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARC_SANITIZED_STACKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARC_SANITIZED_STACKS 1
-#endif
-#endif
-#ifdef ARC_SANITIZED_STACKS
-#include <sanitizer/common_interface_defs.h>
-#endif
+#include "fiber_tools.h"
+#include "float_env.h"
 
 /* Functions of the program run there, too: operations with vectors on the stack. */
-enum { LEAST_STACK_BYTES = 8 << 20, MOST_STACK_BYTES = 64 << 20 };
+enum { USUAL_STACK_BYTES = 8 << 20, MOST_STACK_BYTES = 64 << 20, LEAST_STACK_BYTES = 1 << 20 };
 
 struct arc_fiber {
     ucontext_t own;
@@ -41,9 +33,10 @@ struct arc_fiber {
     void *context;
     bool (*is_there)(void *context); /* what it awaits; NULL: nothing */
     void *awaited;
+    arc_float_mode_t mode; /* of who awaits it */
     bool ended;
-    const void *resumer_stack; /* for the sanitizer */
-    size_t resumer_stack_bytes;
+    arc_fiber_t *next;
+    arc_fiber_tools_t tools;
 };
 
 static _Thread_local arc_fiber_t *current;
@@ -55,39 +48,15 @@ static __attribute__((noinline)) arc_fiber_t *get_current(void)
     return current;
 }
 
-/* What the sanitizer must know before and after a switch of stacks; a fiber that ends is `gone`. */
-static void before_switch(void **fake, const void *stack, size_t bytes, bool gone)
-{
-#ifdef ARC_SANITIZED_STACKS
-    __sanitizer_start_switch_fiber(gone ? NULL : fake, stack, bytes);
-#else
-    (void) fake;
-    (void) stack;
-    (void) bytes;
-    (void) gone;
-#endif
-}
-
-static void after_switch(void *fake, const void **stack, size_t *bytes)
-{
-#ifdef ARC_SANITIZED_STACKS
-    __sanitizer_finish_switch_fiber(fake, stack, bytes);
-#else
-    (void) fake;
-    (void) stack;
-    (void) bytes;
-#endif
-}
-
 /* makecontext() hands on ints only: the fiber is that which is current. */
 static void run_body(void)
 {
     arc_fiber_t *fiber = get_current();
 
-    after_switch(NULL, &fiber->resumer_stack, &fiber->resumer_stack_bytes);
+    arc_fiber_tools_entered(&fiber->tools, NULL);
     fiber->body(fiber->context);
     fiber->ended = true;
-    before_switch(NULL, fiber->resumer_stack, fiber->resumer_stack_bytes, true);
+    arc_fiber_tools_leave(&fiber->tools, NULL);
     /* Returns to uc_link, the resumer of now. */
 }
 
@@ -95,29 +64,40 @@ static size_t size_of_stack(void)
 {
     struct rlimit limit;
 
-    if (0 != getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < LEAST_STACK_BYTES) {
-        return LEAST_STACK_BYTES;
+    if (0 != getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < USUAL_STACK_BYTES) {
+        return USUAL_STACK_BYTES;
     }
     return limit.rlim_cur < MOST_STACK_BYTES
-               ? (size_t) limit.rlim_cur / LEAST_STACK_BYTES * LEAST_STACK_BYTES
+               ? (size_t) limit.rlim_cur / USUAL_STACK_BYTES * USUAL_STACK_BYTES
                : MOST_STACK_BYTES;
+}
+
+/* Guard page and stack.  False: there is no address space, which batch systems may limit. */
+static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes)
+{
+    fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
+    fiber->stack_bytes = stack_bytes;
+    fiber->memory = mmap(NULL, fiber->guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    return MAP_FAILED != fiber->memory;
 }
 
 arc_fiber_t *arc_fiber_new(void)
 {
     arc_fiber_t *fiber = calloc(1, sizeof *fiber);
+    size_t stack_bytes = size_of_stack();
 
     if (NULL == fiber) {
         return NULL;
     }
-    fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
-    fiber->stack_bytes = size_of_stack();
-    fiber->memory = mmap(NULL, fiber->guard_bytes + fiber->stack_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (MAP_FAILED == fiber->memory) {
-        free(fiber);
-        return NULL;
+    while (!map_stack(fiber, stack_bytes)) {
+        stack_bytes /= 2;
+        if (stack_bytes < LEAST_STACK_BYTES) {
+            free(fiber);
+            return NULL;
+        }
     }
+    arc_fiber_tools_begin(&fiber->tools, fiber->memory + fiber->guard_bytes, stack_bytes);
     if (0 != mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE)) {
         arc_fiber_free(fiber);
         return NULL;
@@ -129,9 +109,20 @@ arc_fiber_t *arc_fiber_new(void)
 void arc_fiber_free(arc_fiber_t *fiber)
 {
     if (NULL != fiber) {
+        arc_fiber_tools_end(&fiber->tools);
         (void) munmap(fiber->memory, fiber->guard_bytes + fiber->stack_bytes);
         free(fiber);
     }
+}
+
+void arc_fiber_link(arc_fiber_t *fiber, arc_fiber_t *next)
+{
+    fiber->next = next;
+}
+
+arc_fiber_t *arc_fiber_next(const arc_fiber_t *fiber)
+{
+    return fiber->next;
 }
 
 void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *context)
@@ -147,19 +138,28 @@ void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *cont
     makecontext(&fiber->own, run_body, 0);
 }
 
+/* Is what it awaits there?  Looked at as the fiber itself would. */
+static bool has_come(const arc_fiber_t *fiber)
+{
+    const arc_float_mode_t of_resumer = arc_float_mode_enter(fiber->mode);
+    const bool is_there = fiber->is_there(fiber->awaited);
+    (void) arc_float_mode_enter(of_resumer);
+    return is_there;
+}
+
 bool arc_fiber_resume(arc_fiber_t *fiber)
 {
-    void *fake = NULL;
+    void *kept = NULL;
 
-    if (NULL != fiber->is_there && !fiber->is_there(fiber->awaited)) {
+    if (NULL != fiber->is_there && !has_come(fiber)) {
         return true;
     }
     fiber->is_there = NULL;
     current = fiber;
     (void) pthread_sigmask(SIG_SETMASK, NULL, &fiber->own.uc_sigmask);
-    before_switch(&fake, fiber->memory + fiber->guard_bytes, fiber->stack_bytes, false);
+    arc_fiber_tools_enter(&fiber->tools, &kept);
     (void) swapcontext(&fiber->resumer, &fiber->own);
-    after_switch(fake, NULL, NULL);
+    arc_fiber_tools_left(&fiber->tools, kept);
     current = NULL;
     return !fiber->ended;
 }
@@ -196,11 +196,11 @@ static bool is_inside(void)
 static void yield(void)
 {
     arc_fiber_t *fiber = get_current();
-    void *fake = NULL;
+    void *kept = NULL;
 
-    before_switch(&fake, fiber->resumer_stack, fiber->resumer_stack_bytes, false);
+    arc_fiber_tools_leave(&fiber->tools, &kept);
     (void) swapcontext(&fiber->own, &fiber->resumer);
-    after_switch(fake, &fiber->resumer_stack, &fiber->resumer_stack_bytes);
+    arc_fiber_tools_entered(&fiber->tools, kept);
 }
 
 static void await(bool (*is_there)(void *context), void *context)
@@ -209,6 +209,7 @@ static void await(bool (*is_there)(void *context), void *context)
 
     fiber->is_there = is_there;
     fiber->awaited = context;
+    fiber->mode = arc_float_mode_get();
     yield();
 }
 

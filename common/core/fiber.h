@@ -9,8 +9,8 @@
  *              <--- true: not at its end <------------+
  *
  * A fiber may go on in another thread, one at a time.  What it keeps across a yield is that of the
- * function: floating-point environment and stack, but not errno.  Blocked signals are those of
- * whoever resumes it.
+ * function: floating-point environment and stack, but not errno.  It begins in the environment of
+ * the first resume.  Blocked signals are those of whoever resumes it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -22,10 +22,15 @@
 typedef struct arc_fiber arc_fiber_t;
 
 /*
- * With a stack as large as that of the process may become, and a page below it that may not be
- * touched; only what is used takes memory.  NULL: there is none.
+ * With a stack as large as that of the process may become, or smaller where address space is short,
+ * and a page below it that may not be touched; only what is used takes memory.  NULL: there is
+ * none.
  */
 arc_fiber_t *arc_fiber_new(void);
+
+/* A list of fibers that are not in use: what follows `fiber` there. */
+void arc_fiber_link(arc_fiber_t *fiber, arc_fiber_t *next);
+arc_fiber_t *arc_fiber_next(const arc_fiber_t *fiber);
 
 /* Not while it is inside of its body. */
 void arc_fiber_free(arc_fiber_t *fiber);
@@ -46,8 +51,8 @@ bool arc_fiber_inside(void);
 void arc_fiber_yield(void);
 
 /*
- * The same until is_there(context) is true, which each resume calls on its own stack: a switch
- * costs half a microsecond, ten times a poll.
+ * The same until is_there(context) is true, which each resume calls on its own stack, in the
+ * floating-point mode of the caller of this: a switch costs half a microsecond, ten times a poll.
  */
 void arc_fiber_await(bool (*is_there)(void *context), void *context);
 

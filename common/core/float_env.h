@@ -12,6 +12,7 @@
 
 #if defined(__SSE2__)
 
+#include <stdint.h>
 #include <xmmintrin.h>
 
 typedef unsigned arc_float_env_t;
@@ -33,6 +34,39 @@ static inline void arc_float_env_leave(arc_float_env_t of_program)
     _mm_setcsr(of_program);
 }
 
+/*
+ * How a thread rounds, what traps, what becomes of denormal numbers.  Long doubles, which Open MPI
+ * adds for us, go by the control word of the x87 unit.
+ */
+typedef struct arc_float_mode {
+    uint32_t mxcsr;
+    uint16_t x87;
+} arc_float_mode_t;
+
+enum { ARC_FLOAT_RAISED = 0x3f }; /* bits of MXCSR: exceptions that were raised */
+
+static inline arc_float_mode_t arc_float_mode_get(void)
+{
+    arc_float_mode_t mode = {.mxcsr = _mm_getcsr()};
+
+    __asm__ volatile("fnstcw %0" : "=m"(mode.x87));
+    return mode;
+}
+
+/* Enter `mode`; what was raised stays raised.  Returns the mode before, to be entered again. */
+static inline arc_float_mode_t arc_float_mode_enter(arc_float_mode_t mode)
+{
+    const arc_float_mode_t before = arc_float_mode_get();
+
+    if (__builtin_expect(0 != ((mode.mxcsr ^ before.mxcsr) & ~(uint32_t) ARC_FLOAT_RAISED), 0)) {
+        _mm_setcsr((mode.mxcsr & ~(uint32_t) ARC_FLOAT_RAISED) | (before.mxcsr & ARC_FLOAT_RAISED));
+    }
+    if (__builtin_expect(mode.x87 != before.x87, 0)) {
+        __asm__ volatile("fldcw %0" : : "m"(mode.x87));
+    }
+    return before;
+}
+
 #else
 
 #include <fenv.h>
@@ -50,6 +84,22 @@ static inline arc_float_env_t arc_float_env_enter(void)
 static inline void arc_float_env_leave(arc_float_env_t of_program)
 {
     (void) fesetenv(&of_program);
+}
+
+typedef fenv_t arc_float_mode_t;
+
+static inline arc_float_mode_t arc_float_mode_get(void)
+{
+    fenv_t mode;
+    (void) fegetenv(&mode);
+    return mode;
+}
+
+static inline arc_float_mode_t arc_float_mode_enter(arc_float_mode_t mode)
+{
+    const fenv_t before = arc_float_mode_get();
+    (void) fesetenv(&mode);
+    return before;
 }
 
 #endif

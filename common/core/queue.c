@@ -8,7 +8,57 @@
 enum {
     START_POLLS = 24,  /* in the start, with arc_wait_moment(): about half a microsecond */
     IDLE_POLLS = 1000, /* with nothing pending, before they end */
+    /* To make a stack takes some microseconds, and what it has grown to stays with it. */
+    KEPT_FIBERS = 8,
 };
+
+/* ---- who is in ---- */
+
+static bool enter(arc_queues_t *queues)
+{
+    return !__atomic_load_n(&queues->in, __ATOMIC_RELAXED) &&
+           !__atomic_exchange_n(&queues->in, true, __ATOMIC_ACQUIRE);
+}
+
+static void leave(arc_queues_t *queues)
+{
+    __atomic_store_n(&queues->in, false, __ATOMIC_RELEASE);
+}
+
+/* ---- stacks ---- */
+
+/* NULL: there is no memory for another one. */
+static arc_fiber_t *take_fiber(arc_queues_t *queues)
+{
+    arc_fiber_t *fiber = queues->fibers;
+
+    if (NULL != fiber) {
+        queues->fibers = arc_fiber_next(fiber);
+        queues->idle_fibers -= 1;
+    } else {
+        fiber = arc_fiber_new();
+    }
+    queues->fibers_out += NULL != fiber;
+    return fiber;
+}
+
+static void keep_fiber(arc_queues_t *queues, arc_fiber_t *fiber)
+{
+    arc_fiber_link(fiber, queues->fibers);
+    queues->fibers = fiber;
+    queues->idle_fibers += 1;
+}
+
+static void give_fiber_back(arc_queues_t *queues, arc_queue_t *queue)
+{
+    queues->fibers_out -= 1;
+    if (queues->idle_fibers < KEPT_FIBERS) {
+        keep_fiber(queues, queue->fiber);
+    } else {
+        arc_fiber_free(queue->fiber);
+    }
+    queue->fiber = NULL;
+}
 
 /* ---- run what is at the front ---- */
 
@@ -30,13 +80,18 @@ static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
     return queue->task;
 }
 
-static bool begin_fiber(arc_queue_t *queue)
+/*
+ * False: it has not begun.  Without memory for a stack it waits for one that an operation of
+ * another queue will give back; if there is none of these, it has ended, in an error.
+ */
+static bool begin_fiber(arc_queues_t *queues, arc_queue_t *queue, bool *ended)
 {
+    queue->fiber = take_fiber(queues);
     if (NULL == queue->fiber) {
-        queue->fiber = arc_fiber_new();
-    }
-    if (NULL == queue->fiber) {
-        queue->front->result = queue->ops->give_up(queue, queue->front->call);
+        *ended = 0 == queues->fibers_out;
+        if (*ended) {
+            queue->front->result = queue->ops->give_up(queue, queue->front->call);
+        }
         return false;
     }
     arc_fiber_begin(queue->fiber, run_in_fiber, queue);
@@ -61,10 +116,13 @@ static int end_task(arc_queue_t *queue, arc_status_t status)
 }
 
 /* Has the one at the front ended?  Then its result is set. */
-static bool advance(arc_queue_t *queue)
+static bool advance(arc_queues_t *queues, arc_queue_t *queue)
 {
-    if (!queue->running && NULL == begin_task(queue, queue->front->call) && !begin_fiber(queue)) {
-        return true;
+    bool ended = false;
+
+    if (!queue->running && NULL == begin_task(queue, queue->front->call) &&
+        !begin_fiber(queues, queue, &ended)) {
+        return ended;
     }
     if (NULL != queue->task) {
         const arc_status_t status = poll_task(queue);
@@ -75,54 +133,129 @@ static bool advance(arc_queue_t *queue)
         return true;
     }
     queue->running = arc_fiber_resume(queue->fiber);
+    if (!queue->running) {
+        give_fiber_back(queues, queue);
+    }
     return !queue->running;
 }
 
-static int run_queue(arc_queue_t *queue, arc_pending_t **ended)
+static bool advance_in_its_mode(arc_queues_t *queues, arc_queue_t *queue)
+{
+    const arc_float_mode_t of_poll = arc_float_mode_enter(queue->front->mode);
+    const bool ended = advance(queues, queue);
+    (void) arc_float_mode_enter(of_poll);
+    return ended;
+}
+
+static int run_queue(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t **ended)
 {
     int count = 0;
 
-    while (count < ARC_QUEUE_AT_ONCE && NULL != queue->front && advance(queue)) {
+    while (count < ARC_QUEUE_AT_ONCE && NULL != queue->front &&
+           advance_in_its_mode(queues, queue)) {
         arc_pending_t *pending = queue->front;
 
-        /* Another thread may look at the module as soon as nothing is pending. */
-        __atomic_store_n(&queue->front, pending->next, __ATOMIC_RELEASE);
+        queue->front = pending->next;
         pending->next = *ended;
         *ended = pending;
         ++count;
+        /* Another thread may look at the module as soon as nothing is pending. */
+        (void) __atomic_sub_fetch(&queue->started, 1, __ATOMIC_RELEASE);
     }
     return count;
 }
 
-int arc_queues_poll(arc_queues_t *queues, arc_pending_t **ended)
+/* ---- polls ---- */
+
+static void put_into_queue(arc_queues_t *queues, arc_pending_t *pending)
 {
+    arc_queue_t *queue = pending->queue;
+
+    pending->next = NULL;
+    if (NULL != queue->front) {
+        queue->last->next = pending;
+        queue->last = pending;
+        return;
+    }
+    queue->front = queue->last = pending;
+    queue->next_active = NULL;
+    if (NULL == queues->active) {
+        queues->active = queue;
+    } else {
+        queues->last_active->next_active = queue;
+    }
+    queues->last_active = queue;
+}
+
+/* To the queues.  What is missed here is found in the next poll. */
+static void take_arrived(arc_queues_t *queues)
+{
+    if (NULL == __atomic_load_n(&queues->arrived, __ATOMIC_RELAXED)) {
+        return;
+    }
+    (void) pthread_mutex_lock(&queues->lock);
+    arc_pending_t *pending = queues->arrived;
+    __atomic_store_n(&queues->arrived, NULL, __ATOMIC_RELAXED);
+    (void) pthread_mutex_unlock(&queues->lock);
+    while (NULL != pending) {
+        arc_pending_t *next = pending->next;
+        put_into_queue(queues, pending);
+        pending = next;
+    }
+}
+
+static int run_all(arc_queues_t *queues, arc_pending_t **ended)
+{
+    arc_queue_t *before = NULL;
     int count = 0;
 
-    for (arc_queue_t **place = &queues->active; NULL != *place;) {
-        arc_queue_t *queue = *place;
-
-        count += run_queue(queue, ended);
-        if (NULL == queue->front) {
-            *place = queue->next_active;
+    for (arc_queue_t *queue = queues->active; NULL != queue; queue = queue->next_active) {
+        count += run_queue(queues, queue, ended);
+        if (NULL != queue->front) {
+            before = queue;
+        } else if (NULL == before) {
+            queues->active = queue->next_active;
         } else {
-            place = &queue->next_active;
+            before->next_active = queue->next_active;
         }
     }
+    queues->last_active = before;
+    return count;
+}
+
+static void stop_polls(arc_queues_t *queues)
+{
+    (void) pthread_mutex_lock(&queues->lock);
+    if (queues->driven && NULL == queues->arrived) {
+        queues->driven = false;
+        queues->drive(queues, false);
+    }
+    (void) pthread_mutex_unlock(&queues->lock);
+}
+
+int arc_queues_poll(arc_queues_t *queues, arc_pending_t **ended)
+{
+    if (!enter(queues)) {
+        return 0;
+    }
+    take_arrived(queues);
+    const int count = run_all(queues, ended);
     queues->idle_polls = NULL == queues->active ? queues->idle_polls + 1 : 0;
     if (queues->idle_polls > IDLE_POLLS) {
-        arc_queues_close(queues);
+        stop_polls(queues);
     }
+    leave(queues);
     return count;
 }
 
 /* ---- what is started ---- */
 
-bool arc_queue_try(arc_queue_t *queue, const void *call, int *result)
+static bool try_task(arc_queue_t *queue, const void *call, int *result)
 {
     const unsigned polls = 0 == queue->wait->spins ? 1 : START_POLLS;
     arc_status_t status = ARC_IN_PROGRESS;
 
-    if (NULL != queue->front || NULL == begin_task(queue, call)) {
+    if (NULL == begin_task(queue, call)) {
         return false;
     }
     for (unsigned poll = 0; poll < polls && ARC_IN_PROGRESS == status; ++poll) {
@@ -138,30 +271,43 @@ bool arc_queue_try(arc_queue_t *queue, const void *call, int *result)
     return true;
 }
 
-static void be_driven(arc_queues_t *queues, arc_queue_t *queue)
+bool arc_queue_try(arc_queues_t *queues, arc_queue_t *queue, const void *call, int *result)
 {
-    queue->next_active = queues->active;
-    queues->active = queue;
-    queues->idle_polls = 0;
-    if (!queues->driven) {
-        queues->driven = true;
-        queues->drive(queues, true);
+    if (!arc_queue_is_idle(queue) || !enter(queues)) {
+        return false;
     }
+    const bool ended = try_task(queue, call, result);
+    leave(queues);
+    return ended;
 }
 
 void arc_queue_append(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t *pending)
 {
     pending->next = NULL;
-    if (NULL == queue->front) {
-        queue->front = pending;
-        be_driven(queues, queue);
+    pending->queue = queue;
+    pending->mode = arc_float_mode_get();
+    (void) __atomic_add_fetch(&queue->started, 1, __ATOMIC_RELAXED);
+    (void) pthread_mutex_lock(&queues->lock);
+    if (NULL == queues->arrived) {
+        __atomic_store_n(&queues->arrived, pending, __ATOMIC_RELAXED);
     } else {
-        queue->last->next = pending;
+        queues->last_arrived->next = pending;
     }
-    queue->last = pending;
+    queues->last_arrived = pending;
+    if (!queues->driven) {
+        queues->driven = true;
+        queues->drive(queues, true);
+    }
+    (void) pthread_mutex_unlock(&queues->lock);
 }
 
-/* ---- the end ---- */
+/* ---- the begin and the end ---- */
+
+void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, bool on))
+{
+    *queues = (arc_queues_t){.drive = drive};
+    (void) pthread_mutex_init(&queues->lock, NULL);
+}
 
 void arc_queues_close(arc_queues_t *queues)
 {
@@ -169,9 +315,10 @@ void arc_queues_close(arc_queues_t *queues)
         queues->driven = false;
         queues->drive(queues, false);
     }
-}
-
-void arc_queue_fini(arc_queue_t *queue)
-{
-    arc_fiber_free(queue->fiber);
+    while (NULL != queues->fibers) {
+        arc_fiber_t *fiber = queues->fibers;
+        queues->fibers = arc_fiber_next(fiber);
+        arc_fiber_free(fiber);
+    }
+    queues->idle_fibers = 0;
 }

@@ -13,26 +13,41 @@
  * operation that ends in an error ends as any other, and the next one begins: what an error means
  * for those behind it is up to whoever runs them.
  *
- * This is the logic alone, the same under Open MPI (mca_request.c) and in simulations.  One thread
- * at a time may be in here, and none from within an operation; but any may ask arc_queue_is_idle().
+ * This is the logic alone, the same under Open MPI (mca_request.c) and in simulations.  Any thread
+ * may start operations, and any may poll, also from within an operation:
+ *
+ *     start --> [arrived] ... --> queues --> poll: runs the front of each
+ *               under `lock`      only by the one thread that is `in`
+ *
+ * Whoever finds another thread in there leaves an operation to it.  So a start never waits for an
+ * operation, which may be a function of the program that waits for the one who starts.
+ *
+ * An operation runs in the floating-point mode of its start, whoever polls: else ranks would round
+ * differently.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef ARC_QUEUE_H
 #define ARC_QUEUE_H
 
+#include <pthread.h>
+
 #include "fiber.h"
+#include "float_env.h"
 #include "wait.h"
 
 enum { ARC_QUEUE_AT_ONCE = 8 }; /* operations of a queue that may end in one poll */
 
 typedef struct arc_queue arc_queue_t;
+typedef struct arc_queues arc_queues_t;
 
 /* An operation in a queue; the owner embeds it.  From its start to its end it stays where it is. */
 typedef struct arc_pending {
-    struct arc_pending *next; /* in the queue, or of those that have ended */
+    struct arc_pending *next; /* of those that have arrived, in the queue, or that have ended */
     const void *call;         /* what it is, to the owner; stays to its end */
-    int result;               /* of its end */
+    arc_queue_t *queue;
+    arc_float_mode_t mode; /* of its start */
+    int result;            /* of its end */
 } arc_pending_t;
 
 /* How the owner runs a call. */
@@ -43,51 +58,63 @@ typedef struct arc_queue_ops {
     int (*end)(arc_queue_t *queue, arc_status_t status);
     /* All of it, in a fiber: the result. */
     int (*run)(arc_queue_t *queue, const void *call);
-    /* The same without a fiber, for which there is no memory. */
+    /* The same without a fiber, for which there is no memory, and no other one is waiting. */
     int (*give_up)(arc_queue_t *queue, const void *call);
 } arc_queue_ops_t;
 
 struct arc_queue {
     const arc_queue_ops_t *ops;
     const arc_wait_t
-        *wait;            /* how long a task may stand still, and whether polls pay at its start */
-    arc_pending_t *front; /* NULL: nothing is pending */
+        *wait;        /* how long a task may stand still, and whether polls pay at its start */
+    unsigned started; /* operations that have not ended; atomic */
+    /* Of whoever is in: */
+    arc_pending_t *front; /* NULL: nothing is pending but what has arrived */
     arc_pending_t *last;
     arc_queue_t *next_active;
-    bool running;     /* the one at the front has begun, */
-    arc_task_t *task; /* as this task; NULL: in the fiber */
+    bool running;       /* the one at the front has begun, */
+    arc_task_t *task;   /* as this task, */
+    arc_fiber_t *fiber; /* or in this fiber; NULL: none is needed now */
     arc_wait_watch_t watch;
-    arc_fiber_t *fiber; /* NULL: none was needed so far */
 };
 
 /* All queues of a rank. */
-typedef struct arc_queues arc_queues_t;
 struct arc_queues {
     /* Have arc_queues_poll() called again and again, or no more. */
     void (*drive)(arc_queues_t *queues, bool on);
-    arc_queue_t *active; /* with something pending */
-    bool driven;
+    pthread_mutex_t lock; /* short: nobody waits for anything with it */
+    bool driven;          /* under it, and */
+    arc_pending_t *arrived;
+    arc_pending_t *last_arrived;
+    bool in; /* somebody is; atomic */
+    /* Of whoever is in: */
+    arc_queue_t *active; /* with something pending, the first one first */
+    arc_queue_t *last_active;
     unsigned idle_polls;
+    arc_fiber_t *fibers; /* that nobody uses */
+    unsigned idle_fibers;
+    unsigned fibers_out;
 };
 
+void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, bool on));
+
 /*
- * Begin `call`, if nothing is pending and it can be a task.  True: it has ended within a few polls,
- * and *result is set.  False: it may have begun, and arc_queue_append() is to follow, with nothing
- * of the queue in between.
+ * Begin `call`, if nothing is pending, nobody is in, and it can be a task.  True: it has ended
+ * within a few polls, and *result is set.  False: it may have begun, and arc_queue_append() is to
+ * follow, with nothing of the queue in between.
  */
-bool arc_queue_try(arc_queue_t *queue, const void *call, int *result);
+bool arc_queue_try(arc_queues_t *queues, arc_queue_t *queue, const void *call, int *result);
 
 /* Behind all that is pending.  pending->call is what was tried. */
 void arc_queue_append(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t *pending);
 
 /*
- * Run each queue as far as it comes.  What has ended is put in front of *ended, the last one first;
- * how many these are.  It is in no queue any more, nor are queues touched that are empty, so the
- * caller may free both.
+ * Run each queue as far as it comes; nothing if somebody is in.  What has ended is put in front of
+ * *ended, the last one first; how many these are.  It is in no queue any more, nor are queues
+ * touched that are empty, so the caller may free both.
  */
 int arc_queues_poll(arc_queues_t *queues, arc_pending_t **ended);
 
-/* No more polls, whatever is pending. */
+/* No more polls, whatever is pending; stacks that nobody uses are given back. */
 void arc_queues_close(arc_queues_t *queues);
 
 /*
@@ -96,11 +123,8 @@ void arc_queues_close(arc_queues_t *queues);
  */
 static inline bool arc_queue_is_idle(const arc_queue_t *queue)
 {
-    /* What the operation at the front has written is seen by the thread that sees it gone. */
-    return NULL == __atomic_load_n(&queue->front, __ATOMIC_ACQUIRE);
+    /* What an operation has written is seen by the thread that sees it gone. */
+    return 0 == __atomic_load_n(&queue->started, __ATOMIC_ACQUIRE);
 }
-
-/* When nothing is pending and nothing will be. */
-void arc_queue_fini(arc_queue_t *queue);
 
 #endif

@@ -177,14 +177,15 @@ void arc_module_install(arc_module_t *module);
  */
 void arc_module_uninstall(arc_module_t *module);
 
-/* The first call of module->form is to be counted; false: there is no memory, it will not be. */
-bool arc_module_begin_tally(arc_module_t *module);
+/* The first call of a form is to be counted; false: there is no memory, it will not be. */
+bool arc_module_begin_tally(arc_module_t *module, arc_form_t form);
 
-/* Where calls of a collective in module->form are counted; NULL: nowhere. */
-static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_slot_t collective)
+/* Where calls of a collective in a form are counted; NULL: nowhere. */
+static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_form_t form,
+                                            arc_slot_t collective)
 {
-    return NULL != module->tally[module->form] || arc_module_begin_tally(module)
-               ? &module->tally[module->form][collective]
+    return NULL != module->tally[form] || arc_module_begin_tally(module, form)
+               ? &module->tally[form][collective]
                : NULL;
 }
 
@@ -192,7 +193,7 @@ static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_slot_t col
 static inline void arc_module_count_served(arc_module_t *module, arc_slot_t collective,
                                            size_t algorithm, size_t bytes)
 {
-    arc_tally_t *tally = arc_module_tally(module, collective);
+    arc_tally_t *tally = arc_module_tally(module, module->form, collective);
 
     if (NULL != tally) {
         arc_tally_count(&tally->served[algorithm], bytes);

@@ -52,43 +52,51 @@ void arc_module_warn(const arc_module_t *module, const char *format, ...)
     }
 }
 
-bool arc_module_begin_tally(arc_module_t *module)
+bool arc_module_begin_tally(arc_module_t *module, arc_form_t form)
 {
-    arc_tally_t **tally = &module->tally[module->form];
+    arc_tally_t *tally = calloc(ARC_COLLECTIVES, sizeof *tally);
+    arc_tally_t *other = NULL;
 
-    *tally = calloc(ARC_COLLECTIVES, sizeof **tally);
-    return NULL != *tally;
+    /* A thread may start a call while another one runs the one before. */
+    if (NULL != tally && !__atomic_compare_exchange_n(&module->tally[form], &other, tally, false,
+                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        free(tally);
+        return true;
+    }
+    return NULL != tally;
 }
 
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */
-void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
-                           const struct ompi_datatype_t *type, const struct ompi_op_t *op)
+static void count_pass(arc_module_t *module, arc_form_t form, arc_slot_t slot, arc_reason_t reason,
+                       int count, const struct ompi_datatype_t *type, const struct ompi_op_t *op)
 {
     const size_t blocks = ARC_SLOT_allreduce == slot ? 1 : (size_t) ompi_comm_size(module->comm);
     size_t type_bytes = 0;
 
     if (0 == (module->inside & arc_slot_bit(slot))) {
         (void) ompi_datatype_type_size(type, &type_bytes);
-        arc_tally_t *tally = arc_module_tally(module, slot);
+        arc_tally_t *tally = arc_module_tally(module, form, slot);
         if (NULL != tally) {
             arc_tally_count(&tally->passed[reason], blocks * (size_t) count * type_bytes);
         }
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {
         arc_module_log(module, ARC_LOG_CALL, "%s of %d of %s%s%s passed down: %s",
-                       arc_slot_call(arc_slot_of_form(slot, module->form)), count, type->name,
+                       arc_slot_call(arc_slot_of_form(slot, form)), count, type->name,
                        NULL != op ? " with " : "", NULL != op ? op->o_name : "",
                        arc_reason_text(reason));
     }
 }
 
+void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
+                           const struct ompi_datatype_t *type, const struct ompi_op_t *op)
+{
+    count_pass(module, module->form, slot, reason, count, type, op);
+}
+
 void arc_module_count_pass_call(arc_module_t *module, arc_reason_t reason, const arc_call_t *call)
 {
-    const arc_form_t form = module->form;
-
-    module->form = call->form;
-    arc_module_count_pass(module, call->collective, reason, call->count, call->type, call->op);
-    module->form = form;
+    count_pass(module, call->form, call->collective, reason, call->count, call->type, call->op);
 }
 
 int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,

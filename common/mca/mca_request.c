@@ -23,44 +23,11 @@ typedef struct module_queue {
     arc_module_t *module;
 } module_queue_t;
 
-static void drive(arc_queues_t *queues, bool on);
-
 /* Of this process and component. */
 static struct {
     opal_free_list_t requests;
-    pthread_mutex_t lock; /* with threads; else `busy` is enough */
-    bool busy;
     arc_queues_t queues;
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER, .queues = {.drive = drive}};
-
-/* ---- one at a time ---- */
-
-/* Only to start something, from which nobody comes back to here. */
-static void enter(void)
-{
-    if (mca_compat_threads()) {
-        (void) pthread_mutex_lock(&all.lock);
-    }
-    all.busy = true;
-}
-
-/* False: somebody is in, perhaps further up on our own stack. */
-static bool try_to_enter(void)
-{
-    if (mca_compat_threads() ? 0 != pthread_mutex_trylock(&all.lock) : all.busy) {
-        return false;
-    }
-    all.busy = true;
-    return true;
-}
-
-static void leave(void)
-{
-    all.busy = false;
-    if (mca_compat_threads()) {
-        (void) pthread_mutex_unlock(&all.lock);
-    }
-}
+} all;
 
 /* ---- run a call of a queue ---- */
 
@@ -136,12 +103,8 @@ static int progress(void)
 {
     arc_pending_t *ended = NULL;
 
-    if (!try_to_enter()) {
-        return 0;
-    }
     const int count = arc_queues_poll(&all.queues, &ended);
     complete_all(ended);
-    leave();
     return count;
 }
 
@@ -247,37 +210,30 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     if (OPAL_UNLIKELY(is_open_mpis_own(call))) {
         return arc_below_start(module, call, request);
     }
-    enter();
     number_call(module, call);
     const arc_reason_t reason = module->component->admit(module, call);
     if (ARC_REASON_NONE != reason) {
         arc_module_count_pass_call(module, reason, call);
-        leave();
         return arc_below_start(module, call, request);
     }
     if (!have_queue(module)) {
         /* The other ranks start it. */
-        result = arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
-        leave();
-        return result;
+        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
     }
     module->unsettled = true;
-    if (arc_queue_try(module->queue, call, &result)) {
-        leave();
+    if (arc_queue_try(&all.queues, module->queue, call, &result)) {
         *request = &ompi_request_empty;
         return result;
     }
     arc_request_t *made = make_request(module, call, false);
     if (NULL == made) {
         /* It may have begun: there is no way back. */
-        result = arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
-    } else {
-        made->super.super.req_state = OMPI_REQUEST_ACTIVE;
-        arc_queue_append(&all.queues, module->queue, &made->pending);
-        *request = &made->super.super;
+        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
     }
-    leave();
-    return result;
+    made->super.super.req_state = OMPI_REQUEST_ACTIVE;
+    *request = &made->super.super;
+    arc_queue_append(&all.queues, module->queue, &made->pending);
+    return MPI_SUCCESS;
 }
 
 /* ---- persistent ones ---- */
@@ -291,16 +247,14 @@ static int start_one(arc_request_t *request)
     base->req_state = OMPI_REQUEST_ACTIVE;
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
-    enter();
     number_call(module, &request->call);
     module->unsettled = true;
-    if (arc_queue_try(module->queue, &request->call, &result)) {
+    if (arc_queue_try(&all.queues, module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;
         (void) ompi_request_complete(base, false);
     } else {
         arc_queue_append(&all.queues, module->queue, &request->pending);
     }
-    leave();
     return MPI_SUCCESS;
 }
 
@@ -324,11 +278,10 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         arc_module_count_pass_call(module, reason, call);
         return arc_below_init(module, call, info, request);
     }
-    enter();
     arc_request_t *made = have_queue(module) ? make_request(module, call, true) : NULL;
-    leave();
     if (NULL == made) {
-        return MPI_ERR_NO_MEM;
+        /* The other ranks will start theirs. */
+        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
     }
     made->super.super.req_start = start_all;
     arc_call_hold(call, true);
@@ -351,10 +304,7 @@ void arc_module_settle_pending(arc_module_t *module)
 
 void arc_module_free_queue(arc_module_t *module)
 {
-    if (NULL != module->queue) {
-        arc_queue_fini(module->queue);
-        free(module->queue);
-    }
+    free(module->queue);
 }
 
 void arc_requests_open(void)
@@ -365,6 +315,7 @@ void arc_requests_open(void)
     (void) opal_free_list_init(&all.requests, sizeof(arc_request_t), opal_cache_line_size,
                                OBJ_CLASS(arc_request_t), 0, 0, 0, -1, PER_ALLOCATION, NULL, 0, NULL,
                                NULL, NULL);
+    arc_queues_open(&all.queues, drive);
 }
 
 void arc_requests_close(void)

@@ -20,7 +20,7 @@
  * first waits for all that is pending, which ends that state.
  *
  * With MPI_THREAD_MULTIPLE one thread at a time runs operations; the others go on with what else
- * there is to progress.
+ * there is to progress, and what they start they leave to that one.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

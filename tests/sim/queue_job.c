@@ -200,7 +200,6 @@ static void release(side_t *side)
     if (side->freed && 0 == side->held) {
         assert_true(arc_queue_is_idle(&side->queue));
         assert_false(side->queue.running);
-        arc_queue_fini(&side->queue);
         memset(&side->queue, TEST_POISON, sizeof side->queue);
     }
 }
@@ -277,7 +276,7 @@ static void start(rank_t *rank, const plan_t *plan)
     *request = (request_t){.pending = {.call = plan}, .plan = plan, .side = side, .active = true};
     rank->active[rank->used++] = request;
     side->held += 1;
-    if (arc_queue_try(&side->queue, plan, &result)) {
+    if (arc_queue_try(&rank->queues, &side->queue, plan, &result)) {
         request->pending.result = result;
         complete(request);
     } else {
@@ -455,7 +454,7 @@ queue_job_t *queue_job_new(const queue_job_options_t *options, const plan_t *pla
         make_comm(job, comm);
     }
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
-        job->rank[rank].queues.drive = drive;
+        arc_queues_open(&job->rank[rank].queues, drive);
         job->rank[rank].single = test_alloc(count * sizeof *job->rank[rank].single);
         memset(job->rank[rank].single, 0, count * sizeof *job->rank[rank].single);
         for (unsigned comm = 0; comm < options->comms; ++comm) {
@@ -477,6 +476,7 @@ void queue_job_free(queue_job_t *job)
         }
     }
     for (unsigned rank = 0; rank < job->options.ranks; ++rank) {
+        arc_queues_close(&job->rank[rank].queues);
         free(job->rank[rank].single);
     }
     free(job);

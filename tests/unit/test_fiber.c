@@ -140,6 +140,44 @@ static void a_fiber_goes_on_when_what_it_awaits_is_there(void **state)
     arc_fiber_free(fiber);
 }
 
+/* What is awaited, and in which rounding that was looked at. */
+typedef struct looked {
+    int left;
+    int rounding;
+} looked_t;
+
+static bool notes_rounding(void *context)
+{
+    looked_t *looked = context;
+
+    looked->rounding = fegetround();
+    return 0 == --looked->left;
+}
+
+static void await_upwards(void *context)
+{
+    (void) fesetround(FE_UPWARD);
+    arc_fiber_await(notes_rounding, context);
+}
+
+static void what_it_awaits_is_looked_at_in_its_rounding(void **state)
+{
+    looked_t looked = {.left = 2};
+    arc_fiber_t *fiber = arc_fiber_new();
+    (void) state;
+
+    assert_non_null(fiber);
+    arc_fiber_begin(fiber, await_upwards, &looked);
+    assert_true(arc_fiber_resume(fiber));
+    while (arc_fiber_resume(fiber)) {
+        assert_int_equal(FE_UPWARD, looked.rounding);
+        assert_int_equal(FE_TONEAREST, fegetround());
+    }
+    assert_int_equal(FE_UPWARD, looked.rounding);
+    assert_int_equal(FE_TONEAREST, fegetround());
+    arc_fiber_free(fiber);
+}
+
 static void *resume_once(void *fiber)
 {
     return arc_fiber_resume(fiber) ? fiber : NULL;
@@ -271,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_fiber_goes_on_where_it_stopped),
         cmocka_unit_test(a_fiber_is_used_again_and_several_take_turns),
         cmocka_unit_test(a_fiber_goes_on_when_what_it_awaits_is_there),
+        cmocka_unit_test(what_it_awaits_is_looked_at_in_its_rounding),
         cmocka_unit_test(stack_and_rounding_are_its_own),
         cmocka_unit_test(a_fiber_goes_on_in_other_threads),
         cmocka_unit_test(fibers_of_another_copy_count_as_own_ones),

@@ -1,0 +1,335 @@
+/*
+ * Queues of pending operations (queue.h), one rank alone: in which floating-point mode operations
+ * run, who may start them when, and where their stacks come from.  What several ranks see of them
+ * is in sim/test_queue.c.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "queue.h"
+
+enum { QUEUES = 12, POLLS = 100, RESULT = 5, GIVEN_UP = 7 };
+
+/* An operation that takes some polls, as a task or in a fiber. */
+typedef struct operation {
+    arc_pending_t pending; /* first */
+    arc_task_t task;
+    bool in_fiber;
+    unsigned polls_left;
+    int rounding; /* as it was in its polls; -1: in no poll so far, -2: not always the same */
+    void (*poll)(struct operation *operation); /* called in each poll; may be NULL */
+    struct job *job;
+    bool has_ended;
+} operation_t;
+
+typedef struct job {
+    arc_queues_t queues; /* first */
+    arc_queue_t queue[QUEUES];
+    operation_t operation[QUEUES];
+    bool driven;
+} job_t;
+
+static unsigned fibers_made;
+static unsigned fibers_at_most;
+
+arc_fiber_t *__real_arc_fiber_new(void);
+arc_fiber_t *__wrap_arc_fiber_new(void);
+
+arc_fiber_t *__wrap_arc_fiber_new(void)
+{
+    if (fibers_made == fibers_at_most) {
+        return NULL;
+    }
+    ++fibers_made;
+    return __real_arc_fiber_new();
+}
+
+/* ---- operations ---- */
+
+static arc_status_t progress(arc_task_t *task)
+{
+    operation_t *operation = (operation_t *) ((char *) task - offsetof(operation_t, task));
+    const int rounding = fegetround();
+
+    operation->rounding =
+        -1 == operation->rounding || rounding == operation->rounding ? rounding : -2;
+    if (NULL != operation->poll) {
+        operation->poll(operation);
+    }
+    return 0 == operation->polls_left-- ? ARC_OK : ARC_IN_PROGRESS;
+}
+
+static const arc_task_ops_t task_ops = {.progress = progress};
+
+static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
+{
+    operation_t *operation = (operation_t *) call;
+    (void) queue;
+    return operation->in_fiber ? NULL : &operation->task;
+}
+
+static int end_task(arc_queue_t *queue, arc_status_t status)
+{
+    (void) queue;
+    return ARC_OK == status ? RESULT : -1;
+}
+
+static int run_blocking(arc_queue_t *queue, const void *call)
+{
+    return end_task(queue, arc_wait_run(queue->wait, &((operation_t *) call)->task));
+}
+
+static int give_up(arc_queue_t *queue, const void *call)
+{
+    (void) queue;
+    (void) call;
+    return GIVEN_UP;
+}
+
+static const arc_queue_ops_t queue_ops = {begin_task, end_task, run_blocking, give_up};
+static const arc_wait_t a_wait = {.spins = 0};
+
+static void drive(arc_queues_t *queues, bool on)
+{
+    ((job_t *) queues)->driven = on;
+}
+
+/* ---- a rank ---- */
+
+static job_t *make_job(void)
+{
+    job_t *job = calloc(1, sizeof *job);
+
+    assert_non_null(job);
+    arc_queues_open(&job->queues, drive);
+    for (unsigned i = 0; i < QUEUES; ++i) {
+        job->queue[i] = (arc_queue_t){.ops = &queue_ops, .wait = &a_wait};
+        job->operation[i] = (operation_t){.task = {.ops = &task_ops},
+                                          .rounding = -1,
+                                          .polls_left = 3,
+                                          .pending = {.call = &job->operation[i]},
+                                          .job = job};
+    }
+    fibers_made = 0;
+    fibers_at_most = QUEUES;
+    return job;
+}
+
+static void free_job(job_t *job)
+{
+    arc_queues_close(&job->queues);
+    assert_false(job->driven);
+    free(job);
+}
+
+static void append(job_t *job, unsigned i)
+{
+    arc_queue_append(&job->queues, &job->queue[i], &job->operation[i].pending);
+}
+
+static void poll(job_t *job)
+{
+    arc_pending_t *ended = NULL;
+    int count = arc_queues_poll(&job->queues, &ended);
+
+    for (; NULL != ended; ended = ended->next) {
+        ((operation_t *) ended)->has_ended = true;
+        --count;
+    }
+    assert_int_equal(0, count);
+}
+
+static void poll_to_the_end(job_t *job, unsigned operations, int result)
+{
+    for (unsigned polls = 0; polls < POLLS; ++polls) {
+        poll(job);
+    }
+    for (unsigned i = 0; i < operations; ++i) {
+        assert_true(job->operation[i].has_ended);
+        assert_int_equal(result, job->operation[i].pending.result);
+        assert_true(arc_queue_is_idle(&job->queue[i]));
+    }
+}
+
+/* ---- the floating-point mode ---- */
+
+static void an_operation_runs_in_the_mode_of_its_start(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    for (unsigned i = 0; i < 4; ++i) {
+        job->operation[i].in_fiber = 0 != i % 2;
+        (void) fesetround(i < 2 ? FE_UPWARD : FE_TONEAREST);
+        append(job, i);
+    }
+    (void) fesetround(FE_DOWNWARD);
+    poll_to_the_end(job, 4, RESULT);
+    assert_int_equal(FE_DOWNWARD, fegetround());
+    (void) fesetround(FE_TONEAREST);
+    for (unsigned i = 0; i < 4; ++i) {
+        assert_int_equal(i < 2 ? FE_UPWARD : FE_TONEAREST, job->operation[i].rounding);
+    }
+    free_job(job);
+}
+
+static void what_was_raised_stays_raised(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    (void) fesetround(FE_UPWARD);
+    append(job, 0);
+    (void) fesetround(FE_TONEAREST);
+    (void) feraiseexcept(FE_INVALID);
+    poll_to_the_end(job, 1, RESULT);
+    assert_int_equal(FE_INVALID, fetestexcept(FE_INVALID));
+    (void) feclearexcept(FE_ALL_EXCEPT);
+    free_job(job);
+}
+
+/* ---- who may start what when ---- */
+
+/* Within an operation, and in another thread, for which the operation waits. */
+static void *start_another(void *context)
+{
+    job_t *job = context;
+    int result = 0;
+
+    assert_false(arc_queue_try(&job->queues, &job->queue[1], &job->operation[1], &result));
+    append(job, 1);
+    return NULL;
+}
+
+static void start_another_in_a_thread(operation_t *operation)
+{
+    pthread_t thread;
+
+    operation->poll = NULL;
+    assert_int_equal(0, pthread_create(&thread, NULL, start_another, operation->job));
+    assert_int_equal(0, pthread_join(thread, NULL));
+}
+
+static void start_another_here(operation_t *operation)
+{
+    operation->poll = NULL;
+    (void) start_another(operation->job);
+}
+
+static void poll_within(operation_t *operation)
+{
+    poll(operation->job);
+}
+
+static void a_start_does_not_wait_for_an_operation(void **state)
+{
+    static void (*const polls[])(operation_t *) = {start_another_in_a_thread, start_another_here};
+    (void) state;
+
+    for (size_t i = 0; i < sizeof polls / sizeof polls[0]; ++i) {
+        for (int in_fiber = 0; in_fiber < 2; ++in_fiber) {
+            job_t *job = make_job();
+            job->operation[0].in_fiber = 0 != in_fiber;
+            job->operation[0].poll = polls[i];
+            append(job, 0);
+            poll_to_the_end(job, 2, RESULT);
+            free_job(job);
+        }
+    }
+}
+
+static void a_poll_within_an_operation_does_nothing(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    job->operation[0].poll = poll_within;
+    append(job, 0);
+    append(job, 1);
+    poll_to_the_end(job, 2, RESULT);
+    free_job(job);
+}
+
+/* ---- stacks ---- */
+
+static void queues_share_a_stack_one_after_the_other(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    for (unsigned i = 0; i < QUEUES; ++i) {
+        job->operation[i].in_fiber = true;
+        append(job, i);
+        poll_to_the_end(job, i + 1, RESULT);
+    }
+    assert_int_equal(1, fibers_made);
+    free_job(job);
+}
+
+static void stacks_are_kept_up_to_a_few(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    for (unsigned i = 0; i < QUEUES; ++i) {
+        job->operation[i].in_fiber = true;
+        append(job, i);
+    }
+    poll_to_the_end(job, QUEUES, RESULT);
+    assert_int_equal(QUEUES, fibers_made);
+    assert_int_equal(0, job->queues.fibers_out);
+    assert_true(job->queues.idle_fibers < QUEUES);
+    free_job(job);
+}
+
+static void an_operation_waits_for_a_stack_that_another_one_has(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    fibers_at_most = 2;
+    for (unsigned i = 0; i < QUEUES; ++i) {
+        job->operation[i].in_fiber = true;
+        append(job, i);
+    }
+    poll_to_the_end(job, QUEUES, RESULT);
+    assert_int_equal(2, fibers_made);
+    free_job(job);
+}
+
+static void without_any_stack_it_ends_in_an_error(void **state)
+{
+    job_t *job = make_job();
+    (void) state;
+
+    fibers_at_most = 0;
+    job->operation[0].in_fiber = true;
+    append(job, 0);
+    poll_to_the_end(job, 1, GIVEN_UP);
+    free_job(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation_runs_in_the_mode_of_its_start),
+        cmocka_unit_test(what_was_raised_stays_raised),
+        cmocka_unit_test(a_start_does_not_wait_for_an_operation),
+        cmocka_unit_test(a_poll_within_an_operation_does_nothing),
+        cmocka_unit_test(queues_share_a_stack_one_after_the_other),
+        cmocka_unit_test(stacks_are_kept_up_to_a_few),
+        cmocka_unit_test(an_operation_waits_for_a_stack_that_another_one_has),
+        cmocka_unit_test(without_any_stack_it_ends_in_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
