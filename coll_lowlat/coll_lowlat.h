@@ -33,9 +33,10 @@ typedef struct lowlat_component {
     lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
     lowlat_pool_t pool;
     /* Under base.lock: */
-    size_t memory_bytes; /* of our regions and windows */
-    arc_cores_t cores;   /* of this process, as they were at ... */
-    int64_t cores_ns;    /* ... this time; 0: not known */
+    size_t memory_bytes;  /* of our regions and windows */
+    size_t request_bytes; /* of segments in them that persistent requests have */
+    arc_cores_t cores;    /* of this process, as they were at ... */
+    int64_t cores_ns;     /* ... this time; 0: not known */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -51,6 +52,7 @@ typedef struct lowlat_module {
     lowlat_map_t map;
     arc_wait_t wait;
     lowlat_share_t share;
+    size_t request_bytes;   /* of a persistent request: what it may have of the limit */
     size_t max_arena_bytes; /* what the memory may grow to */
     /* For longer messages of an algorithm the memory should grow. */
     size_t enough_bytes[LOWLAT_LEARNED + 1];

@@ -90,6 +90,7 @@ static int lowlat_open(void)
 
     /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->memory_bytes = 0;
+    component->request_bytes = 0;
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     lowlat_pool_open(&component->pool);

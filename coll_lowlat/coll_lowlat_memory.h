@@ -21,6 +21,13 @@ typedef enum lowlat_budget { LOWLAT_BUDGET_WHOLE = 1, LOWLAT_BUDGET_HALF } lowla
 size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part);
 void lowlat_budget_return(size_t bytes);
 
+/*
+ * A segment of `bytes` bytes for a persistent request, out of half of the limit: a program may keep
+ * any number of them, and communicators to come need memory, too.  False: that is used up.
+ */
+bool lowlat_budget_take_for_request(size_t bytes);
+void lowlat_budget_return_of_request(size_t bytes);
+
 /* One segment per rank of a node.  Zero-initialised: none. */
 typedef struct lowlat_share {
     unsigned rank; /* on the node */

@@ -222,18 +222,30 @@ void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes)
                    ARC_OK == status ? "" : ": no more for all ranks");
 }
 
+/* A persistent request's memory is counted.  False: there may be no more of it. */
+static bool count_request(lowlat_module_t *module, size_t arena_bytes)
+{
+    const size_t bytes = lowlat_segment_bytes(arena_bytes);
+
+    if (NULL == module->base.of) {
+        return true;
+    }
+    module->request_bytes = lowlat_budget_take_for_request(bytes) ? bytes : 0;
+    return 0 != module->request_bytes;
+}
+
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
     arc_module_t *base = &module->base;
     const arc_reason_t reason = begin_setup(module);
-    const bool ready = ARC_REASON_NONE == reason;
     lowlat_facts_t facts;
 
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
-    if (ARC_OK != get_memory(module, ready, arena_for(module, measure, bytes),
-                             LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
-        decline_communicator(module, ready ? ARC_REASON_NO_SETUP : reason);
+    const size_t arena_bytes = arena_for(module, measure, bytes);
+    const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
+    if (ARC_OK != get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
+        decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
     if (NULL != module->group.net) {
@@ -282,6 +294,8 @@ void coll_lowlat_teardown(lowlat_module_t *module)
 
     if (!keeps) {
         lowlat_share_release(&module->share);
+        lowlat_budget_return_of_request(module->request_bytes);
+        module->request_bytes = 0;
     }
     lowlat_net_release(module, keeps);
     coll_lowlat_choice_release(module);

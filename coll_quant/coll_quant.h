@@ -311,6 +311,10 @@ arc_reason_t coll_quant_set_up_if_needed(quant_module_t *module, arc_reason_t ve
 /* Give the module's memory back, if it has any. */
 void coll_quant_teardown(quant_module_t *module);
 
+/* The module of a persistent request begins with the settings of its communicator's, and keeps
+ * them. */
+void coll_quant_adopt(quant_module_t *module, const quant_module_t *of);
+
 /* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
 void coll_quant_renew(quant_module_t *module);
 
@@ -414,7 +418,7 @@ int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation
 /* Say once that some rank has no memory of so many bytes for a verification. */
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes);
 
-/* What has become known with a call; coll_quant_stats.c. */
+/* What has become known with a call, of its communicator; coll_quant_stats.c. */
 void coll_quant_stats_note_bound(quant_module_t *module, float bound);
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason);
 void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t *measure);

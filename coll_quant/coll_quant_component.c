@@ -154,7 +154,11 @@ static void quant_enabled(arc_module_t *base)
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.timeout_ns = settings->timeout * ARC_NS_PER_SECOND;
-    coll_quant_keys_enable(module);
+    if (NULL == base->of) {
+        coll_quant_keys_enable(module);
+    } else {
+        coll_quant_adopt(module, (const quant_module_t *) base->of);
+    }
 }
 
 /* All that is ours is 0, NULL or false where nothing else is said. */

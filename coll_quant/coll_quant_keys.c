@@ -221,7 +221,7 @@ void coll_quant_keys_show(quant_module_t *module)
 {
     char text[ARC_SHOWN_BYTES];
 
-    if (!module->active || ARC_PHASE_BROKEN == module->base.phase) {
+    if (!module->active || module->base.quiet || ARC_PHASE_BROKEN == module->base.phase) {
         return;
     }
     const arc_float_env_t of_program = arc_float_env_enter();

@@ -97,8 +97,8 @@ static arc_reason_t reason_of_call(const quant_module_t *module, const arc_call_
     if (!module->active) {
         return ARC_REASON_OFF;
     }
-    if (!module->settled.same) {
-        return ARC_REASON_YOUNG;
+    if (!module->settled.same && !terms->is_half) {
+        return ARC_REASON_YOUNG; /* sums of 16-bit floats are served by whoever is in the slot */
     }
     if (NULL == terms->element) {
         return call->count <= 0 ? ARC_REASON_EMPTY : ARC_REASON_TYPE_OR_OP;

@@ -268,6 +268,9 @@ static vector_t vector_of(const quant_module_t *module, const quant_operation_t 
         .numbers = operation->send,
     };
 
+    if (NULL != module->base.of) {
+        return of; /* a persistent request has one vector, whatever is started beside it */
+    }
     if (0 == calls) {
         of.send = operation->send;
         of.receive = operation->recv;

@@ -189,6 +189,17 @@ void coll_quant_renew(quant_module_t *module)
     }
 }
 
+void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
+{
+    module->settings = of->settings;
+    module->active = of->active;
+    module->format_of_wish = of->format_of_wish;
+    module->uint16 = of->uint16;
+    module->storage = of->storage;
+    module->key_was_set = of->key_was_set && ARC_PHASE_FRESH == of->base.phase;
+    memcpy(module->gain, of->gain, sizeof module->gain);
+}
+
 /* Which ranks are on which node, if that matters and is not known: on all ranks or on none. */
 static arc_status_t look_at_nodes(quant_module_t *module)
 {

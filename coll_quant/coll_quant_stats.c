@@ -22,18 +22,25 @@ static void note_bound(quant_stats_t *stats, float bound)
     stats->worst_bound = larger(stats->worst_bound, stats->last_bound);
 }
 
+/* Its communicator's. */
+static quant_module_t *holder_of(quant_module_t *module)
+{
+    return NULL == module->base.of ? module : (quant_module_t *) module->base.of;
+}
+
 void coll_quant_stats_note_bound(quant_module_t *module, float bound)
 {
     quant_component_t *component = &mca_coll_quant_component;
+    quant_module_t *holder = holder_of(module);
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    note_bound(&module->stats, bound);
+    note_bound(&holder->stats, bound);
     note_bound(&component->stats, bound);
     __atomic_store_n(&component->bound_told, component->stats.last_bound > 0, __ATOMIC_RELAXED);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
-    module->last_call = QUANT_LAST_QUANTIZED;
+    holder->last_call = QUANT_LAST_QUANTIZED;
 }
 
 /*
@@ -44,9 +51,10 @@ void coll_quant_stats_note_bound(quant_module_t *module, float bound)
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
 {
     quant_component_t *component = &mca_coll_quant_component;
+    quant_module_t *holder = holder_of(module);
 
-    module->stats.last_bound = 0;
-    module->last_call = QUANT_LAST_EXACT + (int) reason;
+    holder->stats.last_bound = 0;
+    holder->last_call = QUANT_LAST_EXACT + (int) reason;
     if (!__atomic_load_n(&component->bound_told, __ATOMIC_RELAXED)) {
         return;
     }
@@ -69,7 +77,7 @@ void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    note_measure(&module->stats, measure);
+    note_measure(&holder_of(module)->stats, measure);
     note_measure(&component->stats, measure);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);

@@ -257,6 +257,9 @@ static void module_construct(arc_module_t *module)
 {
     module->component = NULL;
     module->comm = NULL;
+    module->of = NULL;
+    module->has_requests = false;
+    module->quiet = false;
     module->wanted = arc_slot_bit(ARC_SLOT_allreduce);
     module->entered = 0;
     module->inside = 0;
@@ -302,6 +305,9 @@ static void module_destruct(arc_module_t *module)
 {
     arc_module_forget_agreements(module);
     arc_module_free_queue(module);
+    if (NULL != module->of) {
+        memset(module->tally, 0, sizeof module->tally); /* they are the communicator's */
+    }
     if (NULL != module->tally[ARC_FORM_BLOCKING] || NULL != module->tally[ARC_FORM_NONBLOCKING] ||
         NULL != module->tally[ARC_FORM_PERSISTENT]) {
         add_tallies(module);

@@ -71,7 +71,7 @@ typedef struct arc_component {
      * the order of calls: while module->unsettled is set, not by what pending operations change.
      */
     arc_reason_t (*admit)(arc_module_t *module, const arc_call_t *call);
-    /* The same after a set-up, if that is still to come: all ranks are here together. */
+    /* Set up the module of a persistent request.  Is it served?  All ranks are here together. */
     arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
     /* Begin it as a task; NULL: only with waiting.  May be NULL itself. */
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
@@ -80,7 +80,8 @@ typedef struct arc_component {
     const arc_wait_t *(*wait)(const arc_module_t *module);
     /* module->tags is set: from now on messages have these tags.  May be NULL. */
     void (*retag)(arc_module_t *module);
-    /* When the module is enabled, in the slot of allreduce: local, cannot fail. */
+    /* When the module is enabled, in the slot of allreduce, or made for a request: local, cannot
+     * fail. */
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
@@ -114,9 +115,13 @@ struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
     struct ompi_communicator_t *comm;
-    unsigned wanted;  /* slots, the same on all ranks: by default that of allreduce */
-    unsigned entered; /* slots: in the chain of components that starts there */
-    unsigned inside;  /* slots: a call of the component below is under way */
+    /* Of a persistent request (mca_request.h): the communicator's; NULL: it is that one. */
+    arc_module_t *of;
+    bool has_requests; /* some were made, and said what there is to say */
+    bool quiet;        /* what it has to say was said */
+    unsigned wanted;   /* slots, the same on all ranks: by default that of allreduce */
+    unsigned entered;  /* slots: in the chain of components that starts there */
+    unsigned inside;   /* slots: a call of the component below is under way */
     /* What was in each slot before us. */
 #define X(_name, _call)                                \
     mca_coll_base_module_##_name##_fn_t below_##_name; \

@@ -20,16 +20,18 @@ static void print(const arc_module_t *module, const char *format, va_list argume
     char text[TEXT_BYTES];
 
     vsnprintf(text, sizeof text, format, arguments);
-    opal_output(0, "coll_%s: communicator %u of %d ranks: %s",
-                arc_component_name(module->component), mca_compat_comm_id(module->comm),
-                ompi_comm_size(module->comm), text);
+    opal_output(0, "coll_%s: %scommunicator %u of %d ranks: %s",
+                arc_component_name(module->component),
+                NULL != module->of ? "a persistent request on " : "",
+                mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
 }
 
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
 {
+    const int least = module->quiet ? ARC_LOG_CALL : level;
     va_list arguments;
 
-    if (*module->component->verbose >= level && 0 == ompi_comm_rank(module->comm)) {
+    if (*module->component->verbose >= least && 0 == ompi_comm_rank(module->comm)) {
         va_start(arguments, format);
         print(module, format, arguments);
         va_end(arguments);
@@ -38,7 +40,9 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
 
 void arc_module_show(const arc_module_t *module, const char *text)
 {
-    mca_compat_info_show(module->comm, module->component->choice_key, text);
+    if (!module->quiet) {
+        mca_compat_info_show(module->comm, module->component->choice_key, text);
+    }
 }
 
 void arc_module_warn(const arc_module_t *module, const char *format, ...)

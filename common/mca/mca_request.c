@@ -7,12 +7,17 @@
 
 #include "mca_below.h"
 
-enum { TAGS = 8 }; /* for each communicator that has nonblocking calls */
+/*
+ * For each communicator that has nonblocking calls, and for each persistent request: those of the
+ * component's streams, from the first one downwards; of a gather and of an agreement; and that of
+ * mca_plain.c.
+ */
+enum { TAGS = 8, AGREEMENT_TAG = 6 };
 
 typedef struct arc_request {
     ompi_coll_base_nbc_request_t super; /* first: Open MPI's view */
     arc_pending_t pending;              /* its call is the one below */
-    arc_module_t *module;
+    arc_module_t *module;               /* a persistent one's own */
     arc_call_t call;
 } arc_request_t;
 
@@ -124,10 +129,11 @@ static int request_free(ompi_request_t **handle)
     if (!REQUEST_COMPLETE(&request->super.super)) {
         return MPI_ERR_REQUEST;
     }
+    OMPI_REQUEST_FINI(&request->super.super);
     if (request->super.super.req_persistent) {
         arc_call_hold(&request->call, false);
+        OBJ_RELEASE(request->module);
     }
-    OMPI_REQUEST_FINI(&request->super.super);
     opal_free_list_return(&all.requests, &request->super.super.super);
     *handle = MPI_REQUEST_NULL;
     OBJ_RELEASE(comm); /* which may be its end */
@@ -157,6 +163,14 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
     return request;
 }
 
+static void take_tags(arc_module_t *module)
+{
+    module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
+    if (NULL != module->component->retag) {
+        module->component->retag(module);
+    }
+}
+
 /* The queue of the module, and tags of its own, at the first call that is admitted. */
 static bool have_queue(arc_module_t *module)
 {
@@ -171,10 +185,7 @@ static bool have_queue(arc_module_t *module)
         module->queue = &queue->super;
     }
     if (0 == module->tags) {
-        module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
-        if (NULL != module->component->retag) {
-            module->component->retag(module);
-        }
+        take_tags(module);
     }
     return true;
 }
@@ -266,27 +277,95 @@ static int start_all(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
+/* Below it is what is below the communicator's module. */
+static void stack_as(arc_module_t *own, const arc_module_t *module)
+{
+#define X(_name, _call)                                           \
+    own->below_##_name = module->below_##_name;                   \
+    own->below_##_name##_module = module->below_##_name##_module; \
+    if (NULL != own->below_##_name##_module) {                    \
+        OBJ_RETAIN(own->below_##_name##_module);                  \
+    }
+    ARC_SLOT_TABLE(X)
+#undef X
+}
+
+/*
+ * A module for a persistent request, still to be set up.  It begins with what the ranks have agreed
+ * on so far, and counts where the communicator's module does.  NULL: no memory.
+ */
+static arc_module_t *open_own(arc_module_t *module)
+{
+    arc_module_t *own = arc_module_new(module->component, module->comm);
+
+    if (NULL == own) {
+        return NULL;
+    }
+    own->of = module;
+    own->quiet = module->has_requests || ARC_PHASE_READY == module->phase;
+    module->has_requests = true;
+    stack_as(own, module);
+    own->params_known = module->params_known || ARC_PHASE_FRESH != module->phase;
+    if (ARC_PHASE_DECLINED == module->phase) {
+        own->phase = ARC_PHASE_DECLINED;
+        own->declined = module->declined;
+    }
+    own->form = ARC_FORM_PERSISTENT;
+    (void) arc_module_tally(module, ARC_FORM_PERSISTENT, ARC_SLOT_allreduce);
+    own->tally[ARC_FORM_PERSISTENT] = module->tally[ARC_FORM_PERSISTENT];
+    own->component->enabled(own);
+    take_tags(own);
+    own->agreement_tag = own->tags - AGREEMENT_TAG;
+    if (have_queue(own)) {
+        return own;
+    }
+    OBJ_RELEASE(own);
+    return NULL;
+}
+
+/* A request with a module of its own, still to be set up.  NULL: no memory. */
+static ompi_request_t *make_persistent(arc_module_t *module, const arc_call_t *call)
+{
+    arc_module_t *own = open_own(module);
+    arc_request_t *made = NULL == own ? NULL : make_request(own, call, true);
+
+    if (NULL == made) {
+        if (NULL != own) {
+            OBJ_RELEASE(own);
+        }
+        return NULL;
+    }
+    arc_call_hold(call, true);
+    made->super.super.req_start = start_all;
+    return &made->super.super;
+}
+
 int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                      ompi_request_t **request)
 {
     arc_module_settle(module);
-    const arc_reason_t reason = module->component->prepare(module, call);
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    if (ARC_REASON_NONE != reason) {
-        arc_module_count_pass_call(module, reason, call);
-        return arc_below_init(module, call, info, request);
-    }
-    arc_request_t *made = have_queue(module) ? make_request(module, call, true) : NULL;
+    ompi_request_t *made = make_persistent(module, call);
     if (NULL == made) {
-        /* The other ranks will start theirs. */
+        /* The other ranks wait for this one, or will start theirs. */
         return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
     }
-    made->super.super.req_start = start_all;
-    arc_call_hold(call, true);
-    *request = &made->super.super;
-    return OMPI_SUCCESS;
+    arc_module_t *own = ((arc_request_t *) made)->module;
+    const arc_reason_t reason = module->component->prepare(own, call);
+    const bool broken = ARC_PHASE_BROKEN == own->phase;
+    if (!broken && ARC_REASON_NONE == reason) {
+        own->form = ARC_FORM_BLOCKING;
+        *request = made;
+        return MPI_SUCCESS;
+    }
+    (void) request_free(&made);
+    if (broken) {
+        return arc_module_broken_error();
+    }
+    arc_module_count_pass_call(module, reason, call);
+    return arc_below_init(module, call, info, request);
 }
 
 /* ---- the rest ---- */

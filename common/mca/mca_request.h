@@ -6,9 +6,16 @@
  *     MPI_Start     -->  [front] [next] [next] ...   <--  opal_progress(), in whatever call of MPI;
  *                        runs    wait in order            a few polls in the start itself
  *
- * A communicator runs one operation at a time, in the order in which they were started, which MPI
- * requires to be the same on all ranks: so the shared memory and the streams of a module serve
- * nonblocking calls as they serve blocking ones, and any number may be started.
+ * A communicator runs one nonblocking operation at a time, in the order in which they were started,
+ * which MPI requires to be the same on all ranks: so the shared memory and the streams of a module
+ * serve nonblocking calls as they serve blocking ones, and any number may be started.
+ *
+ * Persistent requests may be started in another order on each rank, and anywhere among the other
+ * calls (MPI 4.0, section 6.13).  So each of them has a module of its own, in no slot, with shared
+ * memory, tags and a queue: it is set up when the request is made, where all ranks are together,
+ * and ranks meet in it whatever they do elsewhere.  It stays as it is, whatever the communicator
+ * learns later, or a program sets there.  Where it cannot be set up, the request is the
+ * component's below.
  *
  * The operation at the front is a task of the component if that can be had without waiting
  * (component->direct); otherwise the blocking function itself, in a fiber.
@@ -41,10 +48,7 @@ void arc_requests_close(void);
  */
 int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request);
 
-/*
- * A persistent request for the collective, inactive.  Collective and blocking, as MPI allows: the
- * set-up of the communicator, if it is still to come, is made here.
- */
+/* A persistent request for the collective, inactive.  Collective and blocking, as MPI allows. */
 int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                      ompi_request_t **request);
 

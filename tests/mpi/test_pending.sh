@@ -136,22 +136,45 @@ check_bits() {
         mpi_says "np=8 $1 $3, ${how:-blocking}: sums in shared memory" "lowlat adds up on each node, in shared memory" "$4"
         grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
     done
-    for how in nonblocking kept; do
+    for how in $5; do
         cmp -s "$mpi_scratch/bits.$how" "$mpi_scratch/bits."
         mpi_result $? "np=8 $1 $3: the same bits, $how or not"
     done
 }
-for rounding in dither "$fed"; do
-    check_bits "one node" "" "$rounding" 0
-    check_bits nodes "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 0" \
-        "$rounding" 4
-done
+# (With feedback a persistent request is one vector, and not a sequence of them.)
+nodes="--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 0"
+check_bits "one node" "" dither 0 "nonblocking kept"
+check_bits nodes "$nodes" dither 4 "nonblocking kept"
+check_bits "one node" "" "$fed" 0 nonblocking
+check_bits nodes "$nodes" "$fed" 4 nonblocking
 
 # Nobody waits for a rank that computes, whatever a call is at.
 for nodes in "" "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2"; do
     mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused
     mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$at_once $always $nodes" paused
 done
+
+# Persistent requests that each rank starts in an order of its own.
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks any order" "$ranks" 60 "" orders
+done
+mpi_run "np=2 any order, many" 2 60 "" orders -r 80 -q 40
+mpi_run "np=2 any order, long ones" 2 60 "" orders -r 60 -l 200000
+for per_node in 1 2; do
+    mpi_run "np=4 any order, nodes of $per_node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" orders -r 80
+done
+mpi_run "np=4 any order, puts" 4 60 \
+    "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
+mpi_start 3 60 "--mca coll_lowlat_max_memory 1m --mca coll_lowlat_report 1" orders -r 80 -q 20
+mpi_judge "np=3 any order, more than there is memory for"
+served "np=3 any order, more than there is memory for" lowlat MPI_Allreduce_init
+grep -q 'passed  set-up failed on some rank .* [1-9]' "$mpi_scratch/said"
+mpi_result $? "np=3 any order, more than there is memory for: the others go to the component below"
+for ranks in 2 3; do
+    mpi_run "np=$ranks any order, quantized" "$ranks" 60 "$always" orders -r 120 -t 0.02
+done
+mpi_run "np=3 any order, verified" 3 60 "$always --mca coll_quant_verify_every 3" orders -r 80 -t 0.02
+mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t 0.02
 
 # What blocking calls promise.
 for how in nonblocking persistent; do
