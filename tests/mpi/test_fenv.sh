@@ -1,6 +1,7 @@
 #!/bin/sh
 # The floating-point environment of the program: quantized sums (fenv.c), and the set-up, what is learned
-# and the time limit of coll_lowlat, on communicators of several shapes (trapped.c).
+# and the time limit of coll_lowlat, on communicators of several shapes (trapped.c); and sums that are pending
+# while it changes (polled.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"
@@ -24,5 +25,13 @@ for per_node in 1 2; do
     mpi_run "np=4 set-up, $per_node a node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" trapped
     mpi_run "np=4 set-up, $per_node a node, time limit" 4 60 \
         "--mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_timeout 20" trapped
+done
+at_once="--mca coll_lowlat_setup_calls 0"
+for options in "" -t; do
+    mpi_run "np=3 polled $options" 3 60 "$at_once" polled $options
+    mpi_run "np=3 polled $options, nodes of 1" 3 60 "$at_once --mca coll_lowlat_ranks_per_node 1" polled $options
+    mpi_run "np=4 polled $options, nodes of 2" 4 60 "$at_once --mca coll_lowlat_ranks_per_node 2" polled $options
+    mpi_run "np=4 polled $options, puts" 4 60 \
+        "$at_once --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" polled $options
 done
 mpi_done

@@ -176,6 +176,22 @@ done
 mpi_run "np=3 any order, verified" 3 60 "$always --mca coll_quant_verify_every 3" orders -r 80 -t 0.02
 mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t 0.02
 
+# What they draw, and what feedback keeps, whatever keys are set.
+draws="--mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
+mpi_run "np=2 drawn" 2 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding stochastic" redrawn
+mpi_run "np=2 feedback" 2 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding stochastic \
+    --mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls 2" redrawn -f
+mpi_run "np=3 a key of one rank" 3 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding dither" redrawn -k
+mpi_run "np=2 16-bit floats" 2 60 "$draws --mca coll_quant_setup_calls 0 --mca coll_quant_types bf16 \
+    --mca coll_quant_rounding stochastic" redrawn -u
+
+# A start does not wait for an operation that runs; many communicators need few stacks.
+for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
+    mpi_run "np=2 an operation that takes a lock $nodes" 2 60 "$at_once $nodes" locked
+done
+mpi_run "np=2 little address space" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks
+mpi_run "np=2 little address space, all pending" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks -c 100 -p
+
 # What blocking calls promise.
 for how in nonblocking persistent; do
     for ranks in 2 3 4; do
