@@ -9,16 +9,10 @@
  * with messages.  Partners are those of any schedule (lowlat_partners.h): all others of up to 32
  * nodes; of N > 32 nodes log2 N + 3, so that a rank has memory and connections for few.
  *
- * When a communicator is freed, peers may still put into its window: credits that nobody waits
- * for.  So the window says goodbye and goes to a list; from there it is freed when all
- * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
- * end of the process a peer is waited for only for a while: it may be dead.
- *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +25,6 @@
 
 enum {
     GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
-    GOODBYE_SECONDS = 30,  /* all have been through the barrier of MPI_Finalize */
 };
 
 /* How far the set-up of puts came on a rank; of all ranks the least counts. */
@@ -51,118 +44,6 @@ typedef struct wiring {
     ucx_card_t *sent;     /* [partners] */
     ucx_card_t *received; /* [partners] */
 } wiring_t;
-
-/* ---- what the process shares ---- */
-
-static void port_free(lowlat_port_t *port)
-{
-    if (NULL != port->streams) {
-        arc_put_streams_free(port->streams);
-    }
-    if (port->has_window) {
-        ucx_window_free(&port->window);
-    }
-    lowlat_budget_return(port->counted_bytes);
-    free(port);
-}
-
-/* Free the ports that all peers have left; under the lock. */
-static void free_left_ports(lowlat_puts_t *puts)
-{
-    lowlat_port_t **at = &puts->leaving;
-
-    while (NULL != *at) {
-        lowlat_port_t *port = *at;
-        if (port->has_window && !ucx_window_left(&port->window)) {
-            at = &port->next;
-        } else {
-            *at = port->next;
-            port_free(port);
-        }
-    }
-}
-
-/* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
-static int drive_puts(void)
-{
-    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
-    int events = ucx_worker_drive(&puts->worker);
-
-    if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
-        0 == pthread_mutex_trylock(&puts->lock)) {
-        free_left_ports(puts);
-        (void) pthread_mutex_unlock(&puts->lock);
-    }
-    return events;
-}
-
-static bool is_declared(void)
-{
-    return mca_coll_lowlat_component.config.ranks_per_node > 0;
-}
-
-/* The worker, opened if this is its first use; NULL if there is none. */
-static ucx_worker_t *worker_get(lowlat_puts_t *puts)
-{
-    const ucx_library_t *library = &mca_coll_lowlat_component.ucx;
-
-    (void) pthread_mutex_lock(&puts->lock);
-    if (!puts->tried) {
-        puts->tried = true;
-        puts->open =
-            ARC_OK == ucx_worker_open(&puts->worker, library,
-                                      is_declared() ? UCX_REACH_MACHINE : UCX_REACH_NETWORK,
-                                      mca_compat_threads());
-        if (puts->open) {
-            (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
-                            puts->worker.transports);
-            (void) opal_progress_register(drive_puts);
-        }
-    }
-    ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
-    (void) pthread_mutex_unlock(&puts->lock);
-    return worker;
-}
-
-void lowlat_puts_open(lowlat_puts_t *puts)
-{
-    memset(puts, 0, sizeof *puts);
-    (void) pthread_mutex_init(&puts->lock, NULL);
-}
-
-void lowlat_puts_close(lowlat_puts_t *puts)
-{
-    const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
-
-    if (puts->open) {
-        (void) opal_progress_unregister(drive_puts);
-        for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
-             free_left_ports(puts)) {
-            (void) sched_yield();
-        }
-        while (NULL != puts->leaving) {
-            lowlat_port_t *port = puts->leaving;
-            puts->leaving = port->next;
-            port_free(port);
-        }
-        ucx_worker_close(&puts->worker);
-        puts->open = false;
-    }
-    (void) pthread_mutex_destroy(&puts->lock);
-}
-
-/* Nothing is put any more; what peers put is awaited. */
-static void port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
-{
-    if (port->has_window) {
-        ucx_window_leave(&port->window);
-    }
-    (void) pthread_mutex_lock(&puts->lock);
-    port->next = puts->leaving;
-    puts->leaving = port;
-    free_left_ports(puts);
-    (void) pthread_mutex_unlock(&puts->lock);
-}
 
 /* ---- step 1: what needs nobody else ---- */
 
@@ -219,7 +100,7 @@ static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t
 static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
-    ucx_worker_t *worker = component->ucx_open ? worker_get(&component->puts) : NULL;
+    ucx_worker_t *worker = component->ucx_open ? lowlat_puts_worker(&component->puts) : NULL;
 
     if (NULL == worker) {
         return component->ucx_open ? NO_TRANSPORT : NO_UCX;
@@ -353,14 +234,14 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
     outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
     if (CONNECTED != outcome) {
         if (NULL != port) {
-            port_free(port);
+            lowlat_port_free(port);
         }
         return outcome;
     }
     ucx_worker_hold(&puts->worker);
     outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
     if (CONNECTED != outcome) {
-        port_free(port); /* nobody has put anything */
+        lowlat_port_free(port); /* nobody has put anything */
     } else {
         outcome = agree_on_outcome(module, greet_partners(port));
         if (CONNECTED == outcome) {
@@ -370,7 +251,7 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
             (void) pthread_mutex_lock(&puts->lock);
             puts->refused = true;
             (void) pthread_mutex_unlock(&puts->lock);
-            port_leave(puts, port);
+            lowlat_port_leave(puts, port);
         }
     }
     ucx_worker_release(&puts->worker);
@@ -399,7 +280,8 @@ void lowlat_net_connect(lowlat_module_t *module)
     wiring_t wiring = {.partners = 0};
 
     /* Shared memory between declared nodes is no network to be preferred by itself. */
-    if (LOWLAT_TRANSPORT_MESSAGES == wanted || (LOWLAT_TRANSPORT_AUTO == wanted && is_declared())) {
+    if (LOWLAT_TRANSPORT_MESSAGES == wanted ||
+        (LOWLAT_TRANSPORT_AUTO == wanted && mca_coll_lowlat_component.config.ranks_per_node > 0)) {
         return;
     }
     const outcome_t outcome = connect_port(module, calloc(1, sizeof(lowlat_port_t)), &wiring);
@@ -479,7 +361,7 @@ bool lowlat_net_make(lowlat_module_t *module)
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
-        port_leave(&mca_coll_lowlat_component.puts, module->port);
+        lowlat_port_leave(&mca_coll_lowlat_component.puts, module->port);
         module->port = NULL;
     }
     if (!keeps) {

@@ -6,38 +6,9 @@
 #ifndef COLL_LOWLAT_NET_H
 #define COLL_LOWLAT_NET_H
 
-#include <pthread.h>
-
-#include "put_stream.h"
-#include "ucx_window.h"
-
-enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
+#include "coll_lowlat_puts.h"
 
 struct lowlat_module;
-
-/* The window of a communicator and what is put from. */
-typedef struct lowlat_port {
-    struct lowlat_port *next; /* in the list of those that have left */
-    bool has_window;          /* not of a rank that exchanges with nobody */
-    ucx_window_t window;
-    arc_put_streams_t *streams;
-    size_t counted_bytes; /* of the component's `memory_bytes` */
-} lowlat_port_t;
-
-/* What the windows of a process share. */
-typedef struct lowlat_puts {
-    pthread_mutex_t lock;
-    ucx_worker_t worker; /* opened when first needed */
-    bool tried;          /* ... to open it; once is enough */
-    bool open;
-    bool refused;                      /* partners did not reach each other once */
-    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
-    bool complained;                   /* that there are no puts; likewise */
-    lowlat_port_t *leaving;            /* peers may still put into them */
-} lowlat_puts_t;
-
-void lowlat_puts_open(lowlat_puts_t *puts);
-void lowlat_puts_close(lowlat_puts_t *puts);
 
 /* base->tags, if there are any, are those of messages from now on. */
 void lowlat_net_retag(arc_module_t *base);

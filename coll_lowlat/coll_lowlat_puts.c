@@ -1,0 +1,115 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_lowlat.h"
+
+enum { GOODBYE_SECONDS = 30 }; /* all have been through the barrier of MPI_Finalize */
+
+void lowlat_port_free(lowlat_port_t *port)
+{
+    if (NULL != port->streams) {
+        arc_put_streams_free(port->streams);
+    }
+    if (port->has_window) {
+        ucx_window_free(&port->window);
+    }
+    lowlat_budget_return(port->counted_bytes);
+    free(port);
+}
+
+/* Free the ports that all peers have left; under the lock. */
+static void free_left_ports(lowlat_puts_t *puts)
+{
+    lowlat_port_t **at = &puts->leaving;
+
+    while (NULL != *at) {
+        lowlat_port_t *port = *at;
+        if (port->has_window && !ucx_window_left(&port->window)) {
+            at = &port->next;
+        } else {
+            *at = port->next;
+            lowlat_port_free(port);
+        }
+    }
+}
+
+/* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
+static int drive_puts(void)
+{
+    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
+    int events = ucx_worker_drive(&puts->worker);
+
+    if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
+        0 == pthread_mutex_trylock(&puts->lock)) {
+        free_left_ports(puts);
+        (void) pthread_mutex_unlock(&puts->lock);
+    }
+    return events;
+}
+
+ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
+{
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    (void) pthread_mutex_lock(&puts->lock);
+    if (!puts->tried) {
+        puts->tried = true;
+        puts->open =
+            ARC_OK == ucx_worker_open(&puts->worker, &component->ucx,
+                                      component->config.ranks_per_node > 0 ? UCX_REACH_MACHINE
+                                                                           : UCX_REACH_NETWORK,
+                                      mca_compat_threads());
+        if (puts->open) {
+            (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
+                            puts->worker.transports);
+            (void) opal_progress_register(drive_puts);
+        }
+    }
+    ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
+    (void) pthread_mutex_unlock(&puts->lock);
+    return worker;
+}
+
+void lowlat_puts_open(lowlat_puts_t *puts)
+{
+    memset(puts, 0, sizeof *puts);
+    (void) pthread_mutex_init(&puts->lock, NULL);
+}
+
+void lowlat_puts_close(lowlat_puts_t *puts)
+{
+    const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
+
+    if (puts->open) {
+        (void) opal_progress_unregister(drive_puts);
+        for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
+             free_left_ports(puts)) {
+            (void) sched_yield();
+        }
+        while (NULL != puts->leaving) {
+            lowlat_port_t *port = puts->leaving;
+            puts->leaving = port->next;
+            lowlat_port_free(port);
+        }
+        ucx_worker_close(&puts->worker);
+        puts->open = false;
+    }
+    (void) pthread_mutex_destroy(&puts->lock);
+}
+
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    if (port->has_window) {
+        ucx_window_leave(&port->window);
+    }
+    (void) pthread_mutex_lock(&puts->lock);
+    port->next = puts->leaving;
+    puts->leaving = port;
+    free_left_ports(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}

@@ -1,0 +1,53 @@
+/*
+ * What the windows of a process share: UCX's worker, and who drives it.
+ *
+ * When a communicator is freed, peers may still put into its window: credits that nobody waits
+ * for.  So the window says goodbye and goes to a list; from there it is freed when all
+ * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
+ * end of the process a peer is waited for only for a while: it may be dead.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef COLL_LOWLAT_PUTS_H
+#define COLL_LOWLAT_PUTS_H
+
+#include <pthread.h>
+
+#include "put_stream.h"
+#include "ucx_window.h"
+
+enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
+
+/* The window of a communicator and what is put from. */
+typedef struct lowlat_port {
+    struct lowlat_port *next; /* in the list of those that have left */
+    bool has_window;          /* not of a rank that exchanges with nobody */
+    ucx_window_t window;
+    arc_put_streams_t *streams;
+    size_t counted_bytes; /* of the component's `memory_bytes` */
+} lowlat_port_t;
+
+typedef struct lowlat_puts {
+    pthread_mutex_t lock;
+    ucx_worker_t worker; /* opened when first needed */
+    bool tried;          /* ... to open it; once is enough */
+    bool open;
+    bool refused;                      /* partners did not reach each other once */
+    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
+    bool complained;                   /* that there are no puts; likewise */
+    lowlat_port_t *leaving;            /* peers may still put into them */
+} lowlat_puts_t;
+
+void lowlat_puts_open(lowlat_puts_t *puts);
+void lowlat_puts_close(lowlat_puts_t *puts);
+
+/* The worker, opened if this is its first use; NULL if there is none. */
+ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
+
+/* Free a port into which nobody puts. */
+void lowlat_port_free(lowlat_port_t *port);
+
+/* Nothing is put any more; what peers put is awaited. */
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
+
+#endif
