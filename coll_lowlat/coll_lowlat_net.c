@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cards.h"
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_partners.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"
+#include "mca_gather.h"
 #include "sizes.h"
 
 enum {
@@ -113,50 +115,23 @@ static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, w
 
 /* ---- step 2: cards ---- */
 
-/* One end of a card's way. */
-typedef struct mail {
-    arc_stream_request_t send;
-    arc_stream_request_t receive;
-} mail_t;
-
-static arc_status_t start_mail(arc_stream_t *stream, wiring_t *wiring, mail_t *mail)
+/* An error breaks the module, and messages may still use the cards. */
+static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
 {
-    arc_status_t status = ARC_OK;
+    arc_stream_request_t requests[2 * LOWLAT_MAX_PARTNERS] = {{.handle = NULL}};
+    const arc_cards_t cards = {.partners = wiring->partners,
+                               .rank_of = wiring->rank_of,
+                               .card_bytes = sizeof(ucx_card_t),
+                               .sent = wiring->sent,
+                               .received = wiring->received,
+                               .requests = requests};
+    const arc_wait_t wait = {.progress = mca_compat_progress,
+                             .timeout_ns = *module->base.timeout * ARC_NS_PER_SECOND};
+    unsigned missing = 0;
 
-    for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
-        status = stream->ops->receive(stream, wiring->rank_of[i], &wiring->received[i],
-                                      sizeof wiring->received[i], &mail[i].receive);
-        if (ARC_OK == status) {
-            status = stream->ops->send(stream, wiring->rank_of[i], &wiring->sent[i],
-                                       sizeof wiring->sent[i], &mail[i].send);
-        }
-    }
-    return status;
-}
-
-/* Cards to and from all partners at the same time: there is no order that could be wrong. */
-static arc_status_t exchange_cards(arc_stream_t *stream, wiring_t *wiring)
-{
-    mail_t mail[LOWLAT_MAX_PARTNERS] = {{.send = {.handle = NULL}}};
-    arc_status_t status = start_mail(stream, wiring, mail);
-
-    for (unsigned i = 0; i < wiring->partners && ARC_OK == status; ++i) {
-        for (status = ARC_IN_PROGRESS; ARC_IN_PROGRESS == status;) {
-            status = arc_stream_test(stream, &mail[i].receive);
-            if (ARC_OK == status && sizeof(ucx_card_t) != mail[i].receive.bytes) {
-                status = ARC_ERR_PROTOCOL;
-            }
-            if (ARC_OK == status) {
-                status = arc_stream_test(stream, &mail[i].send);
-            }
-            if (ARC_IN_PROGRESS == status) {
-                mca_compat_progress();
-            }
-        }
-    }
-    for (unsigned i = 0; ARC_OK != status && i < wiring->partners; ++i) {
-        arc_stream_abort(stream, &mail[i].receive);
-        arc_stream_abort(stream, &mail[i].send);
+    arc_status_t status = arc_cards_trade(&cards, &module->stream[0].base, &wait, &missing);
+    if (ARC_OK != status) {
+        mca_gather_break(&module->base, status, missing);
     }
     return status;
 }
@@ -174,7 +149,7 @@ static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *p
 
 static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
 {
-    if (ARC_OK != exchange_cards(&module->stream[0].base, wiring)) {
+    if (ARC_OK != exchange_cards(module, wiring)) {
         return NO_CONNECTION;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
@@ -188,9 +163,12 @@ static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wi
 
 /* ---- step 3: hello ---- */
 
-static outcome_t greet_partners(lowlat_port_t *port)
+/* Whether a partner has come at all the agreement after it will tell. */
+static outcome_t greet_partners(const lowlat_module_t *module, lowlat_port_t *port)
 {
-    const int64_t end_ns = arc_now_ns() + GREETING_SECONDS * ARC_NS_PER_SECOND;
+    const int64_t limit = *module->base.timeout;
+    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
+    const int64_t end_ns = arc_now_ns() + seconds * ARC_NS_PER_SECOND;
 
     if (!port->has_window) {
         return CONNECTED;
@@ -243,7 +221,7 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
     if (CONNECTED != outcome) {
         lowlat_port_free(port); /* nobody has put anything */
     } else {
-        outcome = agree_on_outcome(module, greet_partners(port));
+        outcome = agree_on_outcome(module, greet_partners(module, port));
         if (CONNECTED == outcome) {
             use_port(module, port);
         } else {
@@ -285,6 +263,9 @@ void lowlat_net_connect(lowlat_module_t *module)
         return;
     }
     const outcome_t outcome = connect_port(module, calloc(1, sizeof(lowlat_port_t)), &wiring);
+    if (ARC_PHASE_BROKEN == module->base.phase) {
+        return; /* messages may still use the cards */
+    }
     free(wiring.sent);
     free(wiring.received);
     if (CONNECTED != outcome && LOWLAT_TRANSPORT_PUTS == wanted) {

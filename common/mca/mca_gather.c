@@ -68,7 +68,7 @@ static unsigned rank_of(const mca_circle_t *circle, unsigned member)
     return NULL == circle->members ? number : circle->members[number];
 }
 
-static void break_module(arc_module_t *module, arc_status_t status, unsigned missing)
+void mca_gather_break(arc_module_t *module, arc_status_t status, unsigned missing)
 {
     enum { TEXT_BYTES = 64 };
     char text[TEXT_BYTES] = " to agree";
@@ -100,7 +100,7 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
         status = make_trade(&stream.base, &trade, timeout_ns, &missing);
     }
     if (ARC_OK != status) {
-        break_module(module, status, missing);
+        mca_gather_break(module, status, missing);
     }
     return status;
 }

@@ -36,4 +36,7 @@ static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned mem
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
                         size_t card_bytes) ARC_MUST_CHECK;
 
+/* Break the module after an error of messages like these; if time is up, `missing` has not come. */
+void mca_gather_break(arc_module_t *module, arc_status_t status, unsigned missing);
+
 #endif

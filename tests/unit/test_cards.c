@@ -1,0 +1,179 @@
+/*
+ * Cards: each partner gets the one that is meant for it, under any order and delay of messages; and
+ * if a partner does not come, the wait ends and names it.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cards.h"
+#include "fiber.h"
+#include "sim_stream.h"
+#include "testlib.h"
+
+enum { SEED = 20261124, RANKS = 6, PARTNERS = RANKS - 1, CARD_BYTES = 300, LIMIT_NS = 50000000 };
+
+/* A rank of the job, which trades in a fiber: arc_cards_trade() waits. */
+typedef struct actor {
+    unsigned rank_of[PARTNERS];
+    unsigned char sent[PARTNERS][CARD_BYTES];
+    unsigned char received[PARTNERS][CARD_BYTES];
+    arc_stream_request_t requests[PARTNERS][2];
+    arc_stream_t *stream;
+    arc_wait_t wait;
+    size_t card_bytes;
+    arc_status_t status;
+    unsigned missing;
+} actor_t;
+
+static sim_network_t *network;
+
+static void no_progress(void)
+{
+}
+
+static unsigned char byte_of(unsigned from, unsigned to, unsigned i)
+{
+    return (unsigned char) (from * 31 + to * 7 + i);
+}
+
+static void fill_actor(actor_t *actor, unsigned rank)
+{
+    memset(actor, 0, sizeof *actor);
+    for (unsigned i = 0; i < PARTNERS; ++i) {
+        actor->rank_of[i] = (rank + 1 + i) % RANKS;
+        for (unsigned at = 0; at < CARD_BYTES; ++at) {
+            actor->sent[i][at] = byte_of(rank, actor->rank_of[i], at);
+        }
+    }
+    actor->stream = sim_network_stream(network, rank);
+    actor->wait = (arc_wait_t){.progress = no_progress, .timeout_ns = LIMIT_NS};
+    actor->card_bytes = CARD_BYTES;
+    actor->missing = RANKS;
+}
+
+static void trade(void *context)
+{
+    actor_t *actor = context;
+    const arc_cards_t cards = {.partners = PARTNERS,
+                               .rank_of = actor->rank_of,
+                               .card_bytes = actor->card_bytes,
+                               .sent = actor->sent,
+                               .received = actor->received,
+                               .requests = &actor->requests[0][0]};
+
+    actor->status = arc_cards_trade(&cards, actor->stream, &actor->wait, &actor->missing);
+}
+
+/* All ranks but `absent`, until each has come to an end. */
+static void run_all(actor_t *actors, unsigned absent)
+{
+    arc_fiber_t *fibers[RANKS];
+    bool runs[RANKS] = {false};
+    unsigned running = 0;
+
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        fibers[rank] = arc_fiber_new();
+        assert_non_null(fibers[rank]);
+        if (rank != absent) {
+            arc_fiber_begin(fibers[rank], trade, &actors[rank]);
+            runs[rank] = true;
+            running += 1;
+        }
+    }
+    while (running > 0) {
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            if (runs[rank] && !arc_fiber_resume(fibers[rank])) {
+                runs[rank] = false;
+                running -= 1;
+            }
+        }
+        sim_network_pass(network);
+    }
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        arc_fiber_free(fibers[rank]);
+    }
+}
+
+static void each_gets_the_card_that_is_meant_for_it(void **state)
+{
+    static actor_t actors[RANKS];
+    (void) state;
+
+    for (unsigned turn = 0; turn < 20; ++turn) {
+        const sim_options_t options = {
+            .seed = SEED + turn, .delay_max = 1 + turn, .eager_max = turn % 3};
+        network = sim_network_new(RANKS, &options);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            fill_actor(&actors[rank], rank);
+            actors[rank].wait.timeout_ns = 0;
+        }
+        run_all(actors, RANKS);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            assert_int_equal(ARC_OK, actors[rank].status);
+            for (unsigned i = 0; i < PARTNERS * CARD_BYTES; ++i) {
+                const unsigned from = actors[rank].rank_of[i / CARD_BYTES];
+                assert_int_equal(byte_of(from, rank, i % CARD_BYTES),
+                                 actors[rank].received[i / CARD_BYTES][i % CARD_BYTES]);
+            }
+        }
+        assert_int_equal(0, sim_network_outstanding(network));
+        sim_network_free(network);
+    }
+}
+
+static void who_does_not_come_is_named_in_time(void **state)
+{
+    static actor_t actors[RANKS];
+    (void) state;
+
+    for (unsigned absent = 0; absent < RANKS; ++absent) {
+        const sim_options_t options = {.seed = SEED + absent, .delay_max = 4, .eager_max = 1};
+        network = sim_network_new(RANKS, &options);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            fill_actor(&actors[rank], rank);
+        }
+        run_all(actors, absent);
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            if (rank != absent) {
+                assert_int_equal(ARC_ERR_TIMEOUT, actors[rank].status);
+                assert_int_equal(absent, actors[rank].missing);
+            }
+        }
+        assert_int_equal(0, sim_network_outstanding(network));
+        sim_network_free(network);
+    }
+}
+
+static void a_card_of_another_length_is_an_error(void **state)
+{
+    static actor_t actors[RANKS];
+    const sim_options_t options = {.seed = SEED, .delay_max = 4, .eager_max = 1};
+    (void) state;
+
+    network = sim_network_new(RANKS, &options);
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        fill_actor(&actors[rank], rank);
+    }
+    actors[1].card_bytes = CARD_BYTES - 1;
+    run_all(actors, RANKS);
+    assert_int_equal(ARC_ERR_PROTOCOL, actors[0].status);
+    assert_int_equal(0, sim_network_outstanding(network));
+    sim_network_free(network);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gets_the_card_that_is_meant_for_it),
+        cmocka_unit_test(who_does_not_come_is_named_in_time),
+        cmocka_unit_test(a_card_of_another_length_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
