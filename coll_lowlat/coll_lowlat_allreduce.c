@@ -150,11 +150,14 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lo
     enum { TEXT_BYTES = 256 };
     char missing[TEXT_BYTES] = "";
 
-    if (ARC_ERR_TIMEOUT == status) {
+    const unsigned lost = lowlat_net_lost(module);
+    if (lost < (unsigned) ompi_comm_size(module->base.comm)) {
+        (void) snprintf(missing, sizeof missing, "; the connection to rank %u is broken", lost);
+    } else if (ARC_ERR_TIMEOUT == status) {
         coll_lowlat_describe_missing(module, task, missing, sizeof missing);
-        if (NULL != task->group->net) {
-            lowlat_hierarchical_abort(task);
-        }
+    }
+    if (ARC_ERR_TIMEOUT == status && NULL != task->group->net) {
+        lowlat_hierarchical_abort(task);
     }
     return arc_module_break(&module->base, status, missing);
 }

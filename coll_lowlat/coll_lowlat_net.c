@@ -353,6 +353,16 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     module->net.pipe = NULL;
 }
 
+unsigned lowlat_net_lost(const lowlat_module_t *module)
+{
+    const lowlat_port_t *port = module->port;
+    const unsigned lost = NULL == port || !port->has_window ? 0 : ucx_window_lost(&port->window);
+
+    return NULL == port || lost >= port->window.window.peers
+               ? (unsigned) ompi_comm_size(module->base.comm)
+               : arc_put_streams_rank(port->streams, lost);
+}
+
 const char *lowlat_net_text(const lowlat_module_t *module)
 {
     return NULL == module->group.net ? ""

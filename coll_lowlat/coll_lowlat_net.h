@@ -25,6 +25,9 @@ void lowlat_net_connect(struct lowlat_module *module);
 /* Undo all; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
 void lowlat_net_release(struct lowlat_module *module, bool keeps);
 
+/* A rank to which the connection for puts is broken, or as many as there are ranks. */
+unsigned lowlat_net_lost(const struct lowlat_module *module);
+
 /* For the log: "messages; ", "puts over rc,dc; ", or "" on one node. */
 const char *lowlat_net_text(const struct lowlat_module *module);
 

@@ -9,6 +9,8 @@
 enum {
     ALIGNMENT_BYTES = 64,
     OPERATIONS = 8, /* of a stream, that no memory is needed for in a call */
+    /* To look whether the peers are there takes about as long as a few polls. */
+    POLLS_PER_LOOK = 32,
 };
 
 /* The peers of a stream, and who is next: started operations run in their order. */
@@ -43,6 +45,7 @@ typedef struct put_stream {
     operation_t **end;
     operation_t *idle;
     arc_status_t failed;
+    unsigned polls;
 } put_stream_t;
 
 struct arc_put_streams {
@@ -150,10 +153,12 @@ static arc_status_t progress_all(put_stream_t *stream)
         puts_pending = puts_pending || at->link->ring.ended < at->link->ring.sent ||
                        NULL != at->link->ring.credit_put.handle;
     }
-    if (puts_pending) {
+    if (0 == ++stream->polls % POLLS_PER_LOOK) {
+        stream->failed = window->ops->look(window);
+    } else if (puts_pending) {
         window->ops->progress(window);
     }
-    return ARC_OK;
+    return stream->failed;
 }
 
 static link_t *find_link(put_stream_t *stream, unsigned rank)
@@ -392,4 +397,9 @@ void arc_put_streams_free(arc_put_streams_t *streams)
 arc_stream_t *arc_put_streams_get(arc_put_streams_t *streams, unsigned number)
 {
     return &streams->streams[number].stream;
+}
+
+unsigned arc_put_streams_rank(const arc_put_streams_t *streams, unsigned peer)
+{
+    return streams->rank_of[peer];
 }

@@ -7,7 +7,8 @@
  *          longer: alpha + n beta and a fence for each slot_bytes.  The reader copies once.
  *
  * A send ends when its fragments are put and the buffer is not needed any more: a message of more
- * fragments than slots waits for the receiver.
+ * fragments than slots waits for the receiver.  Who waits has the window look for peers that are
+ * gone, and ends with an error if one is.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -36,5 +37,8 @@ arc_status_t arc_put_streams_new(arc_put_streams_t **streams, arc_window_t *wind
 void arc_put_streams_free(arc_put_streams_t *streams);
 
 arc_stream_t *arc_put_streams_get(arc_put_streams_t *streams, unsigned number);
+
+/* The rank that is peer `peer` of the window. */
+unsigned arc_put_streams_rank(const arc_put_streams_t *streams, unsigned peer);
 
 #endif

@@ -9,6 +9,8 @@
  *   progress   peers need do nothing for a put to become visible to them.  We may have to call
  *              progress until the request of a put has ended.
  *   blocking   nothing waits for a peer's program.
+ *   death      a put to a peer that is gone may end all the same, and nothing else tells of it:
+ *              who waits for a peer must look now and then.
  *   errors     after any error the window is dead: nothing that was put counts.
  *
  * Peers are numbered from 0; `number_at_peer` tells under which number each knows us.
@@ -54,6 +56,9 @@ typedef struct arc_window_ops {
 
     /* Drive what was put. */
     void (*progress)(arc_window_t *window);
+
+    /* The same, and look whether all peers are there: an error if one is gone. */
+    arc_status_t (*look)(arc_window_t *window) ARC_MUST_CHECK;
 } arc_window_ops_t;
 
 /* Embedded as the first member of an implementation. */

@@ -6,20 +6,24 @@
 
 #include "sizes.h"
 #include "ucx_window.h"
+#include "wait.h"
 
 enum {
     WORDS_BYTES = 64, /* a cache line for each peer: they write at the same time */
     PAGE_BYTES = 4096,
 };
 
+/* Networks need some seconds more to give a peer up. */
+static const int64_t knock_ns = ARC_NS_PER_SECOND;
+
 static const uint64_t card_magic = 0x6172632d70757431; /* "arc-put1" */
 static const uint64_t word_said = 1;
 
 /* Of a peer's words. */
-enum { HELLO, GOODBYE, WORDS };
+enum { HELLO, KNOCK, GOODBYE, WORDS };
 
 typedef struct ucx_endpoint {
-    ucp_ep_h ep;
+    ucx_peer_t *peer; /* the worker's */
     ucp_rkey_h key;
     uint64_t base;
     uint64_t words;
@@ -28,6 +32,11 @@ typedef struct ucx_endpoint {
 } ucx_endpoint_t;
 
 /* ---- the window ---- */
+
+static bool is_lost(const ucx_window_t *window, unsigned peer)
+{
+    return __atomic_load_n(&window->endpoint[peer].peer->lost, __ATOMIC_RELAXED);
+}
 
 static void put_ended(void *request, ucs_status_t status, void *user)
 {
@@ -69,7 +78,7 @@ static arc_status_t put_to(ucx_window_t *window, const ucx_endpoint_t *endpoint,
 
     ucx_worker_lock(worker);
     ucs_status_ptr_t returned =
-        worker->library->ucp_put_nbx(endpoint->ep, source, bytes, to, endpoint->key, &param);
+        worker->library->ucp_put_nbx(endpoint->peer->ep, source, bytes, to, endpoint->key, &param);
     arc_status_t status = take_request(worker, returned, request);
     ucx_worker_unlock(worker);
     return status;
@@ -121,9 +130,56 @@ static arc_status_t window_test(arc_window_t *base, arc_window_request_t *reques
                                     : ARC_ERR_TRANSPORT;
 }
 
+unsigned ucx_window_lost(const ucx_window_t *window)
+{
+    unsigned peer = 0;
+
+    if (!__atomic_load_n(&window->worker->loses, __ATOMIC_ACQUIRE)) {
+        return window->window.peers;
+    }
+    while (peer < window->window.peers && !is_lost(window, peer)) {
+        ++peer;
+    }
+    return peer;
+}
+
 static void window_progress(arc_window_t *base)
 {
     (void) ucx_worker_drive(((ucx_window_t *) base)->worker);
+}
+
+static arc_status_t put_word(ucx_window_t *window, unsigned peer, unsigned word)
+{
+    ucx_endpoint_t *endpoint = &window->endpoint[peer];
+
+    return put_to(window, endpoint, endpoint->words + word * sizeof word_said, &word_said,
+                  sizeof word_said, &endpoint->said[word]);
+}
+
+/* An error of a put means that the peer will be lost soon. */
+static void knock(ucx_window_t *window)
+{
+    for (unsigned peer = 0; peer < window->window.peers; ++peer) {
+        if (ARC_OK == arc_window_test(&window->window, &window->endpoint[peer].said[KNOCK])) {
+            (void) put_word(window, peer, KNOCK);
+        }
+    }
+}
+
+static arc_status_t window_look(arc_window_t *base)
+{
+    ucx_window_t *window = (ucx_window_t *) base;
+    const int64_t now_ns = arc_now_ns();
+
+    (void) ucx_worker_drive(window->worker);
+    if (ucx_window_lost(window) < base->peers) {
+        return ARC_ERR_TRANSPORT;
+    }
+    if (now_ns - window->knocked_ns >= knock_ns) {
+        window->knocked_ns = now_ns;
+        knock(window);
+    }
+    return ARC_OK;
 }
 
 /* ---- set-up ---- */
@@ -174,7 +230,8 @@ arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_
                                          .fence = window_fence,
                                          .test = window_test,
                                          .drop = window_drop,
-                                         .progress = window_progress};
+                                         .progress = window_progress,
+                                         .look = window_look};
 
     *window = (ucx_window_t){.window = {.ops = &ops, .bytes = bytes, .peers = peers},
                              .worker = worker,
@@ -250,29 +307,19 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_ca
     endpoint->words = card->words;
     window->number_at_peer[peer] = card->number;
     ucx_worker_lock(worker);
-    endpoint->ep = ucx_worker_endpoint(worker, card->address, card->address_bytes);
-    bool attached = NULL != endpoint->ep;
-    if (!attached) {
-        endpoint->key = NULL;
-    } else if (UCS_OK != library->ucp_ep_rkey_unpack(endpoint->ep, card->key, &endpoint->key)) {
+    endpoint->peer = ucx_worker_peer(worker, card->address, card->address_bytes);
+    bool attached = NULL != endpoint->peer;
+    if (attached &&
+        UCS_OK != library->ucp_ep_rkey_unpack(endpoint->peer->ep, card->key, &endpoint->key)) {
         endpoint->key = NULL;
         attached = false;
-    } else {
-        attached = is_native(worker, endpoint);
     }
+    attached = attached && is_native(worker, endpoint);
     ucx_worker_unlock(worker);
     return attached ? ARC_OK : ARC_UNSUPPORTED;
 }
 
 /* ---- hello and goodbye ---- */
-
-static arc_status_t put_word(ucx_window_t *window, unsigned peer, unsigned word)
-{
-    ucx_endpoint_t *endpoint = &window->endpoint[peer];
-
-    return put_to(window, endpoint, endpoint->words + word * sizeof word_said, &word_said,
-                  sizeof word_said, &endpoint->said[word]);
-}
 
 static bool has_said(const ucx_window_t *window, unsigned peer, unsigned word)
 {
@@ -302,7 +349,7 @@ arc_status_t ucx_window_greeted(ucx_window_t *window)
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {
         arc_status_t status = arc_window_test(&window->window, &window->endpoint[peer].said[HELLO]);
         if (ARC_OK == status && !has_said(window, peer, HELLO)) {
-            status = ARC_IN_PROGRESS;
+            status = is_lost(window, peer) ? ARC_ERR_TRANSPORT : ARC_IN_PROGRESS;
         }
         if (ARC_OK != status) {
             return status;
@@ -319,13 +366,13 @@ void ucx_window_leave(ucx_window_t *window)
     (void) window_fence(&window->window);
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {
         ucx_endpoint_t *endpoint = &window->endpoint[peer];
-        if (NULL == endpoint->key) {
+        if (is_lost(window, peer)) {
             continue;
         }
-        /* An error here means that the peer is gone, which ends the wait for it as well. */
+        /* An error here means that the peer will be lost, too, which ends the wait for it. */
         (void) put_word(window, peer, GOODBYE);
         ucx_worker_lock(worker);
-        (void) take_request(worker, worker->library->ucp_ep_flush_nbx(endpoint->ep, &param),
+        (void) take_request(worker, worker->library->ucp_ep_flush_nbx(endpoint->peer->ep, &param),
                             &endpoint->flush);
         ucx_worker_unlock(worker);
     }
@@ -336,8 +383,9 @@ bool ucx_window_left(ucx_window_t *window)
     (void) ucx_worker_drive(window->worker);
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {
         ucx_endpoint_t *endpoint = &window->endpoint[peer];
-        if (NULL != endpoint->key &&
+        if (!is_lost(window, peer) &&
             (!has_said(window, peer, GOODBYE) || !is_over(window, &endpoint->said[HELLO]) ||
+             !is_over(window, &endpoint->said[KNOCK]) ||
              !is_over(window, &endpoint->said[GOODBYE]) || !is_over(window, &endpoint->flush))) {
             return false;
         }

@@ -9,6 +9,9 @@
  * the ranks agree that all went well.
  *
  *   hello      a put to each peer; who has all peers' hellos knows that puts to it work
+ *   knock      one more hello every second while we wait: a network that gets no answer to it
+ *              tells UCX, and UCX us, that the peer is gone.  Over shared memory UCX itself looks
+ *              whether the peer's process lives (UCX_KEEPALIVE_INTERVAL, 20 seconds).
  *   goodbye    our last put to a peer, behind a fence: what a peer puts late, a credit that nobody
  *              waits for any more, comes before its goodbye.  Memory is given back after all
  *              goodbyes, not before.
@@ -54,6 +57,7 @@ typedef struct ucx_window {
     unsigned char *words;          /* hello and goodbye of each peer */
     unsigned *number_at_peer;      /* [peers] */
     struct ucx_endpoint *endpoint; /* [peers] */
+    int64_t knocked_ns;
 } ucx_window_t;
 
 /* The memory that ucx_window_create() takes for a window of `bytes` bytes. */
@@ -78,8 +82,11 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer,
 arc_status_t ucx_window_greet(ucx_window_t *window) ARC_MUST_CHECK;
 arc_status_t ucx_window_greeted(ucx_window_t *window) ARC_MUST_CHECK;
 
+/* A peer whose connection is broken, or as many as there are peers. */
+unsigned ucx_window_lost(const ucx_window_t *window);
+
 /*
- * Say goodbye to all peers that were attached.  Nothing is put after that, but the memory and the
+ * Say goodbye to all peers that are not lost.  Nothing is put after that, but the memory and the
  * sources of what was put must stay until all of them have left, too.
  */
 void ucx_window_leave(ucx_window_t *window);

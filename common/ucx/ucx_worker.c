@@ -8,6 +8,22 @@
 
 enum { CLOSE_TURNS = 1000000 }; /* of progress at most, for an endpoint to close */
 
+/*
+ * What UCX must do otherwise than by default, or than the user says.  UCX up to 1.17 knows what is
+ * set for a transport by the shorter name, later releases by the one with the transport in front;
+ * neither minds the other.
+ */
+static const struct {
+    const char *name;
+    const char *value;
+} settings[] = {
+    /* Shared memory must see, too, that a peer is gone. */
+    {"MM_ERROR_HANDLING", "y"},
+    {"POSIX_ERROR_HANDLING", "y"},
+};
+
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
 static arc_status_t open_context(ucx_worker_t *worker)
 {
     const ucx_library_t *library = worker->library;
@@ -19,6 +35,9 @@ static arc_status_t open_context(ucx_worker_t *worker)
         return ARC_UNSUPPORTED;
     }
     ucs_status_t status = library->ucp_config_modify(config, "TLS", worker->transports);
+    for (unsigned i = 0; UCS_OK == status && i < SETTINGS; ++i) {
+        status = library->ucp_config_modify(config, settings[i].name, settings[i].value);
+    }
     if (UCS_OK == status) {
         status = library->ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config,
                                            &worker->context);
@@ -68,27 +87,33 @@ arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library,
     return ARC_OK;
 }
 
-/* Requests that fail are seen where they are tested. */
-static void ignore_error(void *context, ucp_ep_h ep, ucs_status_t status)
+/* From ucp_worker_progress(): whoever drives the worker has the lock. */
+static void lose_peer(void *context, ucp_ep_h ep, ucs_status_t status)
 {
-    (void) context;
+    ucx_peer_t *peer = context;
     (void) ep;
     (void) status;
+
+    __atomic_store_n(&peer->lost, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&peer->worker->loses, true, __ATOMIC_RELEASE);
 }
 
-ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t address_bytes)
+/* Without that mode a lost peer ends the process. */
+static bool make_endpoint(ucx_worker_t *worker, const void *address, ucx_peer_t *peer)
 {
-    /* Without that mode a lost peer ends the process.  Not all of UCX's shared memory has it. */
-    const bool is_network = UCX_REACH_NETWORK == worker->reach;
     const ucp_ep_params_t params = {
-        .field_mask =
-            UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-            (is_network ? UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER
-                        : 0),
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = address,
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = ignore_error},
+        .err_handler = {.cb = lose_peer, .arg = peer},
     };
+
+    return UCS_OK == worker->library->ucp_ep_create(worker->worker, &params, &peer->ep);
+}
+
+ucx_peer_t *ucx_worker_peer(ucx_worker_t *worker, const void *address, size_t address_bytes)
+{
     ucx_peer_t *peer = worker->peers;
 
     while (NULL != peer && (peer->address_bytes != address_bytes ||
@@ -96,11 +121,14 @@ ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t a
         peer = peer->next;
     }
     if (NULL != peer) {
-        return peer->ep;
+        return peer;
     }
-    peer = malloc(sizeof *peer + address_bytes);
-    if (NULL == peer ||
-        UCS_OK != worker->library->ucp_ep_create(worker->worker, &params, &peer->ep)) {
+    peer = calloc(1, sizeof *peer + address_bytes);
+    if (NULL == peer) {
+        return NULL;
+    }
+    peer->worker = worker;
+    if (!make_endpoint(worker, address, peer)) {
         free(peer);
         return NULL;
     }
@@ -108,7 +136,7 @@ ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t a
     memcpy(peer->address, address, address_bytes);
     peer->next = worker->peers;
     worker->peers = peer;
-    return peer->ep;
+    return peer;
 }
 
 /* All puts are out, or their peers are gone; a while, then the worker is destroyed anyway. */
@@ -149,9 +177,6 @@ int ucx_worker_drive(ucx_worker_t *worker)
 {
     int events = 0;
 
-    if (0 == __atomic_load_n(&worker->pending, __ATOMIC_RELAXED)) {
-        return 0;
-    }
     /* Who holds the lock drives it, too. */
     if (!worker->locks || 0 == pthread_mutex_trylock(&worker->lock)) {
         events = (int) worker->library->ucp_worker_progress(worker->worker);

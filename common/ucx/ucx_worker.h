@@ -19,7 +19,9 @@
 /* A process that we put to: one endpoint for all windows, as long as the worker. */
 typedef struct ucx_peer {
     struct ucx_peer *next;
+    struct ucx_worker *worker;
     ucp_ep_h ep;
+    bool lost; /* the connection is broken, which UCX told; atomic */
     size_t address_bytes;
     unsigned char address[]; /* of its worker: tells it from others */
 } ucx_peer_t;
@@ -36,6 +38,7 @@ typedef struct ucx_worker {
     pthread_mutex_t lock; /* around every call of UCX; never held while waiting for a peer */
     bool locks;           /* several threads use MPI at the same time */
     unsigned pending;     /* puts and flushes that have not ended, and holds; atomic */
+    bool loses;           /* some peer is lost; atomic */
 } ucx_worker_t;
 
 /*
@@ -47,16 +50,21 @@ arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library,
 void ucx_worker_close(ucx_worker_t *worker);
 
 /*
- * The endpoint to the worker that has this address, made if there is none; NULL: it cannot be.
- * Under the lock.  Endpoints stay to the end: UCX (1.13) destroys one only by force, which it
- * refuses to endpoints over shared memory, and to make one anew costs a connection.
+ * The process whose worker has this address, with an endpoint, made if there is none; NULL: it
+ * cannot be.  Under the lock.  Endpoints stay to the end: to make one anew costs a connection.
  */
-ucp_ep_h ucx_worker_endpoint(ucx_worker_t *worker, const void *address, size_t address_bytes);
+ucx_peer_t *ucx_worker_peer(ucx_worker_t *worker, const void *address, size_t address_bytes);
 
-/* Drive what has not ended; the number of events.  Nothing to do costs next to nothing. */
+/* Drive it; the number of events. */
 int ucx_worker_drive(ucx_worker_t *worker);
 
-/* While it is held it is driven even if nothing of ours is under way: a peer connects to us. */
+/* Is anything of ours under way, or is it held? */
+static inline bool ucx_worker_is_busy(ucx_worker_t *worker)
+{
+    return 0 != __atomic_load_n(&worker->pending, __ATOMIC_RELAXED);
+}
+
+/* While it is held it is busy even if nothing of ours is under way: a peer connects to us. */
 static inline void ucx_worker_hold(ucx_worker_t *worker)
 {
     (void) __atomic_fetch_add(&worker->pending, 1, __ATOMIC_RELAXED);

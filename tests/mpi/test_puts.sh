@@ -69,6 +69,19 @@ for list in all sm posix,self ^sysv; do
     mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
 done
 
+# killed ALGORITHM: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
+killed() {
+    mpi_start 3 60 "$puts --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $1 \
+        --enable-recovery -x UCX_KEEPALIVE_INTERVAL=100ms" killed -r 2
+    [ "$mpi_status" -eq 124 ] || mpi_status=0
+    mpi_judge "np=3, $1, rank 2 is killed"
+    mpi_says "$1: the others name rank 2" \
+        "rank [01]: MPI_Allreduce failed: transport error; the connection to rank 2 is broken" 2
+}
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    killed "$algorithm"
+done
+
 # What counts between nodes that are none is messages, unless asked for.
 mpi_start 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
 mpi_judge "np=4, auto"

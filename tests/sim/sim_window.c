@@ -49,6 +49,7 @@ struct sim_windows {
     uint64_t puts;
     uint64_t fences;
     bool down;
+    unsigned lost; /* a rank that is gone, which only a look tells; `ranks`: none */
     bool fault_happened;
 };
 
@@ -196,12 +197,25 @@ static void sim_progress(arc_window_t *window)
     (void) window;
 }
 
+static arc_status_t sim_look(arc_window_t *window)
+{
+    const endpoint_t *endpoint = (const endpoint_t *) window;
+
+    for (unsigned i = 0; i < endpoint->peers.count; ++i) {
+        if (endpoint->peers.rank_of[i] == endpoint->windows->lost) {
+            return ARC_ERR_TRANSPORT;
+        }
+    }
+    return ARC_OK;
+}
+
 static const arc_window_ops_t sim_ops = {
     .put = sim_put,
     .fence = sim_fence,
     .test = sim_test,
     .drop = sim_drop,
     .progress = sim_progress,
+    .look = sim_look,
 };
 
 /* ---- time ---- */
@@ -270,6 +284,7 @@ sim_windows_t *sim_windows_new(unsigned ranks, const sim_peers_t *peers, const s
     *windows = (sim_windows_t){
         .options = *options,
         .ranks = ranks,
+        .lost = ranks,
         .random = test_random_of(options->seed, ranks),
         .endpoints = test_alloc(ranks * sizeof(endpoint_t)),
     };
@@ -310,6 +325,11 @@ void sim_windows_free(sim_windows_t *windows)
 arc_window_t *sim_windows_get(sim_windows_t *windows, unsigned rank)
 {
     return &windows->endpoints[rank].window;
+}
+
+void sim_windows_lose(sim_windows_t *windows, unsigned rank)
+{
+    windows->lost = rank;
 }
 
 void sim_windows_down(sim_windows_t *windows)

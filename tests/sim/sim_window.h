@@ -43,6 +43,9 @@ arc_window_t *sim_windows_get(sim_windows_t *windows, unsigned rank);
 /* Let time pass: some words of one put may become visible. */
 void sim_windows_pass(sim_windows_t *windows);
 
+/* From now on a rank is gone: its peers' puts end all the same, and a look is an error. */
+void sim_windows_lose(sim_windows_t *windows, unsigned rank);
+
 /* From now on every call fails. */
 void sim_windows_down(sim_windows_t *windows);
 

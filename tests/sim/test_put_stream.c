@@ -232,6 +232,23 @@ static void a_message_that_is_too_long_is_an_error(void **state)
     }
 }
 
+/* Nothing is under way on this side, and no put tells of it: the reader must have looked. */
+static void who_waits_for_a_peer_that_is_gone_is_told(void **state)
+{
+    unsigned char room[100];
+    two_t two = two_new(&configs[1].config);
+    arc_stream_request_t receive = {.handle = NULL};
+    (void) state;
+
+    assert_int_equal(ARC_OK,
+                     two.stream[1]->ops->receive(two.stream[1], 0, room, sizeof room, &receive));
+    assert_int_equal(ARC_IN_PROGRESS, await_end(&two, &receive));
+    sim_windows_lose(two.windows, 0);
+    assert_int_equal(ARC_ERR_TRANSPORT, await_end(&two, &receive));
+    two.stream[1]->ops->abort(two.stream[1], &receive);
+    two_free(&two);
+}
+
 static void there_are_no_messages_with_ranks_that_are_no_peers(void **state)
 {
     two_t two = two_new(&configs[0].config);
@@ -319,6 +336,7 @@ int main(void)
         cmocka_unit_test(unanswered_messages_need_a_credit_for_half_the_slots),
         cmocka_unit_test(long_messages_need_a_fence_for_each_fragment),
         cmocka_unit_test(a_message_that_is_too_long_is_an_error),
+        cmocka_unit_test(who_waits_for_a_peer_that_is_gone_is_told),
         cmocka_unit_test(there_are_no_messages_with_ranks_that_are_no_peers),
         cmocka_unit_test(an_old_credit_is_none),
         cmocka_unit_test(a_network_without_fences_is_noticed_where_they_count),
