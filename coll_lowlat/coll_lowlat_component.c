@@ -109,12 +109,12 @@ static int lowlat_close(void)
     lowlat_book_close(&component->book);
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
-    lowlat_puts_close(&component->puts);
+    const bool done = lowlat_puts_close(&component->puts);
     lowlat_pool_close(&component->pool);
-    if (component->ucx_open) {
+    if (component->ucx_open && done) {
         ucx_library_close(&component->ucx);
-        component->ucx_open = false;
     }
+    component->ucx_open = false;
     return arc_component_close(&component->base);
 }
 

@@ -26,7 +26,7 @@
 #include "sizes.h"
 
 enum {
-    GREETING_SECONDS = 30, /* far more than connections take, also of many at a time */
+    GREETING_SECONDS = ARC_SETTLED(15, 4), /* far more than connections take, also of many */
 };
 
 /* How far the set-up of puts came on a rank; of all ranks the least counts. */
@@ -195,6 +195,7 @@ static outcome_t agree_on_outcome(lowlat_module_t *module, outcome_t own)
 
 static void use_port(lowlat_module_t *module, lowlat_port_t *port)
 {
+    lowlat_puts_connected(&mca_coll_lowlat_component.puts);
     module->port = port;
     for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
         module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
@@ -204,7 +205,7 @@ static void use_port(lowlat_module_t *module, lowlat_port_t *port)
     }
 }
 
-/* Steps 1 to 3; the port is used, freed, or on the list of those that have left. */
+/* Steps 1 to 3; the port is used, freed, or left to the end of the process. */
 static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
 {
     lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
@@ -216,23 +217,17 @@ static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiri
         }
         return outcome;
     }
-    ucx_worker_hold(&puts->worker);
+    lowlat_puts_hold(puts);
     outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
-    if (CONNECTED != outcome) {
-        lowlat_port_free(port); /* nobody has put anything */
-    } else {
+    if (CONNECTED == outcome) {
         outcome = agree_on_outcome(module, greet_partners(module, port));
-        if (CONNECTED == outcome) {
-            use_port(module, port);
-        } else {
-            /* It would take as long for every communicator. */
-            (void) pthread_mutex_lock(&puts->lock);
-            puts->refused = true;
-            (void) pthread_mutex_unlock(&puts->lock);
-            lowlat_port_leave(puts, port);
-        }
     }
-    ucx_worker_release(&puts->worker);
+    if (CONNECTED == outcome) {
+        use_port(module, port);
+    } else {
+        lowlat_puts_refuse(puts);
+    }
+    lowlat_puts_release(puts);
     return outcome;
 }
 

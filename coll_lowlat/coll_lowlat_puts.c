@@ -22,7 +22,30 @@ void lowlat_port_free(lowlat_port_t *port)
     free(port);
 }
 
-/* Free the ports that all peers have left; under the lock. */
+static int drive_puts(void);
+
+/* Under the lock, as what follows. */
+static void add_user(lowlat_puts_t *puts)
+{
+    if (0 == puts->users++) {
+        (void) opal_progress_register(drive_puts);
+    }
+}
+
+static void remove_user(lowlat_puts_t *puts)
+{
+    if (0 == --puts->users) {
+        (void) opal_progress_unregister(drive_puts);
+    }
+}
+
+static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    lowlat_port_free(port);
+    remove_user(puts);
+}
+
+/* Free the ports that all peers have left. */
 static void free_left_ports(lowlat_puts_t *puts)
 {
     lowlat_port_t **at = &puts->leaving;
@@ -33,7 +56,7 @@ static void free_left_ports(lowlat_puts_t *puts)
             at = &port->next;
         } else {
             *at = port->next;
-            lowlat_port_free(port);
+            disconnect_port(puts, port);
         }
     }
 }
@@ -67,7 +90,6 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
         if (puts->open) {
             (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
                             puts->worker.transports);
-            (void) opal_progress_register(drive_puts);
         }
     }
     ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
@@ -81,12 +103,12 @@ void lowlat_puts_open(lowlat_puts_t *puts)
     (void) pthread_mutex_init(&puts->lock, NULL);
 }
 
-void lowlat_puts_close(lowlat_puts_t *puts)
+bool lowlat_puts_close(lowlat_puts_t *puts)
 {
     const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
+    const bool closes = !puts->refused;
 
     if (puts->open) {
-        (void) opal_progress_unregister(drive_puts);
         for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
              free_left_ports(puts)) {
             (void) sched_yield();
@@ -94,12 +116,46 @@ void lowlat_puts_close(lowlat_puts_t *puts)
         while (NULL != puts->leaving) {
             lowlat_port_t *port = puts->leaving;
             puts->leaving = port->next;
-            lowlat_port_free(port);
+            disconnect_port(puts, port);
         }
-        ucx_worker_close(&puts->worker);
+        if (puts->users > 0) {
+            (void) opal_progress_unregister(drive_puts);
+        }
+        if (closes) {
+            ucx_worker_close(&puts->worker);
+        }
         puts->open = false;
     }
     (void) pthread_mutex_destroy(&puts->lock);
+    return closes;
+}
+
+void lowlat_puts_connected(lowlat_puts_t *puts)
+{
+    (void) pthread_mutex_lock(&puts->lock);
+    add_user(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+void lowlat_puts_hold(lowlat_puts_t *puts)
+{
+    ucx_worker_hold(&puts->worker);
+    lowlat_puts_connected(puts);
+}
+
+void lowlat_puts_release(lowlat_puts_t *puts)
+{
+    ucx_worker_release(&puts->worker);
+    (void) pthread_mutex_lock(&puts->lock);
+    remove_user(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+void lowlat_puts_refuse(lowlat_puts_t *puts)
+{
+    (void) pthread_mutex_lock(&puts->lock);
+    puts->refused = true;
+    (void) pthread_mutex_unlock(&puts->lock);
 }
 
 void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)

@@ -6,6 +6,13 @@
  * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
  * end of the process a peer is waited for only for a while: it may be dead.
  *
+ * Open MPI's progress function drives the worker while a set-up is under way or there are ports
+ * that are connected, and else does not know it.
+ *
+ * After a set-up whose partners did not all reach each other there are no new ports: it would take
+ * as long for every communicator.  The port of that set-up, the worker and UCX stay as they are to
+ * the end of the process (ucx_worker_close()).
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef COLL_LOWLAT_PUTS_H
@@ -33,21 +40,34 @@ typedef struct lowlat_puts {
     bool tried;          /* ... to open it; once is enough */
     bool open;
     bool refused;                      /* partners did not reach each other once */
+    unsigned users;                    /* set-ups and connected ports, also those that leave */
     char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
     bool complained;                   /* that there are no puts; likewise */
     lowlat_port_t *leaving;            /* peers may still put into them */
 } lowlat_puts_t;
 
 void lowlat_puts_open(lowlat_puts_t *puts);
-void lowlat_puts_close(lowlat_puts_t *puts);
+
+/* False: UCX must stay as it is to the end of the process. */
+bool lowlat_puts_close(lowlat_puts_t *puts);
 
 /* The worker, opened if this is its first use; NULL if there is none. */
 ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
 
-/* Free a port into which nobody puts. */
+/* Free a port that nobody has been told of. */
 void lowlat_port_free(lowlat_port_t *port);
 
-/* Nothing is put any more; what peers put is awaited. */
+/* Around a set-up: peers connect to us. */
+void lowlat_puts_hold(lowlat_puts_t *puts);
+void lowlat_puts_release(lowlat_puts_t *puts);
+
+/* There is one more port that is connected. */
+void lowlat_puts_connected(lowlat_puts_t *puts);
+
+/* There will be no more ports.  The one that partners did not reach is to be left as it is. */
+void lowlat_puts_refuse(lowlat_puts_t *puts);
+
+/* Of a connected port: nothing is put any more; what peers put is awaited. */
 void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
 
 #endif

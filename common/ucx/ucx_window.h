@@ -77,7 +77,9 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer,
 
 /*
  * Say hello to all peers; then, called again and again: have all of them said hello to us, and did
- * ours go out?  All ranks drive their workers meanwhile: connections need both ends.
+ * ours go out?  All ranks drive their workers meanwhile: connections need both ends.  A window that
+ * is given up here must stay as it is: peers may still put into it, and UCX may not be asked what
+ * became of ours (ucx_worker_close()).
  */
 arc_status_t ucx_window_greet(ucx_window_t *window) ARC_MUST_CHECK;
 arc_status_t ucx_window_greeted(ucx_window_t *window) ARC_MUST_CHECK;

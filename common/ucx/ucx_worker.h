@@ -47,6 +47,12 @@ typedef struct ucx_worker {
  */
 arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library, ucx_reach_t reach,
                              bool locks) ARC_MUST_CHECK;
+
+/*
+ * Only when all peers have answered once (ucx_window_greeted()).  UCX (1.13) ends the process when
+ * it closes, or drives for long, an endpoint whose peer has not answered: such a worker is left to
+ * the end of the process, and so are its windows and UCX itself.
+ */
 void ucx_worker_close(ucx_worker_t *worker);
 
 /*

@@ -69,6 +69,13 @@ for list in all sm posix,self ^sysv; do
     mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
 done
 
+# Nobody answers: sums by messages, and UCX is left alone, also in MPI_Finalize.  With numbers for tests the
+# ranks give up earlier.
+mpi_for_tests mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 1" unanswered
+mpi_judge "np=4, no answer"
+mpi_says "no answer: one line tells why" \
+    "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
+
 # killed ALGORITHM: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
 killed() {
     mpi_start 3 60 "$puts --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $1 \
