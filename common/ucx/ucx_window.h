@@ -21,6 +21,14 @@
  * Both are right here: the transports that ucx_worker.h allows acknowledge without the peer's
  * program.
  *
+ *   What the cheap fence rests on.  All puts to a peer go through one lane of one endpoint, a
+ *   queue pair that sends them in the order of our calls, those that UCX has queued first.  Where
+ *   PCI Express may reorder what the network writes (UCX_IB_PCI_RELAXED_ORDERING, by default on
+ *   some AMD and Fujitsu processors), UCX 1.13 marks the first put that goes out after the fence:
+ *   only that one is written in order.  With queued puts that is one from before the fence, and
+ *   with two endpoints on one queue pair (dc) one to somebody else.  So ucx_worker.c has our memory
+ *   registered without relaxed ordering: then every put is written in order, marked or not.
+ *
  * Words: a network writes whole words of an aligned put.  Over shared memory a put is a
  * memcpy, which moves aligned words whole in practice, on the machines this was tested on.
  *

@@ -8,25 +8,35 @@
 
 enum { CLOSE_TURNS = 1000000 }; /* of progress at most, for an endpoint to close */
 
-/*
- * What UCX must do otherwise than by default, or than the user says.  UCX up to 1.17 knows what is
- * set for a transport by the shorter name, later releases by the one with the transport in front;
- * neither minds the other.
- */
+/* Since 1.17 UCX knows the settings of a memory domain by names with the transport in front. */
+#if UCP_API_VERSION < UCP_VERSION(1, 17)
+#define DOMAIN_SETTING(_prefix, _name) _name
+#else
+#define DOMAIN_SETTING(_prefix, _name) _prefix _name
+#endif
+
+/* What UCX must do otherwise than by default, or than the user says. */
 static const struct {
+    const char *transport; /* among ours, or UCX would warn of a setting that nobody uses */
     const char *name;
     const char *value;
 } settings[] = {
     /*
+     * Memory that the network writes in the order of the puts, also where PCI Express may reorder:
+     * a fence of UCX 1.13 is a mark on the next put that goes out, and that is not the one that we
+     * put after the fence if UCX still has earlier ones in its queue.
+     */
+    {"rc", DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
+    {"dc", DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
+    /*
      * Who does not answer while a connection is made is given up by us, earlier.  UCX 1.13 fails an
      * assertion when it gives up, and windows that were connected before may still drive the
-     * worker. UCX looks within the same limit whether a connected peer is there; our windows do
+     * worker.  UCX looks within the same limit whether a connected peer is there; our windows do
      * that, too.
      */
-    {"UD_TIMEOUT", "1000000000s"},
+    {"rc", "UD_TIMEOUT", "1000000000s"},
     /* Shared memory must see, too, that a peer is gone. */
-    {"MM_ERROR_HANDLING", "y"},
-    {"POSIX_ERROR_HANDLING", "y"},
+    {"posix", "MM_ERROR_HANDLING", "y"},
 };
 
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
@@ -43,7 +53,9 @@ static arc_status_t open_context(ucx_worker_t *worker)
     }
     ucs_status_t status = library->ucp_config_modify(config, "TLS", worker->transports);
     for (unsigned i = 0; UCS_OK == status && i < SETTINGS; ++i) {
-        status = library->ucp_config_modify(config, settings[i].name, settings[i].value);
+        if (NULL != strstr(worker->transports, settings[i].transport)) {
+            status = library->ucp_config_modify(config, settings[i].name, settings[i].value);
+        }
     }
     if (UCS_OK == status) {
         status = library->ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config,
