@@ -11,7 +11,10 @@
 
 enum { PLAIN_TAG = 7 }; /* below the module's first; the component has those before */
 
-/* A vector of the call, and the place where another one of its kind is received. */
+/*
+ * Memory of ours: a vector of the call, and the place where another one of its kind is received.
+ * Messages that a time limit has ended may go on using it, so it is not freed then.
+ */
 typedef struct vectors {
     arc_module_t *module;
     struct ompi_datatype_t *type;
@@ -76,29 +79,33 @@ static arc_status_t receive_from(const arc_module_t *module, int rank, void *dat
 
 /* ---- allreduce ---- */
 
+/* Room for `needed` of them, 1 or 2; false: there is no memory. */
 static bool make_vectors(vectors_t *vectors, arc_module_t *module, size_t count,
-                         struct ompi_datatype_t *type)
+                         struct ompi_datatype_t *type, int needed)
 {
     ptrdiff_t gap = 0;
     size_t bytes = 0;
 
     *vectors = (vectors_t){.module = module, .type = type, .count = count};
     const bool fits = mca_bridge_span(type, count, &gap, &bytes);
-    for (int i = 0; fits && i < 2; ++i) {
-        vectors->memory[i] = malloc(bytes + 1);
-    }
-    if (NULL == vectors->memory[0] || NULL == vectors->memory[1]) {
-        return false;
+    for (int i = 0; i < needed; ++i) {
+        vectors->memory[i] = fits ? malloc(bytes + 1) : NULL;
+        if (NULL == vectors->memory[i]) {
+            return false;
+        }
     }
     vectors->own = vectors->memory[0] - gap;
-    vectors->other = vectors->memory[1] - gap;
+    vectors->other = needed > 1 ? vectors->memory[1] - gap : NULL;
     return true;
 }
 
-static void free_vectors(vectors_t *vectors)
+/* After the end of a call that came to `status`. */
+static void free_vectors(vectors_t *vectors, arc_status_t status)
 {
-    free(vectors->memory[0]);
-    free(vectors->memory[1]);
+    if (ARC_ERR_TIMEOUT != status) {
+        free(vectors->memory[0]);
+        free(vectors->memory[1]);
+    }
 }
 
 /*
@@ -175,7 +182,8 @@ static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summa
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    arc_status_t status = make_vectors(&vectors, module, count, type) ? ARC_OK : ARC_ERR_NO_MEMORY;
+    arc_status_t status =
+        make_vectors(&vectors, module, count, type, 2) ? ARC_OK : ARC_ERR_NO_MEMORY;
     if (ARC_OK == status) {
         (void) ompi_datatype_type_extent(type, &extent);
         (void) ompi_datatype_copy_content_same_ddt(type, count, (char *) vectors.own,
@@ -186,9 +194,7 @@ static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summa
         (void) ompi_datatype_copy_content_same_ddt(
             type, take, receive, (char *) vectors.own + (ptrdiff_t) from * extent);
     }
-    if (ARC_ERR_TIMEOUT != status) {
-        free_vectors(&vectors); /* else messages may still use them */
-    }
+    free_vectors(&vectors, status);
     return ARC_OK == status ? MPI_SUCCESS : break_call(module, slot, status, missing);
 }
 
@@ -244,25 +250,52 @@ static arc_status_t send_around(const arc_module_t *module, char *blocks, ptrdif
     return status;
 }
 
+/* Put this rank's block where it belongs among `blocks`, which are those of the program or ours. */
+static bool place_own(const void *send, int send_count, struct ompi_datatype_t *send_type,
+                      void *receive, char *blocks, ptrdiff_t offset_bytes, int count,
+                      struct ompi_datatype_t *type)
+{
+    if (MPI_IN_PLACE != send) {
+        return OMPI_SUCCESS == ompi_datatype_sndrcv(send, send_count, send_type,
+                                                    blocks + offset_bytes, count, type);
+    }
+    return receive == blocks || OMPI_SUCCESS == ompi_datatype_copy_content_same_ddt(
+                                                    type, (size_t) count, blocks + offset_bytes,
+                                                    (char *) receive + offset_bytes);
+}
+
 int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
                         struct ompi_datatype_t *send_type, void *receive, int receive_count,
                         struct ompi_datatype_t *receive_type)
 {
+    const size_t all = (size_t) receive_count * (size_t) ompi_comm_size(module->comm);
+    /* Without a time limit no message outlives the call: they may use the program's memory. */
+    const bool limited = *module->component->timeout > 0;
+    vectors_t vectors = {.own = receive};
+    arc_status_t status = ARC_OK;
     ptrdiff_t extent = 0;
     int missing = 0;
 
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
+    if (limited && !make_vectors(&vectors, module, all, receive_type, 1)) {
+        status = ARC_ERR_NO_MEMORY;
+    }
+    char *blocks = (char *) vectors.own;
     (void) ompi_datatype_type_extent(receive_type, &extent);
     const ptrdiff_t block_bytes = extent * receive_count;
-    char *own = (char *) receive + ompi_comm_rank(module->comm) * block_bytes;
-    if (MPI_IN_PLACE != send &&
-        OMPI_SUCCESS !=
-            ompi_datatype_sndrcv(send, send_count, send_type, own, receive_count, receive_type)) {
-        return break_call(module, ARC_SLOT_allgather, ARC_ERR_PROTOCOL, 0);
+    if (ARC_OK == status &&
+        !place_own(send, send_count, send_type, receive, blocks,
+                   ompi_comm_rank(module->comm) * block_bytes, receive_count, receive_type)) {
+        status = ARC_ERR_PROTOCOL;
     }
-    const arc_status_t status =
-        send_around(module, receive, block_bytes, receive_count, receive_type, &missing);
+    if (ARC_OK == status) {
+        status = send_around(module, blocks, block_bytes, receive_count, receive_type, &missing);
+    }
+    if (ARC_OK == status && limited) {
+        (void) ompi_datatype_copy_content_same_ddt(receive_type, all, receive, blocks);
+    }
+    free_vectors(&vectors, status);
     return ARC_OK == status ? MPI_SUCCESS : break_call(module, ARC_SLOT_allgather, status, missing);
 }

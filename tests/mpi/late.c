@@ -15,6 +15,8 @@
  *             the one that the rank stays away from
  *   -s        MPI_Reduce_scatter_block of as many elements instead
  *   -g        MPI_Allgather, of as many elements in all
+ *   -u        the others unmap their buffers after the error, and then the rank that stayed away
+ *             comes to the call: what it receives and sends may not be theirs
  *   -l SEC    nobody stays away: a sum of so many elements that it takes longer than SEC must
  *             succeed, because the limit is for standing still
  *
@@ -25,6 +27,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,6 +100,22 @@ static void stay_away(int ranks, unsigned most_seconds)
     }
 }
 
+/* Memory that is gone when it is unmapped, whoever still uses it. */
+static float *map(int count)
+{
+    void *data = mmap(NULL, (size_t) count * sizeof(float), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    return data;
+}
+
+static void unmap(float *data, int count)
+{
+    munmap(data, (size_t) count * sizeof *data);
+}
+
 /*
  * The rank that stayed away comes when all others have given up, and is told.  Not always at once:
  * in powers of two it may have from the others all that the first agreement needs.
@@ -109,6 +128,31 @@ static void check_late_one(float *data, int count, unsigned limit_seconds)
 
     tap_check(code != MPI_SUCCESS, "the late rank's call returned success");
     tap_check(waited_seconds < limit_seconds, "the late rank's call took %.3f s", waited_seconds);
+}
+
+/* Which calls of the rank that stayed away succeed is not said: it may find all it needs. */
+static void check_unmapped(int count, int missing, unsigned away_seconds)
+{
+    float *data = map(count);
+    int rank;
+    int ranks;
+    long process = getpid();
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Bcast(&process, 1, MPI_LONG, missing, MPI_COMM_WORLD);
+    if (rank == missing) {
+        stay_away(ranks - 1, away_seconds);
+        (void) sum_ones(data, count);
+        unmap(data, count);
+    } else {
+        tap_check(sum_ones(data, count) != MPI_SUCCESS, "returned success without rank %d",
+                  missing);
+        unmap(data, count);
+        tap_check(kill((pid_t) process, SIGRTMIN) == 0, "no signal to rank %d", missing);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    tap_case("nobody uses the buffers of a call that has failed without rank %d", missing);
 }
 
 static void check_without(float *data, int count, int missing, unsigned away_seconds, bool is_first)
@@ -195,12 +239,13 @@ int main(int argc, char **argv)
     int count_before = 0;
     double long_seconds = 0;
     bool is_first = false;
+    bool unmaps = false;
     int option;
     int ranks;
 
     hold_signals();
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:b:l:sgf")) != -1) {
+    while ((option = getopt(argc, argv, "r:w:n:b:l:sgfu")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
         } else if (option == 'w') {
@@ -209,6 +254,8 @@ int main(int argc, char **argv)
             count = atoi(optarg);
         } else if (option == 'f') {
             is_first = true;
+        } else if (option == 'u') {
+            unmaps = true;
         } else if (option == 'b') {
             count_before = atoi(optarg);
         } else if (option == 's') {
@@ -232,7 +279,11 @@ int main(int argc, char **argv)
         if (!is_first) {
             check_before(data, count_before > 0 ? count_before : count, ranks);
         }
-        check_without(data, count, missing, away_seconds, is_first);
+        if (unmaps) {
+            check_unmapped(count, missing, away_seconds);
+        } else {
+            check_without(data, count, missing, away_seconds, is_first);
+        }
         free(data);
     }
     tap_finish();
