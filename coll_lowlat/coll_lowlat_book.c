@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -222,21 +224,45 @@ static void report(void)
     }
 }
 
+/*
+ * The file is written beside the old one, and takes its place when it is whole: another job may be
+ * reading the old one, and a disk that is full must not cost what was learned before.  A device or
+ * a link stays what it is, and is written to.  False: see errno.
+ */
+static bool write_file(const lowlat_book_t *book, const char *name)
+{
+    char beside[PATH_MAX];
+    struct stat old;
+    const bool in_place = 0 == lstat(name, &old) && !S_ISREG(old.st_mode);
+    const char *written = in_place ? name : beside;
+
+    if (snprintf(beside, sizeof beside, "%s.%ld", name, (long) getpid()) >= (int) sizeof beside) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    FILE *file = fopen(written, "w");
+    if (NULL == file) {
+        return false;
+    }
+    write_all(book, file);
+    const bool failed = 0 != ferror(file);
+    const bool whole = 0 == fclose(file) && !failed;
+    if (in_place || (whole && 0 == rename(beside, name))) {
+        return whole;
+    }
+    const int cause = errno;
+    (void) unlink(beside);
+    errno = cause;
+    return false;
+}
+
 void lowlat_book_close(lowlat_book_t *book)
 {
     const char *name = book->learn_file;
 
-    if (NULL != name && mca_coll_lowlat_component.base.first_process) {
-        FILE *file = fopen(name, "w");
-        const bool opened = NULL != file;
-        if (opened) {
-            write_all(book, file);
-        }
-        const bool failed = !opened || 0 != ferror(file);
-        if ((opened && 0 != fclose(file)) || failed) {
-            opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
-                        strerror(errno));
-        }
+    if (NULL != name && mca_coll_lowlat_component.base.first_process && !write_file(book, name)) {
+        opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
+                    strerror(errno));
     }
     report();
     free(book->learn_file);

@@ -10,6 +10,9 @@
 
 enum { LINE_BYTES = 1024, NS = 1000, TENTH_NS = 100, COUNT_MAX = 1 << 24 };
 
+/* Of nanoseconds in 64 bits, less one for a fraction: whatever was written. */
+#define TIME_US_MAX (UINT64_MAX / NS - 1)
+
 /* The number of the word, or that of the NULL behind the last one. */
 static unsigned find_word(const char *const *words, const char *word, size_t bytes)
 {
@@ -21,8 +24,9 @@ static unsigned find_word(const char *const *words, const char *word, size_t byt
     return i;
 }
 
-/* A number from `least` on at the beginning of `text`; what follows it, or NULL. */
-static const char *read_number(const char *text, uint32_t least, uint32_t *number)
+/* A number up to `most`, a tenth of 2^64 or less, at the beginning of `text`; what follows it, or
+ * NULL. */
+static const char *read_digits(const char *text, uint64_t most, uint64_t *number)
 {
     uint64_t value = 0;
 
@@ -31,28 +35,41 @@ static const char *read_number(const char *text, uint32_t least, uint32_t *numbe
     }
     for (; isdigit((unsigned char) *text); ++text) {
         value = 10 * value + (uint64_t) (*text - '0');
-        if (value > COUNT_MAX) {
+        if (value > most) {
             return NULL;
         }
     }
+    *number = value;
+    return text;
+}
+
+/* The same of a count from `least` on. */
+static const char *read_number(const char *text, uint32_t least, uint32_t *number)
+{
+    uint64_t value = 0;
+
+    text = read_digits(text, COUNT_MAX, &value);
+    if (NULL == text || value < least) {
+        return NULL;
+    }
     *number = (uint32_t) value;
-    return value >= least ? text : NULL;
+    return text;
 }
 
 /* "45", "45.2", "45.213": microseconds. */
 static bool read_time(const char *text, uint64_t *time_ns)
 {
-    uint32_t us = 0;
+    uint64_t us = 0;
     uint32_t fraction_ns = 0;
     uint32_t digit_ns = NS / 10;
 
-    text = read_number(text, 0, &us);
+    text = read_digits(text, TIME_US_MAX, &us);
     if (NULL != text && '.' == *text) {
         for (++text; isdigit((unsigned char) *text); ++text, digit_ns /= 10) {
             fraction_ns += (uint32_t) (*text - '0') * digit_ns;
         }
     }
-    *time_ns = (uint64_t) us * NS + fraction_ns;
+    *time_ns = us * NS + fraction_ns;
     return NULL != text && '\0' == *text;
 }
 

@@ -58,6 +58,21 @@ mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $mpi_scratch/none/none" expl
 mpi_judge "np=4 no place for a file"
 mpi_says "np=4 no place for a file: that is said" "learn_file .* cannot be written" 1
 
+# What another job may be reading stays whole: the file is a new one, and a link to the old one keeps that.
+echo "# old" >"$file.new"
+ln "$file.new" "$file.kept"
+ln -s "$file.linked" "$file.link"
+for written in new link; do
+    mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $file.$written" explored -n 100
+    mpi_judge "np=4 writes the $written file"
+    test "$(choices "$file.$written" | grep -c .)" -eq 4
+    mpi_result $? "np=4 writes the $written file: it has a line for each of the four lengths"
+done
+test "$(cat "$file.kept")" = "# old" && ! ls "$file".new.* 2>/dev/null
+mpi_result $? "np=4 writes the new file: the old one is not written to, and nothing else is left"
+test -h "$file.link"
+mpi_result $? "np=4 writes the link file: it is still a link"
+
 # Debian 13's mpirun cannot start a command for each rank.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then

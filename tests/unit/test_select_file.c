@@ -63,6 +63,8 @@ static void what_is_written_is_read_again(void **state)
         {4, 1, 1, 0, 10, 1, {63100, 45200, 0}},
         {3, 1, 2, 1, 24, 0, {12345600, 0, 99900}},
         {2, 8, 8, 0, 0, 2, {0, 0, 100}},
+        /* 17 s, two weeks, and as long as there are nanoseconds for, but for one microsecond */
+        {2, 1, 1, 1, 24, 1, {17000000000, 1209600000000000, UINT64_MAX / 1000 * 1000 - 1000}},
     };
     enum { LINES = sizeof lines / sizeof lines[0] };
     arc_learned_t learned;
@@ -103,6 +105,7 @@ static void wrong_lines_are_named_and_the_others_count(void **state)
         "nodes=4 ranks=2-1 over=messages bytes=1024 use=below",
         "nodes=4 ranks=1- over=messages bytes=1024 use=below",
         "nodes=4 ranks=1 over=messages bytes=1024 use=below doubling=fast",
+        "nodes=4 ranks=1 over=messages bytes=1024 use=below doubling=18446744073709551.0",
         "nodes=4 ranks=1 over=messages bytes=1024 use=below tripling=1",
         "nodes=4 ranks=1 over=messages bytes=1024 use=below and",
         "machin=x",
