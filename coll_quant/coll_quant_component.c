@@ -25,6 +25,10 @@ static const char *const algorithm_names[] = {
     NULL,
 };
 
+#define ARC_RETIRED_LIST "quant_retired.def"
+#define ARC_PARAM_LIST "quant_params.def"
+#include "param_retired.h"
+
 static bool quant_wanted(void);
 static int quant_register(void);
 static int quant_open(void);
@@ -55,6 +59,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
                 },
             .config = &mca_coll_quant_component.settings,
             .params = quant_params,
+            .retired = retired_params,
             .priority = &mca_coll_quant_component.settings.priority,
             .verbose = &mca_coll_quant_component.settings.verbose,
             .report = &mca_coll_quant_component.settings.report,
