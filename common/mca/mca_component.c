@@ -67,6 +67,7 @@ int arc_component_open(arc_component_t *component)
     component->in_whole_world = false;
     component->absence_told = false;
     memset(component->total, 0, sizeof component->total);
+    component->counting = NULL;
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -89,8 +90,36 @@ int arc_component_init_query(arc_component_t *component)
     return OMPI_SUCCESS;
 }
 
+/* What the module counted, to what the component counts. */
+static void end_tallies(arc_module_t *module)
+{
+    arc_component_t *component = module->component;
+
+    (void) pthread_mutex_lock(&component->lock);
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
+        if (NULL != tally) {
+            arc_tally_add(&component->total[slot], &tally[slot % ARC_COLLECTIVES]);
+        }
+    }
+    *module->counting_link = module->counting_next;
+    if (NULL != module->counting_next) {
+        module->counting_next->counting_link = module->counting_link;
+    }
+    module->counting_link = NULL;
+    (void) pthread_mutex_unlock(&component->lock);
+    for (arc_form_t form = 0; form < ARC_FORMS; ++form) {
+        free(module->tally[form]);
+        module->tally[form] = NULL;
+    }
+}
+
 int arc_component_close(arc_component_t *component)
 {
+    /* Persistent requests that the program has not freed keep their communicators. */
+    while (NULL != component->counting) {
+        end_tallies(component->counting);
+    }
     if (*component->report && component->first_process) {
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
             if (ARC_SLOT_allreduce == slot || arc_tally_has_calls(&component->total[slot])) {
@@ -281,36 +310,16 @@ static void module_construct(arc_module_t *module)
     module->queue = NULL;
     module->tags = 0;
     memset(module->tally, 0, sizeof module->tally);
-}
-
-/* What it counted, to what the component counts. */
-static void add_tallies(arc_module_t *module)
-{
-    arc_tally_t *total = module->component->total;
-
-    (void) pthread_mutex_lock(&module->component->lock);
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
-        if (NULL != tally) {
-            arc_tally_add(&total[slot], &tally[slot % ARC_COLLECTIVES]);
-        }
-    }
-    (void) pthread_mutex_unlock(&module->component->lock);
-    for (arc_form_t form = 0; form < ARC_FORMS; ++form) {
-        free(module->tally[form]);
-    }
+    module->counting_next = NULL;
+    module->counting_link = NULL;
 }
 
 static void module_destruct(arc_module_t *module)
 {
     arc_module_forget_agreements(module);
     arc_module_free_queue(module);
-    if (NULL != module->of) {
-        memset(module->tally, 0, sizeof module->tally); /* they are the communicator's */
-    }
-    if (NULL != module->tally[ARC_FORM_BLOCKING] || NULL != module->tally[ARC_FORM_NONBLOCKING] ||
-        NULL != module->tally[ARC_FORM_PERSISTENT]) {
-        add_tallies(module);
+    if (NULL != module->counting_link) {
+        end_tallies(module);
     }
 #define X(_name, _call)                              \
     if (NULL != module->below_##_name##_module) {    \

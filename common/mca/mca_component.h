@@ -94,7 +94,8 @@ typedef struct arc_component {
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
-    arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock` */
+    arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock`, */
+    struct arc_module *counting;  /* as is the list of those that have a tally */
 } arc_component_t;
 
 /* "lowlat", "quant" */
@@ -144,6 +145,8 @@ struct arc_module {
     arc_queue_t *queue; /* of these; NULL: there were none */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
     arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */
+    struct arc_module *counting_next;
+    struct arc_module **counting_link; /* what points to this module in the list; NULL: not in it */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 

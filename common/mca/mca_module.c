@@ -56,18 +56,41 @@ void arc_module_warn(const arc_module_t *module, const char *format, ...)
     }
 }
 
+/* Under the component's lock: closing it takes what is counted by then. */
+static void enter_counting(arc_module_t *module)
+{
+    arc_component_t *component = module->component;
+
+    module->counting_next = component->counting;
+    module->counting_link = &component->counting;
+    if (NULL != component->counting) {
+        component->counting->counting_link = &module->counting_next;
+    }
+    component->counting = module;
+}
+
 bool arc_module_begin_tally(arc_module_t *module, arc_form_t form)
 {
-    arc_tally_t *tally = calloc(ARC_COLLECTIVES, sizeof *tally);
-    arc_tally_t *other = NULL;
-
-    /* A thread may start a call while another one runs the one before. */
-    if (NULL != tally && !__atomic_compare_exchange_n(&module->tally[form], &other, tally, false,
-                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        free(tally);
-        return true;
+    if (NULL != module->of) {
+        module->tally[form] = arc_module_tally(module->of, form, ARC_SLOT_allreduce);
+        return NULL != module->tally[form];
     }
-    return NULL != tally;
+    arc_tally_t *tally = calloc(ARC_COLLECTIVES, sizeof *tally);
+    if (NULL == tally) {
+        return false;
+    }
+    /* A thread may start a call while another one runs the one before. */
+    (void) pthread_mutex_lock(&module->component->lock);
+    if (NULL != module->tally[form]) {
+        free(tally);
+    } else {
+        __atomic_store_n(&module->tally[form], tally, __ATOMIC_RELEASE);
+    }
+    if (NULL == module->counting_link) {
+        enter_counting(module);
+    }
+    (void) pthread_mutex_unlock(&module->component->lock);
+    return true;
 }
 
 /* Bytes of all blocks count; a call that the component below gave back to us is counted already. */

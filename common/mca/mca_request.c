@@ -311,8 +311,6 @@ static arc_module_t *open_own(arc_module_t *module)
         own->declined = module->declined;
     }
     own->form = ARC_FORM_PERSISTENT;
-    (void) arc_module_tally(module, ARC_FORM_PERSISTENT, ARC_SLOT_allreduce);
-    own->tally[ARC_FORM_PERSISTENT] = module->tally[ARC_FORM_PERSISTENT];
     own->component->enabled(own);
     take_tags(own);
     own->agreement_tag = own->tags - AGREEMENT_TAG;

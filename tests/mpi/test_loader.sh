@@ -110,4 +110,13 @@ check_retired() {
         "$retired --mca coll_lowlat_verbose 0 --mca coll_quant_verbose 0" stress -n 500
 }
 check_retired "$mpi_scratch/retired.conf"
+
+# Persistent requests that are never freed, and so their communicators, count all the same.
+mpi_start 2 60 "--mca coll_lowlat_report 1 -x ARC_DEFERRED=kept" explored -n 100
+mpi_judge "requests that are never freed"
+awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
+    mine && /served/ { calls += $(NF - 1) }
+    END { exit calls < 400 }' "$mpi_scratch/said"
+mpi_result $? "requests that are never freed: the report counts their starts"
+mpi_show "$mpi_scratch/said"
 mpi_done
