@@ -8,6 +8,7 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
+#include "mca_absent.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_request.h"
@@ -210,8 +211,11 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
         return NULL;
     }
     const arc_presence_t presence = arc_presence_find(component, comm);
-    if (ARC_PRESENCE_LACKING == presence) {
-        return NULL;
+    *priority = *component->priority;
+    if (ARC_PRESENCE_SAID != presence && ARC_PRESENCE_KNOWN != presence) {
+        return arc_absent_module(component, comm,
+                                 ARC_PRESENCE_OTHER == presence ? ARC_REASON_CONFIG_DIFFERS
+                                                                : ARC_REASON_ABSENT);
     }
     arc_module_t *module = arc_module_new(component, comm);
     if (NULL == module) {
@@ -223,7 +227,6 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_allreduce = component->allreduce;
-    *priority = *component->priority;
     return &module->super;
 }
 

@@ -73,18 +73,19 @@ static firsts_t find_firsts(const arc_component_t *component, struct ompi_commun
 /* Whether all have it cannot be found out here: then it is as the user says. */
 static bool as_the_user_says(arc_component_t *component, struct ompi_communicator_t *comm)
 {
+    const bool told = component->absence_told;
+
     if (*component->installed_everywhere) {
         return true;
     }
-    if (!component->absence_told && 0 == ompi_comm_rank(comm) &&
-        *component->verbose >= ARC_LOG_CHOICE) {
-        component->absence_told = true;
-        opal_output(
-            0,
-            "coll_%s: not used on communicators for which this Open MPI cannot tell whether "
-            "all ranks have it; if it is installed on all nodes, set "
-            "coll_%s_installed_everywhere 1",
-            arc_component_name(component), arc_component_name(component));
+    component->absence_told = true; /* the first communicator is that of all */
+    if (!told && 0 == ompi_comm_rank(comm) && is_wanted(component) &&
+        *component->verbose >= ARC_LOG_WARN) {
+        opal_output(0,
+                    "coll_%s: not used on communicators for which this Open MPI cannot tell "
+                    "whether all ranks have it; if it is installed on all nodes, set "
+                    "coll_%s_installed_everywhere 1",
+                    arc_component_name(component), arc_component_name(component));
     }
     return false;
 }
@@ -131,5 +132,7 @@ arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communi
     if (!everywhere) {
         tell_of_absence(component, comm, &firsts);
     }
-    return everywhere ? ARC_PRESENCE_KNOWN : ARC_PRESENCE_LACKING;
+    return everywhere                ? ARC_PRESENCE_KNOWN
+           : ranks == firsts.without ? ARC_PRESENCE_OTHER
+                                     : ARC_PRESENCE_LACKING;
 }

@@ -26,6 +26,7 @@ void arc_presence_publish(const arc_component_t *component);
 /* Do all processes have the component, with the same parameters? */
 typedef enum arc_presence {
     ARC_PRESENCE_LACKING, /* not all, or nobody knows */
+    ARC_PRESENCE_OTHER,   /* all have it, with other parameters */
     ARC_PRESENCE_SAID,    /* all have it, says the user; parameters may differ */
     ARC_PRESENCE_KNOWN    /* yes */
 } arc_presence_t;
@@ -33,7 +34,8 @@ typedef enum arc_presence {
 /*
  * About the processes of `comm`, an intra-communicator; the same on all that have the component.
  * Where not all have it the first one that has says so once.  Where nobody can know
- * (mca_compat_publications_known()) it is as parameter installed_everywhere says.  Asks nobody who
+ * (mca_compat_publications_known()) it is as parameter installed_everywhere says, and without that
+ * rank 0 says once what to set.  Asks nobody who
  * might not answer.
  */
 arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm);
