@@ -96,7 +96,7 @@ run "4 $at_once --mca coll_lowlat_ranks_per_node 2" pending -o 200 -b -f
 run "2 $at_once" handed -n 300
 run "3" orders -r 100
 run "4 --mca coll_lowlat_ranks_per_node 2" orders -r 60
-run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_collectives all" orders -r 60 -t 0.02
+run "3 $always --mca coll_quant_min_bytes 4" orders -r 60 -t 0.02
 run "2 $at_once" locked -n 200
 run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_verify_every 3" pending -o 200 -t 0.02
 run "4 $always --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" paused
