@@ -199,11 +199,11 @@ mpi_start_each() {
     mpi_inspect
 }
 
-# mpi_patiently mpi_start ...: up to five times.  For runs with pmix_base_async_modex, with which plain Open MPI
-# 4.1.4 fails in MPI_Init ("PML add procs failed") where rank 0 starts a little later than the others, and now
-# and again waits for ever in the first MPI_Comm_dup.
+# mpi_patiently mpi_start ...: up to twelve times.  For runs with pmix_base_async_modex, with which plain Open MPI
+# 4.1.4 fails in MPI_Init ("PML add procs failed") where rank 0 starts a little later than the others, in four of
+# eight runs of a script for each rank, and now and again waits for ever in the first MPI_Comm_dup.
 mpi_patiently() {
-    for mpi_try in 1 2 3 4 5; do
+    for mpi_try in 1 2 3 4 5 6 7 8 9 10 11 12; do
         "$@"
         [ "$mpi_status" -ne 0 ] || break
         echo "# try $mpi_try of a run with pmix_base_async_modex ended with status $mpi_status"
