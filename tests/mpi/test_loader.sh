@@ -111,12 +111,13 @@ check_retired() {
 }
 check_retired "$mpi_scratch/retired.conf"
 
-# Persistent requests that are never freed, and so their communicators, count all the same.
+# Persistent requests that are never freed, and so their communicators, count all the same.  Half of
+# these starts are on MPI_COMM_WORLD, which goes in any case.
 mpi_start 2 60 "--mca coll_lowlat_report 1 -x ARC_DEFERRED=kept" explored -n 100
 mpi_judge "requests that are never freed"
 awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
     mine && /served/ { calls += $(NF - 1) }
-    END { exit calls < 400 }' "$mpi_scratch/said"
+    END { exit calls < 800 }' "$mpi_scratch/said"
 mpi_result $? "requests that are never freed: the report counts their starts"
 mpi_show "$mpi_scratch/said"
 mpi_done

@@ -165,11 +165,13 @@ for per_node in 1 2; do
 done
 mpi_run "np=4 any order, puts" 4 60 \
     "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
-mpi_start 3 60 "--mca coll_lowlat_max_memory 1m --mca coll_lowlat_report 1" orders -r 80 -q 20
+mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1m --mca coll_lowlat_report 1" orders -r 80 -q 20
 mpi_judge "np=3 any order, more than there is memory for"
 served "np=3 any order, more than there is memory for" lowlat MPI_Allreduce_init
 grep -q 'passed  set-up failed on some rank .* [1-9]' "$mpi_scratch/said"
 mpi_result $? "np=3 any order, more than there is memory for: the others go to the component below"
+grep -A 8 'coll_lowlat: MPI_Allreduce calls' "$mpi_scratch/said" | grep -q 'served .* [1-9][0-9]* *[1-9][0-9]*$'
+mpi_result $? "np=3 any order, more than there is memory for: the communicator has its own"
 for ranks in 2 3; do
     mpi_run "np=$ranks any order, quantized" "$ranks" 60 "$always" orders -r 120 -t 0.02
 done
