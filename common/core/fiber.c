@@ -72,32 +72,50 @@ static size_t size_of_stack(void)
                : MOST_STACK_BYTES;
 }
 
-/* Guard page and stack.  False: there is no address space, which batch systems may limit. */
-static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes)
+/* Guard page and stack, if `spare_bytes` more of address space are left. */
+static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes, size_t spare_bytes)
 {
     fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
     fiber->stack_bytes = stack_bytes;
-    fiber->memory = mmap(NULL, fiber->guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+    const size_t bytes = fiber->guard_bytes + stack_bytes;
+    fiber->memory = mmap(NULL, bytes + spare_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    return MAP_FAILED != fiber->memory;
+    if (MAP_FAILED == fiber->memory) {
+        return false;
+    }
+    if (0 != spare_bytes) {
+        (void) munmap(fiber->memory + bytes, spare_bytes);
+    }
+    return true;
 }
 
-arc_fiber_t *arc_fiber_new(void)
+static bool map_any_stack(arc_fiber_t *fiber)
+{
+    size_t stack_bytes = size_of_stack();
+
+    while (!map_stack(fiber, stack_bytes, 0)) {
+        stack_bytes /= 2;
+        if (stack_bytes < LEAST_STACK_BYTES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
 {
     arc_fiber_t *fiber = calloc(1, sizeof *fiber);
-    size_t stack_bytes = size_of_stack();
 
     if (NULL == fiber) {
         return NULL;
     }
-    while (!map_stack(fiber, stack_bytes)) {
-        stack_bytes /= 2;
-        if (stack_bytes < LEAST_STACK_BYTES) {
-            free(fiber);
-            return NULL;
-        }
+    const size_t stack_bytes = size_of_stack();
+    if (!(0 == spare_stacks ? map_any_stack(fiber)
+                            : map_stack(fiber, stack_bytes, spare_stacks * stack_bytes))) {
+        free(fiber);
+        return NULL;
     }
-    arc_fiber_tools_begin(&fiber->tools, fiber->memory + fiber->guard_bytes, stack_bytes);
+    arc_fiber_tools_begin(&fiber->tools, fiber->memory + fiber->guard_bytes, fiber->stack_bytes);
     if (0 != mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE)) {
         arc_fiber_free(fiber);
         return NULL;

@@ -22,11 +22,12 @@
 typedef struct arc_fiber arc_fiber_t;
 
 /*
- * With a stack as large as that of the process may become, or smaller where address space is short,
- * and a page below it that may not be touched; only what is used takes memory.  NULL: there is
- * none.
+ * With a stack as large as that of the process may become, and a page below it that may not be
+ * touched; only what is used takes memory.  Batch systems may limit address space: NULL if not
+ * `spare_stacks` more of that size are left.  With none to spare a stack may be smaller, and NULL
+ * is returned if there is none.
  */
-arc_fiber_t *arc_fiber_new(void);
+arc_fiber_t *arc_fiber_new(unsigned spare_stacks);
 
 /* A list of fibers that are not in use: what follows `fiber` there. */
 void arc_fiber_link(arc_fiber_t *fiber, arc_fiber_t *next);

@@ -27,21 +27,6 @@ static void leave(arc_queues_t *queues)
 
 /* ---- stacks ---- */
 
-/* NULL: there is no memory for another one. */
-static arc_fiber_t *take_fiber(arc_queues_t *queues)
-{
-    arc_fiber_t *fiber = queues->fibers;
-
-    if (NULL != fiber) {
-        queues->fibers = arc_fiber_next(fiber);
-        queues->idle_fibers -= 1;
-    } else {
-        fiber = arc_fiber_new();
-    }
-    queues->fibers_out += NULL != fiber;
-    return fiber;
-}
-
 static void keep_fiber(arc_queues_t *queues, arc_fiber_t *fiber)
 {
     arc_fiber_link(fiber, queues->fibers);
@@ -49,9 +34,53 @@ static void keep_fiber(arc_queues_t *queues, arc_fiber_t *fiber)
     queues->idle_fibers += 1;
 }
 
+static arc_fiber_t *take_kept_fiber(arc_queues_t *queues)
+{
+    arc_fiber_t *fiber = queues->fibers;
+
+    queues->fibers = arc_fiber_next(fiber);
+    queues->idle_fibers -= 1;
+    return fiber;
+}
+
+/*
+ * One more that nobody uses.  False: stacks would take more than half of the address space that
+ * they and the rest of the process can have, and a library that finds none may crash.
+ */
+static bool make_fiber(arc_queues_t *queues)
+{
+    arc_fiber_t *fiber = arc_fiber_new(queues->fibers_out + queues->idle_fibers + 1);
+
+    if (NULL != fiber) {
+        keep_fiber(queues, fiber);
+    }
+    return NULL != fiber;
+}
+
+/*
+ * NULL: not now.  The operation that started before all others takes what there is; the others
+ * leave one for it.
+ */
+static arc_fiber_t *take_fiber(arc_queues_t *queues, bool is_oldest)
+{
+    const unsigned needed = is_oldest ? 1 : 2;
+
+    while (queues->idle_fibers < needed && !queues->short_of_memory) {
+        queues->short_of_memory = !make_fiber(queues);
+    }
+    if (queues->idle_fibers >= needed) {
+        queues->fibers_out += 1;
+        return take_kept_fiber(queues);
+    }
+    arc_fiber_t *fiber = is_oldest ? arc_fiber_new(0) : NULL;
+    queues->fibers_out += NULL != fiber;
+    return fiber;
+}
+
 static void give_fiber_back(arc_queues_t *queues, arc_queue_t *queue)
 {
     queues->fibers_out -= 1;
+    queues->short_of_memory = false;
     if (queues->idle_fibers < KEPT_FIBERS) {
         keep_fiber(queues, queue->fiber);
     } else {
@@ -81,14 +110,16 @@ static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
 }
 
 /*
- * False: it has not begun.  Without memory for a stack it waits for one that an operation of
- * another queue will give back; if there is none of these, it has ended, in an error.
+ * False: it has not begun.  Without memory for a stack it waits for one that another operation will
+ * give back; if there is none of these, it has ended, in an error.
  */
 static bool begin_fiber(arc_queues_t *queues, arc_queue_t *queue, bool *ended)
 {
-    queue->fiber = take_fiber(queues);
+    const bool is_oldest = queue->front->number <= queues->oldest;
+
+    queue->fiber = take_fiber(queues, is_oldest);
     if (NULL == queue->fiber) {
-        *ended = 0 == queues->fibers_out;
+        *ended = is_oldest && 0 == queues->fibers_out;
         if (*ended) {
             queue->front->result = queue->ops->give_up(queue, queue->front->call);
         }
@@ -172,6 +203,7 @@ static void put_into_queue(arc_queues_t *queues, arc_pending_t *pending)
     arc_queue_t *queue = pending->queue;
 
     pending->next = NULL;
+    pending->number = ++queues->starts;
     if (NULL != queue->front) {
         queue->last->next = pending;
         queue->last = pending;
@@ -181,6 +213,7 @@ static void put_into_queue(arc_queues_t *queues, arc_pending_t *pending)
     queue->next_active = NULL;
     if (NULL == queues->active) {
         queues->active = queue;
+        queues->oldest = pending->number;
     } else {
         queues->last_active->next_active = queue;
     }
@@ -207,12 +240,14 @@ static void take_arrived(arc_queues_t *queues)
 static int run_all(arc_queues_t *queues, arc_pending_t **ended)
 {
     arc_queue_t *before = NULL;
+    uint64_t oldest = queues->starts;
     int count = 0;
 
     for (arc_queue_t *queue = queues->active; NULL != queue; queue = queue->next_active) {
         count += run_queue(queues, queue, ended);
         if (NULL != queue->front) {
             before = queue;
+            oldest = queue->front->number < oldest ? queue->front->number : oldest;
         } else if (NULL == before) {
             queues->active = queue->next_active;
         } else {
@@ -220,6 +255,7 @@ static int run_all(arc_queues_t *queues, arc_pending_t **ended)
         }
     }
     queues->last_active = before;
+    queues->oldest = oldest;
     return count;
 }
 

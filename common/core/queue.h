@@ -22,6 +22,12 @@
  * Whoever finds another thread in there leaves an operation to it.  So a start never waits for an
  * operation, which may be a function of the program that waits for the one who starts.
  *
+ * Where memory for stacks is short, operations in fibers wait for each other's.  One is left for
+ * the operation that started before all others that are pending: if all ranks start the operations
+ * of all queues in the same order, that one is the same on all ranks that still have it, so it
+ * ends, and no ranks wait for each other's stacks.  Where ranks start in different orders while
+ * memory is short they may.
+ *
  * An operation runs in the floating-point mode of its start, whoever polls: else ranks would round
  * differently.
  *
@@ -31,6 +37,7 @@
 #define ARC_QUEUE_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include "fiber.h"
 #include "float_env.h"
@@ -46,6 +53,7 @@ typedef struct arc_pending {
     struct arc_pending *next; /* of those that have arrived, in the queue, or that have ended */
     const void *call;         /* what it is, to the owner; stays to its end */
     arc_queue_t *queue;
+    uint64_t number;       /* of its start among those of all queues */
     arc_float_mode_t mode; /* of its start */
     int result;            /* of its end */
 } arc_pending_t;
@@ -58,7 +66,7 @@ typedef struct arc_queue_ops {
     int (*end)(arc_queue_t *queue, arc_status_t status);
     /* All of it, in a fiber: the result. */
     int (*run)(arc_queue_t *queue, const void *call);
-    /* The same without a fiber, for which there is no memory, and no other one is waiting. */
+    /* The same without a fiber, for which there is no memory, and nobody has one. */
     int (*give_up)(arc_queue_t *queue, const void *call);
 } arc_queue_ops_t;
 
@@ -90,9 +98,12 @@ struct arc_queues {
     arc_queue_t *active; /* with something pending, the first one first */
     arc_queue_t *last_active;
     unsigned idle_polls;
+    uint64_t starts; /* that have been numbered */
+    uint64_t oldest; /* of all that are pending; in a poll, of those that were in the poll before */
     arc_fiber_t *fibers; /* that nobody uses */
     unsigned idle_fibers;
     unsigned fibers_out;
+    bool short_of_memory; /* for another one, until one is given back */
 };
 
 void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, bool on));

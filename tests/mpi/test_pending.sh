@@ -62,7 +62,7 @@ done
 # (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
 OMPI_MCA_pmix_base_async_modex=1
 export OMPI_MCA_pmix_base_async_modex
-mpi_patiently mpi_start_each 60 "$at_once --mca coll_lowlat_installed_everywhere 1" \
+mpi_patiently mpi_start_each 20 "$at_once --mca coll_lowlat_installed_everywhere 1" \
     "$mpi_bin/pending -b -n -o 100" \
     "env OMPI_MCA_coll_lowlat_max_bytes=1000 $mpi_bin/pending -b -n -o 100"
 unset OMPI_MCA_pmix_base_async_modex
@@ -193,6 +193,8 @@ for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
 done
 mpi_run "np=2 little address space" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks
 mpi_run "np=2 little address space, all pending" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks -c 100 -p
+mpi_run "np=2 less address space, all pending" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" \
+    stacks -c 100 -p -m 96
 
 # What blocking calls promise.
 for how in nonblocking persistent; do

@@ -79,7 +79,7 @@ static void run_all(actor_t *actors, unsigned absent)
     unsigned running = 0;
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
-        fibers[rank] = arc_fiber_new();
+        fibers[rank] = arc_fiber_new(0);
         assert_non_null(fibers[rank]);
         if (rank != absent) {
             arc_fiber_begin(fibers[rank], trade, &actors[rank]);

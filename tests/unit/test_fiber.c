@@ -39,7 +39,7 @@ static void count_up(void *context)
 static void a_fiber_goes_on_where_it_stopped(void **state)
 {
     counter_t counter = {.until = YIELDS};
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -62,7 +62,7 @@ static void a_fiber_is_used_again_and_several_take_turns(void **state)
     (void) state;
 
     for (int i = 0; i < FIBERS; ++i) {
-        fibers[i] = arc_fiber_new();
+        fibers[i] = arc_fiber_new(0);
         assert_non_null(fibers[i]);
     }
     for (int again = 0; again < 2; ++again) {
@@ -97,7 +97,7 @@ static void use_stack(void *context)
 static void stack_and_rounding_are_its_own(void **state)
 {
     bool kept = false;
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -126,7 +126,7 @@ static void await_once(void *context)
 static void a_fiber_goes_on_when_what_it_awaits_is_there(void **state)
 {
     int left = YIELDS;
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -163,7 +163,7 @@ static void await_upwards(void *context)
 static void what_it_awaits_is_looked_at_in_its_rounding(void **state)
 {
     looked_t looked = {.left = 2};
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -186,7 +186,7 @@ static void *resume_once(void *fiber)
 static void a_fiber_goes_on_in_other_threads(void **state)
 {
     counter_t counter = {.until = FIBERS};
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -231,7 +231,7 @@ static void fibers_of_another_copy_count_as_own_ones(void **state)
     const arc_fibers_t others = {is_inside_another, yield_to_another, await_in_another};
     counter_t counter = {.until = 1};
     int left = YIELDS;
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     (void) state;
 
     assert_non_null(fiber);
@@ -287,7 +287,7 @@ static void the_innermost_fiber_yields(void **state)
 {
     const arc_fibers_t others = {is_inside_another, yield_to_another, await_in_another};
     const int before = others_yields;
-    arc_fiber_t *fiber = arc_fiber_new();
+    arc_fiber_t *fiber = arc_fiber_new(0);
     void *stack = malloc(STACK_BYTES);
     (void) state;
 

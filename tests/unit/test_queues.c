@@ -42,16 +42,16 @@ typedef struct job {
 static unsigned fibers_made;
 static unsigned fibers_at_most;
 
-arc_fiber_t *__real_arc_fiber_new(void);
-arc_fiber_t *__wrap_arc_fiber_new(void);
+arc_fiber_t *__real_arc_fiber_new(unsigned spare_stacks);
+arc_fiber_t *__wrap_arc_fiber_new(unsigned spare_stacks);
 
-arc_fiber_t *__wrap_arc_fiber_new(void)
+arc_fiber_t *__wrap_arc_fiber_new(unsigned spare_stacks)
 {
     if (fibers_made == fibers_at_most) {
         return NULL;
     }
     ++fibers_made;
-    return __real_arc_fiber_new();
+    return __real_arc_fiber_new(spare_stacks);
 }
 
 /* ---- operations ---- */
@@ -121,7 +121,7 @@ static job_t *make_job(void)
                                           .job = job};
     }
     fibers_made = 0;
-    fibers_at_most = QUEUES;
+    fibers_at_most = QUEUES + 1;
     return job;
 }
 
@@ -287,7 +287,7 @@ static void stacks_are_kept_up_to_a_few(void **state)
         append(job, i);
     }
     poll_to_the_end(job, QUEUES, RESULT);
-    assert_int_equal(QUEUES, fibers_made);
+    assert_int_equal(QUEUES + 1, fibers_made); /* one is left for the oldest operation */
     assert_int_equal(0, job->queues.fibers_out);
     assert_true(job->queues.idle_fibers < QUEUES);
     free_job(job);
@@ -306,6 +306,33 @@ static void an_operation_waits_for_a_stack_that_another_one_has(void **state)
     poll_to_the_end(job, QUEUES, RESULT);
     assert_int_equal(2, fibers_made);
     free_job(job);
+}
+
+/* As the ranks that have one wait for those that have none. */
+static void wait_for_the_second_operation(operation_t *operation)
+{
+    operation->polls_left += !operation->job->operation[1].has_ended;
+}
+
+static void the_oldest_operation_gets_a_stack(void **state)
+{
+    (void) state;
+
+    for (unsigned at_most = 1; at_most <= 3; ++at_most) {
+        job_t *job = make_job();
+
+        fibers_at_most = at_most;
+        append(job, 0); /* a task, and behind it the second operation */
+        job->operation[1].in_fiber = true;
+        arc_queue_append(&job->queues, &job->queue[0], &job->operation[1].pending);
+        for (unsigned i = 2; i < QUEUES; ++i) {
+            job->operation[i].in_fiber = true;
+            job->operation[i].poll = wait_for_the_second_operation;
+            append(job, i);
+        }
+        poll_to_the_end(job, QUEUES, RESULT);
+        free_job(job);
+    }
 }
 
 static void without_any_stack_it_ends_in_an_error(void **state)
@@ -330,6 +357,7 @@ int main(void)
         cmocka_unit_test(queues_share_a_stack_one_after_the_other),
         cmocka_unit_test(stacks_are_kept_up_to_a_few),
         cmocka_unit_test(an_operation_waits_for_a_stack_that_another_one_has),
+        cmocka_unit_test(the_oldest_operation_gets_a_stack),
         cmocka_unit_test(without_any_stack_it_ends_in_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
