@@ -1,7 +1,8 @@
 #!/bin/sh
 # coll_quant learns from the calls, inside one node, whether quantizing pays: learn.c has the promises.  In
-# small messages over a transport that asks before each an allreduce and an allgather never pay, and components for tests find that
-# it always does; what comes out otherwise is up to the machine, and then only has to be right and told.
+# small messages over a transport that asks before each, it never pays for an allreduce and an allgather;
+# components for tests find that it always does.  What comes out otherwise is up to the machine, and then
+# only has to be right and told.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${srcdir:-$(dirname "$0")}/mpi_run.sh"

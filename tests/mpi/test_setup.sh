@@ -198,17 +198,17 @@ check_missing() {
     mpi_patiently start_odd 1 "$unknown" "sh $mpi_scratch/late env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
     mpi_judge "missing on rank 1, asynchronous exchange"
     mpi_serves "missing on rank 1, asynchronous exchange" 0
-    mpi_patiently mpi_start 3 60 "$unknown" "$agree" -c 0 -s 1
+    mpi_patiently mpi_start 3 20 "$unknown" "$agree" -c 0 -s 1
     mpi_judge "asynchronous exchange"
     mpi_serves "asynchronous exchange" 0
     mpi_says "asynchronous exchange: how to change that, once" "coll_lowlat_installed_everywhere 1" 1
     mpi_says "asynchronous exchange: not a word about coll_quant, which nobody enabled" "coll_quant" 0
     mpi_says "asynchronous exchange: the calls have a row" "passed  a rank lacks .* [1-9][0-9]* *[1-9][0-9]*$" 1
-    mpi_patiently mpi_start 2 60 "$unknown --mca coll_quant_enable 1 --mca coll_lowlat_verbose 0" "$agree" -c 0
+    mpi_patiently mpi_start 2 20 "$unknown --mca coll_quant_enable 1 --mca coll_lowlat_verbose 0" "$agree" -c 0
     mpi_judge "asynchronous exchange, quant enabled"
     mpi_says "asynchronous exchange, quant enabled: how to change that" "coll_quant_installed_everywhere 1" 1
     mpi_says "asynchronous exchange, lowlat verbose 0: not a word" "coll_lowlat_installed_everywhere 1" 0
-    mpi_patiently mpi_start 2 60 "$unknown --mca coll_lowlat_installed_everywhere 1" "$agree" -c 0
+    mpi_patiently mpi_start 2 20 "$unknown --mca coll_lowlat_installed_everywhere 1" "$agree" -c 0
     mpi_judge "asynchronous exchange, installed everywhere"
     mpi_serves "asynchronous exchange, installed everywhere" 1
     unset OMPI_MCA_pmix_base_async_modex
