@@ -49,7 +49,7 @@ static __attribute__((noinline)) arc_fiber_t *get_current(void)
 }
 
 /* makecontext() hands on ints only: the fiber is that which is current. */
-static void run_body(void)
+static ARC_ENDS_ELSEWHERE void run_body(void)
 {
     arc_fiber_t *fiber = get_current();
 

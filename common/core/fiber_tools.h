@@ -31,6 +31,16 @@
 #include <valgrind/valgrind.h>
 #endif
 
+/* ThreadSanitizer follows calls: one that begins in a fiber must end there. */
+#define ARC_FIBER_TOOL static inline __attribute__((always_inline))
+#if !defined(ARC_THREAD_SANITIZED)
+#define ARC_ENDS_ELSEWHERE
+#elif defined(__clang__)
+#define ARC_ENDS_ELSEWHERE __attribute__((disable_sanitizer_instrumentation))
+#else
+#define ARC_ENDS_ELSEWHERE __attribute__((no_sanitize("thread")))
+#endif
+
 typedef struct arc_fiber_tools {
     const void *stack;
     size_t stack_bytes;
@@ -41,7 +51,7 @@ typedef struct arc_fiber_tools {
     unsigned number; /* valgrind's */
 } arc_fiber_tools_t;
 
-static inline void arc_fiber_tools_begin(arc_fiber_tools_t *tools, const void *stack, size_t bytes)
+ARC_FIBER_TOOL void arc_fiber_tools_begin(arc_fiber_tools_t *tools, const void *stack, size_t bytes)
 {
     tools->stack = stack;
     tools->stack_bytes = bytes;
@@ -53,7 +63,7 @@ static inline void arc_fiber_tools_begin(arc_fiber_tools_t *tools, const void *s
 #endif
 }
 
-static inline void arc_fiber_tools_end(arc_fiber_tools_t *tools)
+ARC_FIBER_TOOL void arc_fiber_tools_end(arc_fiber_tools_t *tools)
 {
     (void) tools;
 #ifdef ARC_THREAD_SANITIZED
@@ -64,7 +74,7 @@ static inline void arc_fiber_tools_end(arc_fiber_tools_t *tools)
 #endif
 }
 
-static inline void arc_fiber_tools_enter(arc_fiber_tools_t *tools, void **kept)
+ARC_FIBER_TOOL void arc_fiber_tools_enter(arc_fiber_tools_t *tools, void **kept)
 {
     (void) tools;
     (void) kept;
@@ -77,7 +87,7 @@ static inline void arc_fiber_tools_enter(arc_fiber_tools_t *tools, void **kept)
 #endif
 }
 
-static inline void arc_fiber_tools_entered(arc_fiber_tools_t *tools, void *kept)
+ARC_FIBER_TOOL void arc_fiber_tools_entered(arc_fiber_tools_t *tools, void *kept)
 {
     (void) tools;
     (void) kept;
@@ -86,7 +96,7 @@ static inline void arc_fiber_tools_entered(arc_fiber_tools_t *tools, void *kept)
 #endif
 }
 
-static inline void arc_fiber_tools_leave(arc_fiber_tools_t *tools, void **kept)
+ARC_FIBER_TOOL void arc_fiber_tools_leave(arc_fiber_tools_t *tools, void **kept)
 {
     (void) tools;
     (void) kept;
@@ -98,7 +108,7 @@ static inline void arc_fiber_tools_leave(arc_fiber_tools_t *tools, void **kept)
 #endif
 }
 
-static inline void arc_fiber_tools_left(arc_fiber_tools_t *tools, void *kept)
+ARC_FIBER_TOOL void arc_fiber_tools_left(arc_fiber_tools_t *tools, void *kept)
 {
     (void) tools;
     (void) kept;
