@@ -170,11 +170,14 @@ arc2 quant" "Open MPI finds the components on all nodes"
 fi
 cluster_check "3 nodes" 60 --ppn 2,1,1 "$mpi_bin/matrix" -l 1000
 cluster_check "3 nodes, nonblocking and persistent" 120 --ppn 2,1,1 "$mpi_bin/pending" -o 1000
+cluster_check "3 nodes, requests in any order" 120 --ppn 2,1,1 "$mpi_bin/orders" -r 80
 if mpi_have_plugin; then
     cluster_check "3 nodes, nonblocking and persistent, set up by such calls" 120 --ppn 2,1,1 "$mpi_bin/pending" \
         -b -f -o 500
     cluster_check "3 nodes, nonblocking and persistent, quant" 120 --ppn 2,1,1 --mca coll_quant_enable 1 \
         --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$mpi_bin/pending" -o 300 -t 0.02
+    cluster_check "3 nodes, requests in any order, quant" 120 --ppn 2,1,1 --mca coll_quant_enable 1 \
+        --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$mpi_bin/orders" -r 80 -t 0.02
 fi
 cluster_start 60 --ppn 1 "$mpi_bin/arc_allreduce" -c -m 4:1048576 -i 5 -x 1
 test $mpi_status -eq 0
