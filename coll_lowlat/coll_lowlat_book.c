@@ -61,25 +61,11 @@ static void describe_machine(char *text, size_t text_bytes)
                     sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* "ARC 0.1.0, Open MPI 4.1.4, UCX 1.13.1" */
+/* "ARC 0.1.0, Open MPI 4.1.4" */
 static void describe_releases(char *text, size_t text_bytes)
 {
-    const lowlat_component_t *component = &mca_coll_lowlat_component;
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned release = 0;
-
-    const int used =
-        snprintf(text, text_bytes, "ARC %d.%d.%d, Open MPI %d.%d.%d, ", ARC_MAJOR, ARC_MINOR,
-                 ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
-    text += used;
-    text_bytes -= (size_t) used;
-    if (component->ucx_open) {
-        component->ucx.ucp_get_version(&major, &minor, &release);
-        (void) snprintf(text, text_bytes, "UCX %u.%u.%u", major, minor, release);
-    } else {
-        (void) snprintf(text, text_bytes, "no UCX");
-    }
+    (void) snprintf(text, text_bytes, "ARC %d.%d.%d, Open MPI %d.%d.%d", ARC_MAJOR, ARC_MINOR,
+                    ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
 }
 
 static void describe_origin(arc_learned_text_t origin[ARC_LEARNED_ORIGINS])

@@ -89,11 +89,16 @@ static int lowlat_register(void)
     return arc_component_register(&mca_coll_lowlat_component.base);
 }
 
+static bool wants_puts(const lowlat_component_t *component)
+{
+    return component->config.priority >= 0 &&
+           LOWLAT_TRANSPORT_MESSAGES != component->config.nodes_transport;
+}
+
 static int lowlat_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    /* Early in MPI_Init: of the program's own threads there are none yet, as a rule. */
     component->memory_bytes = 0;
     component->request_bytes = 0;
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
@@ -101,7 +106,8 @@ static int lowlat_open(void)
     lowlat_pool_open(&component->pool);
     lowlat_puts_open(&component->puts);
     component->why_no_ucx = "";
-    component->ucx_open = component->config.priority >= 0 &&
+    /* Now: this early in MPI_Init no other thread reads the environment yet. */
+    component->ucx_open = wants_puts(component) &&
                           ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
     return arc_component_open(&component->base);
 }
@@ -139,12 +145,12 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
     }
 }
 
-/* What keeps the component from being used; settings that contradict each other. */
+/* What was asked for and cannot be had; settings that contradict each other. */
 static void warn_of_settings(const lowlat_component_t *component)
 {
     if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
-        if (component->config.priority >= 0 && !component->ucx_open) {
-            opal_output(0, "coll_lowlat: not used: %s", component->why_no_ucx);
+        if (wants_puts(component) && !component->ucx_open) {
+            opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_ucx);
         }
         complain_of(&component->config, false);
         complain_of(&component->config, true);

@@ -9,8 +9,8 @@
  *
  * Step 4 is an agreement (agreement.h).  A failure is 0 bytes and not acted upon before step 4,
  * so that no rank waits for one that has left.  Until then nobody reads or writes a segment, so
- * after a failure it is free at once.  One memory domain after the other is tried, the same on
- * all ranks.
+ * after a failure it is free at once.  One kind of memory after the other is tried, the same
+ * on all ranks.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -118,7 +118,7 @@ void lowlat_share_release(lowlat_share_t *share)
         }
     }
     unmap_all(share);
-    lowlat_pool_retire(pool_get(), share->domain, share->own, share->ranks - 1);
+    lowlat_pool_retire(pool_get(), share->kind, share->own, share->ranks - 1);
     free_lists(share);
 }
 
@@ -130,10 +130,10 @@ static void offer_segment(lowlat_share_t *share, size_t wish_bytes, size_t floor
 
     memset(card, 0, sizeof *card);
     coll_lowlat_cores_get(&card->cores);
-    share->own = lowlat_pool_take(pool_get(), share->domain, arena_bytes, &card->place);
+    share->own = lowlat_pool_take(pool_get(), share->kind, arena_bytes, &card->place);
     while (NULL == share->own && arena_bytes / 2 > floor_bytes) {
         arena_bytes /= 2;
-        share->own = lowlat_pool_take(pool_get(), share->domain, arena_bytes, &card->place);
+        share->own = lowlat_pool_take(pool_get(), share->kind, arena_bytes, &card->place);
     }
     card->arena_bytes = NULL == share->own ? 0 : arena_bytes;
 }
@@ -153,17 +153,17 @@ static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *modul
     const mca_circle_t node = circle_of(module);
     uint64_t least = UINT64_MAX;
 
-    /* All first, our own too: without a domain nothing can be attached. */
+    /* All first: where a rank has no memory nothing need be attached. */
     for (unsigned i = 0; i < share->ranks; ++i) {
         least = arc_min(least, cards[i].arena_bytes);
     }
     for (unsigned i = 0; 0 != least && i < share->ranks; ++i) {
         if (i == share->rank) {
-            share->segment[i] = lowlat_pool_segment(pool_get(), share->domain, share->own);
+            share->segment[i] = lowlat_pool_segment(pool_get(), share->kind, share->own);
             continue;
         }
         share->mapping[i] = lowlat_pool_map(
-            pool_get(), share->domain,
+            pool_get(), share->kind,
             ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]),
             &cards[mca_gather_place(&node, i)].place, &share->segment[i]);
         least = NULL == share->mapping[i] ? 0 : least;
@@ -187,9 +187,9 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks)
     return shared;
 }
 
-/* Steps 1 to 4 with one memory domain.  ARC_UNSUPPORTED: not on all ranks; try another. */
-static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
-                               size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
+/* Steps 1 to 4 with one kind of memory.  ARC_UNSUPPORTED: not on all ranks; try another. */
+static arc_status_t try_kind(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
+                             size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
 {
     uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
 
@@ -207,7 +207,7 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, s
     status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
-        lowlat_pool_cut(pool_get(), share->domain, share->own, share->arena_bytes);
+        lowlat_pool_cut(pool_get(), share->kind, share->own, share->arena_bytes);
         if (NULL != facts) {
             *facts = (lowlat_facts_t){.cores_shared = !all[1], .all_remember = all[2]};
         }
@@ -215,7 +215,7 @@ static arc_status_t try_domain(lowlat_share_t *share, lowlat_module_t *module, s
     }
     unmap_all(share);
     if (ARC_OK == status && NULL != share->own) {
-        lowlat_pool_return(pool_get(), share->domain, share->own);
+        lowlat_pool_return(pool_get(), share->kind, share->own);
     }
     share->own = NULL;
     return ARC_OK == status ? ARC_UNSUPPORTED : status; /* with an error others may go on */
@@ -237,9 +237,10 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
     if (ARC_OK == status) {
         status = ARC_UNSUPPORTED;
     }
-    for (int domain = 0; ok && ARC_UNSUPPORTED == status && domain < LOWLAT_DOMAINS; ++domain) {
-        made.domain = domain;
-        status = try_domain(&made, module, wish_bytes, floor_bytes, cards, facts);
+    for (arc_region_kind_t kind = 0; ok && ARC_UNSUPPORTED == status && kind < ARC_REGION_KINDS;
+         ++kind) {
+        made.kind = kind;
+        status = try_kind(&made, module, wish_bytes, floor_bytes, cards, facts);
     }
     if (ARC_PHASE_BROKEN != module->base.phase) {
         free(cards); /* else messages may still use them */

@@ -33,7 +33,7 @@ typedef struct lowlat_share {
     unsigned rank; /* on the node */
     unsigned ranks;
     size_t arena_bytes;
-    int domain;                 /* which one worked */
+    arc_region_kind_t kind;     /* which one worked */
     arc_pool_segment_t *own;    /* in our pool */
     lowlat_mapping_t **mapping; /* [ranks] the peers' regions; NULL: our own */
     lowlat_segment_t **segment; /* [ranks] */

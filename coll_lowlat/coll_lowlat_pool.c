@@ -10,16 +10,17 @@
 #include "peek.h"
 #include "sizes.h"
 
-const char *const lowlat_domain_names[LOWLAT_DOMAINS] = {"sysv", "posix"};
-
 /*
  * How a pool grows.  Pages of System V memory that nobody has written cost nothing, but its ids
- * are few; POSIX memory is written when it is made, and a container has little of it.
+ * are few; those of a memfd are taken when it is made.
  */
 static const struct {
     size_t first_bytes;
     unsigned multiplier;
-} growth[LOWLAT_DOMAINS] = {{LOWLAT_FIRST_REGION_BYTES, 3}, {0, 1}};
+} growth[ARC_REGION_KINDS] = {
+    [ARC_REGION_SYSV] = {LOWLAT_FIRST_REGION_BYTES, 3},
+    [ARC_REGION_MEMFD] = {0, 1},
+};
 
 /* The first page of a region. */
 typedef struct region_head {
@@ -36,7 +37,7 @@ _Static_assert(sizeof(mapping_key_t) == sizeof(opal_process_name_t) + sizeof(uin
 struct lowlat_mapping {
     lowlat_mapping_t *next;
     mapping_key_t key;
-    ucx_mapping_t mapping;
+    arc_region_t region;
     unsigned users; /* communicators */
 };
 
@@ -48,7 +49,7 @@ static lowlat_segment_t *segment_at(void *region, size_t offset_bytes)
 static lowlat_segment_t *own_segment(const lowlat_source_t *source,
                                      const arc_pool_segment_t *segment)
 {
-    return segment_at(ucx_region_base(&source->region[segment->region]), segment->offset_bytes);
+    return segment_at(source->region[segment->region].base, segment->offset_bytes);
 }
 
 /* Acquire: what they have read, they have read before we write. */
@@ -69,7 +70,7 @@ void lowlat_pool_open(lowlat_pool_t *pool)
     (void) pthread_mutex_init(&pool->lock, NULL);
     OBJ_CONSTRUCT(&pool->mapped, opal_hash_table_t);
     (void) opal_hash_table_init(&pool->mapped, FEW);
-    for (int i = 0; i < LOWLAT_DOMAINS; ++i) {
+    for (int i = 0; i < ARC_REGION_KINDS; ++i) {
         arc_pool_init(&pool->source[i].pool, growth[i].first_bytes, growth[i].multiplier, all_left,
                       &pool->source[i]);
     }
@@ -84,7 +85,7 @@ static void mapping_free(lowlat_pool_t *pool, lowlat_mapping_t *mapping)
     }
     *at = mapping->next;
     (void) opal_hash_table_remove_value_ptr(&pool->mapped, &mapping->key, sizeof mapping->key);
-    ucx_mapping_detach(&mapping->mapping);
+    arc_region_release(&mapping->region);
     free(mapping);
 }
 
@@ -104,7 +105,7 @@ static void free_mappings(lowlat_pool_t *pool, bool all)
 static void free_regions(lowlat_source_t *source)
 {
     for (unsigned region = 0; region < source->pool.regions; ++region) {
-        ucx_region_free(&source->region[region]);
+        arc_region_release(&source->region[region]);
     }
     lowlat_budget_return(source->pool.bytes);
     arc_pool_clear(&source->pool);
@@ -114,7 +115,7 @@ void lowlat_pool_trim(lowlat_pool_t *pool)
 {
     (void) pthread_mutex_lock(&pool->lock);
     free_mappings(pool, false);
-    for (int i = 0; i < LOWLAT_DOMAINS; ++i) {
+    for (int i = 0; i < ARC_REGION_KINDS; ++i) {
         if (!arc_pool_is_used(&pool->source[i].pool)) {
             free_regions(&pool->source[i]);
         }
@@ -126,39 +127,33 @@ void lowlat_pool_close(lowlat_pool_t *pool)
 {
     free_mappings(pool, true);
     OBJ_DESTRUCT(&pool->mapped);
-    for (int i = 0; i < LOWLAT_DOMAINS; ++i) {
-        lowlat_source_t *source = &pool->source[i];
-        free_regions(source);
-        if (source->open) {
-            ucx_domain_close(&source->domain);
-            source->open = false;
-        }
+    for (int i = 0; i < ARC_REGION_KINDS; ++i) {
+        free_regions(&pool->source[i]);
     }
     (void) pthread_mutex_destroy(&pool->lock);
 }
 
 /* A region of `bytes` bytes; false: there is no such memory. */
-static bool make_region(lowlat_source_t *source, size_t bytes)
+static bool make_region(lowlat_source_t *source, arc_region_kind_t kind, size_t bytes)
 {
     const unsigned number = source->pool.regions;
     uint64_t *identity = &source->identity[number];
 
     if (sizeof *identity != getrandom(identity, sizeof *identity, 0) ||
-        ARC_OK != ucx_region_create(&source->region[number], &source->domain, bytes,
-                                    &source->key[number])) {
+        ARC_OK != arc_region_create(&source->region[number], kind, bytes, &source->key[number])) {
         return false;
     }
     if (ARC_OK != arc_pool_add(&source->pool, LOWLAT_PAGE_BYTES, bytes)) {
-        ucx_region_free(&source->region[number]);
+        arc_region_release(&source->region[number]);
         return false;
     }
-    region_head_t *head = ucx_region_base(&source->region[number]);
+    region_head_t *head = source->region[number].base;
     head->identity = *identity;
     return true;
 }
 
 /* One more region with room for a segment; as large as it should be, or as it can be. */
-static bool add_region(lowlat_source_t *source, size_t segment_bytes)
+static bool add_region(lowlat_source_t *source, arc_region_kind_t kind, size_t segment_bytes)
 {
     size_t least = 0;
     size_t best = 0;
@@ -171,7 +166,7 @@ static bool add_region(lowlat_source_t *source, size_t segment_bytes)
         if (0 == bytes) {
             return false;
         }
-        if (make_region(source, bytes)) {
+        if (make_region(source, kind, bytes)) {
             return true;
         }
         lowlat_budget_return(bytes);
@@ -182,31 +177,16 @@ static bool add_region(lowlat_source_t *source, size_t segment_bytes)
     }
 }
 
-/* The domain is opened with its first use. */
-static bool source_ready(lowlat_source_t *source, int domain)
-{
-    const lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    if (!source->open && component->ucx_open) {
-        source->open = ARC_OK == ucx_domain_open(&source->domain, &component->ucx,
-                                                 lowlat_domain_names[domain]);
-    }
-    return source->open;
-}
-
-arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, int domain, size_t arena_bytes,
-                                     lowlat_place_t *place)
+arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, arc_region_kind_t kind,
+                                     size_t arena_bytes, lowlat_place_t *place)
 {
     const size_t bytes = lowlat_segment_bytes(arena_bytes);
-    lowlat_source_t *source = &pool->source[domain];
-    arc_pool_segment_t *segment = NULL;
+    lowlat_source_t *source = &pool->source[kind];
 
     (void) pthread_mutex_lock(&pool->lock);
-    if (source_ready(source, domain)) {
+    arc_pool_segment_t *segment = arc_pool_take(&source->pool, bytes);
+    if (NULL == segment && add_region(source, kind, bytes)) {
         segment = arc_pool_take(&source->pool, bytes);
-        if (NULL == segment && add_region(source, bytes)) {
-            segment = arc_pool_take(&source->pool, bytes);
-        }
     }
     if (NULL != segment) {
         *place = (lowlat_place_t){.identity = source->identity[segment->region],
@@ -219,44 +199,42 @@ arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, int domain, size_t are
     return segment;
 }
 
-lowlat_segment_t *lowlat_pool_segment(const lowlat_pool_t *pool, int domain,
+lowlat_segment_t *lowlat_pool_segment(const lowlat_pool_t *pool, arc_region_kind_t kind,
                                       const arc_pool_segment_t *segment)
 {
-    return own_segment(&pool->source[domain], segment);
+    return own_segment(&pool->source[kind], segment);
 }
 
-void lowlat_pool_cut(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+void lowlat_pool_cut(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment,
                      size_t arena_bytes)
 {
     (void) pthread_mutex_lock(&pool->lock);
-    arc_pool_cut(&pool->source[domain].pool, segment, lowlat_segment_bytes(arena_bytes));
+    arc_pool_cut(&pool->source[kind].pool, segment, lowlat_segment_bytes(arena_bytes));
     (void) pthread_mutex_unlock(&pool->lock);
 }
 
-void lowlat_pool_return(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment)
+void lowlat_pool_return(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment)
 {
     (void) pthread_mutex_lock(&pool->lock);
-    arc_pool_return(&pool->source[domain].pool, segment);
+    arc_pool_return(&pool->source[kind].pool, segment);
     (void) pthread_mutex_unlock(&pool->lock);
 }
 
-void lowlat_pool_retire(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+void lowlat_pool_retire(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment,
                         unsigned users)
 {
     (void) pthread_mutex_lock(&pool->lock);
-    arc_pool_retire(&pool->source[domain].pool, segment, users);
+    arc_pool_retire(&pool->source[kind].pool, segment, users);
     (void) pthread_mutex_unlock(&pool->lock);
 }
 
 /* Map what has not been mapped; NULL if that cannot be, or is not what it should be. */
-static lowlat_mapping_t *mapping_new(lowlat_pool_t *pool, int domain, const mapping_key_t *key,
-                                     const lowlat_place_t *place)
+static lowlat_mapping_t *mapping_new(lowlat_pool_t *pool, arc_region_kind_t kind,
+                                     const mapping_key_t *key, const lowlat_place_t *place)
 {
     lowlat_mapping_t *mapping = malloc(sizeof *mapping);
 
-    if (NULL == mapping ||
-        ARC_OK !=
-            ucx_mapping_attach(&mapping->mapping, &pool->source[domain].domain, &place->key)) {
+    if (NULL == mapping || ARC_OK != arc_region_attach(&mapping->region, kind, &place->key)) {
         free(mapping);
         return NULL;
     }
@@ -264,7 +242,7 @@ static lowlat_mapping_t *mapping_new(lowlat_pool_t *pool, int domain, const mapp
     mapping->users = 0;
     mapping->next = pool->mappings;
     pool->mappings = mapping;
-    const region_head_t *head = mapping->mapping.base;
+    const region_head_t *head = mapping->region.base;
     uint64_t identity = 0;
     if (!arc_peek(&identity, &head->identity, sizeof identity) || place->identity != identity ||
         OPAL_SUCCESS != opal_hash_table_set_value_ptr(&pool->mapped, key, sizeof *key, mapping)) {
@@ -274,8 +252,9 @@ static lowlat_mapping_t *mapping_new(lowlat_pool_t *pool, int domain, const mapp
     return mapping;
 }
 
-lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, int domain, opal_process_name_t owner,
-                                  const lowlat_place_t *place, lowlat_segment_t **segment)
+lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, arc_region_kind_t kind,
+                                  opal_process_name_t owner, const lowlat_place_t *place,
+                                  lowlat_segment_t **segment)
 {
     const mapping_key_t key = {.owner = owner, .identity = place->identity};
     void *found = NULL;
@@ -284,10 +263,10 @@ lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, int domain, opal_process_
     lowlat_mapping_t *mapping =
         OPAL_SUCCESS == opal_hash_table_get_value_ptr(&pool->mapped, &key, sizeof key, &found)
             ? found
-            : mapping_new(pool, domain, &key, place);
+            : mapping_new(pool, kind, &key, place);
     if (NULL != mapping) {
         mapping->users += 1;
-        *segment = segment_at(mapping->mapping.base, place->offset_bytes);
+        *segment = segment_at(mapping->region.base, place->offset_bytes);
     }
     (void) pthread_mutex_unlock(&pool->lock);
     return mapping;

@@ -27,27 +27,21 @@
 #include "lowlat.h"
 #include "mca_compat.h"
 #include "pool.h"
-#include "ucx_memory.h"
-
-/* UCX's memory domains that regions come from, in the order in which they are tried. */
-enum { LOWLAT_DOMAINS = 2 };
-extern const char *const lowlat_domain_names[LOWLAT_DOMAINS];
+#include "region.h"
 
 /* Where a peer finds a segment. */
 typedef struct lowlat_place {
     uint64_t identity;     /* a random number, written into the region */
     uint64_t offset_bytes; /* in the region */
-    ucx_key_t key;
+    arc_region_key_t key;
 } lowlat_place_t;
 
-/* What comes from one memory domain. */
+/* Our regions of one kind. */
 typedef struct lowlat_source {
-    ucx_domain_t domain; /* opened when first needed */
-    bool open;
     arc_pool_t pool;
-    ucx_region_t region[ARC_POOL_REGIONS];
+    arc_region_t region[ARC_POOL_REGIONS];
     uint64_t identity[ARC_POOL_REGIONS];
-    ucx_key_t key[ARC_POOL_REGIONS];
+    arc_region_key_t key[ARC_POOL_REGIONS];
 } lowlat_source_t;
 
 /* A region of another process, mapped once for all communicators. */
@@ -55,7 +49,7 @@ typedef struct lowlat_mapping lowlat_mapping_t;
 
 typedef struct lowlat_pool {
     pthread_mutex_t lock; /* of all that follows */
-    lowlat_source_t source[LOWLAT_DOMAINS];
+    lowlat_source_t source[ARC_REGION_KINDS];
     lowlat_mapping_t *mappings;
     opal_hash_table_t mapped; /* the same by process and identity */
 } lowlat_pool_t;
@@ -75,28 +69,29 @@ void lowlat_pool_trim(lowlat_pool_t *pool);
  * A segment of ours with arenas of `arena_bytes`, and where it is; its head is zeroed.  NULL: the
  * limit of the process is reached, or this machine does not give such memory.
  */
-arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, int domain, size_t arena_bytes,
-                                     lowlat_place_t *place);
+arc_pool_segment_t *lowlat_pool_take(lowlat_pool_t *pool, arc_region_kind_t kind,
+                                     size_t arena_bytes, lowlat_place_t *place);
 
 /* The segment in our memory. */
-lowlat_segment_t *lowlat_pool_segment(const lowlat_pool_t *pool, int domain,
+lowlat_segment_t *lowlat_pool_segment(const lowlat_pool_t *pool, arc_region_kind_t kind,
                                       const arc_pool_segment_t *segment);
 
 /* Smaller arenas will do. */
-void lowlat_pool_cut(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+void lowlat_pool_cut(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment,
                      size_t arena_bytes);
 
 /* Give a segment back: nobody else has used it, or so many `users` will leave it. */
-void lowlat_pool_return(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment);
-void lowlat_pool_retire(lowlat_pool_t *pool, int domain, arc_pool_segment_t *segment,
+void lowlat_pool_return(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment);
+void lowlat_pool_retire(lowlat_pool_t *pool, arc_region_kind_t kind, arc_pool_segment_t *segment,
                         unsigned users);
 
 /*
- * Map the region that `owner` has told the place of; *segment is the one there.  Only after a
- * segment of ours was taken from the same domain.  NULL: it cannot be mapped, or is another one.
+ * Map the region that `owner` has told the place of; *segment is the one there.  NULL: it cannot be
+ * mapped, or is another one.
  */
-lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, int domain, opal_process_name_t owner,
-                                  const lowlat_place_t *place, lowlat_segment_t **segment);
+lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, arc_region_kind_t kind,
+                                  opal_process_name_t owner, const lowlat_place_t *place,
+                                  lowlat_segment_t **segment);
 
 /* One use of it is over. */
 void lowlat_pool_unmap(lowlat_pool_t *pool, lowlat_mapping_t *mapping);

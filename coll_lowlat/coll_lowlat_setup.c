@@ -83,7 +83,7 @@ static void log_ready(const lowlat_module_t *module)
     lowlat_staging_describe(&module->group, staging, sizeof staging);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
                    "%s; %s%s memory, %zu bytes a rank, processors %s, %s kernels, %s", text,
-                   lowlat_net_text(module), lowlat_domain_names[module->share.domain],
+                   lowlat_net_text(module), arc_region_kind_names[module->share.kind],
                    lowlat_segment_bytes(module->share.arena_bytes),
                    module->group.cores_shared ? "shared" : "own",
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
@@ -187,12 +187,10 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
     module->base.declined = reason;
     (void) snprintf(text, sizeof text, "not used: %s", arc_reason_text(reason));
     arc_module_show(&module->base, text);
-    arc_module_log(&module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s%s%s",
+    arc_module_log(&module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s",
                    ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
                                                    "coll_lowlat_max_memory is reached"
                                                  : arc_reason_text(reason),
-                   mca_coll_lowlat_component.ucx_open ? "" : "; ",
-                   mca_coll_lowlat_component.why_no_ucx,
                    promised ? "; sums are not reproducible here" : "");
     coll_lowlat_teardown(module);
     lowlat_pool_trim(&mca_coll_lowlat_component.pool);

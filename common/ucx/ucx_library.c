@@ -9,7 +9,8 @@
  * removed again.  A process in which UCX is already loaded is left as it is; one
  * that loads it later finds it configured like this.
  *
- * A second gain: where UCX is missing the component loads, and declines.
+ * A second gain: where UCX is missing all but puts works, and a build works with every release from
+ * UCX_MAJOR.UCX_MINOR on: UCP's functions and structures are kept compatible.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -81,12 +82,9 @@ arc_status_t ucx_library_open(ucx_library_t *library, const char **why)
         *why = "this UCX lacks functions that are needed";
         goto err_close;
     }
-    /* UCT's structures are not kept compatible from one minor release to the next. */
     library->ucp_get_version(&major, &minor, &release);
-    if (UCP_API_MAJOR != major || UCP_API_MINOR != minor) {
-        *why =
-            "UCX is another release than the one this component was built for; build it again with "
-            "this UCX";
+    if (UCX_MAJOR != major || minor < UCX_MINOR) {
+        *why = "this UCX is older than 1.12, or newer than UCX 1";
         goto err_close;
     }
     return ARC_OK;

@@ -7,7 +7,6 @@
 #define UCX_LIBRARY_H
 
 #include <ucp/api/ucp.h>
-#include <uct/api/uct.h>
 
 #include "status.h"
 
@@ -39,22 +38,11 @@
     X(ucp_rkey_destroy)             \
     X(ucp_put_nbx)                  \
     X(ucp_request_check_status)     \
-    X(ucp_request_free)             \
-    X(uct_query_components)         \
-    X(uct_release_component_list)   \
-    X(uct_component_query)          \
-    X(uct_md_config_read)           \
-    X(uct_config_release)           \
-    X(uct_md_open)                  \
-    X(uct_md_close)                 \
-    X(uct_md_query)                 \
-    X(uct_mem_alloc)                \
-    X(uct_mem_free)                 \
-    X(uct_md_mkey_pack)             \
-    X(uct_rkey_unpack)              \
-    X(uct_rkey_ptr)                 \
-    X(uct_rkey_release)
+    X(ucp_request_free)
 /* clang-format on */
+
+/* The oldest release that works; from it on UCP is compatible. */
+enum { UCX_MAJOR = 1, UCX_MINOR = 12 };
 
 typedef struct ucx_library {
     void *handle;
@@ -67,8 +55,7 @@ typedef struct ucx_library {
  * Open UCX and resolve its functions.  It changes the environment for the time of
  * the call, which is safe only while no other thread reads it: call it from
  * MPI_Init, as Open MPI itself does with setenv().
- * ARC_UNSUPPORTED, with *why set to a static text, when UCX is missing or is
- * another release than the one this was built for.
+ * ARC_UNSUPPORTED, with *why set to a static text, when UCX is missing or too old.
  */
 arc_status_t ucx_library_open(ucx_library_t *library, const char **why) ARC_MUST_CHECK;
 

@@ -58,8 +58,7 @@ static arc_status_t open_context(ucx_worker_t *worker)
         }
     }
     if (UCS_OK == status) {
-        status = library->ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config,
-                                           &worker->context);
+        status = library->ucp_init_version(UCX_MAJOR, UCX_MINOR, &params, config, &worker->context);
     }
     library->ucp_config_release(config);
     return UCS_OK == status ? ARC_OK : ARC_UNSUPPORTED;

@@ -77,6 +77,27 @@ static void check_file(const char *path)
     }
 }
 
+/* The files without a name that this process shares by its number and theirs. */
+static void check_memfds(void)
+{
+    enum { MOST_FILES = 256 };
+    char path[LINE_BYTES];
+    struct stat state;
+
+    for (int file = 0; file < MOST_FILES; ++file) {
+        char target[LINE_BYTES] = "";
+        (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", (int) getpid(), file);
+        if (readlink(path, target, sizeof target - 1) > 0 &&
+            strncmp(target, "/memfd:arc ", strlen("/memfd:arc ")) == 0) {
+            tap_check(fstat(file, &state) == 0 && (state.st_mode & FOR_OTHERS) == 0,
+                      "%s is open to others", path);
+            if (geteuid() == 0) {
+                tap_check(!other_user_gets(0, path), "another user opens %s", path);
+            }
+        }
+    }
+}
+
 /* All that is shared and mapped; true if a name has `wanted` in it. */
 static bool check_mappings(const char *wanted)
 {
@@ -103,6 +124,7 @@ static bool check_mappings(const char *wanted)
     if (maps != NULL) {
         fclose(maps);
     }
+    check_memfds();
     return found;
 }
 

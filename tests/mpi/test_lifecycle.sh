@@ -18,10 +18,10 @@ if mpi_have_plugin; then
     # Where no System V memory is to be had, in this test's own namespace.
     shmmni=$(cat /proc/sys/kernel/shmmni)
     if [ "${ARC_TEST_ALONE-}" = yes ] && (echo 0 >/proc/sys/kernel/shmmni) 2>/dev/null; then
-        mpi_run "POSIX" 2 60 "" closed -s ucx_shm_posix
+        mpi_run "memfd" 2 60 "" closed -s /memfd:arc
         echo "$shmmni" >/proc/sys/kernel/shmmni
     else
-        mpi_skip "POSIX" "no right to limit System V memory"
+        mpi_skip "memfd" "no right to limit System V memory"
     fi
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
 fi

@@ -122,8 +122,8 @@ check_namespaces() {
             start_odd $rank "$plain" "unshare -i $agree -c 0"
             mpi_judge "no common System V memory with rank $rank"
             mpi_serves "no common System V memory with rank $rank" 1
-            mpi_says "no common System V memory with rank $rank: posix memory is used" \
-                'communicator 0 .*posix memory' 1
+            mpi_says "no common System V memory with rank $rank: a memfd is used" \
+                'communicator 0 .*memfd memory' 1
         done
     else
         mpi_skip "no common System V memory" "no right to unshare -i"
@@ -149,13 +149,19 @@ check_no_ucx() {
     mkdir "$mpi_scratch/bogus"
     echo "not a library" >"$mpi_scratch/bogus/libucp.so.0"
     bogus="env LD_LIBRARY_PATH=$mpi_scratch/bogus${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    puts="--mca coll_lowlat_nodes_transport puts --mca coll_lowlat_ranks_per_node 1"
     for rank in 0 1; do
         start_odd $rank "--mca pml ob1 --mca coll_lowlat_report 1" "$bogus $agree -c 0"
         mpi_judge "UCX cannot be loaded on rank $rank"
-        mpi_says "UCX cannot be loaded on rank $rank: no communicator says so" "coll_lowlat: comm" 0
-        mpi_says "UCX cannot be loaded on rank $rank: rank 0 says so of its own" \
-            "coll_lowlat: not used: UCX .* cannot be loaded" $((1 - rank))
-        mpi_serves "UCX cannot be loaded on rank $rank" 0
+        mpi_says "UCX cannot be loaded on rank $rank: not a word, for nothing needs it" "UCX" 0
+        mpi_serves "UCX cannot be loaded on rank $rank" 1
+        start_odd $rank "--mca pml ob1 --mca coll_lowlat_report 1 $puts" "$bogus $agree -c 0"
+        mpi_judge "puts, UCX cannot be loaded on rank $rank"
+        mpi_says "puts, UCX cannot be loaded on rank $rank: rank 0 says so of its own" \
+            "coll_lowlat: no puts between nodes: UCX .* cannot be loaded" $((1 - rank))
+        mpi_says "puts, UCX cannot be loaded on rank $rank: messages are used" \
+            "messages are used between the nodes; on some rank: UCX is not there" 1
+        mpi_serves "puts, UCX cannot be loaded on rank $rank" 1
     done
 }
 

@@ -1,0 +1,146 @@
+/*
+ * Memory that processes share: what one writes another reads, and nothing remains.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "region.h"
+
+enum { BYTES = 3 << 16, OURS = 0x5a, THEIRS = 0xa5 };
+
+static arc_region_kind_t kind_of(void **state)
+{
+    return (arc_region_kind_t) (uintptr_t) *state;
+}
+
+/* In another process: map it, see what the owner wrote, answer at the end. */
+static int answer(arc_region_kind_t kind, const arc_region_key_t *key)
+{
+    arc_region_t region;
+
+    if (ARC_OK != arc_region_attach(&region, kind, key)) {
+        return 1;
+    }
+    unsigned char *bytes = region.base;
+    const int seen = OURS == bytes[0] && 0 == bytes[1];
+    bytes[BYTES - 1] = THEIRS;
+    arc_region_release(&region);
+    return !seen;
+}
+
+static void a_peer_reads_what_the_owner_writes(void **state)
+{
+    const arc_region_kind_t kind = kind_of(state);
+    arc_region_t region;
+    arc_region_key_t key;
+    int status = 0;
+
+    assert_int_equal(ARC_OK, arc_region_create(&region, kind, BYTES, &key));
+    unsigned char *bytes = region.base;
+    for (size_t i = 0; i < BYTES; ++i) {
+        assert_int_equal(0, bytes[i]);
+    }
+    bytes[0] = OURS;
+    const pid_t peer = fork();
+    if (0 == peer) {
+        _exit(answer(kind, &key));
+    }
+    assert_int_equal(peer, waitpid(peer, &status, 0));
+    assert_int_equal(0, status);
+    assert_int_equal(THEIRS, bytes[BYTES - 1]);
+    arc_region_release(&region);
+    arc_region_release(&region); /* harmless */
+}
+
+static void nothing_is_left_of_a_released_region(void **state)
+{
+    const arc_region_kind_t kind = kind_of(state);
+    arc_region_t region;
+    arc_region_t late;
+    arc_region_key_t key;
+    struct shmid_ds shared;
+
+    assert_int_equal(ARC_OK, arc_region_create(&region, kind, BYTES, &key));
+    arc_region_release(&region);
+    assert_int_equal(ARC_ERR_TRANSPORT, arc_region_attach(&late, kind, &key));
+    assert_null(late.base);
+    if (ARC_REGION_SYSV == kind) {
+        assert_int_equal(-1, shmctl(key.number, IPC_STAT, &shared));
+    }
+}
+
+static void other_files_are_not_opened(void **state)
+{
+    (void) state;
+    arc_region_t region;
+    const int file = memfd_create("other", MFD_CLOEXEC);
+    const arc_region_key_t key = {.bytes = BYTES, .number = file, .process = getpid()};
+
+    assert_int_equal(0, ftruncate(file, BYTES));
+    assert_int_equal(ARC_ERR_TRANSPORT, arc_region_attach(&region, ARC_REGION_MEMFD, &key));
+    assert_int_equal(0, close(file));
+}
+
+static void another_size_is_not_mapped(void **state)
+{
+    (void) state;
+    arc_region_t region;
+    arc_region_t other;
+    arc_region_key_t key;
+
+    assert_int_equal(ARC_OK, arc_region_create(&region, ARC_REGION_MEMFD, BYTES, &key));
+    key.bytes *= 2; /* whoever touched its end would get a signal */
+    assert_int_equal(ARC_ERR_TRANSPORT, arc_region_attach(&other, ARC_REGION_MEMFD, &key));
+    arc_region_release(&region);
+}
+
+/* Without a look at the limit the process would end by SIGXFSZ. */
+static void a_limit_of_files_is_no_memory(void **state)
+{
+    (void) state;
+    arc_region_t region;
+    arc_region_key_t key;
+    struct rlimit limit;
+
+    assert_int_equal(0, getrlimit(RLIMIT_FSIZE, &limit));
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = BYTES - 1;
+    assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &limit));
+    const arc_status_t status = arc_region_create(&region, ARC_REGION_MEMFD, BYTES, &key);
+    limit.rlim_cur = before;
+    assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &limit));
+    assert_int_equal(ARC_ERR_NO_MEMORY, status);
+    assert_null(region.base);
+}
+
+#define WITH(_test, _kind, _name)                     \
+    {                                                 \
+        .name = #_test " " _name, .test_func = _test, \
+        .initial_state = (void *) (uintptr_t) (_kind) \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(a_peer_reads_what_the_owner_writes, ARC_REGION_SYSV, "sysv"),
+        WITH(a_peer_reads_what_the_owner_writes, ARC_REGION_MEMFD, "memfd"),
+        WITH(nothing_is_left_of_a_released_region, ARC_REGION_SYSV, "sysv"),
+        WITH(nothing_is_left_of_a_released_region, ARC_REGION_MEMFD, "memfd"),
+        cmocka_unit_test(other_files_are_not_opened),
+        cmocka_unit_test(another_size_is_not_mapped),
+        cmocka_unit_test(a_limit_of_files_is_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
