@@ -24,10 +24,9 @@
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
-    ucx_library_t ucx;
-    bool ucx_open;
-    const char *why_no_ucx;
-    lowlat_puts_t puts;
+    lowlat_puts_t *puts; /* NULL: not wanted, or ... */
+    const char *why_no_puts;
+    bool told_of_messages; /* that they are used instead; once is enough */
     lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t */
     lowlat_book_t book;
     lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */

@@ -104,11 +104,9 @@ static int lowlat_open(void)
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     lowlat_pool_open(&component->pool);
-    lowlat_puts_open(&component->puts);
-    component->why_no_ucx = "";
+    component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
-    component->ucx_open = wants_puts(component) &&
-                          ARC_OK == ucx_library_open(&component->ucx, &component->why_no_ucx);
+    component->puts = wants_puts(component) ? lowlat_puts_new(&component->why_no_puts) : NULL;
     return arc_component_open(&component->base);
 }
 
@@ -120,12 +118,8 @@ static int lowlat_close(void)
     lowlat_book_close(&component->book);
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
-    const bool done = lowlat_puts_close(&component->puts);
+    lowlat_puts_free(component->puts);
     lowlat_pool_close(&component->pool);
-    if (component->ucx_open && done) {
-        ucx_library_close(&component->ucx);
-    }
-    component->ucx_open = false;
     return arc_component_close(&component->base);
 }
 
@@ -149,8 +143,8 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
 static void warn_of_settings(const lowlat_component_t *component)
 {
     if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
-        if (wants_puts(component) && !component->ucx_open) {
-            opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_ucx);
+        if (wants_puts(component) && NULL == component->puts) {
+            opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
         }
         complain_of(&component->config, false);
         complain_of(&component->config, true);

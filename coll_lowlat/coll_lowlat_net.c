@@ -1,270 +1,50 @@
 /*
- * How ranks come to put into each other's windows:
- *
- *   1  open UCX's worker, make a window with a ring for each partner and stream
- *   2  send every partner a card, and attach its window from the card that it sends
- *   3  put a hello into every partner's window and wait for theirs
- *
- * After each step all ranks take the minimum of how far they came: all go on, or all stay
- * with messages.  Partners are those of any schedule (lowlat_partners.h): all others of up to 32
- * nodes; of N > 32 nodes log2 N + 3, so that a rank has memory and connections for few.
+ * The network of a communicator on several nodes: streams of messages, what the exchanges over them
+ * need, and puts in their place.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "cards.h"
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
-#include "lowlat_partners.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"
-#include "mca_gather.h"
 #include "sizes.h"
 
-enum {
-    GREETING_SECONDS = ARC_SETTLED(15, 4), /* far more than connections take, also of many */
-};
-
-/* How far the set-up of puts came on a rank; of all ranks the least counts. */
-typedef enum outcome { NO_UCX, NO_TRANSPORT, NO_MEMORY, NO_CONNECTION, CONNECTED } outcome_t;
-
-static const char *const outcome_texts[] = {
-    [NO_UCX] = "UCX is not there",
-    [NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
-    [NO_MEMORY] = "no memory, or coll_lowlat_max_memory is reached",
-    [NO_CONNECTION] = "the ranks cannot all reach each other",
-};
-
-/* A step of the set-up: cards to and from each partner. */
-typedef struct wiring {
-    unsigned partners;
-    unsigned rank_of[LOWLAT_MAX_PARTNERS];
-    ucx_card_t *sent;     /* [partners] */
-    ucx_card_t *received; /* [partners] */
-} wiring_t;
-
-/* ---- step 1: what needs nobody else ---- */
-
-static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
-{
-    const arc_topology_t *topology = &module->topology;
-    unsigned partner[LOWLAT_MAX_PARTNERS];
-
-    if (topology->local_rank >= topology->owners) {
-        return true;
-    }
-    wiring->partners = lowlat_partners(topology->node, topology->nodes, partner);
-    for (unsigned i = 0; i < wiring->partners; ++i) {
-        wiring->rank_of[i] = topology->peers[partner[i]];
-    }
-    wiring->sent = calloc(wiring->partners, sizeof *wiring->sent);
-    wiring->received = calloc(wiring->partners, sizeof *wiring->received);
-    return NULL != wiring->sent && NULL != wiring->received;
-}
-
-static arc_put_config_t put_config(void)
-{
-    return (arc_put_config_t){
-        .streams = LOWLAT_EXCHANGES,
-        .slots = LOWLAT_PUT_SLOTS,
-        .slot_bytes = LOWLAT_PUT_SLOT_BYTES,
-        .fused_bytes = LOWLAT_PUT_FUSED_BYTES,
-        .sequence_bits = ARC_PUT_SEQUENCE_BITS,
-    };
-}
-
-static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t *wiring)
-{
-    const arc_put_config_t puts = put_config();
-    const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
-    const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
-
-    if (0 == lowlat_budget_take(memory_bytes, memory_bytes, LOWLAT_BUDGET_HALF)) {
-        return NO_MEMORY;
-    }
-    port->counted_bytes = memory_bytes;
-    port->has_window = ARC_OK == ucx_window_create(&port->window, worker, bytes, wiring->partners);
-    if (!port->has_window) {
-        return NO_MEMORY;
-    }
-    for (unsigned i = 0; i < wiring->partners; ++i) {
-        if (ARC_OK != ucx_window_card(&port->window, i, &wiring->sent[i])) {
-            return NO_TRANSPORT;
-        }
-    }
-    return CONNECTED;
-}
-
-static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+static void warn_of_messages(const lowlat_module_t *module, const char *why)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
-    ucx_worker_t *worker = component->ucx_open ? lowlat_puts_worker(&component->puts) : NULL;
 
-    if (NULL == worker) {
-        return component->ucx_open ? NO_TRANSPORT : NO_UCX;
-    }
-    if (NULL == port || !find_partners(module, wiring)) {
-        return NO_MEMORY;
-    }
-    return 0 == wiring->partners ? CONNECTED : make_window(worker, port, wiring);
-}
-
-/* ---- step 2: cards ---- */
-
-/* An error breaks the module, and messages may still use the cards. */
-static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
-{
-    arc_stream_request_t requests[2 * LOWLAT_MAX_PARTNERS] = {{.handle = NULL}};
-    const arc_cards_t cards = {.partners = wiring->partners,
-                               .rank_of = wiring->rank_of,
-                               .card_bytes = sizeof(ucx_card_t),
-                               .sent = wiring->sent,
-                               .received = wiring->received,
-                               .requests = requests};
-    const arc_wait_t wait = {.progress = mca_compat_progress,
-                             .timeout_ns = *module->base.timeout * ARC_NS_PER_SECOND};
-    unsigned missing = 0;
-
-    arc_status_t status = arc_cards_trade(&cards, &module->stream[0].base, &wait, &missing);
-    if (ARC_OK != status) {
-        mca_gather_break(&module->base, status, missing);
-    }
-    return status;
-}
-
-/* Only now: the cards tell where our rings are in the windows of others. */
-static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *port,
-                                 const wiring_t *wiring)
-{
-    const arc_put_config_t puts = put_config();
-
-    return arc_put_streams_new(&port->streams, &port->window.window, &puts, wiring->rank_of,
-                               (unsigned) ompi_comm_rank(module->base.comm),
-                               (unsigned) ompi_comm_size(module->base.comm));
-}
-
-static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
-{
-    if (ARC_OK != exchange_cards(module, wiring)) {
-        return NO_CONNECTION;
-    }
-    for (unsigned i = 0; i < wiring->partners; ++i) {
-        if (ARC_OK != ucx_window_attach(&port->window, i, &wiring->received[i])) {
-            return NO_CONNECTION;
-        }
-    }
-    return !port->has_window || ARC_OK == make_streams(module, port, wiring) ? CONNECTED
-                                                                             : NO_MEMORY;
-}
-
-/* ---- step 3: hello ---- */
-
-/* Whether a partner has come at all the agreement after it will tell. */
-static outcome_t greet_partners(const lowlat_module_t *module, lowlat_port_t *port)
-{
-    const int64_t limit = *module->base.timeout;
-    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
-    const int64_t end_ns = arc_now_ns() + seconds * ARC_NS_PER_SECOND;
-
-    if (!port->has_window) {
-        return CONNECTED;
-    }
-    arc_status_t status = ucx_window_greet(&port->window);
-    if (ARC_OK == status) {
-        status = ucx_window_greeted(&port->window);
-    }
-    while (ARC_IN_PROGRESS == status && arc_now_ns() < end_ns) {
-        mca_compat_progress();
-        status = ucx_window_greeted(&port->window);
-    }
-    return ARC_OK == status ? CONNECTED : NO_CONNECTION;
-}
-
-/* ---- all together ---- */
-
-/* The least outcome of all ranks. */
-static outcome_t agree_on_outcome(lowlat_module_t *module, outcome_t own)
-{
-    uint64_t least = own;
-    return ARC_OK == arc_module_min(&module->base, &least, 1) ? (outcome_t) least : NO_CONNECTION;
-}
-
-static void use_port(lowlat_module_t *module, lowlat_port_t *port)
-{
-    lowlat_puts_connected(&mca_coll_lowlat_component.puts);
-    module->port = port;
-    for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
-        module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
-    }
-    if (port->has_window && NULL != module->net.pipe) {
-        lowlat_pipe_init(&module->net, module->net.pipe); /* over the same memory, other streams */
-    }
-}
-
-/* Steps 1 to 3; the port is used, freed, or left to the end of the process. */
-static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
-{
-    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
-
-    outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
-    if (CONNECTED != outcome) {
-        if (NULL != port) {
-            lowlat_port_free(port);
-        }
-        return outcome;
-    }
-    lowlat_puts_hold(puts);
-    outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
-    if (CONNECTED == outcome) {
-        outcome = agree_on_outcome(module, greet_partners(module, port));
-    }
-    if (CONNECTED == outcome) {
-        use_port(module, port);
-    } else {
-        lowlat_puts_refuse(puts);
-    }
-    lowlat_puts_release(puts);
-    return outcome;
-}
-
-static void warn_of_outcome(const lowlat_module_t *module, outcome_t outcome)
-{
-    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
-
-    (void) pthread_mutex_lock(&puts->lock);
-    const bool is_news = !puts->complained;
-    puts->complained = true;
-    (void) pthread_mutex_unlock(&puts->lock);
+    (void) pthread_mutex_lock(&component->base.lock);
+    const bool is_news = !component->told_of_messages;
+    component->told_of_messages = true;
+    (void) pthread_mutex_unlock(&component->base.lock);
     if (is_news) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "coll_lowlat_nodes_transport puts: messages are used between the nodes; on "
                        "some rank: %s",
-                       outcome_texts[outcome]);
+                       why);
     }
 }
 
 void lowlat_net_connect(lowlat_module_t *module)
 {
-    const int wanted = mca_coll_lowlat_component.config.nodes_transport;
-    wiring_t wiring = {.partners = 0};
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+    const int wanted = component->config.nodes_transport;
+    uint64_t all_can = NULL != component->puts;
 
     /* Shared memory between declared nodes is no network to be preferred by itself. */
     if (LOWLAT_TRANSPORT_MESSAGES == wanted ||
-        (LOWLAT_TRANSPORT_AUTO == wanted && mca_coll_lowlat_component.config.ranks_per_node > 0)) {
+        (LOWLAT_TRANSPORT_AUTO == wanted && component->config.ranks_per_node > 0) ||
+        ARC_OK != arc_module_min(&module->base, &all_can, 1)) {
         return;
     }
-    const outcome_t outcome = connect_port(module, calloc(1, sizeof(lowlat_port_t)), &wiring);
-    if (ARC_PHASE_BROKEN == module->base.phase) {
-        return; /* messages may still use the cards */
-    }
-    free(wiring.sent);
-    free(wiring.received);
-    if (CONNECTED != outcome && LOWLAT_TRANSPORT_PUTS == wanted) {
-        warn_of_outcome(module, outcome);
+    const char *why = all_can ? lowlat_puts_connect(module) : "UCX is not there";
+    if (NULL != why && LOWLAT_TRANSPORT_PUTS == wanted && ARC_PHASE_BROKEN != module->base.phase) {
+        warn_of_messages(module, why);
     }
 }
 
@@ -337,7 +117,7 @@ bool lowlat_net_make(lowlat_module_t *module)
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
-        lowlat_port_leave(&mca_coll_lowlat_component.puts, module->port);
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->port);
         module->port = NULL;
     }
     if (!keeps) {
@@ -350,17 +130,13 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
 
 unsigned lowlat_net_lost(const lowlat_module_t *module)
 {
-    const lowlat_port_t *port = module->port;
-    const unsigned lost = NULL == port || !port->has_window ? 0 : ucx_window_lost(&port->window);
-
-    return NULL == port || lost >= port->window.window.peers
-               ? (unsigned) ompi_comm_size(module->base.comm)
-               : arc_put_streams_rank(port->streams, lost);
+    return NULL == module->port ? (unsigned) ompi_comm_size(module->base.comm)
+                                : lowlat_port_lost(module);
 }
 
 const char *lowlat_net_text(const lowlat_module_t *module)
 {
     return NULL == module->group.net ? ""
            : NULL == module->port    ? "messages; "
-                                     : mca_coll_lowlat_component.puts.text;
+                                     : lowlat_puts_text(mca_coll_lowlat_component.puts);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_port.h"
 
 enum { GOODBYE_SECONDS = 30 }; /* all have been through the barrier of MPI_Finalize */
 
@@ -64,7 +65,7 @@ static void free_left_ports(lowlat_puts_t *puts)
 /* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
 static int drive_puts(void)
 {
-    lowlat_puts_t *puts = &mca_coll_lowlat_component.puts;
+    lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
     int events = ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
 
     if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
@@ -83,7 +84,7 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
     if (!puts->tried) {
         puts->tried = true;
         puts->open =
-            ARC_OK == ucx_worker_open(&puts->worker, &component->ucx,
+            ARC_OK == ucx_worker_open(&puts->worker, &puts->ucx,
                                       component->config.ranks_per_node > 0 ? UCX_REACH_MACHINE
                                                                            : UCX_REACH_NETWORK,
                                       mca_compat_threads());
@@ -97,37 +98,58 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
     return worker;
 }
 
-void lowlat_puts_open(lowlat_puts_t *puts)
+lowlat_puts_t *lowlat_puts_new(const char **why)
 {
-    memset(puts, 0, sizeof *puts);
+    lowlat_puts_t *puts = calloc(1, sizeof *puts);
+
+    if (NULL == puts) {
+        *why = arc_status_text(ARC_ERR_NO_MEMORY);
+        return NULL;
+    }
+    if (ARC_OK != ucx_library_open(&puts->ucx, why)) {
+        free(puts);
+        return NULL;
+    }
     (void) pthread_mutex_init(&puts->lock, NULL);
+    return puts;
 }
 
-bool lowlat_puts_close(lowlat_puts_t *puts)
+/* Wait for what peers still put, for a while, and give it all back. */
+static void close_ports(lowlat_puts_t *puts)
 {
     const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
-    const bool closes = !puts->refused;
 
-    if (puts->open) {
-        for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
-             free_left_ports(puts)) {
-            (void) sched_yield();
-        }
-        while (NULL != puts->leaving) {
-            lowlat_port_t *port = puts->leaving;
-            puts->leaving = port->next;
-            disconnect_port(puts, port);
-        }
-        if (puts->users > 0) {
-            (void) opal_progress_unregister(drive_puts);
-        }
-        if (closes) {
-            ucx_worker_close(&puts->worker);
-        }
-        puts->open = false;
+    for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
+         free_left_ports(puts)) {
+        (void) sched_yield();
     }
+    while (NULL != puts->leaving) {
+        lowlat_port_t *port = puts->leaving;
+        puts->leaving = port->next;
+        disconnect_port(puts, port);
+    }
+    if (puts->users > 0) {
+        (void) opal_progress_unregister(drive_puts);
+    }
+}
+
+void lowlat_puts_free(lowlat_puts_t *puts)
+{
+    if (NULL == puts) {
+        return;
+    }
+    if (puts->open) {
+        close_ports(puts);
+    }
+    if (puts->refused) {
+        return; /* UCX must stay as it is to the end of the process */
+    }
+    if (puts->open) {
+        ucx_worker_close(&puts->worker);
+    }
+    ucx_library_close(&puts->ucx);
     (void) pthread_mutex_destroy(&puts->lock);
-    return closes;
+    free(puts);
 }
 
 void lowlat_puts_connected(lowlat_puts_t *puts)
@@ -168,4 +190,18 @@ void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
     puts->leaving = port;
     free_left_ports(puts);
     (void) pthread_mutex_unlock(&puts->lock);
+}
+
+const char *lowlat_puts_text(const lowlat_puts_t *puts)
+{
+    return puts->text;
+}
+
+unsigned lowlat_port_lost(const lowlat_module_t *module)
+{
+    const lowlat_port_t *port = module->port;
+    const unsigned lost = port->has_window ? ucx_window_lost(&port->window) : 0;
+
+    return lost >= port->window.window.peers ? (unsigned) ompi_comm_size(module->base.comm)
+                                             : arc_put_streams_rank(port->streams, lost);
 }

@@ -106,13 +106,14 @@ with_header static ompi_config.h '#undef OPAL_HAVE_DL_SUPPORT\n#define OPAL_HAVE
 run "Open MPI without plugins" 1 "built with --disable-dlopen" MPICC="$scratch/static"
 
 wrapper no_ucx "case \"\$*\" in *ucx*) exit 1 ;; *) exec $pkg_config \"\$@\" ;; esac"
-run "no UCX" 1 "UCX is missing.*libucx-dev" PKG_CONFIG="$scratch/no_ucx"
+run "no UCX" 0 "UCX  *none, so no puts.*UCX is missing.*libucx-dev" PKG_CONFIG="$scratch/no_ucx"
+run "UCX is asked for and missing" 1 "UCX is missing.*libucx-dev" PKG_CONFIG="$scratch/no_ucx" --with-ucx
 wrapper old_ucx "case \"\$*\" in
 *modversion*ucx*) echo 1.8.0 ;;
 *'ucx >='*) exit 1 ;;
 *) exec $pkg_config \"\$@\" ;;
 esac"
-run "UCX too old" 1 "UCX 1.8.0 is too old" PKG_CONFIG="$scratch/old_ucx"
+run "UCX too old" 0 "no puts.*UCX 1.8.0 is too old" PKG_CONFIG="$scratch/old_ucx"
 wrapper no_cmocka "case \"\$*\" in *cmocka*) exit 1 ;; *) exec $pkg_config \"\$@\" ;; esac"
 run "no cmocka: unit tests are skipped, loudly" 0 "ALL UNIT TESTS WILL BE SKIPPED" \
     PKG_CONFIG="$scratch/no_cmocka"
