@@ -1,11 +1,13 @@
 #!/bin/sh
-# The pictures of docs/workloads.md are of the figures that its tables have now; workloads/plot draws
-# them, and refuses a document in which it does not find what it draws.
+# The pictures of docs/workloads.md are of the figures that the files of docs/data have now; workloads/plot
+# draws them, and refuses files in which it does not find what it draws.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=$(cd "${top_srcdir:-../..}" && pwd)
 plot=$root/tests/workloads/plot
-published=$root/docs/workloads.md
+published=$root/docs/data
+shown_in=$root/docs/workloads.md
+edited=
 largest=81920
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -37,38 +39,32 @@ refuses() {
         [ -z "$(ls "$scratch" | grep png)" ]
 }
 
+# fresh NAME: $scratch/data is what is published, of which $edited, NAME.csv, is to be changed
+fresh() {
+    rm -rf "$scratch/data" && mkdir "$scratch/data" && cp "$published"/workloads_*.csv "$scratch/data" &&
+        edited=$scratch/data/$1.csv
+}
+
 is_changed() {
-    echo "the document has nothing to change" >"$scratch/err"
-    ! cmp -s "$published" "$scratch/edited.md"
+    echo "the file has nothing to change" >"$scratch/err"
+    ! cmp -s "$published/$(basename "$edited")" "$edited"
 }
 
-# edited SCRIPT: the document after this script of sed, which must have changed something
-edited() {
-    sed "$1" "$published" >"$scratch/edited.md"
-    is_changed
-}
-
-# refuses_edited TEXT SCRIPT [ARGUMENT...]
+# refuses_edited TEXT NAME SCRIPT [ARGUMENT...]: the file after this script of sed
 refuses_edited() {
-    wanted=$1
-    edited "$2" || return 1
-    shift 2
-    refuses "$wanted" --document "$scratch/edited.md" "$@"
+    wanted=$1 file=$2 script=$3
+    shift 3
+    fresh "$file" && sed "$script" "$published/$file.csv" >"$edited" && is_changed || return 1
+    refuses "$wanted" --data "$scratch/data" "$@"
 }
 
-# without_column NAME: the document without the columns of that name
-without_column() {
-    awk -F '|' -v name="$1" -v OFS='|' '
-        !/^\|/ { gone = 0 }
-        /^\|/ && !in_table { for (i = 2; i < NF; i++) { cell = $i; gsub(/^ +| +$/, "", cell); if (cell == name) gone = i } }
-        { in_table = /^\|/ }
-        gone { for (i = gone; i < NF; i++) $i = $(i + 1); NF-- }
-        { print }' "$published" >"$scratch/edited.md"
-    is_changed
-}
-
+# refuses_without COLUMN NAME: the file without that column; its cells before and in it have no commas
 refuses_without() {
-    without_column "$1" && refuses "no column \"$1\"" --document "$scratch/edited.md"
+    fresh "$2" && awk -F , -v name="$1" -v OFS=, '
+        /^#/ { print; next }
+        !gone { for (i = 1; i <= NF; i++) if ($i == name) gone = i }
+        { for (i = gone; i < NF; i++) $i = $(i + 1); NF--; print }' "$published/$2.csv" >"$edited" && is_changed &&
+        refuses "no column \"$1\"" --data "$scratch/data"
 }
 
 draws_all() {
@@ -82,7 +78,7 @@ draws_all() {
 
 shows_all() {
     for picture in "$root"/docs/img/workloads_*.png; do
-        if ! grep -q "^!\[.*\](img/$(basename "$picture"))" "$published"; then
+        if ! grep -q "^!\[.*\](img/$(basename "$picture"))" "$shown_in"; then
             echo "$picture" >"$scratch/err"
             return 1
         fi
@@ -102,25 +98,25 @@ for candidate in python3 /usr/bin/python3; do
     fi
 done
 
-echo 1..12
-ok_if "the pictures are of the figures in the tables" draws --check --out "$root/docs/img"
+echo 1..11
+ok_if "the pictures are of the figures in the files" draws --check --out "$root/docs/img"
 ok_if "the document shows all of them" shows_all
 ok_if "finds a picture of other figures" \
-    refuses_edited "workloads_programs.png shows other figures" '/^| *cg |/s/ to [0-9.]* |/ to 9.87 |/' \
+    refuses_edited "workloads_programs.png shows other figures" workloads_programs '/^cg,/s/ to [0-9.]*,/ to 9.87,/' \
     --check --out "$root/docs/img"
-ok_if "refuses a table without a column" refuses_without "limit: exact"
-ok_if "refuses a table without a column that begins no group" refuses_without "share of reduce"
+ok_if "refuses a file without a column" refuses_without "limit: exact" workloads_decode
+ok_if "refuses another file without a column" refuses_without "share of reduce" workloads_matmul
 ok_if "refuses a column that is there twice" \
-    refuses_edited 'two columns "ratio"' 's/| with s |/| ratio |/'
-ok_if "refuses a document without a table" \
-    refuses_edited 'no table begins with the column "model"' 's/^The same at 10 Gb\/s:/The same at 40 Gb\/s:/'
-ok_if "refuses one of two that could be meant" \
-    refuses_edited '2 tables begin with the column "model"' 's/^One node, 2 ranks/4 nodes, 1 Gb\/s, 2 ranks/'
-ok_if "refuses what is not a number" refuses_edited '"many" in the column "at most"' '/^| *cg |/s/| *[0-9.]* |\([^|]*|\)$/| many |\1/'
-ok_if "refuses a row with a cell too few" refuses_edited "14 cells below 15 columns" '/^| *pipecg |/s/^|[^|]*//'
-ok_if "tells when there is no document" refuses "none.md" --document "$scratch/none.md"
+    refuses_edited 'two columns "ratio"' workloads_programs 's/,with s,/,ratio,/'
+ok_if "refuses a file without the rows that it draws" \
+    refuses_edited 'no row has "4" in "nodes" and "10 Gb/s" in "links"' workloads_decode 's/^4,10 Gb/4,40 Gb/'
+ok_if "refuses what is not a number" \
+    refuses_edited '"many" in the column "at most"' workloads_programs '/^cg,/s/,[0-9.]*,\([^,]*\)$/,many,\1/'
+ok_if "refuses a row with a cell too few" \
+    refuses_edited "14 cells below 15 columns" workloads_programs '/^pipecg,/s/^[^,]*,//'
+ok_if "tells when there is no file" refuses "none/workloads_decode.csv" --data "$scratch/none"
 if "$python" -c 'import matplotlib' 2>/dev/null; then
     ok_if "draws all pictures, each of at most $largest bytes" draws_all
 else
-    echo "ok 12 # SKIP draws all pictures: needs matplotlib"
+    echo "ok 11 # SKIP draws all pictures: needs matplotlib"
 fi
