@@ -58,7 +58,6 @@ typedef struct quant_component {
     bool
         bound_told; /* stats.last_bound is not 0; atomic: exact calls look at it without the lock */
     quant_remembered_t remembered[QUANT_REMEMBERED];
-    uint64_t communicators;   /* set up so far, or the most of any rank of one of them */
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
 
@@ -140,9 +139,7 @@ typedef struct quant_module {
         quant_fold_t *exchange; /* in `memory` */
     } fold;
     uint32_t sequence; /* operations that were quantized */
-    uint32_t numbered; /* calls that could be, by what they are; what rounding draws goes by it, */
-    uint32_t first_number; /* counted from here: the call of the set-up */
-    uint32_t sums; /* those of them that add; vectors are known by it (coll_quant_residual.c) */
+    uint32_t sums;     /* that could be, by what they are; vectors are known by it */
     unsigned
         calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized, if some are verified */
     float bound;                     /* of the result of the last call; 0: it was exact */
@@ -168,24 +165,14 @@ extern quant_component_t mca_coll_quant_component;
 void coll_quant_settled(arc_module_t *base);
 uint64_t coll_quant_number(arc_module_t *base, const arc_call_t *call);
 
-enum { QUANT_SUMS_SHIFT = 32 }; /* in the number of a call */
-
-/*
- * The number of the next call that could be quantized: how many of these there were, and above that
- * how many of them add.
- */
+/* The number of the next call that could be quantized: how many of these and before it add. */
 static inline uint64_t coll_quant_next_number(quant_module_t *module,
                                               exchange_collective_t collective)
 {
     module->sums += EXCHANGE_ALLGATHER != collective;
-    module->numbered += 1;
-    return (uint64_t) module->sums << QUANT_SUMS_SHIFT | module->numbered;
+    return module->sums;
 }
 
-static inline uint32_t coll_quant_sums_of(uint64_t number)
-{
-    return (uint32_t) (number >> QUANT_SUMS_SHIFT);
-}
 arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call);
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call);
 void coll_quant_retag(arc_module_t *base);
@@ -264,15 +251,6 @@ const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module
                                                     exchange_collective_t collective);
 
 /*
- * Is it known that all ranks have the same settings?  All know that alike where nothing is pending.
- */
-static inline bool coll_quant_settings_are_same(const quant_module_t *module)
-{
-    return ARC_PHASE_FRESH != module->base.phase ||
-           (module->base.params_known && !module->key_was_set);
-}
-
-/*
  * Is a call of `element` served, and why not?  *verdict: what its type and operation say,
  * ARC_REASON_NONE if it can be, and the answer alike; `bytes`: of the whole vector; all the same on
  * all ranks, which have agreed.  Sets the module up if need be.  An MPI error code if the module is
@@ -284,8 +262,7 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
 /* Is the next call of the collective to be verified? */
 bool coll_quant_is_verified_next(const quant_module_t *module, exchange_collective_t collective);
 
-/* Serve a call of the program; `operation` lacks its sequence and its number only.  An MPI error
- * code. */
+/* Serve a call of the program; `operation` lacks its sequence only.  An MPI error code. */
 int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operation, bool verified);
 
 /*

@@ -47,7 +47,7 @@ const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module
  */
 static void number_call(quant_module_t *module, exchange_collective_t collective)
 {
-    if (!arc_fiber_inside() && coll_quant_settings_are_same(module)) {
+    if (!arc_fiber_inside()) {
         module->base.number = coll_quant_next_number(module, collective);
     }
 }
@@ -138,7 +138,6 @@ int coll_quant_run_call(quant_module_t *module, const quant_operation_t *operati
         return status;
     }
     numbered.sequence = ++module->sequence;
-    numbered.number = (uint32_t) module->base.number - module->first_number;
     ++module->calls[operation->collective];
     count_call(module, &numbered);
     return verified ? coll_quant_verify(module, &numbered)

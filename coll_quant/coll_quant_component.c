@@ -121,7 +121,6 @@ static int quant_open(void)
 
     component->stats = (quant_stats_t){0};
     component->bound_told = false;
-    component->communicators = 0;
     memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     return arc_component_open(&component->base);

@@ -70,7 +70,8 @@ void coll_quant_settled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    module->settled.same = coll_quant_settings_are_same(module);
+    module->settled.same =
+        ARC_PHASE_FRESH != base->phase || (base->params_known && !module->key_was_set);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }
@@ -182,8 +183,6 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
         if (ARC_REASON_NONE == reason && !module->attainable) {
             reason = ARC_REASON_INACCURATE;
         }
-        /* The first start is to count as the call of the set-up. */
-        base->number = (uint64_t) module->sums << QUANT_SUMS_SHIFT | (module->numbered + 1);
         reason = coll_quant_set_up_if_needed(module, reason);
     }
     if (terms.is_half) {

@@ -275,7 +275,7 @@ static vector_t vector_of(const quant_module_t *module, const quant_operation_t 
         of.send = operation->send;
         of.receive = operation->recv;
     } else {
-        of.number = coll_quant_sums_of(module->base.number) % calls;
+        of.number = module->base.number % calls;
     }
     return of;
 }

@@ -40,36 +40,21 @@ void coll_quant_teardown(quant_module_t *module)
     coll_quant_limit_reset(module);
 }
 
-/* What was asked for and does nothing; what was chosen, at level 10. */
+/* What was chosen, at level 10. */
 static void say_choice(const quant_module_t *module)
 {
     const arc_module_t *base = &module->base;
     const quant_config_t *config = &module->config;
-    const quant_transform_t *transform = &config->transform;
-    const quant_format_t *format = quant_config_format(config);
-
-    if (QUANT_ROUNDING_NEAREST != transform->rounding &&
-        !quant_transform_draws(transform, format)) {
-        arc_module_log(base, ARC_LOG_WARN,
-                       "coll_quant_rounding %s is for int4 to int16 and has no effect on %s",
-                       quant_rounding_choices[transform->rounding], format->name);
-    }
-    if (QUANT_ROTATION_NONE != transform->rotation && !quant_transform_rotates(transform, format)) {
-        arc_module_log(base, ARC_LOG_WARN,
-                       "coll_quant_rotation %s is for formats with scales and has no effect on %s",
-                       quant_rotation_choices[transform->rotation], format->name);
-    }
     const exchange_shape_t shape = quant_config_shape(config, module->stream.base.ranks);
-    arc_module_log(
-        base, ARC_LOG_CHOICE,
-        "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %s%u, rounding %s, rotation %s, "
-        "%s%zu numbers a message, minishards %u, microshards %u, %s kernels",
-        config->algo->name, shape.nodes, shape.per_node, module->settings.min_bytes,
-        config->reduce_format->name, config->gather_format->name,
-        0 != config->minishards ? "up to " : "", config->block_rows,
-        quant_rounding_choices[transform->rounding], quant_rotation_choices[transform->rotation],
-        0 != config->minishards || 0 != config->microshards ? "up to " : "", config->segment_elems,
-        config->minishards, config->microshards, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
+    arc_module_log(base, ARC_LOG_CHOICE,
+                   "%s, %u times %u ranks, from %zu bytes; %s, then %s; block %s%u, "
+                   "%s%zu numbers a message, minishards %u, microshards %u, %s kernels",
+                   config->algo->name, shape.nodes, shape.per_node, module->settings.min_bytes,
+                   config->reduce_format->name, config->gather_format->name,
+                   0 != config->minishards ? "up to " : "", config->block_rows,
+                   0 != config->minishards || 0 != config->microshards ? "up to " : "",
+                   config->segment_elems, config->minishards, config->microshards,
+                   arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
     if (NULL != config->coarsest) {
         arc_module_log(base, ARC_LOG_CHOICE, "each message in a format of its own, from %s on",
                        config->coarsest->name);
@@ -104,36 +89,6 @@ static void make_ready(quant_module_t *module)
     arc_float_env_leave(of_program);
 }
 
-/*
- * A number for the communicator, ~proposal at least: more than any that its processes have had, so
- * that none of them has it twice.  It follows from the order of set-ups alone, and so is the same
- * in each run of a program.
- */
-static uint64_t propose_number(void)
-{
-    quant_component_t *component = &mca_coll_quant_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    const uint64_t number = component->communicators + 1;
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return ~number;
-}
-
-/* All ranks have found the same `number`: what they draw begins there. */
-static void take_number(quant_module_t *module, uint64_t number)
-{
-    quant_component_t *component = &mca_coll_quant_component;
-    const opal_process_name_t first = ompi_group_get_proc_name(module->base.comm->c_local_group, 0);
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    if (number > component->communicators) {
-        component->communicators = number;
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-    module->config.draws_base =
-        quant_transform_base((uint64_t) module->settings.seed, first.vpid, number);
-}
-
 /* The memory of the algorithm, on all ranks or on none. */
 static void set_up(quant_module_t *module)
 {
@@ -144,8 +99,8 @@ static void set_up(quant_module_t *module)
     base->declined = ARC_REASON_NO_SETUP;
     const bool ok = get_memory(module, &bytes);
     const uint64_t recalled = coll_quant_recall(module);
-    enum { OK, RECALLED, NOT_RECALLED, NUMBER, VALUES };
-    uint64_t values[VALUES] = {ok, recalled, ~recalled, propose_number()};
+    enum { OK, RECALLED, NOT_RECALLED, VALUES };
+    uint64_t values[VALUES] = {ok, recalled, ~recalled};
     if (ARC_OK != arc_module_min(base, values, VALUES)) {
         release_memory(module); /* no message is in it yet */
         return;
@@ -159,9 +114,6 @@ static void set_up(quant_module_t *module)
         /* Some have been in other communicators since. */
         memset(module->gain, 0, sizeof module->gain);
     }
-    take_number(module, ~values[NUMBER]);
-    /* All ranks count from here: before, one that alone had a key counted other calls. */
-    module->first_number = (uint32_t) module->base.number;
     make_ready(module);
 }
 

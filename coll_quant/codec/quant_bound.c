@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "quant_bound.h"
-#include "sizes.h"
 
 static const uint32_t infinity_bits = UINT32_C(0x7f800000);
 
@@ -66,63 +65,12 @@ static double encoding_error(const quant_format_t *format, double peak)
     return scale_of(&format->range, peak) * (step_at(format, divisor) / 2 + quotient * 0x1p-23);
 }
 
-/* The same of x + u s, and of taking u s off again. */
-static double drawn_error(const quant_format_t *format, const quant_transform_t *transform,
-                          double peak)
-{
-    const quant_range_t range = quant_transform_range(transform, format);
-    const double codes = ldexp(2, (int) format->mantissa); /* the largest one, and 1 */
-    const double scale = scale_of(&range, peak);
-
-    return QUANT_ROUNDING_DITHER == transform->rounding
-               ? scale * (0.5 + codes * (0x1p-23 + 0x1p-24 + 0x1p-24))
-               : scale * (1 + codes * (0x1p-23 + 0x1p-24));
-}
-
-/* The numbers that are rotated together, at most: those of a block, or of the rows that there are.
- */
-static size_t rotated_max(const quant_codec_t *codec)
-{
-    const size_t padded = arc_divide_up(codec->elems, QUANT_LANES) * QUANT_LANES;
-    return padded < codec->block_rows ? padded : codec->block_rows;
-}
-
-/* What an error `coded` of rotated numbers up to `peak` is when they are rotated back. */
-static double rotated_error(double coded, size_t numbers, double peak)
-{
-    int power = 0;
-
-    while (numbers >> power > 1) {
-        ++power;
-    }
-    const double rounding = power * 0x1p-24 * (1 + 0x1p-10) * (2 * peak + coded);
-    return ldexp(coded + rounding, (power + 1) / 2) + 0x1p-143;
-}
-
 float quant_bound_encoded(float error, const quant_format_t *format, uint32_t peak)
 {
     if (quant_format_is_exact(format) || (0 == peak && !format->scaled)) {
         return error;
     }
     return round_up(((double) error + encoding_error(format, magnitude(peak))) * slack);
-}
-
-float quant_bound_coded(float error, const quant_codec_t *codec, uint32_t peak)
-{
-    const quant_format_t *format = codec->format;
-    const quant_transform_t *transform = &codec->transform;
-    const double largest = magnitude(peak);
-
-    if (!quant_transform_applies(transform, format)) {
-        return quant_bound_encoded(error, format, peak);
-    }
-    double coded = quant_transform_draws(transform, format)
-                       ? drawn_error(format, transform, largest)
-                       : encoding_error(format, largest);
-    if (quant_transform_rotates(transform, format)) {
-        coded = rotated_error(coded, rotated_max(codec), largest);
-    }
-    return round_up(((double) error + coded) * slack);
 }
 
 float quant_bound_added(float error, float other, uint32_t peak)

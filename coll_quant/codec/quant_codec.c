@@ -15,8 +15,6 @@ static inline void overwrite_kernels(quant_kernels_t *to, const quant_kernels_t 
     OVERWRITE(to, from, absmax);
     OVERWRITE(to, from, peak);
     OVERWRITE(to, from, scales);
-    OVERWRITE(to, from, shake);
-    OVERWRITE(to, from, rotate);
     for (unsigned i = 0; i < QUANT_CODES; ++i) {
         OVERWRITE(&to->code[i], &from->code[i], encode);
         OVERWRITE(&to->code[i], &from->code[i], decode);

@@ -127,22 +127,6 @@ typedef struct quant_kernels {
                    uint32_t most[QUANT_BLOCKS]);
 
     quant_code_kernels_t code[QUANT_CODES];
-
-    /* What a row may go through besides, in place; quant_transform.h says what for. */
-
-    /*
-     * x += u amplitude, each product exact, each sum rounded once: u from -32767.5 to 32767.5 in
-     * steps of 1, two numbers of 16 bits out of a hash of `key` and of the place in the rows.
-     */
-    void (*shake)(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
-                  uint64_t key);
-
-    /*
-     * In each of `blocks` whole blocks, which fill rows, the Walsh-Hadamard transform of its
-     * numbers, times `by`, a power of two.  In steps of sums and differences of numbers 1, 2, 4,
-     * ... apart.
-     */
-    void (*rotate)(float *x, size_t blocks, unsigned shift, float by);
 } quant_kernels_t;
 
 /* The kernels of `isa`; a function that `isa` lacks is the one of the next lower set. */

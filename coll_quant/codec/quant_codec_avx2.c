@@ -102,20 +102,6 @@ static inline floats_t spread(const float *factor, size_t first, unsigned shift)
     return (floats_t) _mm256_set1_ps(factor[first >> shift]);
 }
 
-static inline floats_t swap_lanes(floats_t x, unsigned apart)
-{
-    const __m256 value = (__m256) x;
-
-    switch (apart) {
-    case 1:
-        return (floats_t) _mm256_permute_ps(value, _MM_SHUFFLE(2, 3, 0, 1));
-    case 2:
-        return (floats_t) _mm256_permute_ps(value, _MM_SHUFFLE(1, 0, 3, 2));
-    default:
-        return (floats_t) _mm256_permute2f128_ps(value, value, 0x01);
-    }
-}
-
 static inline floats_t quotient(floats_t a, float divisor)
 {
     return a / divisor;

@@ -110,22 +110,6 @@ static inline floats_t spread(const float *factor, size_t first, unsigned shift)
                       : (floats_t) _mm512_set1_ps(from[0]);
 }
 
-static inline floats_t swap_lanes(floats_t x, unsigned apart)
-{
-    const __m512 value = (__m512) x;
-
-    switch (apart) {
-    case 1:
-        return (floats_t) _mm512_permute_ps(value, _MM_SHUFFLE(2, 3, 0, 1));
-    case 2:
-        return (floats_t) _mm512_permute_ps(value, _MM_SHUFFLE(1, 0, 3, 2));
-    case 4:
-        return (floats_t) _mm512_shuffle_f32x4(value, value, _MM_SHUFFLE(2, 3, 0, 1));
-    default:
-        return (floats_t) _mm512_shuffle_f32x4(value, value, _MM_SHUFFLE(1, 0, 3, 2));
-    }
-}
-
 /*
  * A product with the rounded inverse is off by at most two units in the last place; one step of
  * Newton's with the exact remainder rounds it correctly.  The tests compare all 2^23 mantissas.

@@ -385,68 +385,10 @@ static bool scales(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
-/*
- * A number of 32 bits for a place: multiplications and shifts that mix any two inputs well.  The
- * constants, and the places of the shifts, are those of lowbias32, which C. Wellons found by search
- * (Hash Prospector, 2018, public domain); half of the key is added between its rounds.
- */
-static inline uint32_t mix_place(uint32_t place, uint64_t key)
-{
-    uint32_t word = place + (uint32_t) key;
-    word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
-    word = ((word ^ word >> 15) + (uint32_t) (key >> 32)) * UINT32_C(0x846ca68b);
-    return word ^ word >> 16;
-}
-
-/* One hash for two lanes half a row apart. */
-static void shake(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
-                  uint64_t key)
-{
-    enum { HALF = QUANT_LANES / 2 };
-
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t lane = 0; lane < HALF; ++lane) {
-            const size_t at = row * QUANT_LANES + lane;
-            uint32_t word = mix_place((uint32_t) (row * HALF + lane), key);
-            float low = (float) ((int32_t) (word << 16) >> 16) + 0.5f;
-            float high = (float) ((int32_t) word >> 16) + 0.5f;
-            x[at] += low * amplitude[at >> shift];
-            x[at + HALF] += high * amplitude[(at + HALF) >> shift];
-        }
-    }
-}
-
-/* Sums and differences of numbers `apart` elements apart. */
-static void add_and_subtract(float *x, size_t elems, size_t apart)
-{
-    for (size_t first = 0; first < elems; first += 2 * apart) {
-        for (size_t i = first; i < first + apart; ++i) {
-            float a = x[i];
-            float b = x[i + apart];
-            x[i] = a + b;
-            x[i + apart] = a - b;
-        }
-    }
-}
-
-static void rotate(float *x, size_t blocks, unsigned shift, float by)
-{
-    const size_t elems = blocks << shift;
-
-    for (unsigned step = 0; step < shift; ++step) {
-        add_and_subtract(x, elems, (size_t) 1 << step);
-    }
-    for (size_t i = 0; i < elems; ++i) {
-        x[i] *= by;
-    }
-}
-
 const quant_kernels_t quant_kernels_scalar = {
     .absmax = block_absmax,
     .peak = peak,
     .scales = scales,
-    .shake = shake,
-    .rotate = rotate,
     .code =
         {
 #define X(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},

@@ -15,7 +15,6 @@
  *   block_maxima         of WIDTH / 4 such: the largest lanes of all their vectors, in order
  *   spread               of factors of blocks, that of each of WIDTH numbers, from a multiple of
  *                        WIDTH on
- *   swap_lanes           with those 1, 2, ... WIDTH / 2 lanes apart
  *   is_any               is there a bit set
  *   quotient             of floats and one of the divisors of the formats, correctly rounded
  *   inverse_of           of floats that are bf16, correctly rounded
@@ -178,114 +177,10 @@ ALWAYS_INLINE void decode_add_rows(code_t of, const uint8_t *codes, size_t rows,
     }
 QUANT_FORMAT_TABLE(DEFINE_CODE)
 
-ALWAYS_INLINE words_t mix_place(words_t place, uint64_t key)
-{
-    words_t word = place + (uint32_t) key;
-    word = (word ^ word >> 16) * UINT32_C(0x7feb352d);
-    word = ((word ^ word >> 15) + (uint32_t) (key >> 32)) * UINT32_C(0x846ca68b);
-    return word ^ word >> 16;
-}
-
-ALWAYS_INLINE void shake_vector(float *x, codes_t number, floats_t amplitude)
-{
-    floats_t noise = from_integer(number) + 0.5f;
-    store_floats(x, multiply_add(noise, amplitude, load_floats(x)));
-}
-
-static void shake(float *x, size_t rows, unsigned shift, const float amplitude[QUANT_BLOCKS],
-                  uint64_t key)
-{
-    enum { HALF = QUANT_LANES / 2 };
-
-    for (size_t row = 0; row < rows; ++row) {
-        QUANT_UNROLL
-        for (unsigned lane = 0; lane < HALF; lane += WIDTH) {
-            const size_t at = row * QUANT_LANES + lane;
-            words_t place = load_words(lane_numbers + lane) + (uint32_t) (row * HALF);
-            words_t word = mix_place(place, key);
-            shake_vector(x + at, (codes_t) (word << 16) >> 16, spread(amplitude, at, shift));
-            shake_vector(x + at + HALF, (codes_t) word >> 16, spread(amplitude, at + HALF, shift));
-        }
-    }
-}
-
-/* The sums and the differences of numbers `apart` lanes apart: a + b where a was, a - b for b. */
-ALWAYS_INLINE floats_t rotate_lanes(floats_t value, unsigned apart)
-{
-    const unsigned to_sign = 31 - (unsigned) __builtin_ctz(apart);
-    const words_t sign = (load_words(lane_numbers) & apart) << to_sign;
-
-    return swap_lanes(value, apart) + (floats_t) ((words_t) value ^ sign);
-}
-
-/* The steps within registers, as many as a block has. */
-ALWAYS_INLINE void rotate_registers(float *x, size_t elems, unsigned shift, float by)
-{
-    const size_t block = (size_t) 1 << shift;
-
-    for (size_t at = 0; at < elems; at += WIDTH) {
-        floats_t value = load_floats(x + at);
-        QUANT_UNROLL
-        for (unsigned apart = 1; apart < WIDTH; apart *= 2) {
-            value = apart < block ? rotate_lanes(value, apart) : value;
-        }
-        store_floats(x + at, value * by);
-    }
-}
-
-/*
- * Three steps at a time, or what is left of them: `radix` numbers, `apart` elements apart, in
- * registers.
- */
-ALWAYS_INLINE void rotate_steps(float *x, size_t elems, size_t apart, unsigned radix, float by)
-{
-    for (size_t first = 0; first < elems; first += radix * apart) {
-        for (size_t at = first; at < first + apart; at += WIDTH) {
-            floats_t value[8];
-            QUANT_UNROLL
-            for (unsigned i = 0; i < radix; ++i) {
-                value[i] = load_floats(x + at + i * apart);
-            }
-            QUANT_UNROLL
-            for (unsigned half = 1; half < radix; half *= 2) {
-                QUANT_UNROLL
-                for (unsigned pair = 0; pair < radix / 2; ++pair) {
-                    unsigned i = pair / half * 2 * half + pair % half;
-                    floats_t a = value[i];
-                    floats_t b = value[i + half];
-                    value[i] = a + b;
-                    value[i + half] = a - b;
-                }
-            }
-            QUANT_UNROLL
-            for (unsigned i = 0; i < radix; ++i) {
-                store_floats(x + at + i * apart, value[i] * by);
-            }
-        }
-    }
-}
-
-static void rotate(float *x, size_t blocks, unsigned shift, float by)
-{
-    const size_t block = (size_t) 1 << shift;
-    const size_t elems = blocks << shift;
-    size_t apart = WIDTH;
-
-    rotate_registers(x, elems, shift, block <= WIDTH ? by : 1);
-    for (; 8 * apart <= block; apart *= 8) {
-        rotate_steps(x, elems, apart, 8, 8 * apart == block ? by : 1);
-    }
-    if (4 * apart == block) {
-        rotate_steps(x, elems, apart, 4, by);
-    } else if (2 * apart == block) {
-        rotate_steps(x, elems, apart, 2, by);
-    }
-}
-
 /* clang-format off */
 #define CODE_ROW(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
 #define VECTOR_KERNELS \
-    { .absmax = block_absmax, .peak = peak, .scales = scales, .shake = shake, .rotate = rotate, \
+    { .absmax = block_absmax, .peak = peak, .scales = scales, \
       .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
 /* clang-format on */
 

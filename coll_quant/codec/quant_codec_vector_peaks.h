@@ -10,10 +10,8 @@
 
 #include "quant_codec_vector_codes.h"
 
-/* Where the lanes of a register begin: 0, 1, 2, ... */
-static const uint32_t lane_numbers[QUANT_LANES / 2] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                                       22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+/* The numbers of lanes, of which a register has WIDTH, 16 at most. */
+static const uint32_t lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /*
  * The largest magnitudes of a group of WIDTH blocks, on their way: a vector for each block, of

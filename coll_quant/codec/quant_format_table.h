@@ -27,8 +27,7 @@
 /*
  * The limits.  fp16: what rounds to infinity.  fp32: none.  The others: 2^95, so that quantizing
  * makes no finite sum infinite, with up to 2^10 ranks; docs/guarantees.md has the proof, "near the
- * largest float".  What is larger is kept as floats.  Rotated numbers have a limit of their own
- * (quant_transform.c).
+ * largest float".  What is larger is kept as floats.
  */
 #define QUANT_LIMIT_SCALED UINT32_C(0x6f000000)
 #define QUANT_LIMIT_BF16 QUANT_LIMIT_SCALED

@@ -68,24 +68,8 @@ static bool code_tile(const quant_tile_t *tile, const float *x, const float *las
     return true;
 }
 
-/* By way of the scratch tile, whole rows. */
-static bool encode_transformed(const quant_tile_t *tile, const float *x, quant_peaks_t *peaks,
-                               quant_coding_t *coding)
-{
-    const quant_codec_t *codec = tile->codec;
-    const size_t elems = quant_tile_length(tile);
-    const size_t rows = quant_tile_padded_rows(tile);
-
-    memcpy(codec->tile, x, elems * sizeof(float));
-    memset(codec->tile + elems, 0, (rows * QUANT_LANES - elems) * sizeof(float));
-    if (!quant_transform_rotates(&codec->transform, tile->format)) {
-        codec->kernels->absmax(codec->tile, rows, tile->shift, peaks->here);
-    }
-    return quant_tile_encode_transformed(tile, peaks, coding->payload);
-}
-
-static bool encode_plain(const quant_tile_t *tile, const float *x, const float *ahead,
-                         quant_peaks_t *peaks, quant_coding_t *coding)
+static bool encode_tile(const quant_tile_t *tile, const float *x, const float *ahead,
+                        quant_peaks_t *peaks, quant_coding_t *coding)
 {
     const quant_kernels_t *kernels = tile->codec->kernels;
     float padded[QUANT_LANES];
@@ -104,7 +88,6 @@ static bool encode_plain(const quant_tile_t *tile, const float *x, const float *
 bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_coding_t *coding)
 {
     const quant_tiles_t tiles = quant_tiles_of(codec);
-    const bool transformed = quant_transform_applies(&codec->transform, codec->format);
     quant_peaks_t peaks = {0};
 
     coding->bytes = tiles.bytes;
@@ -116,10 +99,8 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
     for (size_t i = 0; i < tiles.count; ++i) {
         const quant_tile_t tile = quant_tile_at(&tiles, i);
         const float *x = in + tile.first;
-        const bool coded = transformed
-                               ? encode_transformed(&tile, x, &peaks, coding)
-                               : encode_plain(&tile, x, next_tile(&tile, in), &peaks, coding);
-        if (!coded && !quant_tile_keep(&tile, x, &peaks, coding)) {
+        if (!encode_tile(&tile, x, next_tile(&tile, in), &peaks, coding) &&
+            !quant_tile_keep(&tile, x, &peaks, coding)) {
             return false;
         }
     }
@@ -143,17 +124,6 @@ static void decode_tile(const quant_tile_t *tile, const uint8_t *payload, float 
     }
 }
 
-/* What has to be undone is undone in scratch memory if its last row is padded. */
-static void decode_transformed(const quant_tile_t *tile, const uint8_t *payload, float *out)
-{
-    float *to = 0 == tile->tail ? out : tile->codec->tile;
-
-    quant_tile_decode_transformed(tile, payload, to);
-    if (0 != tile->tail) {
-        memcpy(out, to, quant_tile_length(tile) * sizeof(float));
-    }
-}
-
 void quant_payload_decode(const quant_codec_t *codec, const void *payload, float *out)
 {
     const quant_tiles_t tiles = quant_tiles_of(codec);
@@ -166,11 +136,7 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t tile = quant_tile_at(&tiles, i);
         quant_tile_find(&tile, payload, &kept);
-        if (quant_transform_undone(&codec->transform, tile.format)) {
-            decode_transformed(&tile, payload, out + tile.first);
-        } else {
-            decode_tile(&tile, payload, out + tile.first);
-        }
+        decode_tile(&tile, payload, out + tile.first);
     }
 }
 
@@ -178,8 +144,8 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
  * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
  * its tail, if it has one; absmax: theirs.
  */
-static void add_plain(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                      float *last, uint32_t absmax[QUANT_BLOCKS])
+static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+                     float *last, uint32_t absmax[QUANT_BLOCKS])
 {
     const quant_code_kernels_t *code = kernels_of(tile);
     float factor[QUANT_BLOCKS];
@@ -199,27 +165,6 @@ static void add_plain(const quant_tile_t *tile, const uint8_t *payload, const fl
     }
 }
 
-/* The same in a tile of scratch memory, `last` being its last row, of what has to be undone. */
-static void add_transformed(const quant_tile_t *tile, const uint8_t *payload, const float *x,
-                            float *sum, uint32_t absmax[QUANT_BLOCKS])
-{
-    /* In fp32 the codes are the numbers. */
-    const quant_code_kernels_t *floats = &tile->codec->kernels->code[quant_format_fp32.code];
-    float *last = sum + tile->rows * QUANT_LANES;
-
-    quant_tile_decode_transformed(tile, payload, sum);
-    floats->decode_add((const uint8_t *) (x + tile->first), tile->rows, tile->shift, NULL, sum, sum,
-                       absmax);
-    if (0 != tile->tail) {
-        float padded[QUANT_LANES] = {0};
-        uint32_t tail[QUANT_BLOCKS] = {0};
-        memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
-        memset(last + tile->tail, 0, (QUANT_LANES - tile->tail) * sizeof(float));
-        floats->decode_add((const uint8_t *) padded, 1, tile->shift, NULL, last, last, tail);
-        raise_tail(tile, tail, absmax);
-    }
-}
-
 void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, const float *x,
                               float *sum, uint32_t *peak)
 {
@@ -233,26 +178,10 @@ void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, c
         float last[QUANT_LANES];
 
         quant_tile_find(&tile, payload, &kept);
-        if (quant_transform_undone(&codec->transform, tile.format)) {
-            add_transformed(&tile, payload, x, codec->tile, most);
-            memcpy(to, codec->tile, quant_tile_length(&tile) * sizeof(float));
-        } else {
-            add_plain(&tile, payload, x, to, last, most);
-            memcpy(to + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
-        }
+        add_tile(&tile, payload, x, to, last, most);
+        memcpy(to + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
     }
     raise_peak(codec, peak, most);
-}
-
-/* In whole rows of scratch memory. */
-static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
-                     uint32_t absmax[QUANT_BLOCKS])
-{
-    if (quant_transform_undone(&tile->codec->transform, tile->format)) {
-        add_transformed(tile, payload, x, sum, absmax);
-    } else {
-        add_plain(tile, payload, x, sum, sum + tile->rows * QUANT_LANES, absmax);
-    }
 }
 
 bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, const void *payload,
@@ -260,8 +189,6 @@ bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, co
 {
     const quant_tiles_t received = quant_tiles_of(from);
     const quant_tiles_t tiles = quant_tiles_of(codec);
-    const bool transformed = quant_transform_applies(&codec->transform, codec->format);
-    const bool rotated = quant_transform_rotates(&codec->transform, codec->format);
     size_t kept = received.bytes;
     quant_peaks_t peaks = {0};
     float *sum = codec->tile;
@@ -272,29 +199,20 @@ bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, co
     for (size_t i = 0; i < tiles.count; ++i) {
         quant_tile_t in = quant_tile_at(&received, i);
         const quant_tile_t tile = quant_tile_at(&tiles, i);
-        const float *last = sum + tile.rows * QUANT_LANES;
+        float *last = sum + tile.rows * QUANT_LANES;
 
         quant_tile_find(&in, payload, &kept);
-        add_tile(&in, payload, x, sum, peaks.here);
-        if (rotated) {
-            raise_peak(codec, &coding->sum_peak, peaks.here);
-        }
-        if (transformed
-                ? quant_tile_encode_transformed(&tile, &peaks, coding->payload)
-                : code_tile(&tile, sum, last, next_tile(&tile, x), &peaks, coding->payload)) {
+        add_tile(&in, payload, x, sum, last, peaks.here);
+        if (code_tile(&tile, sum, last, next_tile(&tile, x), &peaks, coding->payload)) {
             continue;
         }
-        if (rotated) {
-            add_tile(&in, payload, x, sum, peaks.here); /* again: they are lost */
-        } else {
-            raise_peak(codec, &coding->sum_peak, peaks.here);
-        }
+        raise_peak(codec, &coding->sum_peak, peaks.here);
         if (!quant_tile_keep(&tile, sum, &peaks, coding)) {
             return false;
         }
     }
     raise_peak(codec, &coding->peak, peaks.coded);
-    if (!rotated && coding->peak > coding->sum_peak) {
+    if (coding->peak > coding->sum_peak) {
         coding->sum_peak = coding->peak;
     }
     return true;

@@ -4,14 +4,14 @@
  * Cost of encoding: one pass to find the largest magnitudes and one to code,
  * both over a tile that stays in the first-level cache (16 KiB for 64 rows), a larger one in the
  * second; quant_cut.h has more about it.  A hop finds them while it adds, so that it is two passes,
- * too.  What is transformed (quant_transform.h) goes through a tile of scratch memory.
+ * too.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_PAYLOAD_H
 #define QUANT_PAYLOAD_H
 
-#include "quant_transform.h"
+#include "quant_format.h"
 
 /*
  * How a segment is coded, and with what.  Both ends of a message have the same codec, but each its
@@ -20,11 +20,9 @@
 typedef struct quant_codec {
     const quant_kernels_t *kernels;
     const quant_format_t *format;
-    quant_transform_t transform;
-    uint64_t key; /* of the numbers that are drawn for this message */
     unsigned block_rows;
     size_t elems;
-    float *tile; /* scratch, quant_tile_elems() floats: for hops, and where transform applies */
+    float *tile; /* scratch for hops, quant_tile_elems() floats */
 } quant_codec_t;
 
 /* Elements of a whole tile. */
@@ -44,7 +42,7 @@ typedef struct quant_coding {
     void *payload;
     size_t room;       /* tiles are kept as long as the payload is not longer than that, bytes */
     size_t bytes;      /* written */
-    uint32_t peak;     /* of what is coded: of rotated numbers, if they are */
+    uint32_t peak;     /* of what is coded */
     uint32_t sum_peak; /* of a hop, of all sums: NaN and infinity win */
 } quant_coding_t;
 

@@ -57,7 +57,6 @@ quant_tile_t quant_tile_at(const quant_tiles_t *tiles, size_t index)
         .codec = tiles->codec,
         .format = format,
         .shift = tiles->shift,
-        .index = index,
         .first = first,
         .rows = rows,
         .tail = here % QUANT_LANES,

@@ -1,6 +1,5 @@
 /*
- * The tiles of a segment: where they are, and what those go through that are
- * transformed (quant_transform.h).
+ * The tiles of a segment: where they are in the vector and in the payload.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,15 +13,14 @@ typedef struct quant_tile {
     const quant_codec_t *codec;   /* of the segment */
     const quant_format_t *format; /* of the codes: fp32 of a kept tile */
     unsigned shift;               /* of its blocks */
-    size_t index;
-    size_t first;      /* element */
-    size_t rows;       /* whole rows */
-    size_t tail;       /* elements in one more row that is not whole; 0: there is none */
-    size_t blocks;     /* 64, or of a short tile fewer */
-    size_t scales;     /* offset in the payload, bytes */
-    size_t codes;      /* offset in the payload, bytes */
-    size_t tail_codes; /* offset in the payload, bytes */
-    size_t tail_bytes; /* of the last row on the wire */
+    size_t first;                 /* element */
+    size_t rows;                  /* whole rows */
+    size_t tail;                  /* elements in one more row that is not whole; 0: there is none */
+    size_t blocks;                /* 64, or of a short tile fewer */
+    size_t scales;                /* offset in the payload, bytes */
+    size_t codes;                 /* offset in the payload, bytes */
+    size_t tail_codes;            /* offset in the payload, bytes */
+    size_t tail_bytes;            /* of the last row on the wire */
 } quant_tile_t;
 
 /* The tiles of a segment. */
@@ -76,23 +74,5 @@ static inline size_t quant_tile_length(const quant_tile_t *tile)
 {
     return tile->rows * QUANT_LANES + tile->tail;
 }
-
-/* Of scratch memory, where its last row is padded. */
-static inline size_t quant_tile_padded_rows(const quant_tile_t *tile)
-{
-    return tile->rows + (0 != tile->tail);
-}
-
-/* ---- for tiles to which the transform applies ---- */
-
-/*
- * Encode the numbers in the codec's scratch tile, padded, which are lost.  peaks->here is theirs;
- * of numbers that are to be rotated it does not matter.  False: they cannot be coded.
- */
-bool quant_tile_encode_transformed(const quant_tile_t *tile, quant_peaks_t *peaks,
-                                   uint8_t *payload);
-
-/* The numbers in `out`, the padding of the last row too; where there is something to undo. */
-void quant_tile_decode_transformed(const quant_tile_t *tile, const uint8_t *payload, float *out);
 
 #endif

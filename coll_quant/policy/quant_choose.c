@@ -133,7 +133,7 @@ static bool choose_below(quant_config_t *config, unsigned ranks, double nmse, do
             continue;
         }
         const quant_config_t tried = with(&open, format, open.algo);
-        const double c = quant_error_of_rounding(format, open.transform.rounding, open.block_rows);
+        const double c = quant_error_coefficient(format, open.block_rows);
         const quant_algo_t *algo = fitting_algo(&tried, ranks, c, nmse, growth);
         if (NULL != algo) {
             best_bits = bits;

@@ -51,7 +51,7 @@ typedef struct quant_limits {
  * Fill in what a configuration leaves open, which is NULL: formats and the algorithm, which is open
  * also if it has levels and there are none.  A function of its arguments alone: `ranks`, at least
  * 2, and of the configuration what is named, block_rows (the most that a call may have: its error
- * is the largest), transform, feedback and per_node.  False: nothing that is allowed is accurate
+ * is the largest), feedback and per_node.  False: nothing that is allowed is accurate
  * enough, and the configuration is unchanged.
  */
 bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits);

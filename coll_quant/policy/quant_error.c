@@ -46,29 +46,22 @@ typedef struct share {
     double largest; /* what else there is */
 } share_t;
 
-static share_t share_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
-                                 double divisor, unsigned block_rows)
+static share_t share_of(const quant_format_t *format, unsigned block_rows)
 {
     const double largest = ldexp(2, (int) format->mantissa) - 1;
     const double others = (block_rows - 1.0) / block_rows;
 
-    if (QUANT_ROUNDING_STOCHASTIC == rounding) {
-        const double w = fmin(1, largest * 0x1p-7);
-        return (share_t){.noise = 2 * (others + (1 - others) * 6 * (w / 2 - w * w / 3))};
-    }
-    if (QUANT_ROUNDING_DITHER == rounding || divisor < largest) {
+    if ((double) format->range.divisor < largest) {
         return (share_t){.noise = 1};
     }
     /* The divisor is the largest code: one value of each block is off by its scale alone. */
     return (share_t){.noise = others, .largest = (1 - others) * scale_variance};
 }
 
-double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
-                               unsigned block_rows)
+double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
 {
     const unsigned steps = 2000; /* gives six digits */
     const double width = end / steps;
-    quant_transform_t transform = {.rounding = rounding};
     double integral = 0;
 
     if (quant_format_is_exact(format)) {
@@ -77,11 +70,8 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
     if (!format->scaled) {
         return noise_within(format, 1, end);
     }
-    if (!quant_transform_draws(&transform, format)) {
-        transform.rounding = QUANT_ROUNDING_NEAREST;
-    }
-    const double divisor = (double) quant_transform_range(&transform, format).divisor;
-    const share_t part = share_of_rounding(format, transform.rounding, divisor, block_rows);
+    const double divisor = (double) format->range.divisor;
+    const share_t part = share_of(format, block_rows);
     for (unsigned i = 0; i < steps; ++i) {
         double m = (i + 0.5) * width;
         double probability = pow(probability_within((i + 1) * width), block_rows) -
@@ -92,18 +82,10 @@ double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t ro
     return integral;
 }
 
-double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
-{
-    return quant_error_of_rounding(format, QUANT_ROUNDING_NEAREST, block_rows);
-}
-
 double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance)
 {
-    const quant_rounding_t rounding = config->transform.rounding;
-    const double reduce =
-        quant_error_of_rounding(config->reduce_format, rounding, config->block_rows);
-    const double gather =
-        quant_error_of_rounding(config->gather_format, rounding, config->block_rows);
+    const double reduce = quant_error_coefficient(config->reduce_format, config->block_rows);
+    const double gather = quant_error_coefficient(config->gather_format, config->block_rows);
     const exchange_shape_t shape = quant_config_shape(config, ranks);
 
     return (reduce * exchange_tree_reduce_growth(config->algo->tree, &shape) + gather * ranks) *
@@ -113,6 +95,5 @@ double quant_error_mse(const quant_config_t *config, unsigned ranks, double vari
 double quant_error_doubling_nmse(const quant_config_t *config, unsigned ranks)
 {
     return quant_doubling_phases(config, ranks) *
-           quant_error_of_rounding(config->reduce_format, config->transform.rounding,
-                                   config->block_rows);
+           quant_error_coefficient(config->reduce_format, config->block_rows);
 }

@@ -22,14 +22,6 @@
  * with steps proportional to M, and for bf16 and fp16, which have no scale, the
  * same sum for M without bound.  It holds for v = 1 and changes little with v.
  *
- * Rounding with noise (quant_transform.h) has a divisor of its own.  The error of dither is uniform
- * for every value, the largest included: no factor (B - 1)/B.  That of stochastic rounding is s^2
- * f (1 - f) on average, f the part of a step that x is above a code, s^2/6 for a uniform f: twice
- * that of nearest.  The largest value is below the code q by up to w = q 2^-7 steps, because of the
- * rounding of the scale: of B values one has, with w at most 1, s^2 (w/2 - w^2/3) instead.
- *
- * Rotation changes nothing for normal elements: rotated they are normal again.
- *
  * An allreduce of N ranks adds up the errors of its edges (docs/algorithms_quant.md, "Error"):
  *
  *   MSE = (c_reduce R(N) + c_gather N) v,   R(N) the sum of the depths of all vertices of the tree
@@ -43,10 +35,6 @@
 
 /* c of one format: the mean squared error of one quantization of unit variance.  0: exact. */
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows);
-
-/* The same for any rounding. */
-double quant_error_of_rounding(const quant_format_t *format, quant_rounding_t rounding,
-                               unsigned block_rows);
 
 /*
  * The mean squared error of one element of an allreduce of contributions of variance `variance`;

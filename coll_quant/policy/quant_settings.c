@@ -25,8 +25,6 @@ const char *const quant_algorithm_choices[] = {
     NULL,
 };
 /* clang-format on */
-const char *const quant_rounding_choices[] = {"nearest", "stochastic", "dither", NULL};
-const char *const quant_rotation_choices[] = {"none", "hadamard", NULL};
 static const char *const quant_collectives_choices[] = {"allreduce", "reduce_scatter_block",
                                                         "allgather", "all", NULL};
 #define X(_name, ...) #_name,
@@ -45,8 +43,6 @@ static_assert(sizeof quant_params / sizeof quant_params[0] <= ARC_MAX_PARAMS, "r
 
 #define ARC_PARAM_LIST "quant_params.def"
 #include "param_checks.h"
-static_assert(ARC_PARAM_CHOICES(quant_rounding_choices) == QUANT_ROUNDINGS, "a name each");
-static_assert(ARC_PARAM_CHOICES(quant_rotation_choices) == QUANT_ROTATIONS, "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
@@ -110,8 +106,6 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .microshards = (unsigned) settings->microshards,
         .doubling_bytes = settings->doubling_bytes,
         .depth = QUANT_DEPTH,
-        .transform = {.rounding = (quant_rounding_t) settings->rounding,
-                      .rotation = (quant_rotation_t) settings->rotation},
         .feedback = settings->error_feedback,
         .bounded = settings->target_abs > 0 || settings->target_rel > 0,
         .doubles = types->doubles,

@@ -60,8 +60,6 @@ bool quant_settings_want_collective(const quant_settings_t *settings,
 /* "auto", then the names in the order of their tables. */
 extern const char *const quant_format_choices[];
 extern const char *const quant_algorithm_choices[];
-extern const char *const quant_rounding_choices[];
-extern const char *const quant_rotation_choices[];
 enum { QUANT_CHOICE_AUTO = 0 };
 
 extern const arc_param_t quant_params[];

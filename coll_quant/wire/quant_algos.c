@@ -58,10 +58,6 @@ arc_status_t quant_config_check(const quant_config_t *config)
     if (config->depth < EXCHANGE_DEPTH_MIN || config->depth > EXCHANGE_DEPTH_MAX) {
         return ARC_ERR_INVALID;
     }
-    if (config->transform.rounding >= QUANT_ROUNDINGS ||
-        config->transform.rotation >= QUANT_ROTATIONS) {
-        return ARC_ERR_INVALID;
-    }
     return ARC_OK;
 }
 
@@ -77,8 +73,6 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->microshards,
         config->doubling_bytes,
         config->depth,
-        config->transform.rounding,
-        config->transform.rotation,
         config->feedback,
         config->bounded,
         NULL == config->coarsest ? 0 : config->coarsest->wire_id,

@@ -17,7 +17,7 @@ enum {
     /*
      * A tile of 8 rows already pays 10 bits per element.  One of 4096 rows, 1 MiB of floats, is
      * beyond most second-level caches, and its scales cost 2^-8 bit per element: nothing is left to
-     * gain.  Powers of two, so that blocks fill rows and rows fill blocks, and for rotations.
+     * gain.  Powers of two, so that blocks fill rows and rows fill blocks.
      */
     QUANT_BLOCK_ROWS_MIN = 8,
     QUANT_BLOCK_ROWS_MAX = 4096,
@@ -85,10 +85,8 @@ typedef struct quant_config {
     size_t doubling_bytes;
 
     unsigned depth; /* how many segments are under way, and so the message buffers */
-    quant_transform_t transform;
-    uint64_t draws_base; /* with noise: quant_transform_base() */
-    bool feedback;       /* operations may have a residual */
-    bool bounded;        /* operations may have a bound_max */
+    bool feedback;  /* operations may have a residual */
+    bool bounded;   /* operations may have a bound_max */
     /* Of those: messages in any format with at least the bits of this one; NULL: in theirs. */
     const quant_format_t *coarsest;
     bool doubles; /* operations may be of doubles */
@@ -131,7 +129,6 @@ typedef struct quant_operation {
     size_t count;                     /* elements of the vector, or of a block */
     exchange_collective_t collective; /* the same on all ranks */
     uint32_t sequence; /* the same on all ranks, another one than that of the call before */
-    uint32_t number;   /* the same on all ranks: other numbers are drawn for another one */
     float *residual;   /* [count], what the call before left (quant_element.h); NULL: none */
     double bound_max;  /* no element is to be farther off (quant_fit.h); 0: there is no limit */
 } quant_operation_t;

@@ -75,15 +75,6 @@ static void finish_result(const quant_coder_t *coder, size_t index, size_t elems
 
 /* ---- what both ends know of a message ---- */
 
-/* Which numbers are drawn for a message: of a partial sum by its round, of a total for all. */
-static uint64_t key_of(const quant_coder_t *coder, const exchange_message_t *message)
-{
-    return QUANT_ROUNDING_NEAREST == coder->config.transform.rounding
-               ? 0
-               : quant_transform_key(coder->config.draws_base, coder->operation.number,
-                                     message->round, message->shard, message->segment);
-}
-
 static quant_wire_segment_t segment_of(const quant_coder_t *coder,
                                        const exchange_message_t *message)
 {
@@ -94,7 +85,6 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 
     segment.codec.format = quant_format_is_exact(format) ? segment.exact : format;
     segment.codec.elems = message->span.elems;
-    segment.codec.key = key_of(coder, message);
     segment.any_scaled =
         NULL != coder->fit.coarsest && !quant_format_is_exact(segment.codec.format);
     return segment;
@@ -350,7 +340,6 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
                 .codec =
                     {
                         .kernels = config->kernels,
-                        .transform = config->transform,
                         .tile = (float *) (base + begin[PART_TILE]),
                     },
                 .floats = (float *) (base + begin[PART_FLOATS]),

@@ -24,7 +24,6 @@ typedef struct schedule {
 /* What a rank exchanges with one peer. */
 typedef struct link {
     unsigned peer;
-    unsigned digit; /* its place in the group */
     uint8_t *buffer;
     arc_stream_request_t receive;
     arc_stream_request_t send;
@@ -187,7 +186,6 @@ static void connect(doubling_t *task, const phase_t *phase, const exchange_shape
     for (unsigned i = 0; i + 1 < phase->ranks; ++i) {
         const unsigned digit = (own + 1 + i) % phase->ranks;
         const unsigned at = task->place - own * phase->stride + digit * phase->stride;
-        task->link[phase->first + i].digit = digit;
         task->link[phase->first + i].peer = NULL == shape->order ? at : shape->order[at];
     }
 }
@@ -218,7 +216,6 @@ arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stre
                 .codec =
                     {
                         .kernels = config->kernels,
-                        .transform = config->transform,
                         .block_rows = config->block_rows,
                         .tile = (float *) (base + begin[PART_TILE]),
                     },
@@ -238,18 +235,12 @@ arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stre
 
 /* ---- a call ---- */
 
-/* What both ends know of the message of the member `digit` of the own group. */
-static quant_wire_segment_t segment_of(const doubling_t *task, const phase_t *phase, unsigned digit)
+/* What both ends know of the messages of a phase. */
+static quant_wire_segment_t segment_of(const doubling_t *task, const phase_t *phase)
 {
     quant_wire_segment_t segment = task->segment;
-    const unsigned sum = task->place / (phase->stride * phase->ranks) * phase->ranks + digit;
 
     segment.codec.format = phase->inside ? segment.exact : task->config.reduce_format;
-    segment.codec.key =
-        QUANT_ROUNDING_NEAREST == task->config.transform.rounding
-            ? 0
-            : quant_transform_key(task->config.draws_base, task->operation.number,
-                                  (unsigned) (phase - task->schedule.phase), sum, 0);
     return segment;
 }
 
@@ -272,7 +263,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(doubling_t *task)
         const phase_t *phase = &task->schedule.phase[k];
         for (unsigned i = 0; i + 1 < phase->ranks && ARC_OK == status; ++i) {
             link_t *link = &task->link[phase->first + i];
-            const quant_wire_segment_t segment = segment_of(task, phase, link->digit);
+            const quant_wire_segment_t segment = segment_of(task, phase);
             const size_t capacity = task->element->bytes_max(
                 segment.codec.format, segment.codec.elems, segment.codec.block_rows);
             status = task->stream->ops->receive(task->stream, link->peer, link->buffer, capacity,
@@ -302,7 +293,7 @@ void quant_doubling_start(arc_task_t *base, const quant_operation_t *operation)
 static ARC_MUST_CHECK arc_status_t send_sum(doubling_t *task, const phase_t *phase)
 {
     const quant_storage_t *storage = task->operation.storage;
-    const quant_wire_segment_t segment = segment_of(task, phase, digit_of(task, phase));
+    const quant_wire_segment_t segment = segment_of(task, phase);
     const void *numbers = 0 == task->next ? task->operation.send : task->sum;
     uint8_t *message = task->own[task->next];
     arc_status_t status = ARC_OK;
@@ -327,7 +318,7 @@ static ARC_MUST_CHECK arc_status_t receive_from(doubling_t *task, const phase_t 
     if (NULL != link->receive.handle) {
         status = task->stream->ops->test(task->stream, &link->receive);
         if (ARC_OK == status) {
-            const quant_wire_segment_t segment = segment_of(task, phase, link->digit);
+            const quant_wire_segment_t segment = segment_of(task, phase);
             ++task->task.steps;
             status = quant_wire_check(&segment, link->buffer, link->receive.bytes);
         }
@@ -365,9 +356,9 @@ static void add_sums(doubling_t *task, const phase_t *phase)
     const bool is_result =
         task->next + 1 == task->schedule.phases && NULL == task->operation.storage;
     void *sum = is_result ? task->operation.recv : task->sum;
+    const quant_wire_segment_t segment = segment_of(task, phase);
 
     for (unsigned digit = 0; digit < phase->ranks; ++digit) {
-        const quant_wire_segment_t segment = segment_of(task, phase, digit);
         const uint8_t *message = message_of(task, phase, digit);
         if (0 == digit) {
             task->element->unpack(&segment, message, sum);

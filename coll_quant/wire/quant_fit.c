@@ -81,8 +81,7 @@ size_t quant_fit_pack(const quant_fit_t *fit, const quant_element_t *element,
 
     while (NULL != (format = next_format(fit, segment, format))) {
         tried.codec.format = format;
-        if (!quant_transform_rotates(&tried.codec.transform, format) &&
-            (double) quant_bound_coded(counted, &tried.codec, peak) > limit) {
+        if ((double) quant_bound_encoded(counted, format, peak) > limit) {
             continue;
         }
         const size_t bytes = element->pack(&tried, numbers, counted, message);

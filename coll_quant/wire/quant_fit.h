@@ -21,8 +21,7 @@
  * then: of a partial sum b + e <= b + X/2E, and a total, which leaves something, too, has no more
  * either.
  *
- *   cost   one pass to find the largest number, and the hop in one pass over tiles becomes two;
- *          rotated, where what is coded has another largest number, formats are tried in turn
+ *   cost   one pass to find the largest number, and the hop in one pass over tiles becomes two
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -30,7 +30,7 @@ bool quant_fold_takes(const quant_config_t *config, const quant_operation_t *ope
 /* ---- memory ---- */
 
 /* Among the ranks of one place, one on each node. */
-static quant_config_t config_between(const quant_config_t *config, unsigned place)
+static quant_config_t config_between(const quant_config_t *config)
 {
     quant_config_t between = *config;
 
@@ -39,8 +39,6 @@ static quant_config_t config_between(const quant_config_t *config, unsigned plac
     between.segment_elems =
         arc_min(config->segment_elems,
                 arc_round_up(MESSAGE_ELEMS_MAX, quant_tile_elems(config->block_rows)));
-    /* The numbers that are drawn for the parts of one rank are not those of another. */
-    between.draws_base = quant_transform_key(config->draws_base, place, 0, 0, 0);
     return between;
 }
 
@@ -66,7 +64,7 @@ static void lay_out(const quant_config_t *config, unsigned nodes, size_t begin[P
 
 size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
 {
-    const quant_config_t between = config_between(config, 0);
+    const quant_config_t between = config_between(config);
     size_t begin[PARTS + 1];
 
     lay_out(&between, ranks / config->per_node, begin);
@@ -95,7 +93,7 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream
 {
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
-    const quant_config_t between = config_between(config, own.place);
+    const quant_config_t between = config_between(config);
     exchange_config_t exchange = quant_coder_exchange(&between, shape.nodes);
     quant_fold_t *fold = memory;
     uint8_t *base = memory;

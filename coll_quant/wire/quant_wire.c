@@ -33,19 +33,12 @@ static size_t room_of(const quant_wire_segment_t *segment)
     return &quant_format_fp32 == exact_of(segment) ? segment->codec.elems * sizeof(float) : 0;
 }
 
-static uint8_t version_of(const quant_wire_segment_t *segment)
-{
-    return (uint8_t) (QUANT_WIRE_VERSION |
-                      segment->codec.transform.rounding << QUANT_WIRE_ROUNDING_SHIFT |
-                      segment->codec.transform.rotation << QUANT_WIRE_ROTATION_SHIFT);
-}
-
 static size_t write_header(const quant_wire_segment_t *segment, const quant_format_t *format,
                            float bound, size_t payload_bytes, void *message)
 {
     const quant_wire_header_t header = {
         .magic = QUANT_WIRE_MAGIC,
-        .version = version_of(segment),
+        .version = QUANT_WIRE_VERSION,
         .format = format->wire_id,
         .sequence = segment->sequence,
         .elements = (uint32_t) segment->codec.elems,
@@ -72,8 +65,9 @@ size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error,
 static size_t seal_coded(const quant_wire_segment_t *segment, float error,
                          const quant_coding_t *coding, void *message)
 {
-    const float bound = quant_bound_coded(error, &segment->codec, coding->peak);
-    return write_header(segment, segment->codec.format, bound, coding->bytes, message);
+    const quant_format_t *format = segment->codec.format;
+    const float bound = quant_bound_encoded(error, format, coding->peak);
+    return write_header(segment, format, bound, coding->bytes, message);
 }
 
 static quant_coding_t coding_of(const quant_wire_segment_t *segment, void *message)
@@ -177,7 +171,7 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
     }
     memcpy(&header, message, sizeof(header));
     memcpy(&bound, &header.bound, sizeof(bound));
-    if (QUANT_WIRE_MAGIC != header.magic || version_of(segment) != header.version ||
+    if (QUANT_WIRE_MAGIC != header.magic || QUANT_WIRE_VERSION != header.version ||
         segment->sequence != header.sequence || segment->codec.elems != header.elements ||
         !quant_bound_is_valid(bound)) {
         return ARC_ERR_PROTOCOL;

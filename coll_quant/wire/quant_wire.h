@@ -4,11 +4,6 @@
  *   byte  0       2         3        4          8          12         16
  *         | magic | version | format | sequence | elements | bound    | payload ...
  *
- * `version`: 2, and above it what the ranks agreed on besides the format, 0 by default:
- *
- *   bits  0 .. 3    4 .. 5     6           7
- *         | 2     | rounding | rotation  | 0
- *
  * `bound`, a float: how far any of the numbers may be from the exact sum that it stands for.
  *
  * All fields are little-endian.  The payload is what quant_payload_encode()
@@ -33,12 +28,9 @@
 #define QUANT_WIRE_MAGIC UINT16_C(0x5451) /* 'Q' 'T' */
 #define QUANT_WIRE_VERSION UINT8_C(3)
 
-/* In the upper half of the byte of the version: what the ranks agreed on besides the format. */
-enum { QUANT_WIRE_ROUNDING_SHIFT = 4, QUANT_WIRE_ROTATION_SHIFT = 6 };
-
 typedef struct quant_wire_header {
     uint16_t magic;
-    uint8_t version;   /* and what the numbers went through */
+    uint8_t version;
     uint8_t format;    /* quant_format_t.wire_id */
     uint32_t sequence; /* number of the operation on its communicator */
     uint32_t elements; /* in this segment */

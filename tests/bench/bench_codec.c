@@ -1,8 +1,7 @@
 /*
  * Speed of the codecs: GB/s of fp32 data, per format and instruction set, for a
  * block that stays in the second-level cache, or of a size that is given, in tiles of 64 rows, or
- * of as many as are given; and of memcpy() on the same block.  int8 and int4 also with every
- * rounding, rotated and not.
+ * of as many as are given; and of memcpy() on the same block.
  *
  * Each figure is the median and, in brackets, the 99th percentile of 2000 times, of large blocks
  * fewer, turned into a rate.  A time is that of a call, of short blocks that of several, as reading
@@ -21,7 +20,6 @@
 #include "quant_wire.h"
 #include "sizes.h"
 #include "testlib.h"
-#include "transform_options.h"
 
 enum {
     BLOCK_KIB = 256, /* with output and codes still below 1 MiB */
@@ -128,16 +126,9 @@ static void *alloc_aligned(size_t bytes)
     return memory;
 }
 
-static const struct option plain = {"", QUANT_ROUNDING_NEAREST, QUANT_ROTATION_NONE};
-
-static bool has_options(const quant_format_t *format)
-{
-    return &quant_format_int8 == format || &quant_format_int4 == format;
-}
-
 /* Under the name of a format all its steps, under that of memcpy a copy, to compare with. */
-static void measure_row(const quant_format_t *format, const struct option *option, arc_isa_t isa,
-                        size_t elems, unsigned block_rows)
+static void measure_row(const quant_format_t *format, arc_isa_t isa, size_t elems,
+                        unsigned block_rows)
 {
     static const struct step copy_step = {"memcpy", copy};
     const size_t bytes = elems * sizeof(float);
@@ -148,7 +139,6 @@ static void measure_row(const quant_format_t *format, const struct option *optio
         .segment.codec =
             {
                 .format = coded,
-                .transform = {.rounding = option->rounding, .rotation = option->rotation},
                 .block_rows = block_rows,
                 .elems = elems,
                 .tile = alloc_aligned(quant_tile_elems(block_rows) * sizeof(float)),
@@ -165,7 +155,7 @@ static void measure_row(const quant_format_t *format, const struct option *optio
     for (size_t i = 0; i < elems; ++i) {
         work.in[i] = (float) test_random_normal(&random);
     }
-    printf("%-8s %-20s %-7s", NULL == format ? copy_step.name : format->name, option->name,
+    printf("%-8s %-7s", NULL == format ? copy_step.name : format->name,
            NULL == format ? "libc" : arc_isa_name(isa));
     if (NULL == format) {
         measure_step(&work, &copy_step);
@@ -195,19 +185,16 @@ int main(int argc, char **argv)
     const size_t elems = (size_t) kib * 1024 / sizeof(float);
     printf("GB/s of fp32, median (p99 of the time) of %zu times on %ld KiB, %ld rows per tile\n",
            samples_of(elems * sizeof(float)), kib, rows);
-    printf("%-37s", "");
+    printf("%-16s", "");
     for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); ++s) {
         printf("  %16s", steps[s].name);
     }
     printf("\n");
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
-        for (size_t o = 0; o < 1 + (has_options(quant_format_at(f)) ? OPTIONS : 0U); ++o) {
-            const struct option *option = 0 == o ? &plain : &options[o - 1];
-            for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
-                measure_row(quant_format_at(f), option, (arc_isa_t) isa, elems, (unsigned) rows);
-            }
+        for (int isa = ARC_ISA_SCALAR; isa <= (int) arc_cpu_isa(ARC_ISA_AVX512); ++isa) {
+            measure_row(quant_format_at(f), (arc_isa_t) isa, elems, (unsigned) rows);
         }
     }
-    measure_row(NULL, &plain, ARC_ISA_SCALAR, elems, (unsigned) rows);
+    measure_row(NULL, ARC_ISA_SCALAR, elems, (unsigned) rows);
     return EXIT_SUCCESS;
 }

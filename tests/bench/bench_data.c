@@ -28,30 +28,14 @@ enum { SEED = 20261122, ELEMENTS_MAX = 1 << 26, SCALE_BITS = 16 };
 static const struct row {
     const quant_format_t *format;
     unsigned block;
-    quant_rotation_t rotation;
 } rows[] = {
-    {&quant_format_int8, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int8, 32, QUANT_ROTATION_NONE},
-    {&quant_format_int8, 16, QUANT_ROTATION_NONE},
-    {&quant_format_int8, 8, QUANT_ROTATION_NONE},
-    {&quant_format_int8, 64, QUANT_ROTATION_HADAMARD},
-    {&quant_format_int4, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int4, 16, QUANT_ROTATION_NONE},
-    {&quant_format_int4, 64, QUANT_ROTATION_HADAMARD},
-    {&quant_format_int5, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int6, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int7, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int9, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int10, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int11, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int12, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int13, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int14, 64, QUANT_ROTATION_NONE},
-    {&quant_format_int16, 64, QUANT_ROTATION_NONE},
-    {&quant_format_fp8_e4m3, 64, QUANT_ROTATION_NONE},
-    {&quant_format_fp8_e5m2, 64, QUANT_ROTATION_NONE},
-    {&quant_format_bf16, 64, QUANT_ROTATION_NONE},
-    {&quant_format_fp16, 64, QUANT_ROTATION_NONE},
+    {&quant_format_int8, 64},  {&quant_format_int8, 32},     {&quant_format_int8, 16},
+    {&quant_format_int8, 8},   {&quant_format_int4, 64},     {&quant_format_int4, 16},
+    {&quant_format_int5, 64},  {&quant_format_int6, 64},     {&quant_format_int7, 64},
+    {&quant_format_int9, 64},  {&quant_format_int10, 64},    {&quant_format_int11, 64},
+    {&quant_format_int12, 64}, {&quant_format_int13, 64},    {&quant_format_int14, 64},
+    {&quant_format_int16, 64}, {&quant_format_fp8_e4m3, 64}, {&quant_format_fp8_e5m2, 64},
+    {&quant_format_bf16, 64},  {&quant_format_fp16, 64},
 };
 
 /* A whole number from `min` to `max`; 0 if the text is none. */
@@ -72,10 +56,7 @@ static bool print_row(const struct row *row, quant_job_t *job)
     job->config.reduce_format = job->config.gather_format = row->format;
     job->config.block_rows = row->block;
     job->config.segment_elems = quant_tile_elems(row->block);
-    job->config.transform.rotation = row->rotation;
-    printf("%s%s\t%u\t%g", row->format->name,
-           QUANT_ROTATION_NONE == row->rotation ? "" : " rotated", row->block,
-           row->format->bits + scale_bits);
+    printf("%s\t%u\t%g", row->format->name, row->block, row->format->bits + scale_bits);
     for (unsigned kind = 0; kind < QUANT_DATA_KINDS; ++kind) {
         const double nmse = quant_data_nmse(job, (quant_data_t) kind, SEED);
         if (nmse < 0) {

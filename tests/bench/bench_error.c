@@ -2,7 +2,7 @@
  * The mean squared error of an allreduce by every algorithm of coll_quant, for each
  * stage and for both, in the formats asked for:
  *
- *   bench_error [--rounding R] [--rotation R] [--minishards M] RANKS ELEMENTS FORMAT ...
+ *   bench_error [--minishards M] RANKS ELEMENTS FORMAT ...
  *   bench_error formats                     which there are
  *
  * Schedules, messages and codec are the component's; all ranks are in this process, on a
@@ -277,41 +277,17 @@ static size_t whole_number(const char *text, size_t max)
     return '\0' == *text || '\0' != *end || '-' == *text || number > max ? 0 : (size_t) number;
 }
 
-/* The place of a name in a list; ends the program if it is not there. */
-static int choice_of(const char *const choices[], const char *name)
+/* Takes the option from the front of the arguments; how many of these it has. */
+static int take_minishards(unsigned *minishards, int argc, char **argv)
 {
-    for (int i = 0; NULL != choices[i]; ++i) {
-        if (0 == strcmp(name, choices[i])) {
-            return i;
-        }
+    if (argc < 3 || 0 != strcmp("--minishards", argv[1])) {
+        return 0;
     }
-    fprintf(stderr, "bench_error: no %s\n", name);
-    exit(EXIT_FAILURE);
+    *minishards = (unsigned) whole_number(argv[2], MINISHARDS_MAX);
+    return 0 != *minishards ? 2 : 0;
 }
 
-/* Takes the options from the front of the arguments; how many of these there are. */
-static int take_options(quant_config_t *config, int argc, char **argv)
-{
-    int taken = 1;
-
-    for (; taken + 1 < argc && 0 == strncmp("--", argv[taken], 2); taken += 2) {
-        if (0 == strcmp("--rounding", argv[taken])) {
-            config->transform.rounding =
-                (quant_rounding_t) choice_of(quant_rounding_choices, argv[taken + 1]);
-        } else if (0 == strcmp("--rotation", argv[taken])) {
-            config->transform.rotation =
-                (quant_rotation_t) choice_of(quant_rotation_choices, argv[taken + 1]);
-        } else if (0 == strcmp("--minishards", argv[taken]) &&
-                   0 != whole_number(argv[taken + 1], MINISHARDS_MAX)) {
-            config->minishards = (unsigned) whole_number(argv[taken + 1], MINISHARDS_MAX);
-        } else {
-            break;
-        }
-    }
-    return taken - 1;
-}
-
-static void work_init(work_t *work, const quant_config_t *options, unsigned ranks, size_t count)
+static void work_init(work_t *work, unsigned minishards, unsigned ranks, size_t count)
 {
     work->inputs = quant_inputs_new(ranks, count, SEED);
     work->sum = test_alloc(count * sizeof(double));
@@ -329,10 +305,9 @@ static void work_init(work_t *work, const quant_config_t *options, unsigned rank
     work->job.config.block_rows = BLOCK_ROWS;
     work->job.config.segment_elems = SEGMENT_ELEMS;
     work->job.config.depth = DEPTH;
-    work->job.config.transform = options->transform;
-    work->job.config.minishards = options->minishards;
+    work->job.config.minishards = minishards;
     work->job.config.segment_bytes = SEGMENT_BYTES;
-    if (0 != options->minishards) {
+    if (0 != minishards) {
         work->job.config.block_rows = QUANT_BLOCK_ROWS_MAX;
         work->job.config.segment_elems = quant_tile_elems(QUANT_BLOCK_ROWS_MAX);
     }
@@ -360,8 +335,8 @@ int main(int argc, char **argv)
 {
     static work_t work;
     bool with_naive = false;
-    quant_config_t given = {0};
-    const int taken = take_options(&given, argc, argv);
+    unsigned minishards = 0;
+    const int taken = take_minishards(&minishards, argc, argv);
     argc -= taken;
     argv += taken;
     const unsigned ranks = argc > 1 ? (unsigned) whole_number(argv[1], JOB_RANKS_MAX) : 0;
@@ -372,8 +347,8 @@ int main(int argc, char **argv)
     }
     if (ranks < 2 || 0 == count || argc < 4 || argc - 3 > FORMATS_MAX) {
         fprintf(stderr,
-                "usage: bench_error [--rounding R] [--rotation R] [--minishards M] RANKS ELEMENTS "
-                "FORMAT ...: 2 to %d ranks, 1 to %d\n",
+                "usage: bench_error [--minishards M] RANKS ELEMENTS FORMAT ...: "
+                "2 to %d ranks, 1 to %d\n",
                 JOB_RANKS_MAX, ELEMENTS_MAX);
         return EXIT_FAILURE;
     }
@@ -386,7 +361,7 @@ int main(int argc, char **argv)
         add_format(&work, format);
         with_naive |= &quant_format_fp8_e5m2 == format;
     }
-    work_init(&work, &given, ranks, count);
+    work_init(&work, minishards, ranks, count);
     measure_rows(&work);
     printf("algorithm\tformat\tstages\telements\tbytes\ttheory\texact\tbaseline\tblock\n");
     for (size_t i = 0; i < work.row_count; ++i) {

@@ -55,7 +55,6 @@ static void begin(void)
     state.kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     state.segment.codec = (quant_codec_t){
         .format = &quant_format_int8,
-        .transform = {.rounding = QUANT_ROUNDING_NEAREST, .rotation = QUANT_ROTATION_NONE},
         .kernels = &state.kernels,
         .block_rows = BLOCK_ROWS,
         .tile = allocate(quant_tile_elems(BLOCK_ROWS) * sizeof(float)),

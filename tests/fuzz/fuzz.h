@@ -28,7 +28,7 @@
 typedef struct fuzz_head {
     uint8_t format;     /* index, wraps around */
     uint8_t next;       /* index of the format of the next hop; the last round: all is longer */
-    uint8_t isa;        /* modulo 3; above that rounding and rotation; wraps around */
+    uint8_t isa;        /* wraps around */
     uint8_t block_rows; /* a power of two from 8 to 4096, wraps around */
     uint8_t elems[2];   /* at least 1 */
 } fuzz_head_t;

@@ -44,7 +44,6 @@ static void decode_payload(const fuzz_input_t *input)
     float *x = fuzz_alloc_filled(input, floats_bytes);
 
     next.codec.format = input->next;
-    next.codec.key += 1;
     uint8_t *sent =
         fuzz_alloc(quant_wire_bytes_max(input->next, next.codec.elems, next.codec.block_rows));
     received[offsetof(quant_wire_header_t, format)] = input->codec.format->wire_id;

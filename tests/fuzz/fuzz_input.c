@@ -20,12 +20,6 @@ bool fuzz_input_parse(const uint8_t *data, size_t bytes, fuzz_input_t *input)
             {
                 .kernels = &input->kernels,
                 .format = quant_format_at(head.format % QUANT_CODES),
-                .transform =
-                    {
-                        .rounding = head.isa / ISAS % QUANT_ROUNDINGS,
-                        .rotation = head.isa / ISAS / QUANT_ROUNDINGS % QUANT_ROTATIONS,
-                    },
-                .key = head.isa,
                 .block_rows = 8U << head.block_rows % BLOCKS,
                 .elems = (1 + (size_t) (head.elems[0] | head.elems[1] << 8) % ELEMS_MAX) * times,
             },

@@ -90,8 +90,7 @@ static const struct {
     {"arc_quant_stages", "ag", false},        {"arc_quant_stages", "none", true},
     {"arc_quant_block", "32", false},         {"arc_quant_minishards", "3", false},
     {"arc_quant_min_bytes", "1m", true},      {"arc_quant_target_nmse", "1e-6", false},
-    {"arc_quant_target_nmse", "1e-30", true}, {"arc_quant_rounding", "stochastic", false},
-    {"arc_quant_rounding", "dither", false},  {"arc_quant_rotation", "hadamard", false},
+    {"arc_quant_target_nmse", "1e-30", true},
 };
 
 static void check_effects(MPI_Comm comm)
@@ -162,7 +161,6 @@ static void check_refused(MPI_Comm comm)
         {"arc_quant_format", "int3"},        {"arc_quant_algorithm", "ring"},
         {"arc_quant_stages", "most"},        {"arc_quant_block", "7"},
         {"arc_quant_min_bytes", "much"},     {"arc_quant_target_nmse", "2"},
-        {"arc_quant_rounding", "up"},        {"arc_quant_rotation", "fast"},
         {"arc_quant_minishards", "-1"},      {"arc_quant_microshards", "few"},
         {"arc_quant_max_nmse", "low"},       {"arc_quant_max_nmse_of", "tensor"},
         {"arc_quant_verify_every", "often"},
@@ -217,7 +215,7 @@ static void sum_with(const char *const pairs[][2], size_t count)
     MPI_Comm_free(&comm);
 }
 
-/* Messages change no bit of a sum, where no numbers are drawn for them. */
+/* Messages change no bit of a sum. */
 static void check_messages(void)
 {
     static const char *const sets[][2][2] = {

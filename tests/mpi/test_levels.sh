@@ -66,7 +66,7 @@ sums_on_nodes "no memory for coll_lowlat" 0 "$(folded 2) --mca coll_lowlat_max_m
 sums_on_nodes "little memory for coll_lowlat" 1 "$(folded 2) --mca coll_lowlat_max_memory 1m"
 # What else a call may have; blocking or not, between calls of coll_lowlat.
 always="--mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
-for also in verify_every=2 types=all error_feedback=1 rounding=dither doubling_bytes=0; do
+for also in verify_every=2 types=all error_feedback=1 doubling_bytes=0; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
         "$(folded 2) $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done

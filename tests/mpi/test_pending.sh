@@ -113,40 +113,35 @@ deferred nonblocking mpi_start 3 60 "$quant --mca coll_quant_explore_percent 1 -
 mpi_judge "np=3 nonblocking, nothing learned"
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
-# What rounding draws, and which vector gets back what was lost, does not depend on the form of the calls,
-# nor on which of them are passed down: the others of `drawn -m` are, all of them, where they are nonblocking.
-draws="$quant --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20"
-fed="stochastic --mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls 3"
-for rounding in stochastic dither "$fed"; do
-    mpi_for_tests mpi_start 2 60 "$draws --mca coll_quant_rounding $rounding" drawn -m
-    mpi_judge "np=2 $rounding, blocking"
-    grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
-    deferred nonblocking mpi_for_tests mpi_start 2 60 "$draws --mca coll_quant_rounding $rounding" drawn -m
-    mpi_judge "np=2 $rounding, nonblocking"
-    mpi_says "np=2 $rounding, nonblocking: the others are passed down" \
-        "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
-    grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
-    mpi_result $? "np=2 $rounding: the same bits, nonblocking or not"
-done
+# Which vector gets back what was lost does not depend on the form of the calls, nor on which of them are
+# passed down: the others of `carried -m` are, all of them, where they are nonblocking.
+fed="--mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls"
+carries="$quant $fed 3 --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20"
+mpi_for_tests mpi_start 2 60 "$carries" carried -m
+mpi_judge "np=2 feedback, blocking"
+grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
+deferred nonblocking mpi_for_tests mpi_start 2 60 "$carries" carried -m
+mpi_judge "np=2 feedback, nonblocking"
+mpi_says "np=2 feedback, nonblocking: the others are passed down" \
+    "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
+grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
+mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
 # The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_lowlat adds up.
+# (A persistent request is one vector, and not a sequence of them.)
 check_bits() {
-    for how in '' nonblocking kept; do
-        deferred "$how" mpi_start 8 60 "$always $2 --mca coll_quant_verbose 10 --mca coll_quant_rounding $3" drawn
-        mpi_judge "np=8 $1 $3, ${how:-blocking}"
-        mpi_says "np=8 $1 $3, ${how:-blocking}: sums in shared memory" "lowlat adds up on each node, in shared memory" "$4"
+    for how in '' nonblocking; do
+        deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_quant_verbose 10 $2" carried
+        mpi_judge "np=8 $1 feedback, ${how:-blocking}"
+        mpi_says "np=8 $1 feedback, ${how:-blocking}: sums in shared memory" \
+            "lowlat adds up on each node, in shared memory" "$3"
         grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
     done
-    for how in $5; do
-        cmp -s "$mpi_scratch/bits.$how" "$mpi_scratch/bits."
-        mpi_result $? "np=8 $1 $3: the same bits, $how or not"
-    done
+    cmp -s "$mpi_scratch/bits.nonblocking" "$mpi_scratch/bits."
+    mpi_result $? "np=8 $1 feedback: the same bits, nonblocking or not"
 }
-# (With feedback a persistent request is one vector, and not a sequence of them.)
 nodes="--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 0"
-check_bits "one node" "" dither 0 "nonblocking kept"
-check_bits nodes "$nodes" dither 4 "nonblocking kept"
-check_bits "one node" "" "$fed" 0 nonblocking
-check_bits nodes "$nodes" "$fed" 4 nonblocking
+check_bits "one node" "" 0
+check_bits nodes "$nodes" 4
 
 # Nobody waits for a rank that computes, whatever a call is at.
 for nodes in "" "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2"; do
@@ -178,14 +173,11 @@ done
 mpi_run "np=3 any order, verified" 3 60 "$always --mca coll_quant_verify_every 3" orders -r 80 -t 0.02
 mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t 0.02
 
-# What they draw, and what feedback keeps, whatever keys are set.
-draws="--mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
-mpi_run "np=2 drawn" 2 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding stochastic" redrawn
-mpi_run "np=2 feedback" 2 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding stochastic \
-    --mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls 2" redrawn -f
-mpi_run "np=3 a key of one rank" 3 60 "$draws --mca coll_quant_enable 1 --mca coll_quant_rounding dither" redrawn -k
-mpi_run "np=2 16-bit floats" 2 60 "$draws --mca coll_quant_setup_calls 0 --mca coll_quant_types bf16 \
-    --mca coll_quant_rounding stochastic" redrawn -u
+# What feedback keeps, whatever keys are set; and that of nonblocking sums of 16-bit floats.
+fed_each="$fed 2 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
+mpi_run "np=2 feedback" 2 60 "$fed_each --mca coll_quant_enable 1" fed_requests
+mpi_run "np=2 feedback of 16-bit floats" 2 60 "$fed_each --mca coll_quant_setup_calls 0 \
+    --mca coll_quant_types bf16" fed_requests -u
 
 # A start does not wait for an operation that runs; many communicators need few stacks.
 for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do

@@ -36,8 +36,6 @@ for ranks in 2 3 4 5 6 8; do
 done
 mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$short --mca pml ob1 --mca btl self,tcp \
     --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 262144
-mpi_run "doubling np=6 dither hadamard" 6 60 "$short --mca coll_quant_rounding dither \
-    --mca coll_quant_rotation hadamard" quantized -a doubling -n 262144 -c 3.60e-5 -r
 # The least length that is quantized by default, 8 KiB.
 mpi_min_bytes=$OMPI_MCA_coll_quant_min_bytes
 unset OMPI_MCA_coll_quant_min_bytes
@@ -71,55 +69,10 @@ fp8_e5m2 2.51e-3
 bf16 2.75e-6
 fp16 4.31e-8
 END
-# Rounding with noise and rotation by their errors: c of docs/format.md.
-while read -r format rounding rotation c drawn; do
-    mpi_run "np=4 $format $rounding $rotation" 4 60 "$on --mca coll_quant_format $format \
-        --mca coll_quant_rounding $rounding --mca coll_quant_rotation $rotation" \
-        quantized -n 1048576 -c "$c" $drawn
-done <<'END'
-int8 stochastic none 7.20e-5 -r
-int8 dither none 3.60e-5 -r
-int8 nearest hadamard 3.546e-5
-int16 dither hadamard 5.41e-10 -r
-int6 stochastic hadamard 1.20e-3 -r
-fp8_e4m3 nearest hadamard 6.29e-4
-END
-for algorithm in $flat; do
-    mpi_run "$algorithm np=3 dither hadamard" 3 60 "$on --mca coll_quant_algorithm $algorithm \
-        --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
-        quantized -a "$algorithm" -n 524288 -c 3.60e-5 -r
-done
-mpi_run "hierarchical np=4 dither hadamard" 4 60 "$on --mca coll_quant_algorithm hierarchical \
-    --mca coll_quant_ranks_per_node 2 --mca coll_quant_rounding dither \
-    --mca coll_quant_rotation hadamard" quantized -a hierarchical -p 2 -n 524288 -c 3.60e-5 -r
-# What is drawn: other numbers on every communicator, the same in every run, others with another seed.
-for rounding in stochastic dither; do
-    for run in first second other; do
-        mpi_seed=0
-        [ "$run" != other ] || mpi_seed=1
-        mpi_run "np=4 $rounding seed $mpi_seed, $run run" 4 60 "$on --mca coll_quant_min_bytes 4 \
-            --mca coll_quant_rounding $rounding --mca coll_quant_seed $mpi_seed" drawn
-        grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$run"
-    done
-    test -s "$mpi_scratch/bits.first" && cmp -s "$mpi_scratch/bits.first" "$mpi_scratch/bits.second"
-    mpi_result $? "np=4 $rounding: the same bits in every run"
-    ! cmp -s "$mpi_scratch/bits.first" "$mpi_scratch/bits.other"
-    mpi_result $? "np=4 $rounding: other bits with another seed"
-done
-mpi_run "np=3 dither, one rank has a key that changes nothing" 3 60 "$on --mca coll_quant_min_bytes 4 \
-    --mca coll_quant_setup_calls 100 --mca coll_quant_rounding dither" drawn -k
-# What they cannot do anything for is said once, and coded as always.
-mpi_start 2 60 "$on --mca coll_quant_format bf16 --mca coll_quant_rounding stochastic \
-    --mca coll_quant_rotation hadamard" quantized -n 1048576 -c 2.75e-6
-mpi_judge "np=2 bf16 stochastic hadamard"
-mpi_says "np=2 bf16: rounding is not for it" \
-    "coll_quant_rounding stochastic is for int4 to int16 and has no effect on bf16" 1
-mpi_says "np=2 bf16: rotation is not for it" \
-    "coll_quant_rotation hadamard is for formats with scales and has no effect on bf16" 1
 # Parameters about how messages are cut must not change the error.
 mpi_for_tests mpi_run "np=4 small segments" 4 120 "$on --mca coll_quant_segment_bytes 16k" quantized -n 1048576
 # Calls cut by their length: blocks of 64 at first, so that the usual errors have to come out, and of
-# any length in the calls after it; the longest blocks; blocks of 1024, rotated and drawn for.
+# any length in the calls after it; the longest blocks.
 by_length="--mca coll_quant_minishards 64 --mca coll_quant_microshards 5"
 for algorithm in $flat; do
     mpi_run "$algorithm np=4 minishards 64, microshards 5" 4 120 \
@@ -134,10 +87,7 @@ mpi_run "np=4 block 4096" 4 120 "$on --mca coll_quant_block 4096" quantized -n 1
 mpi_start 2 60 "$on --mca coll_quant_verbose 10 $by_length" quantized -n 1048576 -c 4.195e-5
 mpi_judge "np=2 minishards 64, microshards 5, told"
 mpi_says "np=2 minishards 64, microshards 5, told" \
-    "block up to 4096, .* up to 262144 numbers a message, minishards 64, microshards 5" 1
-mpi_run "np=4 minishards 4 dither hadamard" 4 120 "$on --mca coll_quant_minishards 4 \
-    --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
-    quantized -n 1048576 -c 6.227e-5 -r
+    "block up to 4096, up to 262144 numbers a message, minishards 64, microshards 5" 1
 # Naming the component asks for it, too.
 mpi_run "np=2 named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self" quantized -n 1048576

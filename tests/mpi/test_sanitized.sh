@@ -74,8 +74,6 @@ run "4 $on --mca coll_quant_ranks_per_node 2" levels -p 2
 run "4 $on --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
-run "2 $on --mca coll_quant_rounding dither --mca coll_quant_rotation hadamard" \
-    quantized -n 262144 -c 3.60e-5 -r
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
 fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
 run "3 $fed --mca coll_quant_feedback_bytes 840012 --mca coll_quant_verbose 0" feedback -k

@@ -69,9 +69,6 @@ double fold_job_input(const fold_job_t *job, const call_t *call, unsigned rank, 
     if (!call->exact && job->variant->rounds) {
         return rounding(job, rank);
     }
-    if (!call->exact && job->variant->repeats) {
-        return (double) (1 + i % FOLD_PERIOD) / (1 + FOLD_PERIOD);
-    }
     const double size = job->variant->tensors ? fold_job_tensor(i) : 1;
     return call->exact || job->variant->integers ? (double) (bits % 1000) - 500
                                                  : (double) (int64_t) bits * 0x1p-63 * size;
@@ -109,8 +106,6 @@ static quant_config_t config_of(const fold_job_t *job)
     config.reduce_format = variant->reduce;
     config.gather_format = variant->gather;
     config.depth = variant->depth;
-    config.transform.rounding = variant->rounding;
-    config.draws_base = FOLD_SEED;
     config.doubles = variant->doubles;
     config.feedback = variant->feedback;
     config.per_node = job->nodes->placement.size[0];
@@ -237,7 +232,6 @@ static void start_call(fold_job_t *job, member_t *member)
         .count = call->count,
         .collective = EXCHANGE_ALLREDUCE,
         .sequence = (uint32_t) member->call,
-        .number = (uint32_t) member->call,
         .residual = member->residual,
     };
     member->exact_pipe = member->actor->group.net->pipe;

@@ -16,7 +16,6 @@ enum {
     FOLD_SEED = 20261124,
     FOLD_CALLS = 12,
     FOLD_COUNT_MAX = 9000,
-    FOLD_PERIOD = 16,
     FOLD_TENSOR = 64, /* a block of the format */
 };
 
@@ -26,11 +25,9 @@ typedef struct variant {
     const quant_format_t *reduce;
     const quant_format_t *gather;
     unsigned depth;
-    quant_rounding_t rounding;
     bool doubles;
     bool feedback;
     bool integers; /* small ones, whose sums floats have exactly */
-    bool repeats;  /* every FOLD_PERIOD elements */
     bool tensors;  /* of FOLD_TENSOR numbers, small ones beside large ones */
     bool rounds;   /* on each node; what is left is small against that, between pairs of nodes */
     bool cancels;  /* on each node, but for integers that a scale for the parts would lose */

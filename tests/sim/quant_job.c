@@ -188,7 +188,6 @@ static void member_start(member_t *member)
         .collective = job->collective,
         .sequence =
             (uint32_t) SEQUENCE_FIRST + member->call + member->rank % 2 * job->odd_sequence_skew,
-        .number = member->call,
         .bound_max = job->bound_max,
         .residual = member->config.feedback ? (float *) member->residual.data : NULL,
     };

@@ -103,23 +103,6 @@ static void a_single_call_has_the_error_of_two(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
-/* What is carried is what the receiver lacks, after all that it undoes. */
-static void what_is_drawn_and_rotated_is_carried_too(void **state)
-{
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    quant_job_t job = job_of(*state, inputs);
-    double bound = 0;
-
-    job.config.transform.rotation = QUANT_ROTATION_HADAMARD;
-    for (unsigned rounding = 0; rounding < QUANT_ROUNDINGS; ++rounding) {
-        job.config.transform.rounding = (quant_rounding_t) rounding;
-        const double once = squared_error(&job, 1, false, &bound);
-        const double many = squared_error(&job, CALLS, true, &bound);
-        assert_true(many < 1.5 * once);
-    }
-    quant_inputs_free(inputs, RANKS);
-}
-
 /* A rank's part of each block that it sends on is carried; of its own block nothing is lost. */
 static void reduce_scatter_carries_too(void **state)
 {
@@ -234,9 +217,6 @@ int main(void)
                                           .test_func = error_of_many_calls_is_that_of_one,
                                           .initial_state = one};
         }
-        *next++ = (struct CMUnitTest){.name = "what_is_drawn_and_rotated_is_carried_too",
-                                      .test_func = what_is_drawn_and_rotated_is_carried_too,
-                                      .initial_state = &cases[a][0]};
         *next++ = (struct CMUnitTest){.name = "a_single_call_has_the_error_of_two",
                                       .test_func = a_single_call_has_the_error_of_two,
                                       .initial_state = &cases[a][1]};

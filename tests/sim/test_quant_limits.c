@@ -226,34 +226,6 @@ static void error_feedback_keeps_the_limit(void **state)
     quant_inputs_free(inputs, RANKS);
 }
 
-/* With noise and rotated, too. */
-static void every_rounding_and_rotation_keeps_the_limit(void **state)
-{
-    enum { RANKS = 4 };
-    static const double limits[] = {1, 1e-2, 1e-4};
-
-    for (size_t k = 0; k < KINDS; ++k) {
-        float **inputs = inputs_of(&kinds[k], RANKS);
-        float *result = test_alloc(COUNT * sizeof(float));
-        for (unsigned t = 0; t < QUANT_ROUNDINGS * QUANT_ROTATIONS; ++t) {
-            for (size_t l = 0; l < sizeof limits / sizeof limits[0]; ++l) {
-                const double most = kinds[k].size * limits[l];
-                quant_job_t job = job_of(*state, RANKS, inputs, most);
-                job.config.transform.rounding = t % QUANT_ROUNDINGS;
-                job.config.transform.rotation = t / QUANT_ROUNDINGS;
-                const quant_outcome_t outcome = quant_job_run(&job, 1, result);
-                assert_true(quant_outcome_is_clean(&outcome));
-                const double error = quant_oracle_worst_error(&job, result);
-                if (most > lost_by_floats(&job) * RANKS) {
-                    assert_true((double) outcome.bound <= most && error <= most);
-                }
-            }
-        }
-        free(result);
-        quant_inputs_free(inputs, RANKS);
-    }
-}
-
 /* A named format is taken or none; the one of a message is not known before. */
 static void what_is_named_is_coded_or_exact(void **state)
 {
@@ -368,7 +340,6 @@ int main(void)
         cmocka_unit_test(no_element_is_off_by_more_than_the_limit),
         cmocka_unit_test(numbers_that_are_not_finite_leave_others_alone),
         cmocka_unit_test(error_feedback_keeps_the_limit),
-        cmocka_unit_test(every_rounding_and_rotation_keeps_the_limit),
         cmocka_unit_test(what_is_named_is_coded_or_exact),
     };
     enum { OF_ALGOS = sizeof of_algos / sizeof of_algos[0], OTHERS = 2 };

@@ -44,7 +44,6 @@ static walk_t walk_new(const quant_config_t *config, unsigned ranks, size_t elem
         .segment = {.codec = {.kernels = config->kernels,
                               .elems = elems,
                               .block_rows = config->block_rows,
-                              .transform = config->transform,
                               .tile = test_alloc(quant_tile_elems(config->block_rows) *
                                                  sizeof(float))}},
         .message = test_alloc(quant_wire_bytes_max(&quant_format_fp32, elems, config->block_rows)),

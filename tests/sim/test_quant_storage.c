@@ -102,8 +102,6 @@ static void halves_are_summed_as_floats_are(void **state)
             job.mixed_isa = true;
             job.in_place = 0 != (variant & 1);
             job.config.feedback = 0 != (variant & 2);
-            job.config.transform.rotation =
-                0 != (variant & 4) ? QUANT_ROTATION_HADAMARD : QUANT_ROTATION_NONE;
             job.config.gather_format = 0 != (variant & 4) ? &quant_format_fp32 : &quant_format_int8;
             check_equal(&job, floats, halves);
         }

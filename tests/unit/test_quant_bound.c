@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "quant_bound.h"
+#include "quant_payload.h"
 #include "testlib.h"
 
 enum { ROWS = 64, ELEMS = ROWS * QUANT_LANES };

@@ -420,8 +420,6 @@ static void all_that_is_derived_is_compared(void **state)
     ASSERT_COMPARED(minishards, 3);
     ASSERT_COMPARED(microshards, 3);
     ASSERT_COMPARED(depth, config.depth + 1);
-    ASSERT_COMPARED(transform.rounding, QUANT_ROUNDING_DITHER);
-    ASSERT_COMPARED(transform.rotation, QUANT_ROTATION_HADAMARD);
     ASSERT_COMPARED(feedback, !config.feedback);
     ASSERT_COMPARED(doubles, !config.doubles);
     ASSERT_COMPARED(storage, !config.storage);
