@@ -61,10 +61,7 @@ typedef struct quant_component {
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
 
-enum {
-    QUANT_FORMAT_UNSAID = -1,
-    QUANT_KEY_TEXT_BYTES = 32, /* the longest value of a key: a name, or a number */
-};
+enum { QUANT_KEY_TEXT_BYTES = 16 }; /* an error as "%g" prints it */
 
 /* A call that is timed; coll_quant_learn.c. */
 typedef struct quant_timed {
@@ -105,16 +102,14 @@ typedef struct quant_module {
     quant_storage_t storage; /* if these are floats */
     bool active;             /* the user wants it on this communicator */
     bool key_was_set;        /* by the program, perhaps on this rank alone */
-    bool subscribed;         /* it was wanted before: all keys are heard of */
     /* As at the end of the last blocking call: what decides over nonblocking ones. */
     struct {
         bool same; /* settings, on all ranks */
         arc_type_t uint16;
         quant_gain_t gain[QUANT_TRIED];
     } settled;
-    quant_settings_t settings; /* the component's, but for what info keys say */
-    int format_of_wish;        /* what key arc_quant names, or QUANT_FORMAT_UNSAID */
-    int format_of_key;         /* what key arc_quant_format or the parameter names */
+    quant_settings_t settings; /* the component's, but for what the info key says */
+    quant_wish_t wish;         /* of the info key */
     char key_text[QUANT_KEY_TEXT_BYTES];
 
     /* From the first call on: */

@@ -1,25 +1,16 @@
 /*
- * The info keys of a communicator: arc_quant switches coll_quant on and off there,
- * arc_quant_<parameter> stands in for a parameter there.
+ * The info keys of a communicator: arc_quant switches coll_quant on and off there, and may say with
+ * which format or for which error; arc_quant_choice tells what follows from it.
  *
- * A key's value changes the settings of the module, and the next call sets it up
- * anew, after the ranks have agreed on them as they agree on parameters.  The order
- * in which keys are set does not matter; "default" takes one back.
+ * The key's value changes the settings of the module, and the next call sets it up anew, after the
+ * ranks have agreed on them as they agree on parameters; "default" takes it back.
  *
- * What MPI_Comm_get_info has:
- *
- *   before the ranks have agreed   what the program has set
- *   after that                     all keys, with what is in effect; arc_quant_choice: what follows
- *                                  from it
- *
- * A communicator that is never used, or that nobody wants quantized, has no more than the first.
+ * MPI_Comm_get_info has what the program has set, and once the ranks have agreed what is in effect.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <assert.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,44 +19,9 @@
 #include "float_env.h"
 #include "mca_below.h"
 
-enum { KEY_BYTES = 32 };
-
-/* Parameters of scope SHARED have a key (param.h). */
-#define IF_JOB(_text)
-#define IF_SHARED(_text) _text,
-#define IF_LOCAL(_text)
-
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
-static char keys[][KEY_BYTES] = {
-    "arc_quant",
-#define ARC_PARAM_EACH(_scope, _name) IF_##_scope("arc_quant_" #_name)
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_each.h"
-};
+static char info_key[] = "arc_quant";
 static char info_initial[] = "default";
-
-#define ARC_PARAM_EACH(_scope, _name) \
-    static_assert(sizeof "arc_quant_" #_name <= KEY_BYTES, "the name of its key fits");
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_each.h"
-
-enum { KEYS = sizeof keys / sizeof keys[0] };
-
-/* The parameter that a key stands in for; NULL for the first key. */
-static const arc_param_t *param_of(const char *key)
-{
-    const size_t prefix = strlen(keys[0]) + 1;
-
-    if (0 == strcmp(key, keys[0])) {
-        return NULL;
-    }
-    for (size_t i = 0; i < quant_params_count; ++i) {
-        if (0 == strcmp(quant_params[i].name, key + prefix)) {
-            return &quant_params[i];
-        }
-    }
-    return NULL;
-}
 
 bool coll_quant_keys_wanted(void)
 {
@@ -75,93 +31,42 @@ bool coll_quant_keys_wanted(void)
                                           arc_component_listed(&component->base));
 }
 
-/* What the first key says.  False: it is not understood. */
-static bool take_wish(quant_module_t *module, const char *value)
+/* The settings that the key asks for.  False if it is not understood: nothing is changed then. */
+static bool take_value(quant_module_t *module, const char *value)
 {
-    int format = QUANT_FORMAT_UNSAID;
+    const bool is_initial = 0 == strcmp(value, info_initial);
+    quant_settings_t settings = mca_coll_quant_component.settings;
+    const quant_wish_t wish = quant_wish_parse(value, &settings);
 
-    switch (quant_wish_parse(value, &format)) {
-    case QUANT_WISH_OFF:
-        module->active = false;
-        break;
-    case QUANT_WISH_ON:
-    case QUANT_WISH_FORMAT:
-        module->active = true;
-        break;
-    default:
-        if (0 != strcmp(value, info_initial)) {
-            return false;
-        }
-        module->active = coll_quant_keys_wanted();
-        break;
-    }
-    module->format_of_wish = format;
-    return true;
-}
-
-/* What a key that stands in for a parameter says.  False: that is not allowed. */
-static bool take_param(quant_module_t *module, const arc_param_t *param, const char *value)
-{
-    long long number = arc_param_get(param, &mca_coll_quant_component.settings);
-
-    if (0 != strcmp(value, info_initial) && ARC_OK != arc_param_parse(param, value, &number)) {
+    if (QUANT_WISH_NONE == wish && !is_initial) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "the value \"%s\" of info key %s is not understood and changes nothing; use "
+                       "off, on, a format (coll_quant_format has the list), or an error as "
+                       "coll_quant_target_nmse has it",
+                       value, info_key);
         return false;
     }
-    if (offsetof(quant_settings_t, format) == param->offset) {
-        module->format_of_key = (int) number;
-    } else {
-        arc_param_set(param, &module->settings, number);
-    }
-    return true;
-}
-
-static __attribute__((cold)) void warn_of_value(const quant_module_t *module, const char *key,
-                                                const char *value)
-{
-    enum { TEXT_BYTES = 256 };
-    char allowed[TEXT_BYTES] = "off, on, or a format (coll_quant_format has the list)";
-    const arc_param_t *param = param_of(key);
-
-    if (NULL != param) {
-        arc_param_describe(param, allowed, sizeof allowed);
-    }
-    arc_module_log(&module->base, ARC_LOG_WARN,
-                   "the value \"%s\" of info key %s is not understood and changes nothing; use %s",
-                   value, key, allowed);
-}
-
-/* Take what a key says.  False if that is not understood: nothing is changed then. */
-static bool take_value(quant_module_t *module, const char *key, const char *value)
-{
-    const arc_param_t *param = param_of(key);
-
-    if (!(NULL == param ? take_wish(module, value) : take_param(module, param, value))) {
-        warn_of_value(module, key, value);
-        return false;
-    }
-    module->key_was_set = module->key_was_set || 0 != strcmp(value, info_initial);
-    /* A format of the first key is what a program says that knows no other key. */
-    module->settings.format = QUANT_FORMAT_UNSAID != module->format_of_wish ? module->format_of_wish
-                                                                            : module->format_of_key;
+    module->wish = wish;
+    module->settings = settings;
+    module->active = is_initial ? coll_quant_keys_wanted() : QUANT_WISH_OFF != wish;
+    module->key_was_set = module->key_was_set || !is_initial;
     coll_quant_renew(module);
     arc_module_show(&module->base, NULL);
     return true;
 }
 
-/* A key's value for what is in force; it lives until the next one is asked for. */
-static mca_compat_info_string_t value_in_force(quant_module_t *module, const char *key)
+/* The key's value for what is in force; it lives until the next one is asked for. */
+static mca_compat_info_string_t value_in_force(quant_module_t *module)
 {
-    const arc_param_t *param = param_of(key);
-
-    if (NULL == param) {
-        return (mca_compat_info_string_t) (!module->active ? "off"
-                                           : QUANT_FORMAT_UNSAID == module->format_of_wish
-                                               ? "on"
-                                               : quant_format_choices[module->format_of_wish]);
+    if (module->active && QUANT_WISH_TARGET == module->wish) {
+        (void) snprintf(module->key_text, sizeof module->key_text, "%g",
+                        module->settings.target_nmse);
+        return module->key_text;
     }
-    arc_param_print(param, arc_param_get(param, &module->settings), module->key_text,
-                    sizeof module->key_text);
-    return module->key_text;
+    return (mca_compat_info_string_t) (!module->active ? "off"
+                                       : QUANT_WISH_FORMAT != module->wish
+                                           ? "on"
+                                           : quant_format_choices[module->settings.format]);
 }
 
 /* "; MPI_Allreduce of floats: 262144 exact, 524288 quantized": what was learned, of lengths in
@@ -225,18 +130,14 @@ void coll_quant_keys_show(quant_module_t *module)
         return;
     }
     const arc_float_env_t of_program = arc_float_env_enter();
-    for (size_t i = 0; i < KEYS; ++i) {
-        mca_compat_info_show(module->base.comm, keys[i], value_in_force(module, keys[i]));
-    }
+    mca_compat_info_show(module->base.comm, info_key, value_in_force(module));
     describe_choice(module, text, sizeof text);
     arc_float_env_leave(of_program);
     arc_module_show(&module->base, text);
 }
 
-static void subscribe_to_rest(quant_module_t *module);
-
 /*
- * The program sets a key: MPI_Comm_set_info is collective, so no call is
+ * The program sets the key: MPI_Comm_set_info is collective, so no call is
  * under way and all ranks change together.  The value returned is what
  * MPI_Comm_get_info reports; of one that is not taken over as it is, Open MPI 4.1
  * reports the program's own text.
@@ -248,40 +149,18 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
     quant_module_t *module = (quant_module_t *) arc_module_find(
         (struct ompi_communicator_t *) object, OBJ_CLASS(quant_module_t));
 
+    (void) key;
     if (NULL == module) {
         /* Open MPI asks while the communicator is being made; what it is was taken before. */
         return 0 == strcmp(value, info_initial) ? NULL : value;
     }
     arc_module_settle(&module->base);
-    if (!take_value(module, key, value)) {
-        return value_in_force(module, key);
+    if (!take_value(module, value)) {
+        return value_in_force(module);
     }
-    subscribe_to_rest(module);
     /* Into the slots again, if the module has left them: whatever the value, ranks agree anew. */
     arc_module_install(&module->base);
     return value;
-}
-
-/*
- * From the first time on that it is wanted here: look at all other keys, and hear of them from now
- * on.  Before, each communicator that a program makes would pay for them.
- */
-static void subscribe_to_rest(quant_module_t *module)
-{
-    struct ompi_communicator_t *comm = module->base.comm;
-    char value[OPAL_MAX_INFO_VAL + 1];
-
-    if (!module->active || module->subscribed) {
-        return;
-    }
-    module->subscribed = true;
-    for (size_t i = 1; i < KEYS; ++i) {
-        if (!mca_compat_info_said(comm, keys[i], value, sizeof value) ||
-            !take_value(module, keys[i], value)) {
-            (void) strcpy(value, info_initial);
-        }
-        (void) mca_compat_info_subscribe(comm, keys[i], value, key_changed);
-    }
 }
 
 void coll_quant_keys_enable(quant_module_t *module)
@@ -291,13 +170,9 @@ void coll_quant_keys_enable(quant_module_t *module)
 
     module->settings = mca_coll_quant_component.settings;
     module->active = coll_quant_keys_wanted();
-    module->format_of_wish = QUANT_FORMAT_UNSAID;
-    module->format_of_key = module->settings.format;
-    module->subscribed = false;
     coll_quant_renew(module);
-    if (mca_compat_info_get(comm, keys[0], value, sizeof value)) {
-        (void) take_value(module, keys[0], value);
+    if (mca_compat_info_get(comm, info_key, value, sizeof value)) {
+        (void) take_value(module, value);
     }
-    (void) mca_compat_info_subscribe(comm, keys[0], info_initial, key_changed);
-    subscribe_to_rest(module);
+    (void) mca_compat_info_subscribe(comm, info_key, info_initial, key_changed);
 }

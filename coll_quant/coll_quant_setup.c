@@ -145,7 +145,7 @@ void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
 {
     module->settings = of->settings;
     module->active = of->active;
-    module->format_of_wish = of->format_of_wish;
+    module->wish = of->wish;
     module->uint16 = of->uint16;
     module->storage = of->storage;
     module->key_was_set = of->key_was_set && ARC_PHASE_FRESH == of->base.phase;

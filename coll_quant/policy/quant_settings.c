@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <string.h>
 #include <strings.h>
 
 #include "cpu.h"
@@ -137,7 +138,21 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
     return true;
 }
 
-quant_wish_t quant_wish_parse(const char *text, int *format)
+/* As the parameter is written.  0: it is none. */
+static double parse_target(const char *text)
+{
+    static const arc_param_t target = {.kind = ARC_PARAM_KIND_FRACTION,
+                                       .maximum = ARC_PARAM_FRACTION_ONE};
+    long long bits = 0;
+    double value = 0;
+
+    if (ARC_OK == arc_param_parse(&target, text, &bits) && bits < ARC_PARAM_FRACTION_ONE) {
+        memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+}
+
+quant_wish_t quant_wish_parse(const char *text, quant_settings_t *settings)
 {
     if (0 == strcasecmp(text, "off")) {
         return QUANT_WISH_OFF;
@@ -147,9 +162,15 @@ quant_wish_t quant_wish_parse(const char *text, int *format)
     }
     for (int choice = 0; NULL != quant_format_choices[choice]; ++choice) {
         if (0 == strcasecmp(text, quant_format_choices[choice])) {
-            *format = choice;
+            settings->format = choice;
             return QUANT_WISH_FORMAT;
         }
+    }
+    const double target = parse_target(text);
+    if (target > 0) {
+        settings->format = QUANT_CHOICE_AUTO;
+        settings->target_nmse = target;
+        return QUANT_WISH_TARGET;
     }
     return QUANT_WISH_NONE;
 }

@@ -82,8 +82,11 @@ typedef enum quant_wish {
     QUANT_WISH_NONE, /* nothing, or nothing that is understood */
     QUANT_WISH_OFF,
     QUANT_WISH_ON,
-    QUANT_WISH_FORMAT, /* on, with the format in *format, an index into quant_format_choices */
+    QUANT_WISH_FORMAT, /* on, with a format */
+    QUANT_WISH_TARGET, /* on, with what is cheapest below an error, between 0 and 1 */
 } quant_wish_t;
-quant_wish_t quant_wish_parse(const char *text, int *format);
+
+/* With what it says of `settings` in place of what these say. */
+quant_wish_t quant_wish_parse(const char *text, quant_settings_t *settings);
 
 #endif

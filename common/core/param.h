@@ -15,9 +15,8 @@
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
  * and docs/parameters.md.  `choices` is a NULL-terminated array of names; the
  * value is the index.  `scope` is LOCAL when each rank may have its own value, SHARED when the
- * ranks of a communicator must agree on it: where a component has info keys, one stands in for it
- * there; and JOB when it must be the same for all ranks and communicators.  `level` is Open MPI's
- * information level, 1 to 9: what a user meets first is 1, what only a developer turns is 9.
+ * ranks must agree on it.  `level` is Open MPI's information level, 1 to 9: what a user meets first
+ * is 1, what only a developer turns is 9.
  *
  * Values of all kinds are handled as long long. Of a fraction that is the bits of
  * the double: those of doubles that are not negative have the order of the doubles.  The name of a
@@ -61,9 +60,8 @@ enum { ARC_MAX_PARAMS = 40 };
 #define ARC_PARAM_CHOICES(_choices) (sizeof(_choices) / sizeof((_choices)[0]) - 1)
 
 typedef enum arc_param_scope {
-    ARC_PARAM_SCOPE_JOB,
     ARC_PARAM_SCOPE_SHARED,
-    ARC_PARAM_SCOPE_LOCAL
+    ARC_PARAM_SCOPE_LOCAL,
 } arc_param_scope_t;
 
 typedef struct arc_param {

@@ -79,24 +79,6 @@ static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const c
     return 0 != found;
 }
 
-/*
- * The same for a key that nobody subscribes to.  Of what a program sets later than at the making of
- * the communicator, Open MPI 4.1 keeps only a copy under another name.
- */
-static inline bool mca_compat_info_said(struct ompi_communicator_t *comm, const char *key,
-                                        char *value, size_t value_bytes)
-{
-#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
-    char saved[OPAL_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
-
-    (void) snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
-    if (mca_compat_info_get(comm, saved, value, value_bytes)) {
-        return true;
-    }
-#endif
-    return mca_compat_info_get(comm, key, value, value_bytes);
-}
-
 /* On a communicator that is being made: forget what the program says of the key. */
 static inline void mca_compat_info_forget(struct ompi_communicator_t *comm, const char *key)
 {

@@ -8,8 +8,6 @@
  *   -r N       rounds over all of them (default 3)
  *   -l N       leave out counts above N
  *   -k VALUE   this rank sets info key arc_quant to VALUE on each of them
- *   -p KEY     and KEY to the VALUE of -v
- *   -v VALUE
  *   -s N       all of that on the first N ranks for themselves, and on the others
  *
  * Values are integers, far too fine for 8 bits: a sum that was quantized shows.
@@ -76,12 +74,12 @@ static void check_sums(MPI_Comm comm, int which, int round)
     }
 }
 
-static void set_key(MPI_Comm comm, const char *key, const char *value)
+static void set_key(MPI_Comm comm, const char *value)
 {
     MPI_Info info;
 
     MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
+    MPI_Info_set(info, "arc_quant", value);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
 }
@@ -107,24 +105,18 @@ int main(int argc, char **argv)
     int split = 0;
     MPI_Comm comms[COMMS_MAX];
     const char *wish = NULL;
-    const char *key = NULL;
-    const char *key_value = "";
     int communicators = 1;
     int rounds = 3;
     int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:l:p:v:s:")) != -1) {
+    while ((option = getopt(argc, argv, "c:r:k:l:s:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
         } else if (option == 'r') {
             rounds = atoi(optarg);
         } else if (option == 'k') {
             wish = optarg;
-        } else if (option == 'p') {
-            key = optarg;
-        } else if (option == 'v') {
-            key_value = optarg;
         } else if (option == 'l') {
             largest = atoi(optarg);
         } else if (option == 's') {
@@ -146,10 +138,7 @@ int main(int argc, char **argv)
     for (int c = 1; c <= communicators; c++) {
         MPI_Comm_dup(comms[0], &comms[c]);
         if (wish != NULL) {
-            set_key(comms[c], "arc_quant", wish);
-        }
-        if (key != NULL) {
-            set_key(comms[c], key, key_value);
+            set_key(comms[c], wish);
         }
     }
     for (int round = 0; round < rounds; round++) {

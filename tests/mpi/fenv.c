@@ -166,8 +166,7 @@ static MPI_Comm make_quantized(const char *format)
     MPI_Info info;
 
     MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant_format", format);
-    MPI_Info_set(info, "arc_quant_min_bytes", "4");
+    MPI_Info_set(info, "arc_quant", format);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
     return comm;

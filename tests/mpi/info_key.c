@@ -62,10 +62,10 @@ static double value_of(int rank, int i)
     return (double) (draw_bits(71, (unsigned) rank, (uint64_t) i) % RANGE);
 }
 
-/* Whether a sum of integers too fine for 8 bits comes back exact; a wrong one is a failure. */
+/* Whether a sum of integers too fine for 16 bits comes back exact; a wrong one is a failure. */
 static bool sum_is_exact(MPI_Comm comm)
 {
-    const double error_max = (double) RANGE * world_ranks * (world_ranks + 1) / 2 / 127;
+    const double error_max = (double) RANGE * world_ranks * (world_ranks + 1) / 2 / 7;
     int inexact = 0;
 
     for (int i = 0; i < ELEMS; i++) {
@@ -119,6 +119,13 @@ static const struct {
     {"off", true, "off", "off"},
     {"INT3", true, "off", "INT3"},
     {"int8", false, "int8", "on"},
+    {"1e-6", false, "1e-06", "1e-6"},
+    {"on", false, "on", "int8"},
+    {"1e-30", true, "1e-30", "1e-30"}, /* nothing is so accurate */
+    {"2", true, "1e-30", "2"},
+    {"1e-5", false, "1e-05", "1e-5"},
+    {"default", true, "default", "off"},
+    {"INT4", false, "int4", "INT4"},
 };
 
 static void check_cycle(MPI_Comm comm, const char *what)
@@ -145,7 +152,8 @@ static void check_cycle(MPI_Comm comm, const char *what)
             }
         }
     }
-    tap_case("%s: on, off, a format, an unknown word: sums and MPI_Comm_get_info follow", what);
+    tap_case("%s: on, off, a format, a target, an unknown word: sums and MPI_Comm_get_info follow",
+             what);
 }
 
 static void check_garbage_at_dup(void)

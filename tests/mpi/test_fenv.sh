@@ -14,7 +14,7 @@ mpi_run "np=4 nodes of 2, shared memory" 4 60 \
 mpi_run "np=3 in turn" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_block 8" fenv
 # All formats.  coll_lowlat does not matter here.
 mpi_start 3 120 "--mca coll ^lowlat --mca coll_quant_enable 1 --mca coll_quant_report 1 \
-    --mca coll_quant_verbose 0" fenv $(mpi_algorithms quant format)
+    --mca coll_quant_min_bytes 4 --mca coll_quant_verbose 0" fenv $(mpi_algorithms quant format)
 mpi_judge "np=3 formats"
 mpi_serves "np=3 formats" 1
 mpi_says "np=3 formats: no call is passed down" 'passed  .* [1-9][0-9]* ' 0

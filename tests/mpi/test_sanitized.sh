@@ -82,7 +82,6 @@ run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" 
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
 run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \
     sixteen -f fp16
-run "3 --mca coll_quant_verbose 0" quant_keys
 run "2 --mca coll_quant_verbose 0" info_key
 mpi_for_tests run "2 $on --mca coll_quant_explore_percent 1" learn -w quantized -l 300000
 

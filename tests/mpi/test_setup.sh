@@ -37,13 +37,13 @@ check_parameters() {
     mpi_start_each 60 "" "$agree -k off" "$agree -k int8"
     mpi_judge "quant: off on one rank, on on the other"
     mpi_says "quant: off on one rank, on on the other: one warning" "coll_quant: .*$differs" 1
-    for key in "target_nmse 1e-5" "block 32" "stages ag" "algorithm direct" "format int16" \
-        "minishards 4"; do
-        mpi_start_each 60 "" "$agree -k on" "$agree -k on -p arc_quant_${key% *} -v ${key#* }"
-        mpi_judge "quant: key arc_quant_$key on rank 1 only"
-        mpi_says "quant: key arc_quant_$key on rank 1 only: one warning" "coll_quant: .*$differs" 1
+    for value in 1e-5 int16; do
+        mpi_start_each 60 "" "$agree -k on" "$agree -k $value"
+        mpi_judge "quant: on, and $value on rank 1"
+        mpi_says "quant: on, and $value on rank 1: one warning" "coll_quant: .*$differs" 1
     done
-    for parameter in target_nmse=1e-4 verify_every=2 max_nmse=0.1 microshards=2; do
+    for parameter in target_nmse=1e-4 verify_every=2 max_nmse=0.1 microshards=2 block=32 stages=ag \
+        algorithm=direct; do
         start_odd 1 "--mca coll_quant_enable 1" "env OMPI_MCA_coll_quant_$parameter $agree -c 0"
         mpi_judge "quant: $parameter on rank 1 only"
         mpi_says "quant: $parameter on rank 1 only: one warning" "coll_quant: .*$differs" 1

@@ -28,28 +28,6 @@ static void print_table(const char *component, const arc_param_t *params, size_t
     }
 }
 
-/* Parameters of scope SHARED have a key (param.h). */
-static void print_keys(void)
-{
-    const char *separator = "| ";
-
-    for (size_t i = 0; i < quant_params_count; ++i) {
-        if (ARC_PARAM_SCOPE_SHARED == quant_params[i].scope) {
-            printf("%s`arc_quant_%s`", separator, quant_params[i].name);
-            separator = ", ";
-        }
-    }
-    puts(" | those of the parameter, or default | What the parameter `coll_quant_...` says, for "
-         "this communicator; switches nothing on by itself. Taken like `arc_quant`; a format in "
-         "`arc_quant` goes before `arc_quant_format`. A value that is not allowed changes nothing "
-         "and is reported once. |\n"
-         "| `arc_lowlat_choice`, `arc_quant_choice` | | Not to be set: what the component does on "
-         "this communicator, and why, as a line of text. `MPI_Comm_get_info` has it once the "
-         "component is set up there, and `coll_quant` only where it is switched on. |\n\n"
-         "`MPI_Comm_get_info` shows the keys that were set, and from the set-up of `coll_quant` on "
-         "all keys with\nwhat is in effect.");
-}
-
 int main(void)
 {
     puts(
@@ -88,10 +66,18 @@ int main(void)
     puts("\n## Communicator info keys\n\n"
          "| key | values | what it does |\n"
          "|---|---|---|\n"
-         "| `arc_quant` | off, on, or a format name | Whether, and with which format, `coll_quant` "
-         "may serve this communicator; overrides `coll_quant_enable`. Taken from the info of "
+         "| `arc_quant` | off, on, a format, an error, or default | off: sums on this communicator "
+         "stay exact. on: `coll_quant` may serve it, as its parameters say. A format: with it in "
+         "place of `coll_quant_format`. A number between 0 and 1: with the cheapest format and "
+         "algorithm below this error, in place of `coll_quant_target_nmse` and "
+         "`coll_quant_format`. default: as `coll_quant_enable` says. Taken from the info of "
          "`MPI_Comm_dup_with_info` and its like, or from `MPI_Comm_set_info`, equal on all ranks. "
-         "A duplicate made by `MPI_Comm_dup` does not inherit it. |");
-    print_keys();
+         "A duplicate made by `MPI_Comm_dup` does not inherit it. A value that is not allowed "
+         "changes nothing and is reported. |\n"
+         "| `arc_lowlat_choice`, `arc_quant_choice` | | Not to be set: what the component does on "
+         "this communicator, and why, as a line of text. `MPI_Comm_get_info` has it once the "
+         "component is set up there, and `coll_quant` only where it is switched on. |\n\n"
+         "`MPI_Comm_get_info` shows `arc_quant` as the program has set it, and from the set-up "
+         "of\n`coll_quant` on as it is in effect.");
     return 0;
 }

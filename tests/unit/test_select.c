@@ -381,17 +381,24 @@ static void exact_messages_are_as_long_as_they_may_be(void **state)
     }
 }
 
-static void the_info_key_says_off_on_or_a_format(void **state)
+static void the_info_key_says_off_on_a_format_or_a_target(void **state)
 {
-    int format = -1;
+    static const char *const nothing[] = {"perhaps", "0", "1", "-1e-4", "1e-4x", ""};
+    quant_settings_t settings = {.format = QUANT_CHOICE_AUTO, .target_nmse = 0.5};
     (void) state;
 
-    assert_int_equal(QUANT_WISH_OFF, quant_wish_parse("off", &format));
-    assert_int_equal(QUANT_WISH_ON, quant_wish_parse("On", &format));
-    assert_int_equal(QUANT_WISH_NONE, quant_wish_parse("perhaps", &format));
-    assert_int_equal(-1, format);
-    assert_int_equal(QUANT_WISH_FORMAT, quant_wish_parse("fp32", &format));
-    assert_string_equal("fp32", quant_format_choices[format]);
+    assert_int_equal(QUANT_WISH_OFF, quant_wish_parse("off", &settings));
+    assert_int_equal(QUANT_WISH_ON, quant_wish_parse("On", &settings));
+    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; ++i) {
+        assert_int_equal(QUANT_WISH_NONE, quant_wish_parse(nothing[i], &settings));
+    }
+    assert_int_equal(QUANT_CHOICE_AUTO, settings.format);
+    assert_true(0.5 == settings.target_nmse);
+    assert_int_equal(QUANT_WISH_FORMAT, quant_wish_parse("fp32", &settings));
+    assert_string_equal("fp32", quant_format_choices[settings.format]);
+    assert_int_equal(QUANT_WISH_TARGET, quant_wish_parse("1e-4", &settings));
+    assert_int_equal(QUANT_CHOICE_AUTO, settings.format);
+    assert_true(1e-4 == settings.target_nmse);
 }
 
 /* What ranks compare after they have chosen: whatever they derive counts, and kernels do not. */
@@ -453,7 +460,7 @@ int main(void)
         cmocka_unit_test(stages_choose_what_is_quantized),
         cmocka_unit_test(exact_messages_are_as_long_as_they_may_be),
         cmocka_unit_test(all_that_is_derived_is_compared),
-        cmocka_unit_test(the_info_key_says_off_on_or_a_format),
+        cmocka_unit_test(the_info_key_says_off_on_a_format_or_a_target),
     };
     return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
 }
