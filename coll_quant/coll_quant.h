@@ -55,8 +55,6 @@ typedef struct quant_component {
     quant_kernels_t kernels;
     /* On all communicators; under base.lock. */
     quant_stats_t stats;
-    bool
-        bound_told; /* stats.last_bound is not 0; atomic: exact calls look at it without the lock */
     quant_remembered_t remembered[QUANT_REMEMBERED];
     unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
@@ -399,7 +397,7 @@ void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t
 void coll_quant_stats_print(FILE *stream, const quant_component_t *component);
 
 /* Make it readable through MPI_T; coll_quant_pvars.c. */
-void coll_quant_pvars_register(quant_component_t *component);
+void coll_quant_pvars_register(const quant_component_t *component);
 
 /* Do the parameters want it where no info key says anything? */
 bool coll_quant_keys_wanted(void);

@@ -1,8 +1,7 @@
 /*
  * The performance variables of MPI_T (quant_pvars.def).
  *
- * Those of the process are fields of the component, which Open MPI reads itself.  Of those that are
- * bound to a communicator Open MPI asks us:
+ * Each is bound to a communicator, and Open MPI asks us for its value:
  *
  *   MPI_T_pvar_read -> read_comm(variable, its communicator) -> the module there -> a field of it
  *
@@ -93,18 +92,9 @@ static int notify_comm(mca_base_pvar_t *variable, mca_base_pvar_event_t event, v
 
 enum { FLAGS = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS };
 
-static void register_of_process(const quant_component_t *component, const char *name,
-                                const char *help, int variable_class, mca_base_var_type_t type,
-                                void *value)
-{
-    (void) mca_base_component_pvar_register(
-        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
-        NULL, MCA_BASE_VAR_BIND_NO_OBJECT, (mca_base_pvar_flag_t) FLAGS, NULL, NULL, NULL, value);
-}
-
-static void register_of_comm(const quant_component_t *component, const char *name, const char *help,
-                             int variable_class, mca_base_var_type_t type,
-                             mca_base_var_enum_t *names, comm_pvar_t *pvar)
+static void register_variable(const quant_component_t *component, const char *name,
+                              const char *help, int variable_class, mca_base_var_type_t type,
+                              mca_base_var_enum_t *names, comm_pvar_t *pvar)
 {
     (void) mca_base_component_pvar_register(
         &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
@@ -129,39 +119,35 @@ static mca_base_var_enum_t *names_of_calls(void)
                                                                                         : NULL;
 }
 
-#define OF_COMM "Of the communicator: "
-
-void coll_quant_pvars_register(quant_component_t *component)
+void coll_quant_pvars_register(const quant_component_t *component)
 {
-    quant_stats_t *stats = &component->stats;
     mca_base_var_enum_t *calls = names_of_calls();
 
-#define QUANT_PVAR(_name, _field, _help, _class, _type)                                         \
-    {                                                                                           \
-        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._field),            \
-                                   .bytes = sizeof((quant_stats_t *) 0)->_field};               \
-        register_of_process(component, #_name, _help, _class, _type, &stats->_field);           \
-        register_of_comm(component, "comm_" #_name, OF_COMM _help, _class, _type, NULL, &pvar); \
+#define QUANT_PVAR(_name, _field, _help, _class, _type)                                  \
+    {                                                                                    \
+        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._field),     \
+                                   .bytes = sizeof((quant_stats_t *) 0)->_field};        \
+        register_variable(component, "comm_" #_name, _help, _class, _type, NULL, &pvar); \
     }
 #define QUANT_PVAR_CALLS(_name, _field, _help)                    \
     QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG)
 #define QUANT_PVAR_NUMBER(_name, _field, _help) \
     QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE)
-#define QUANT_PVAR_TALLY(_name, _field, _passed, _help)                                         \
-    {                                                                                           \
-        static comm_pvar_t pvar = {.offset = offsetof(arc_tally_row_t, _field),                 \
-                                   .counts_passed = _passed};                                   \
-        register_of_comm(component, "comm_" #_name, OF_COMM _help, MCA_BASE_PVAR_CLASS_COUNTER, \
-                         MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, &pvar);                    \
+#define QUANT_PVAR_TALLY(_name, _field, _passed, _help)                                  \
+    {                                                                                    \
+        static comm_pvar_t pvar = {.offset = offsetof(arc_tally_row_t, _field),          \
+                                   .counts_passed = _passed};                            \
+        register_variable(component, "comm_" #_name, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
+                          MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, &pvar);            \
     }
 /* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
-#define QUANT_PVAR_STATE(_name, _help)                                               \
-    {                                                                                \
-        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, _name),        \
-                                   .bytes = sizeof((quant_module_t *) 0)->_name};    \
-        register_of_comm(component, "comm_" #_name, NULL, MCA_BASE_PVAR_CLASS_STATE, \
-                         MCA_BASE_VAR_TYPE_INT, calls, &pvar);                       \
+#define QUANT_PVAR_STATE(_name, _help)                                                \
+    {                                                                                 \
+        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, _name),         \
+                                   .bytes = sizeof((quant_module_t *) 0)->_name};     \
+        register_variable(component, "comm_" #_name, NULL, MCA_BASE_PVAR_CLASS_STATE, \
+                          MCA_BASE_VAR_TYPE_INT, calls, &pvar);                       \
     }
 #include "quant_pvars.def"
 #undef QUANT_PVAR

@@ -1,7 +1,7 @@
 /*
  * What is known about the errors of calls: bounds, which every call tells, and measured errors,
  * which verified calls tell.  Of each communicator, for MPI_T (coll_quant_pvars.c), and of the
- * process, for MPI_T and the report.  Floats are converted and compared in the default environment:
+ * process, for the report.  Floats are converted and compared in the default environment:
  * a small bound must not become zero because the program flushes denormal numbers.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -37,31 +37,17 @@ void coll_quant_stats_note_bound(quant_module_t *module, float bound)
     const arc_float_env_t of_program = arc_float_env_enter();
     note_bound(&holder->stats, bound);
     note_bound(&component->stats, bound);
-    __atomic_store_n(&component->bound_told, component->stats.last_bound > 0, __ATOMIC_RELAXED);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
     holder->last_call = QUANT_LAST_QUANTIZED;
 }
 
-/*
- * Only the first exact call after a quantized one takes the lock.  The flag orders nothing: a
- * thread whose call comes after another one's has seen what that wrote, and of calls at the same
- * time either may be the last.
- */
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
 {
-    quant_component_t *component = &mca_coll_quant_component;
     quant_module_t *holder = holder_of(module);
 
     holder->stats.last_bound = 0;
     holder->last_call = QUANT_LAST_EXACT + (int) reason;
-    if (!__atomic_load_n(&component->bound_told, __ATOMIC_RELAXED)) {
-        return;
-    }
-    (void) pthread_mutex_lock(&component->base.lock);
-    component->stats.last_bound = 0;
-    __atomic_store_n(&component->bound_told, false, __ATOMIC_RELAXED);
-    (void) pthread_mutex_unlock(&component->base.lock);
 }
 
 static void note_measure(quant_stats_t *stats, const quant_measure_t *measure)

@@ -62,11 +62,12 @@ int main(int argc, char **argv)
     pvars_begin();
     const bool exact = argc > 1 && strcmp(argv[1], "exact") == 0;
     float *data = must_alloc(ELEMS * sizeof *data);
+    MPI_Comm world = MPI_COMM_WORLD;
 
     tap_check(!call_is_exact(data), "the first call is exact");
     tap_check(call_is_exact(data) == exact, "the verified call is%s exact", exact ? " not" : "");
-    const double block = pvar_read_once("coll_quant_last_block_nmse", NULL);
-    const double vector = pvar_read_once("coll_quant_last_nmse", NULL);
+    const double block = pvar_read_once("coll_quant_comm_last_block_nmse", &world);
+    const double vector = pvar_read_once("coll_quant_comm_last_nmse", &world);
     tap_check(block == 1, "the worst block has %g", block);
     tap_check(vector > 0 && vector < 1e-6, "the vector has %g", vector);
     tap_check(call_is_exact(data) == exact, "the third call is%s exact", exact ? " not" : "");

@@ -23,7 +23,6 @@ void pvars_end(void)
 
 bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm)
 {
-    const int wanted = comm == NULL ? MPI_T_BIND_NO_OBJECT : MPI_T_BIND_MPI_COMM;
     int count = 0;
 
     MPI_T_pvar_get_num(&count);
@@ -38,7 +37,7 @@ bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm)
                                 &pvar->names, NULL, &help_bytes, &binding, &readonly, &continuous,
                                 &atomic) == MPI_SUCCESS &&
             strcmp(name, found) == 0) {
-            return readonly && continuous && binding == wanted &&
+            return readonly && continuous && binding == MPI_T_BIND_MPI_COMM &&
                    MPI_T_pvar_handle_alloc(session, i, comm, &pvar->handle, &values) ==
                        MPI_SUCCESS &&
                    values == 1;

@@ -23,8 +23,8 @@ void pvars_begin(void);
 void pvars_end(void);
 
 /**
- * The variable `name`, of *comm if that is given. False: there is none, it can be written or
- * stopped, or it is not bound as `comm` says.
+ * The variable `name` of *comm. False: there is none, it can be written or stopped, or it is not
+ * bound to a communicator.
  */
 bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm);
 void pvar_close(pvar_t *pvar);

@@ -1,7 +1,7 @@
 /*
- * What coll_quant tells of the error of the last call, coll_quant_last_bound of MPI_T: more than 0
- * after a quantized call, 0 after one that was passed down, whichever collective it is.  The same
- * on all ranks, also if it is a denormal number and one of them takes these for zero.
+ * What coll_quant tells of the error of the last call, coll_quant_comm_last_bound of MPI_T: more
+ * than 0 after a quantized call, 0 after one that was passed down, whichever collective it is.  The
+ * same on all ranks, also if it is a denormal number and one of them takes these for zero.
  *
  * To be run with coll_quant_format bf16.
  *
@@ -103,9 +103,10 @@ int main(int argc, char **argv)
     tap_start();
     float *data = must_alloc(ELEMS * sizeof *data);
 
+    MPI_Comm world = MPI_COMM_WORLD;
     pvars_begin();
-    tap_check(pvar_open(&bound, "coll_quant_last_bound", NULL),
-              "there is no coll_quant_last_bound");
+    tap_check(pvar_open(&bound, "coll_quant_comm_last_bound", &world),
+              "there is no coll_quant_comm_last_bound");
     check_exact_calls(data);
     check_parts(data);
     check_tiny(data);

@@ -53,10 +53,12 @@ static collective_t collective = ALLREDUCE;
 /* ---- performance variables ---- */
 
 static const char *const names[] = {
-    "coll_quant_verified_calls",  "coll_quant_last_mse",         "coll_quant_last_nmse",
-    "coll_quant_last_block_nmse", "coll_quant_last_error",       "coll_quant_worst_mse",
-    "coll_quant_worst_nmse",      "coll_quant_worst_block_nmse", "coll_quant_worst_error",
-    "coll_quant_last_bound",      "coll_quant_worst_bound",
+    "coll_quant_comm_verified_calls", "coll_quant_comm_last_mse",
+    "coll_quant_comm_last_nmse",      "coll_quant_comm_last_block_nmse",
+    "coll_quant_comm_last_error",     "coll_quant_comm_worst_mse",
+    "coll_quant_comm_worst_nmse",     "coll_quant_comm_worst_block_nmse",
+    "coll_quant_comm_worst_error",    "coll_quant_comm_last_bound",
+    "coll_quant_comm_worst_bound",
 };
 enum {
     CALLS,
@@ -77,9 +79,11 @@ static pvar_t pvars[PVARS];
 
 static void open_pvars(void)
 {
+    MPI_Comm world = MPI_COMM_WORLD;
+
     pvars_begin();
     for (int p = 0; p < PVARS; p++) {
-        tap_check(pvar_open(&pvars[p], names[p], NULL), "%s is not there, or not as it should be",
+        tap_check(pvar_open(&pvars[p], names[p], &world), "%s is not there, or not as it should be",
                   names[p]);
     }
     tap_case("MPI_T lists the variables");

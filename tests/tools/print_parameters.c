@@ -53,11 +53,9 @@ int main(void)
                quant_algo_at(i)->description);
     }
     puts("\n## Performance variables of MPI_T\n\n"
-         "Those with `comm_` in their names are bound to a communicator, the others are of the\n"
-         "process. Counters count from the allocation of the handle.\n\n"
+         "Each is bound to a communicator. Counters count from the allocation of the handle.\n\n"
          "| variable | what it is |\n|---|---|");
-#define QUANT_PVAR_CALLS(_name, _field, _help) \
-    puts("| `coll_quant_" #_name "`, `coll_quant_comm_" #_name "` | " _help " |");
+#define QUANT_PVAR_CALLS(_name, _field, _help) puts("| `coll_quant_comm_" #_name "` | " _help " |");
 #define QUANT_PVAR_NUMBER(_name, _field, _help) QUANT_PVAR_CALLS(_name, _field, _help)
 #define QUANT_PVAR_TALLY(_name, _field, _passed, _help) \
     puts("| `coll_quant_comm_" #_name "` | " _help " |");
