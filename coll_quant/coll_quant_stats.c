@@ -80,11 +80,10 @@ void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
         fprintf(stream, "  error of an element: at most %.3e in any call\n", stats->worst_bound);
     }
     if (0 != component->settings.verify_every) {
-        fprintf(
-            stream,
-            "  verified %llu calls: normalized mean square error at most %.3e, in a block %.3e, "
-            "largest error of an element %.3e\n",
-            stats->verified, stats->worst.nmse, stats->worst.block_nmse, stats->worst.error);
+        fprintf(stream,
+                "  verified %llu calls: normalized mean square error at most %.3e, "
+                "largest error of an element %.3e\n",
+                stats->verified, stats->worst.nmse, stats->worst.error);
     }
     fflush(stream);
 }

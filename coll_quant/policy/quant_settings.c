@@ -32,7 +32,6 @@ static const char *const quant_collectives_choices[] = {"allreduce", "reduce_sca
 static const char *const quant_types_choices[] = {QUANT_TYPES_TABLE(X) NULL};
 #undef X
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
-static const char *const quant_max_nmse_of_choices[] = {"vector", "block", NULL};
 
 const arc_param_t quant_params[] = {
 #define ARC_PARAM_CONFIG quant_settings_t
@@ -47,8 +46,6 @@ static_assert(sizeof quant_params / sizeof quant_params[0] <= ARC_MAX_PARAMS, "r
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
-static_assert(ARC_PARAM_CHOICES(quant_max_nmse_of_choices) == QUANT_MAX_NMSE_OF_BLOCK + 1,
-              "a name each");
 
 const quant_types_t *quant_settings_types(const quant_settings_t *settings)
 {

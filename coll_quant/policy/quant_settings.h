@@ -48,9 +48,6 @@ enum {
     QUANT_COLLECTIVES_ALL,
 };
 
-/* What max_nmse is about. */
-enum { QUANT_MAX_NMSE_OF_VECTOR, QUANT_MAX_NMSE_OF_BLOCK };
-
 const quant_types_t *quant_settings_types(const quant_settings_t *settings);
 
 /* Do settings whose values are in range name the collective and, if it is a stage, quantize it? */

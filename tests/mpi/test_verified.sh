@@ -36,15 +36,6 @@ over_limit() {
     mpi_says "np=$1 $2, a limit that is exceeded: the report tells the error" \
         "verified 1 calls: normalized mean square error at most [1-9]" 1
 }
-# Some blocks are lost, and the mean over the vector hides it.
-mixed="$on --mca coll_quant_format fp16 --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 1e-3"
-for ranks in 2 3; do
-    mpi_run "np=$ranks a limit for the vector" "$ranks" 60 "$mixed" blocks quantized
-    mpi_start "$ranks" 60 "$mixed --mca coll_quant_max_nmse_of block" blocks exact
-    mpi_judge "np=$ranks a limit for each block"
-    mpi_says "np=$ranks a limit for each block: the warning says so" \
-        "not used any more: a verified MPI_Allreduce $exceeds 1.000e+00 in a block, and .* allows 1.000e-03" 1
-done
 # short_of_memory COLLECTIVE
 short_of_memory() {
     mpi_start 2 120 "$all --mca coll_quant_verify_every 2" verified -c "$1" -m 2

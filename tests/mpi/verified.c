@@ -5,9 +5,8 @@
  *
  * Data are integers whose sums are exact in floats: the program knows the exact
  * result, and so the error, without a second call.  The error of an allreduce is that of
- * the vector, of a reduce_scatter_block that of all ranks' blocks together, of an
- * allgather the largest of any block; ranks have numbers of different sizes, so that these
- * are three things.
+ * the vector, of the two other collectives the largest of any block; ranks have numbers of
+ * different sizes.
  *
  *   -c NAME the collective: allreduce (default), reduce_scatter_block or allgather; in front
  *   -e K    coll_quant_verify_every is K: check the numbers of 3 K + 1 calls
@@ -37,7 +36,6 @@ enum {
     ELEMS = 100003,
     RANGE = 1 << 16, /* in sixteenths, times 16 ranks, it is still exact in a float */
     NORMAL_ELEMS = 1 << 19,
-    BLOCK = 64,            /* the default of coll_quant_block */
     LARGE_ELEMS = 1 << 24, /* 64 MiB */
     SLACK_BYTES = 24 << 20,
     SLACK_MAX = 4,
@@ -53,27 +51,11 @@ static collective_t collective = ALLREDUCE;
 /* ---- performance variables ---- */
 
 static const char *const names[] = {
-    "coll_quant_comm_verified_calls", "coll_quant_comm_last_mse",
-    "coll_quant_comm_last_nmse",      "coll_quant_comm_last_block_nmse",
-    "coll_quant_comm_last_error",     "coll_quant_comm_worst_mse",
-    "coll_quant_comm_worst_nmse",     "coll_quant_comm_worst_block_nmse",
-    "coll_quant_comm_worst_error",    "coll_quant_comm_last_bound",
+    "coll_quant_comm_verified_calls", "coll_quant_comm_last_nmse",   "coll_quant_comm_last_error",
+    "coll_quant_comm_worst_nmse",     "coll_quant_comm_worst_error", "coll_quant_comm_last_bound",
     "coll_quant_comm_worst_bound",
 };
-enum {
-    CALLS,
-    LAST_MSE,
-    LAST_NMSE,
-    LAST_BLOCK_NMSE,
-    LAST_ERROR,
-    WORST_MSE,
-    WORST_NMSE,
-    WORST_BLOCK_NMSE,
-    WORST_ERROR,
-    LAST_BOUND,
-    WORST_BOUND,
-    PVARS
-};
+enum { CALLS, LAST_NMSE, LAST_ERROR, WORST_NMSE, WORST_ERROR, LAST_BOUND, WORST_BOUND, PVARS };
 
 static pvar_t pvars[PVARS];
 
@@ -122,11 +104,10 @@ static double sum_of(int call, size_t i, size_t elems)
     return sum;
 }
 
-/* Errors of a part of a result: sums of squares, the NMSE of the worst block, the largest. */
+/* Errors of a part of a result: sums of squares, the largest. */
 typedef struct errors {
     double errors;
     double squares;
-    double block_nmse;
     double largest;
 } errors_t;
 
@@ -139,35 +120,22 @@ static void note_error(errors_t *errors, double got, double exact)
     errors->largest = fmax(errors->largest, off);
 }
 
-/* A part is longer by a block. */
-static void note_block(errors_t *errors, const errors_t *block)
+/* The numbers LAST_... of a result are at least those of `errors`. */
+static void raise_error(double error[PVARS], const errors_t *errors)
 {
-    errors->errors += block->errors;
-    errors->squares += block->squares;
-    errors->block_nmse = fmax(errors->block_nmse, block->errors / block->squares);
-    errors->largest = fmax(errors->largest, block->largest);
-}
-
-/* Of all ranks together; by calls that no component of ours looks at. */
-static errors_t total_of(const errors_t *own, MPI_Comm comm)
-{
-    errors_t total = {0};
-
-    MPI_Reduce(&own->errors, &total.errors, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
-    MPI_Reduce(&own->squares, &total.squares, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
-    MPI_Reduce(&own->block_nmse, &total.block_nmse, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
-    MPI_Reduce(&own->largest, &total.largest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
-    MPI_Bcast(&total, sizeof total, MPI_BYTE, 0, comm);
-    return total;
-}
-
-/* The numbers LAST_... of a result are at least those of `errors`, of so many elements. */
-static void raise_error(double error[PVARS], const errors_t *errors, size_t elems)
-{
-    error[LAST_MSE] = fmax(error[LAST_MSE], errors->errors / (double) elems);
     error[LAST_NMSE] = fmax(error[LAST_NMSE], errors->errors / errors->squares);
-    error[LAST_BLOCK_NMSE] = fmax(error[LAST_BLOCK_NMSE], errors->block_nmse);
     error[LAST_ERROR] = fmax(error[LAST_ERROR], errors->largest);
+}
+
+/* ... over all ranks; by a call that no component of ours looks at. */
+static void raise_to_all(double error[PVARS], MPI_Comm comm)
+{
+    double largest[PVARS];
+
+    MPI_Reduce(error, largest, PVARS, MPI_DOUBLE, MPI_MAX, 0, comm);
+    MPI_Bcast(largest, PVARS, MPI_DOUBLE, 0, comm);
+    error[LAST_NMSE] = largest[LAST_NMSE];
+    error[LAST_ERROR] = largest[LAST_ERROR];
 }
 
 /*
@@ -224,22 +192,17 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
     }
     for (size_t part = 0; part < parts; part++) {
         errors_t errors = {0};
-        errors_t block = {0};
 
         for (size_t i = 0; i < elems; i++) {
-            note_error(&block, (double) receive[part * elems + i],
+            note_error(&errors, (double) receive[part * elems + i],
                        collective == ALLGATHER ? value_of((int) part, call, i, length)
                                                : sum_of(call, first + i, length));
-            if ((i + 1) % BLOCK == 0 || i + 1 == elems) {
-                note_block(&errors, &block);
-                block = (errors_t){0};
-            }
         }
         error[LAST_BOUND] = fmax(error[LAST_BOUND], errors.largest);
-        if (collective == REDUCE_SCATTER_BLOCK) {
-            errors = total_of(&errors, comm);
-        }
-        raise_error(error, &errors, collective == REDUCE_SCATTER_BLOCK ? all : elems);
+        raise_error(error, &errors);
+    }
+    if (collective == REDUCE_SCATTER_BLOCK) {
+        raise_to_all(error, comm);
     }
     free(send);
     free(receive);
@@ -266,18 +229,18 @@ static void check_numbers(int every)
 
         /* Another length, so that the errors differ. */
         one_call(MPI_COMM_WORLD, call, ELEMS - 1000 * (size_t) (call % 3), error);
-        tap_check(error[LAST_MSE] > 0, "call %d is exact", call);
+        tap_check(error[LAST_NMSE] > 0, "call %d is exact", call);
         if (call % every == 0) {
             verified++;
-            for (int p = LAST_MSE; p <= LAST_ERROR; p++) {
+            for (int p = LAST_NMSE; p <= LAST_ERROR; p++) {
                 last[p] = error[p];
                 worst[p] = fmax(worst[p], error[p]);
             }
         }
         expect_number(verified, CALLS, call);
-        for (int p = LAST_MSE; p <= LAST_ERROR; p++) {
+        for (int p = LAST_NMSE; p <= LAST_ERROR; p++) {
             expect_number(last[p], p, call);
-            expect_number(worst[p], p - LAST_MSE + WORST_MSE, call);
+            expect_number(worst[p], p - LAST_NMSE + WORST_NMSE, call);
         }
         const double bound = read_pvar(LAST_BOUND);
         tap_check(error[LAST_BOUND] <= bound, "call %d: error %g, bound %g", call,
@@ -300,7 +263,7 @@ static bool call_is_exact(MPI_Comm comm, int call)
     double error[PVARS];
 
     one_call(comm, call, ELEMS, error);
-    return error[LAST_MSE] == 0;
+    return error[LAST_NMSE] == 0;
 }
 
 static void set_key(MPI_Comm comm, const char *value)
