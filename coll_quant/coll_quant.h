@@ -244,6 +244,19 @@ const quant_element_t *coll_quant_element_of_halves(const quant_module_t *module
                                                     exchange_collective_t collective);
 
 /*
+ * Why a call of `element`, of `bytes` in all blocks, is not served as the program makes it,
+ * whatever the state of the module.  `verdict`: what else its arguments say; ARC_REASON_NONE if it
+ * can be, and the answer alike.
+ */
+arc_reason_t coll_quant_reason_of_call(const quant_module_t *module,
+                                       exchange_collective_t collective,
+                                       const quant_element_t *element, size_t bytes,
+                                       arc_reason_t verdict);
+
+/* Why no call is served in this state of the module; ARC_REASON_NONE: those that can be are. */
+arc_reason_t coll_quant_reason_of_module(const quant_module_t *module);
+
+/*
  * Is a call of `element` served, and why not?  *verdict: what its type and operation say,
  * ARC_REASON_NONE if it can be, and the answer alike; `bytes`: of the whole vector; all the same on
  * all ranks, which have agreed.  Sets the module up if need be.  An MPI error code if the module is

@@ -52,32 +52,38 @@ static void number_call(quant_module_t *module, exchange_collective_t collective
     }
 }
 
-/* As the program calls it, whatever the state of the module. */
-static arc_reason_t reason_of_call(const quant_module_t *module, exchange_collective_t collective,
-                                   arc_reason_t verdict, size_t bytes)
+arc_reason_t coll_quant_reason_of_call(const quant_module_t *module,
+                                       exchange_collective_t collective,
+                                       const quant_element_t *element, size_t bytes,
+                                       arc_reason_t verdict)
 {
     if (!module->active) {
         return ARC_REASON_OFF;
     }
-    if (ARC_REASON_NONE == verdict &&
-        !quant_settings_want_collective(&module->settings, collective)) {
-        verdict = ARC_REASON_NOT_CHOSEN;
+    if (ARC_REASON_NONE != verdict) {
+        return verdict;
     }
-    if (ARC_REASON_NONE == verdict && bytes < module->settings.min_bytes) {
-        verdict = ARC_REASON_TOO_SMALL;
+    if (NULL == element) {
+        return ARC_REASON_TYPE_OR_OP;
     }
-    return verdict;
+    if (!quant_settings_want_collective(&module->settings, collective)) {
+        return ARC_REASON_NOT_CHOSEN;
+    }
+    return bytes < module->settings.min_bytes ? ARC_REASON_TOO_SMALL : ARC_REASON_NONE;
 }
 
-static arc_reason_t reason_of_module(const quant_module_t *module, arc_reason_t verdict)
+arc_reason_t coll_quant_reason_of_module(const quant_module_t *module)
 {
-    if (ARC_REASON_NONE == verdict && ARC_PHASE_FRESH == module->base.phase) {
-        verdict = ARC_REASON_YOUNG;
+    switch (module->base.phase) {
+    case ARC_PHASE_FRESH:
+        return ARC_REASON_YOUNG;
+    case ARC_PHASE_DECLINED:
+        return module->base.declined;
+    case ARC_PHASE_BROKEN:
+        return ARC_REASON_NONE; /* who serves it returns the error */
+    default:
+        return module->attainable ? ARC_REASON_NONE : ARC_REASON_INACCURATE;
     }
-    if (ARC_REASON_NONE == verdict && !module->attainable) {
-        verdict = ARC_REASON_INACCURATE;
-    }
-    return verdict;
 }
 
 int coll_quant_check_call(quant_module_t *module, exchange_collective_t collective,
@@ -86,14 +92,11 @@ int coll_quant_check_call(quant_module_t *module, exchange_collective_t collecti
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return arc_module_broken_error();
     }
-    if (ARC_REASON_NONE == *verdict && NULL == element) {
-        *verdict = ARC_REASON_TYPE_OR_OP;
-    }
-    *verdict = reason_of_call(module, collective, *verdict, bytes);
+    *verdict = coll_quant_reason_of_call(module, collective, element, bytes, *verdict);
     if (ARC_REASON_NONE == *verdict) {
         number_call(module, collective);
+        *verdict = coll_quant_reason_of_module(module);
     }
-    *verdict = reason_of_module(module, *verdict);
     if (ARC_PHASE_READY != module->base.phase) {
         *verdict = coll_quant_set_up_if_needed(module, *verdict);
         if (ARC_PHASE_BROKEN == module->base.phase) {

@@ -95,28 +95,20 @@ static arc_reason_t reason_of_gain(const quant_module_t *module, const terms_t *
 static arc_reason_t reason_of_call(const quant_module_t *module, const arc_call_t *call,
                                    const terms_t *terms)
 {
-    if (!module->active) {
-        return ARC_REASON_OFF;
-    }
-    if (!module->settled.same && !terms->is_half) {
+    arc_reason_t verdict = ARC_REASON_NONE;
+
+    if (module->active && !module->settled.same && !terms->is_half) {
         return ARC_REASON_YOUNG; /* sums of 16-bit floats are served by whoever is in the slot */
     }
-    if (NULL == terms->element) {
-        return call->count <= 0 ? ARC_REASON_EMPTY : ARC_REASON_TYPE_OR_OP;
+    if (call->count <= 0) {
+        verdict = ARC_REASON_EMPTY;
+    } else if (NULL == call->op) {
+        verdict = MPI_IN_PLACE == call->send ? ARC_REASON_IN_PLACE : ARC_REASON_NONE;
+    } else if (!terms->is_half) {
+        verdict = mca_bridge_is_sum(call->op, call->type);
     }
-    if (NULL == call->op && MPI_IN_PLACE == call->send) {
-        return ARC_REASON_IN_PLACE;
-    }
-    if (NULL != call->op && !terms->is_half) {
-        const arc_reason_t reason = mca_bridge_is_sum(call->op, call->type);
-        if (ARC_REASON_NONE != reason) {
-            return reason;
-        }
-    }
-    if (!quant_settings_want_collective(&module->settings, terms->collective)) {
-        return ARC_REASON_NOT_CHOSEN;
-    }
-    return terms->bytes < module->settings.min_bytes ? ARC_REASON_TOO_SMALL : ARC_REASON_NONE;
+    return coll_quant_reason_of_call(module, terms->collective, terms->element, terms->bytes,
+                                     verdict);
 }
 
 /* ... and whether it pays. */
@@ -138,16 +130,6 @@ uint64_t coll_quant_number(arc_module_t *base, const arc_call_t *call)
                : 0;
 }
 
-/* As the module is, all ranks alike: nothing is pending. */
-static arc_reason_t reason_of_module(const quant_module_t *module)
-{
-    if (ARC_PHASE_DECLINED == module->base.phase) {
-        return module->base.declined;
-    }
-    return ARC_PHASE_READY == module->base.phase && !module->attainable ? ARC_REASON_INACCURATE
-                                                                        : ARC_REASON_NONE;
-}
-
 arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call)
 {
     quant_module_t *module = (quant_module_t *) base;
@@ -157,14 +139,14 @@ arc_reason_t coll_quant_admit(arc_module_t *base, const arc_call_t *call)
     if (terms.is_half) {
         return ARC_REASON_NONE; /* at least exact, and as what they are */
     }
-    if (!base->unsettled && ARC_PHASE_FRESH == base->phase &&
-        arc_module_is_young(base, terms.sent_bytes) && ARC_REASON_NONE == reason) {
-        reason = ARC_REASON_YOUNG;
+    if (base->unsettled) {
+        return reason;
     }
-    if (!base->unsettled && ARC_REASON_NONE == reason) {
-        reason = reason_of_module(module);
-    }
-    return reason;
+    /* Nothing is pending: all ranks know the module alike.  A call that is not young sets it up. */
+    const bool is_set_up_by_it =
+        ARC_PHASE_FRESH == base->phase && !arc_module_is_young(base, terms.sent_bytes);
+    return ARC_REASON_NONE == reason && !is_set_up_by_it ? coll_quant_reason_of_module(module)
+                                                         : reason;
 }
 
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
@@ -180,8 +162,8 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
     const terms_t terms = terms_of(module, call);
     arc_reason_t reason = reason_to_pass(module, call, &terms);
     if (module->settled.same && ARC_PHASE_BROKEN != base->phase && ARC_PHASE_READY != base->phase) {
-        if (ARC_REASON_NONE == reason && !module->attainable) {
-            reason = ARC_REASON_INACCURATE;
+        if (ARC_REASON_NONE == reason) {
+            reason = coll_quant_reason_of_module(module);
         }
         reason = coll_quant_set_up_if_needed(module, reason);
     }
@@ -194,7 +176,7 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *call)
                                              .collective = terms.collective};
         (void) coll_quant_fold_look(module, &operation); /* who called us looks at the phase */
     }
-    return ARC_REASON_NONE == reason ? reason_of_module(module) : reason;
+    return ARC_REASON_NONE == reason ? coll_quant_reason_of_module(module) : reason;
 }
 
 void coll_quant_retag(arc_module_t *base)
