@@ -158,10 +158,7 @@ static void lay_out(const quant_config_t *config, const schedule_t *schedule,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
     };
 
-    begin[0] = 0;
-    for (unsigned part = 0; part < PARTS; ++part) {
-        begin[part + 1] = begin[part] + arc_round_up(bytes[part], EXCHANGE_ALIGN_BYTES);
-    }
+    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
 }
 
 size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks)

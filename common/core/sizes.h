@@ -29,6 +29,15 @@ static inline size_t arc_round_up(size_t size, size_t unit)
     return arc_divide_up(size, unit) * unit;
 }
 
+/* Parts of memory behind each other, at multiples of `unit`; begin[parts] is the end. */
+static inline void arc_lay_out(const size_t *bytes, size_t parts, size_t unit, size_t *begin)
+{
+    begin[0] = 0;
+    for (size_t part = 0; part < parts; ++part) {
+        begin[part + 1] = begin[part] + arc_round_up(bytes[part], unit);
+    }
+}
+
 /* *bytes = count * each_bytes + more_bytes.  False if that is more than memory can have. */
 static inline ARC_MUST_CHECK bool arc_checked_bytes(size_t count, size_t each_bytes,
                                                     size_t more_bytes, size_t *bytes)

@@ -100,10 +100,7 @@ static void lay_out(const plan_t *plan, const exchange_config_t *config, size_t 
         [PART_BUFFERS] = plan->slots * aligned(config->message_bytes),
     };
 
-    begin[0] = 0;
-    for (unsigned part = 0; part < PARTS; ++part) {
-        begin[part + 1] = begin[part] + aligned(bytes[part]);
-    }
+    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
 }
 
 size_t exchange_pipeline_memory_bytes(const exchange_config_t *config)

@@ -78,9 +78,22 @@ static void what_memory_cannot_have_is_refused(void **state)
     }
 }
 
+static void parts_begin_at_multiples_of_the_unit(void **state)
+{
+    enum { PARTS = 4, UNIT = 64 };
+    static const size_t bytes[PARTS] = {1, 0, 64, 65};
+    size_t begin[PARTS + 1] = {7, 7, 7, 7, 7};
+    static const size_t expected[PARTS + 1] = {0, 64, 64, 128, 256};
+    (void) state;
+
+    arc_lay_out(bytes, PARTS, UNIT, begin);
+    assert_memory_equal(expected, begin, sizeof expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_begin_at_multiples_of_the_unit),
         cmocka_unit_test(units_cover_any_size),
         cmocka_unit_test(bytes_are_a_product_and_a_sum),
         cmocka_unit_test(what_memory_cannot_have_is_refused),
