@@ -7,6 +7,7 @@
 #include "agreement.h"
 #include "coll_lowlat.h"
 #include "coll_lowlat_settled.h"
+#include "hash.h"
 #include "sizes.h"
 
 _Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES, "with a time limit");
@@ -28,14 +29,13 @@ void coll_lowlat_choice_release(lowlat_module_t *module)
     module->choice = NULL;
 }
 
-/* FNV-1a, as in param.c. */
 static uint64_t hash_of(const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = ARC_HASH_EMPTY;
 
     for (size_t i = 0; i < bytes; ++i) {
-        hash = (hash ^ byte[i]) * 0x100000001b3u;
+        hash = arc_hash_add(hash, byte[i]);
     }
     return hash;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coll_quant.h"
+#include "hash.h"
 
 void coll_quant_remember(const quant_module_t *module)
 {
@@ -38,7 +39,6 @@ void coll_quant_remember(const quant_module_t *module)
  */
 static uint64_t key_of(const quant_module_t *module)
 {
-    static const uint64_t factor = 0x100000001b3; /* of the hash FNV-1a */
     struct ompi_communicator_t *comm = module->base.comm;
     const arc_module_t *base = &module->base;
     const uintptr_t below[] = {
@@ -49,12 +49,12 @@ static uint64_t key_of(const quant_module_t *module)
     uint64_t key = arc_param_hash(quant_params, quant_params_count, &module->settings);
 
     for (size_t slot = 0; slot < ARC_COLLECTIVES; ++slot) {
-        key = (key ^ below[slot]) * factor;
+        key = arc_hash_add(key, below[slot]);
     }
     for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-        key = (key ^ name.jobid) * factor;
-        key = (key ^ name.vpid) * factor;
+        key = arc_hash_add(key, name.jobid);
+        key = arc_hash_add(key, name.vpid);
     }
     return 0 != key ? key : 1;
 }

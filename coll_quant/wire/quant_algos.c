@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "hash.h"
 #include "quant_algos.h"
 
 static const quant_algo_t algos[] = {
@@ -80,11 +81,10 @@ uint64_t quant_config_hash(const quant_config_t *config)
         config->storage,
         config->per_node,
     };
-    /* FNV-1a, 64 bits (Fowler, Noll, Vo), a value at a time: each step loses nothing. */
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = ARC_HASH_EMPTY;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
-        hash = (hash ^ values[i]) * 0x100000001b3u;
+        hash = arc_hash_add(hash, values[i]);
     }
     return hash;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hash.h"
 #include "param.h"
 
 /* Suffixes of sizes, descending, so that printing takes the largest that divides. */
@@ -247,15 +248,15 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
 
 uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config)
 {
-    /* FNV-1a, 64 bits (Fowler, Noll, Vo): offset basis and prime. */
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = ARC_HASH_EMPTY;
+
     for (size_t param = 0; param < count; ++param) {
         if (ARC_PARAM_SCOPE_LOCAL == params[param].scope) {
             continue;
         }
         uint64_t value = (uint64_t) arc_param_get(&params[param], config);
         for (unsigned byte = 0; byte < sizeof value; ++byte) {
-            hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 0x100000001b3u;
+            hash = arc_hash_add(hash, (value >> (8 * byte)) & 0xff);
         }
     }
     return hash;
