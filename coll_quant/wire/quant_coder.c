@@ -206,14 +206,13 @@ static size_t hop(exchange_coder_t *base, const exchange_message_t *received, co
     quant_coder_t *coder = (quant_coder_t *) base;
     const quant_element_t *element = coder->element;
     const exchange_sum_t part = part_of(coder, &received->span, x);
-    const quant_wire_segment_t from = segment_of(coder, received);
     const quant_wire_segment_t segment = segment_of(coder, sent);
 
     if (NULL == coder->operation.residual && 0 == coder->operation.bound_max &&
         NULL != element->hop) {
-        return element->hop(&from, &segment, buffer, part.numbers, part.error, to);
+        return element->hop(&segment, buffer, part.numbers, part.error, to);
     }
-    const float error = element->add(&from, buffer, part.numbers, part.error, coder->sum);
+    const float error = element->add(&segment, buffer, part.numbers, part.error, coder->sum);
     const size_t bytes = pack(coder, sent, &segment, coder->sum, error, to);
     keep_residual(coder, &segment, &sent->span, coder->sum, to);
     return bytes;

@@ -60,8 +60,8 @@ typedef struct quant_element {
     size_t (*pack)(const quant_wire_segment_t *segment, const void *in, float error, void *message);
 
     /* As quant_wire_hop(); NULL: add and pack do it. */
-    size_t (*hop)(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
-                  const void *received, const void *x, float error, void *message);
+    size_t (*hop)(const quant_wire_segment_t *segment, const void *received, const void *x,
+                  float error, void *message);
 
     /* As quant_wire_add(); `sum` may be `x`. */
     float (*add)(const quant_wire_segment_t *segment, const void *received, const void *x,

@@ -11,10 +11,10 @@ static size_t pack(const quant_wire_segment_t *segment, const void *in, float er
     return quant_wire_pack(segment, in, error, message);
 }
 
-static size_t hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
-                  const void *received, const void *x, float error, void *message)
+static size_t hop(const quant_wire_segment_t *segment, const void *received, const void *x,
+                  float error, void *message)
 {
-    return quant_wire_hop(from, segment, received, x, error, message);
+    return quant_wire_hop(segment, received, x, error, message);
 }
 
 static float add(const quant_wire_segment_t *segment, const void *received, const void *x,

@@ -114,16 +114,16 @@ void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message,
     quant_payload_decode(&codec, quant_wire_payload(message), out);
 }
 
-size_t quant_wire_hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
-                      const void *received, const float *x, float error, void *message)
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const float *x,
+                      float error, void *message)
 {
-    const quant_codec_t codec = codec_of(from, received);
+    const quant_codec_t codec = codec_of(segment, received);
     quant_coding_t coding = coding_of(segment, message);
 
     /* The sums go straight into the payload where they are not coded. */
     if (quant_format_is_exact(segment->codec.format) ||
         !quant_payload_hop(&codec, &segment->codec, quant_wire_payload(received), x, &coding)) {
-        error = quant_wire_add(from, received, x, error, coding.payload);
+        error = quant_wire_add(segment, received, x, error, coding.payload);
         return write_exact_header(segment, &quant_format_fp32, error, message);
     }
     error = quant_bound_added(quant_wire_bound(received), error, coding.sum_peak);

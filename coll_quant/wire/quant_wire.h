@@ -74,12 +74,12 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
                               size_t bytes) ARC_MUST_CHECK;
 
 /*
- * Add `x` to the values of a message of the segment `from`, and write the message of `segment`
- * with the sums to `message` (aligned to 4 bytes, another one than `received`); returns its bytes.
- * `error`: of `x`.
+ * Add `x` to the values of a message of the same numbers, in whatever format, and write the message
+ * of `segment` with the sums to `message` (aligned to 4 bytes, another one than `received`);
+ * returns its bytes.  `error`: of `x`.
  */
-size_t quant_wire_hop(const quant_wire_segment_t *from, const quant_wire_segment_t *segment,
-                      const void *received, const float *x, float error, void *message);
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const float *x,
+                      float error, void *message);
 
 /* Add `x`, of error `error`, to the values of a message; the error of the sums. */
 float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const float *x,

@@ -62,7 +62,7 @@ static void decode_add(const work_t *work)
 /* What a rank of the ring does with a partial sum: decode, add the own part, encode again. */
 static void hop(const work_t *work)
 {
-    (void) quant_wire_hop(&work->segment, &work->segment, work->message, work->in, 0, work->next);
+    (void) quant_wire_hop(&work->segment, work->message, work->in, 0, work->next);
 }
 
 static void copy(const work_t *work)

@@ -52,7 +52,7 @@ static void decode_payload(const fuzz_input_t *input)
     if (!quant_bound_is_valid(bound)) {
         memset(received + offsetof(quant_wire_header_t, bound), 0, sizeof(bound));
     }
-    size_t bytes = quant_wire_hop(&segment, &next, received, x, 0, sent);
+    size_t bytes = quant_wire_hop(&next, received, x, 0, sent);
     FUZZ_REQUIRE(ARC_OK == quant_wire_check(&next, sent, bytes));
     const quant_format_t *found = quant_wire_format(sent);
     FUZZ_REQUIRE(found == input->next || quant_format_is_exact(found));

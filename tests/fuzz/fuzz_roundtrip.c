@@ -70,7 +70,7 @@ static void trip_of_messages(const fuzz_input_t *in, const quant_kernels_t *scal
         FUZZ_REQUIRE(ARC_OK == quant_wire_check(&segment, message[i], bytes[i]));
         quant_wire_unpack(&segment, message[i], decoded[i]);
         error[i] = quant_wire_add(&segment, message[i], x, 0, sum[i]);
-        next_bytes[i] = quant_wire_hop(&segment, &segment, message[i], x, 0, next[i]);
+        next_bytes[i] = quant_wire_hop(&segment, message[i], x, 0, next[i]);
     }
     FUZZ_REQUIRE(bytes[0] == bytes[1] && 0 == memcmp(message[0], message[1], bytes[0]));
     FUZZ_REQUIRE(0 == memcmp(decoded[0], decoded[1], floats_bytes));

@@ -262,7 +262,7 @@ static size_t hop_message(const message_t *message, const quant_wire_segment_t *
                           unsigned char *sent)
 {
     assert_int_equal(ARC_OK, check_message(message, &message->segment));
-    return quant_wire_hop(&message->segment, next, message->bytes, message->values, 0, sent);
+    return quant_wire_hop(next, message->bytes, message->values, 0, sent);
 }
 
 static void a_hop_packs_the_sum(void **state)
