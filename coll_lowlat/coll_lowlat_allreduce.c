@@ -9,7 +9,6 @@
 
 #include "coll_lowlat.h"
 #include "float_env.h"
-#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "lowlat_turn.h"
 #include "mca_below.h"
@@ -130,9 +129,9 @@ void coll_lowlat_describe_missing(const lowlat_module_t *module, const lowlat_ta
     for (unsigned i = 0; i < topology->local_ranks; ++i) {
         absent = absent || lowlat_is_absent(task, i);
     }
-    if (!absent && NULL != net && lowlat_hierarchical_awaits(task) < net->nodes) {
-        (void) snprintf(text + used, text_bytes - used, " %u",
-                        net->peer[lowlat_hierarchical_awaits(task)]);
+    const unsigned node = arc_task_awaits(&task->task);
+    if (!absent && NULL != net && node < net->nodes) {
+        (void) snprintf(text + used, text_bytes - used, " %u", net->peer[node]);
         return;
     }
     for (unsigned i = 0; i < topology->local_ranks && used < text_bytes; ++i) {
@@ -156,8 +155,8 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lo
     } else if (ARC_ERR_TIMEOUT == status) {
         coll_lowlat_describe_missing(module, task, missing, sizeof missing);
     }
-    if (ARC_ERR_TIMEOUT == status && NULL != task->group->net) {
-        lowlat_hierarchical_abort(task);
+    if (ARC_ERR_TIMEOUT == status) {
+        arc_task_abort(&task->task);
     }
     return arc_module_break(&module->base, status, missing);
 }

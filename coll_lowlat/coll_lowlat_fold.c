@@ -14,7 +14,6 @@
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_settled.h"
 #include "float_env.h"
-#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 #include "sizes.h"
@@ -124,8 +123,6 @@ static void begin_task(lowlat_module_t *module, const void *in, void *out, size_
     task->count = count;
     task->span_bytes = arc_reducer_span_bytes(task->reducer, count);
     task->widened = NULL;
-    task->reduced = 0; /* who is awaited: by no exchange of a schedule */
-    task->exchanged = 0;
 }
 
 static arc_task_t *start(arc_module_t *base, const mca_fold_call_t *call, exchange_fold_t *fold)
@@ -156,7 +153,7 @@ static void describe(const arc_module_t *base, char *text, size_t text_bytes)
 
 static void fail(arc_module_t *base)
 {
-    lowlat_hierarchical_abort(&((lowlat_module_t *) base)->pending);
+    arc_task_abort(&((lowlat_module_t *) base)->pending.task);
     base->phase = ARC_PHASE_BROKEN; /* who called us says so */
 }
 

@@ -60,7 +60,7 @@ fail(quant_module_t *module, exchange_collective_t collective, arc_status_t stat
                 used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
             }
         }
-        quant_pipeline_abort(module->task);
+        arc_task_abort(module->task);
     }
     return arc_module_break_call(&module->base, coll_quant_slot(collective), status, missing);
 }

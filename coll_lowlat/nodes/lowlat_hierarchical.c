@@ -36,7 +36,6 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
-#include "lowlat_pipe.h"
 
 static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
@@ -102,7 +101,7 @@ arc_status_t lowlat_hierarchical_progress(lowlat_task_t *task, const lowlat_betw
     for (;;) {
         const arc_status_t status = between->drive(task);
         if (ARC_OK != status && ARC_IN_PROGRESS != status) {
-            lowlat_hierarchical_abort(task);
+            arc_task_abort(&task->task);
             return status;
         }
         const bool moved = do_what_can_be_done(task, between);
@@ -180,21 +179,21 @@ static bool waits_for(const arc_task_t *base, unsigned rank)
     return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
 }
 
-unsigned lowlat_hierarchical_awaits(const lowlat_task_t *task)
+static unsigned awaits(const arc_task_t *base)
 {
+    const lowlat_task_t *task = (const lowlat_task_t *) base;
     const lowlat_net_t *net = task->group->net;
     unsigned node = net->nodes;
 
     for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
         node = lowlat_exchange_awaited(net, exchange_of(task, chunk));
     }
-    return node == net->nodes ? lowlat_pipe_awaits(task) : node;
+    return node;
 }
 
-void lowlat_hierarchical_abort(lowlat_task_t *task)
+static void give_up(arc_task_t *base)
 {
-    lowlat_net_abort(task->group->net);
-    lowlat_pipe_abort(task->group->net);
+    lowlat_net_abort(((lowlat_task_t *) base)->group->net);
 }
 
 /* ---- the algorithms: one for each schedule ---- */
@@ -219,7 +218,9 @@ void lowlat_hierarchical_abort(lowlat_task_t *task)
     void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
     {                                                                            \
         static const arc_task_ops_t ops = {.progress = _schedule##_progress,     \
-                                           .waits_for = waits_for};              \
+                                           .waits_for = waits_for,               \
+                                           .awaits = awaits,                     \
+                                           .abort = give_up};                    \
         start_phases(task, &ops);                                                \
     }
 

@@ -34,10 +34,4 @@ typedef struct lowlat_between {
 arc_status_t lowlat_hierarchical_progress(lowlat_task_t *task,
                                           const lowlat_between_t *between) ARC_MUST_CHECK;
 
-/* Which node does `task` wait for a message from?  The number of nodes if for none. */
-unsigned lowlat_hierarchical_awaits(const lowlat_task_t *task);
-
-/* Give up what is under way between the nodes, after an error or a time limit. */
-void lowlat_hierarchical_abort(lowlat_task_t *task);
-
 #endif

@@ -224,6 +224,31 @@ static bool waits_for_nobody(const arc_task_t *base, unsigned rank)
     return false;
 }
 
+static unsigned awaits(const arc_task_t *base)
+{
+    const lowlat_net_t *net = ((const lowlat_task_t *) base)->group->net;
+    const lowlat_pipe_t *pipe = net->pipe;
+    unsigned node = 0;
+
+    if (NULL == pipe || !pipe->running) {
+        return net->nodes;
+    }
+    while (node < net->nodes && !pipe->exchange->ops->waits_for(pipe->exchange, node)) {
+        ++node;
+    }
+    return node;
+}
+
+static void give_up(arc_task_t *base)
+{
+    lowlat_pipe_t *pipe = ((lowlat_task_t *) base)->group->net->pipe;
+
+    if (NULL != pipe && pipe->running) {
+        arc_task_abort(pipe->exchange);
+        pipe->running = false;
+    }
+}
+
 /* Elements of a chunk that has a piece, of floats if these are added, for each owner and node. */
 static size_t chunk_elems(const lowlat_task_t *task, unsigned owners)
 {
@@ -244,7 +269,8 @@ static bool is_unstaged(const lowlat_task_t *task)
 
 static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, size_t row_elems)
 {
-    static const arc_task_ops_t staged = {.progress = staged_progress, .waits_for = waits_for};
+    static const arc_task_ops_t staged = {
+        .progress = staged_progress, .waits_for = waits_for, .awaits = awaits, .abort = give_up};
 
     task->exchanged = 0;
     lowlat_parts_begin(task, &staged, elems * task->reducer->stride_bytes, owners, row_elems);
@@ -261,14 +287,15 @@ static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, siz
 static void start(lowlat_task_t *task)
 {
     static const arc_task_ops_t unstaged = {.progress = unstaged_progress,
-                                            .waits_for = waits_for_nobody};
+                                            .waits_for = waits_for_nobody,
+                                            .awaits = awaits,
+                                            .abort = give_up};
     const lowlat_net_t *net = task->group->net;
 
     if (is_unstaged(task)) {
         task->exchanged = 0;
         lowlat_task_begin(task, &unstaged, 1);
         task->task.memory_only = false;
-        task->reduced = 0; /* no exchange of a schedule is under way */
         task->owners = 1;
         net->pipe->unstaged = true;
         const size_t elems = chunk_elems(task, 1);
@@ -321,29 +348,4 @@ void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t
     net->pipe = pipe;
     start_staged(task, fold->message_elems * net->owners * net->nodes, net->owners,
                  fold->row_elems);
-}
-
-/* ---- who is awaited, and the end ---- */
-
-unsigned lowlat_pipe_awaits(const lowlat_task_t *task)
-{
-    const lowlat_net_t *net = task->group->net;
-    const lowlat_pipe_t *pipe = net->pipe;
-    unsigned node = 0;
-
-    if (NULL == pipe || !pipe->running) {
-        return net->nodes;
-    }
-    while (node < net->nodes && !pipe->exchange->ops->waits_for(pipe->exchange, node)) {
-        ++node;
-    }
-    return node;
-}
-
-void lowlat_pipe_abort(const lowlat_net_t *net)
-{
-    if (NULL != net->pipe && net->pipe->running) {
-        exchange_pipeline_abort(net->pipe->exchange);
-        net->pipe->running = false;
-    }
 }

@@ -50,10 +50,4 @@ void lowlat_ring_start(lowlat_task_t *task);
  */
 void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold);
 
-/* The node that the pipe waits for, or the number of nodes. */
-unsigned lowlat_pipe_awaits(const lowlat_task_t *task);
-
-/* Give up what is under way. */
-void lowlat_pipe_abort(const struct lowlat_net *net);
-
 #endif

@@ -241,7 +241,7 @@ static quant_wire_segment_t segment_of(const doubling_t *task, const phase_t *ph
     return segment;
 }
 
-void quant_doubling_abort(arc_task_t *base)
+static void give_up(arc_task_t *base)
 {
     doubling_t *task = (doubling_t *) base;
 
@@ -420,7 +420,7 @@ static arc_status_t progress(arc_task_t *base)
         status = end_sends(task);
     }
     if (ARC_OK != status && ARC_IN_PROGRESS != status) {
-        quant_doubling_abort(base);
+        give_up(base);
         task->status = status;
     }
     return status;
@@ -443,7 +443,8 @@ static bool waits_for(const arc_task_t *base, unsigned rank)
     return waits;
 }
 
-static const arc_task_ops_t doubling_ops = {.progress = progress, .waits_for = waits_for};
+static const arc_task_ops_t doubling_ops = {
+    .progress = progress, .waits_for = waits_for, .abort = give_up};
 
 float quant_doubling_bound(const arc_task_t *task)
 {

@@ -59,6 +59,5 @@ size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks)
 arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
 void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
 float quant_doubling_bound(const arc_task_t *task);
-void quant_doubling_abort(arc_task_t *task);
 
 #endif

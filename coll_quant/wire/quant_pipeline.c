@@ -56,7 +56,13 @@ static bool waits_for(const arc_task_t *base, unsigned rank)
     return running->ops->waits_for(running, rank);
 }
 
-static const arc_task_ops_t pipeline_ops = {.progress = progress, .waits_for = waits_for};
+static void give_up(arc_task_t *base)
+{
+    arc_task_abort(((pipeline_t *) base)->running);
+}
+
+static const arc_task_ops_t pipeline_ops = {
+    .progress = progress, .waits_for = waits_for, .abort = give_up};
 
 arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory)
 {
@@ -118,15 +124,4 @@ float quant_pipeline_bound(const arc_task_t *task)
 size_t quant_pipeline_exact_elems(const arc_task_t *task)
 {
     return coder_of((const pipeline_t *) task)->exact_elems;
-}
-
-void quant_pipeline_abort(arc_task_t *task)
-{
-    const pipeline_t *pipeline = (const pipeline_t *) task;
-
-    if (pipeline->running == pipeline->exchange) {
-        exchange_pipeline_abort(pipeline->exchange);
-    } else {
-        quant_doubling_abort(pipeline->doubling);
-    }
 }

@@ -41,7 +41,4 @@ float quant_pipeline_bound(const arc_task_t *task);
  */
 size_t quant_pipeline_exact_elems(const arc_task_t *task);
 
-/* Give all started messages up: after a time limit.  After an error it has been done. */
-void quant_pipeline_abort(arc_task_t *task);
-
 #endif

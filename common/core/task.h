@@ -11,7 +11,9 @@
 #ifndef ARC_TASK_H
 #define ARC_TASK_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "status.h"
 
@@ -27,6 +29,18 @@ typedef struct arc_task_ops {
 
     /* Is the task at present waiting for `rank`?  Only for messages: it may be slow. */
     bool (*waits_for)(const arc_task_t *task, unsigned rank);
+
+    /*
+     * Of a task between nodes: the node whose message it waits for at present, or a number that no
+     * node has.  NULL: it waits for none.
+     */
+    unsigned (*awaits)(const arc_task_t *task);
+
+    /*
+     * Give all started messages up, after a time limit; after an error `progress` has done so.
+     * NULL: there are none.
+     */
+    void (*abort)(arc_task_t *task);
 } arc_task_ops_t;
 
 /* Embedded as the first member of every algorithm's own state. */
@@ -37,5 +51,17 @@ struct arc_task {
     /* At present it waits only for memory that others write, not for messages. */
     bool memory_only;
 };
+
+static inline unsigned arc_task_awaits(const arc_task_t *task)
+{
+    return NULL == task->ops->awaits ? UINT_MAX : task->ops->awaits(task);
+}
+
+static inline void arc_task_abort(arc_task_t *task)
+{
+    if (NULL != task->ops->abort) {
+        task->ops->abort(task);
+    }
+}
 
 #endif

@@ -227,6 +227,21 @@ static bool is_complete(const exchange_pipeline_t *pipe)
     return pipe->receive_next == pipe->end && pipe->send_next == pipe->end && 0 == pipe->sendings;
 }
 
+static void give_up(arc_task_t *task)
+{
+    exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
+
+    for (; 0 != pipe->sendings; --pipe->sendings) {
+        pipe->stream->ops->abort(pipe->stream, &pipe->sending_at[pipe->sendings - 1]->request);
+    }
+    for (; 0 != pipe->receiving; --pipe->receiving) {
+        slot_t *slot = pipe->receiving_at[pipe->receiving_head];
+        pipe->stream->ops->abort(pipe->stream, &slot->receive);
+        pipe->receiving_head = (pipe->receiving_head + 1) % pipe->plan.flight;
+    }
+    pipe->status = ARC_ERR_TRANSPORT;
+}
+
 static arc_status_t progress(arc_task_t *task)
 {
     exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
@@ -237,7 +252,7 @@ static arc_status_t progress(arc_task_t *task)
         task->steps += ARC_OK == status;
     }
     if (ARC_OK != status && ARC_IN_PROGRESS != status) {
-        exchange_pipeline_abort(task);
+        give_up(task);
         pipe->status = status;
     }
     return status;
@@ -262,7 +277,8 @@ static bool waits_for(const arc_task_t *task, unsigned rank)
     return false;
 }
 
-const arc_task_ops_t exchange_pipeline_ops = {.progress = progress, .waits_for = waits_for};
+const arc_task_ops_t exchange_pipeline_ops = {
+    .progress = progress, .waits_for = waits_for, .abort = give_up};
 
 unsigned exchange_pipeline_ranks(const arc_task_t *task)
 {
@@ -290,19 +306,4 @@ size_t exchange_pipeline_completed(const arc_task_t *task)
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
     const bool is_last = place.round + 1 == pipe->first + pipe->rounds;
     return is_last ? place.segment : place.segment - place.lane;
-}
-
-void exchange_pipeline_abort(arc_task_t *task)
-{
-    exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
-
-    for (; 0 != pipe->sendings; --pipe->sendings) {
-        pipe->stream->ops->abort(pipe->stream, &pipe->sending_at[pipe->sendings - 1]->request);
-    }
-    for (; 0 != pipe->receiving; --pipe->receiving) {
-        slot_t *slot = pipe->receiving_at[pipe->receiving_head];
-        pipe->stream->ops->abort(pipe->stream, &slot->receive);
-        pipe->receiving_head = (pipe->receiving_head + 1) % pipe->plan.flight;
-    }
-    pipe->status = ARC_ERR_TRANSPORT;
 }

@@ -153,7 +153,4 @@ size_t exchange_pipeline_completed(const arc_task_t *task);
 unsigned exchange_pipeline_ranks(const arc_task_t *task);
 exchange_coder_t *exchange_pipeline_coder(const arc_task_t *task);
 
-/* Give all started messages up: after a time limit.  After an error it has been done. */
-void exchange_pipeline_abort(arc_task_t *task);
-
 #endif

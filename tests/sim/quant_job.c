@@ -280,7 +280,7 @@ static void judge_outcome(quant_outcome_t *outcome, const member_t *members, con
             outcome->accused += outcome->waits[rank][peer];
         }
         if (ARC_IN_PROGRESS == outcome->statuses[rank]) {
-            quant_pipeline_abort(member->task);
+            arc_task_abort(member->task);
         }
     }
 }

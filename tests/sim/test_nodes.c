@@ -14,7 +14,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
@@ -151,7 +150,7 @@ static void check_names(const sim_nodes_t *nodes, unsigned late)
         if (late == rank) {
             continue;
         }
-        const unsigned awaited = lowlat_hierarchical_awaits(task);
+        const unsigned awaited = arc_task_awaits(&task->task);
         for (unsigned i = 0; i < topology->local_ranks; ++i) {
             const bool is_late = LATE_NODE == topology->node && late_local == i;
             assert_int_equal(is_late, lowlat_is_absent(task, i));
@@ -185,9 +184,9 @@ static void names_the_node_that_is_late(void **state)
             check_names(nodes, late);
             for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
                 if (late != rank) {
-                    lowlat_hierarchical_abort(&nodes->actors[rank].task);
+                    arc_task_abort(&nodes->actors[rank].task.task);
                     assert_int_equal(nodes->placement.nodes,
-                                     lowlat_hierarchical_awaits(&nodes->actors[rank].task));
+                                     arc_task_awaits(&nodes->actors[rank].task.task));
                     actor_release(&nodes->actors[rank]);
                 }
             }

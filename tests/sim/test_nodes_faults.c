@@ -13,7 +13,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lowlat_hierarchical.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
 
@@ -39,7 +38,7 @@ static void give_up(sim_nodes_t *nodes)
 {
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         if (nodes->actors[rank].running) {
-            lowlat_hierarchical_abort(&nodes->actors[rank].task);
+            arc_task_abort(&nodes->actors[rank].task.task);
             assert_true(test_buffer_intact(&nodes->actors[rank].out));
             actor_release(&nodes->actors[rank]);
         }

@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "fold_job.h"
-#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 
 enum {
@@ -221,9 +220,9 @@ static void give_up(fold_job_t *job, unsigned but)
     for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
         member_t *member = &job->members[rank];
         if (but != rank && ADDING == member->state) {
-            lowlat_hierarchical_abort(&member->actor->task);
+            arc_task_abort(&member->actor->task.task);
             assert_int_equal(job->nodes->placement.nodes,
-                             lowlat_hierarchical_awaits(&member->actor->task));
+                             arc_task_awaits(&member->actor->task.task));
             if (!job->calls[member->call].exact) {
                 fold_job_put_back(member);
             }
@@ -255,7 +254,7 @@ static void names_the_node_that_is_late(void **state)
         if (late != rank && LATE_NODE == topology->node) {
             assert_true(lowlat_is_absent(task, job->nodes->topology[late].local_rank));
         } else if (late != rank) {
-            awaiting += LATE_NODE == lowlat_hierarchical_awaits(task);
+            awaiting += LATE_NODE == arc_task_awaits(&task->task);
         }
     }
     assert_true(awaiting > 0);
