@@ -81,7 +81,7 @@ typedef struct lowlat_net {
     size_t piece_bytes;   /* of a message of a pipe */
     size_t leader_bytes;  /* messages up to here have one owner in each node */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
-    struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.h); NULL: we have none */
+    struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe_coder.h); NULL: we have none */
 } lowlat_net_t;
 
 /* Begin to sum `vector` of `elems` > 0 elements over the nodes; `vector` is ours until the end. */

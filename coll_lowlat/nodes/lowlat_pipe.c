@@ -43,7 +43,7 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
-#include "lowlat_pipe_coder.h"
+#include "lowlat_pipe.h"
 #include "sizes.h"
 
 enum {
