@@ -28,14 +28,7 @@
 #define ARC_REDUCE_H
 
 #include "cpu.h"
-#include "element.h"
-
-/* A NULL entry: the kernel is that of `lower`, a table with all of them, or if that is NULL there
- * is none, because the operation is not defined for the type (bit operations on floats). */
-typedef struct arc_reduce_table {
-    arc_reduce_fn_t reduce[ARC_OPS][ARC_TYPES];
-    const struct arc_reduce_table *lower;
-} arc_reduce_table_t;
+#include "reduce_table.h"
 
 /* The table for an instruction set; `isa` must come from arc_cpu_isa(). */
 const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa);
@@ -46,10 +39,5 @@ arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, 
 /* The reducer of `table` for a type and an operation.  Is there one? */
 bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,
                      arc_reducer_t *reducer);
-
-extern const arc_reduce_table_t arc_reduce_table_scalar;
-extern const arc_reduce_table_t arc_reduce_table_avx2;
-extern const arc_reduce_table_t arc_reduce_table_avx512;
-extern const arc_reduce_table_t arc_reduce_table_avx512_bf16;
 
 #endif

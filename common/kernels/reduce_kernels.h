@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "reduce.h"
 #include "reduce_half.h"
 #include "reduce_pair.h"
+#include "reduce_table.h"
 
 #if defined(__clang__)
 #define ARC_UNROLL _Pragma("unroll")

@@ -26,7 +26,6 @@ exchange_pipeline exchange_pipeline_send exchange_pipeline_setup exchange_pipeli
 mca_absent mca_agreement mca_below mca_bridge mca_component mca_half mca_module mca_params mca_plain mca_presence mca_request mca_slots
 quant_codec quant_codec_avx2 quant_codec_avx512 quant_codec_scalar quant_codec_vector quant_codec_vector_codes quant_codec_vector_peaks
 quant_payload quant_tiles quant_transform
-reduce reduce_avx512_bf16 reduce_kernels reduce_scalar reduce_steps
 select select_round
 END
 }
@@ -84,10 +83,10 @@ draw() {
         note_names(inside)
     }
 
-    # Every name in the text but those of fields.
+    # Every name in the text but those of fields and structures.
     function note_names(text, count, words, i)
     {
-        gsub(/(\.|->)[A-Za-z_][A-Za-z_0-9]*/, " ", text)
+        gsub(/(\.|->|struct +|enum +)[A-Za-z_][A-Za-z_0-9]*/, " ", text)
         count = split(text, words, /[^A-Za-z_0-9]+/)
         for (i = 1; i <= count; ++i) {
             if (words[i] ~ /^[A-Za-z]+_/ && words[i] !~ /^mca_coll_[a-z]+_component$/) {
