@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "select_round.h"
+#include "select.h"
 
 enum {
     /* The values: how long the last agreement took; then two times of each turn. */

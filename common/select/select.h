@@ -49,68 +49,7 @@
 #ifndef ARC_SELECT_H
 #define ARC_SELECT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "select_ratios.h"
-
-enum {
-    ARC_SELECT_CANDIDATES = 8, /* at most */
-    ARC_SELECT_BELOW = 0,      /* the candidate that is the component below */
-    ARC_SELECT_TURNS = 40,     /* of a round, at most */
-    ARC_SELECT_VALUES = 1 + 2 * ARC_SELECT_TURNS,
-    /* Calls that exploring may cost beyond its share of the time. */
-    ARC_SELECT_FREE_CALLS = 4,
-};
-
-/* What all ranks are told alike. */
-typedef struct arc_select_config {
-    unsigned candidates;
-    unsigned first;           /* the choice before anything is known */
-    unsigned explore_percent; /* of the time; 0: the choice stays as it is */
-    unsigned margin_percent;  /* by which another one must be faster */
-    unsigned start_calls;     /* before the first is timed */
-    bool settles;             /* once something is decided nothing is tried any more */
-    /* The time of each, in thousandths of that of the fastest: a guess. */
-    uint32_t guess[ARC_SELECT_CANDIDATES];
-} arc_select_config_t;
-
-typedef struct arc_select_turn {
-    uint8_t candidate;
-    uint8_t row; /* compared with the turn of the present choice in the same row */
-    uint8_t warm_calls;
-    uint8_t calls;
-    /* On this rank: of all calls, and of those that count, as far as they do. */
-    uint64_t all_ns;
-    uint64_t counted_ns;
-} arc_select_turn_t;
-
-typedef struct arc_select {
-    uint64_t left;   /* calls until the next round begins */
-    unsigned chosen; /* who runs them */
-    bool decided;    /* for good */
-
-    arc_select_config_t config;
-    uint64_t call_ns;     /* of the present choice, as agreed; 0: not known yet */
-    uint64_t calls;       /* in all before `left` was last set, and `left` */
-    uint64_t spent_calls; /* of these, whose time is in spent_ns */
-    uint64_t spent_ns;
-    uint64_t cost_ns; /* of exploring, agreements included */
-    uint64_t agree_ns;
-    unsigned rounds;
-    unsigned tried;                             /* set of candidates that have had a turn */
-    unsigned switches;                          /* how often the choice has changed */
-    arc_ratios_t ratios[ARC_SELECT_CANDIDATES]; /* to the present choice; its own: none */
-
-    /* The round under way. */
-    unsigned turns; /* 0: none is */
-    unsigned turn;
-    unsigned call; /* of the turn */
-    arc_select_turn_t list[ARC_SELECT_TURNS];
-    uint64_t longest_ns; /* of its timed calls, on this rank */
-    uint64_t took_ns;    /* the last agreement, on this rank */
-} arc_select_t;
+#include "select_round.h"
 
 void arc_select_init(arc_select_t *select, const arc_select_config_t *config);
 

@@ -26,7 +26,6 @@ exchange_pipeline exchange_pipeline_send exchange_pipeline_setup exchange_pipeli
 mca_absent mca_agreement mca_below mca_bridge mca_component mca_half mca_module mca_params mca_plain mca_presence mca_request mca_slots
 quant_codec quant_codec_avx2 quant_codec_avx512 quant_codec_scalar quant_codec_vector quant_codec_vector_codes quant_codec_vector_peaks
 quant_payload quant_tiles quant_transform
-select select_round
 END
 }
 
@@ -124,7 +123,7 @@ draw() {
         name = head
         is_function = end != "=" && sub(/\(.*/, "", name)
         gsub(/\[[^]]*\]| +$/, "", name)
-        if (name ~ /[ *][A-Za-z0-9]+_[A-Za-z_0-9]+$/ && name !~ /(^| )(typedef|struct [a-z_]+|enum [a-z_]+)$/) {
+        if (name ~ /[ *][A-Za-z0-9]+_[A-Za-z_0-9]+$/ && name !~ /[()]|(^| )(typedef|struct [a-z_]+|enum [a-z_]+)$/) {
             sub(/.*[ *]/, "", name)
             if (head ~ /(^| )typedef /) {
                 # A type makes no arrow.
