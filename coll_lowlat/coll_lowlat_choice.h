@@ -11,7 +11,7 @@
 #define COLL_LOWLAT_CHOICE_H
 
 #include "lowlat_candidates.h"
-#include "mca_component.h"
+#include "mca_module.h"
 
 struct lowlat_module;
 

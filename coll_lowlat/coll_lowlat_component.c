@@ -10,6 +10,7 @@
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
+#include "mca_component.h"
 
 static const char *const algorithm_names[] = {
 #define X(_id, _prefix, _name, ...) _name,

@@ -8,9 +8,12 @@
 
 #include <stdio.h>
 
+#include "mca_agreement.h"
+#include "mca_break.h"
 #include "mca_bridge.h"
-#include "mca_component.h"
 #include "mca_fold.h"
+#include "mca_log.h"
+#include "mca_pass.h"
 #include "mca_stream.h"
 #include "quant_fold.h"
 #include "quant_gain.h"

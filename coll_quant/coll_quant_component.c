@@ -15,6 +15,7 @@
 #include <assert.h>
 
 #include "coll_quant.h"
+#include "mca_component.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
 static const char *const algorithm_names[] = {

@@ -18,6 +18,9 @@
 #include "mca_request.h"
 #include "float_env.h"
 #include "mca_below.h"
+#include "mca_component.h"
+#include "mca_params.h"
+#include "mca_slots.h"
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
 static char info_key[] = "arc_quant";

@@ -15,6 +15,8 @@
 #include "half.h"
 #include "float_env.h"
 #include "mca_nodes.h"
+#include "mca_params.h"
+#include "mca_slots.h"
 #include "quant_pipeline.h"
 #include "sizes.h"
 

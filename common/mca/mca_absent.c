@@ -4,6 +4,8 @@
 #include "mca_absent.h"
 
 #include "mca_below.h"
+#include "mca_pass.h"
+#include "mca_slots.h"
 
 static int count_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
                            struct ompi_op_t *op, struct ompi_communicator_t *comm,

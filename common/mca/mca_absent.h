@@ -9,7 +9,7 @@
 #ifndef MCA_ABSENT_H
 #define MCA_ABSENT_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 /* NULL: nobody will read what it counts, or there is no memory. */
 mca_coll_base_module_t *arc_absent_module(arc_component_t *component,

@@ -1,21 +1,20 @@
-/*
- * MIN over all ranks, for set-ups and checks, with the time limit of calls.
- *
- * The messages have a tag that nothing else uses, one for each component; a module that one
- * component opens for another (mca_fold.h) has that one's, and they agree in turn.  What a rank
- * that does not come leaves behind may be read or written until the end of the process; so a module
- * that breaks here never frees the memory of its agreements.
- *
- * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "agreement.h"
 #include "mca_agreement.h"
 #include "mca_below.h"
-#include "mca_component.h"
+#include "mca_break.h"
+#include "mca_log.h"
+#include "mca_params.h"
+#include "mca_stream.h"
+
+typedef struct mca_agreement {
+    mca_stream_t stream;
+    arc_agreement_t agreement;
+} mca_agreement_t;
 
 /* Through the component below, without a limit. */
 static arc_status_t min_below(arc_module_t *module, uint64_t *values, int count)
@@ -31,28 +30,16 @@ static arc_status_t min_below(arc_module_t *module, uint64_t *values, int count)
 /* Made at the first agreement, kept for those to come. */
 static mca_agreement_t *get_agreement(arc_module_t *module)
 {
-    if (NULL == module->agreement) {
-        module->agreement = malloc(sizeof *module->agreement);
-        if (NULL != module->agreement) {
-            mca_stream_init(&module->agreement->stream, module->comm, module->agreement_tag);
+    mca_agreement_t *own = module->agreement;
+
+    if (NULL == own) {
+        own = malloc(sizeof *own);
+        if (NULL != own) {
+            mca_stream_init(&own->stream, module->comm, module->agreement_tag);
         }
+        module->agreement = own;
     }
-    return module->agreement;
-}
-
-static void break_module(arc_module_t *module, arc_status_t status, unsigned missing)
-{
-    enum { TEXT_BYTES = 64 };
-    char text[TEXT_BYTES] = " to agree";
-
-    if (ARC_ERR_TIMEOUT == status) {
-        (void) snprintf(text, sizeof text, " to agree; %s rank %u",
-                        missing == (unsigned) ompi_comm_rank(module->comm)
-                            ? "the others have waited for this one,"
-                            : "waiting for",
-                        missing);
-    }
-    (void) arc_module_break(module, status, text);
+    return own;
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
@@ -75,15 +62,37 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
                               : arc_agreement_run(&own->agreement, &own->stream.base, values,
                                                   (unsigned) count, &wait, &missing);
     if (ARC_OK != status) {
-        break_module(module, status, missing);
+        (void) arc_module_break_without(module, ARC_SLOT_allreduce, status, " to agree", missing);
     }
     return status;
 }
 
-void arc_module_forget_agreements(arc_module_t *module)
+void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
-    if (ARC_PHASE_BROKEN != module->phase) {
-        free(module->agreement);
+    /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
+    uint64_t values[] = {hash, ~hash};
+
+    module->phase = ARC_PHASE_DECLINED;
+    module->declined = ARC_REASON_NO_SETUP;
+    if (ARC_OK != arc_module_min(module, values, 2)) {
+        return;
     }
-    module->agreement = NULL;
+    if (values[0] != ~values[1]) {
+        module->declined = ARC_REASON_CONFIG_DIFFERS;
+        arc_module_log(module, ARC_LOG_WARN,
+                       "not used: the coll_%s parameters are not the same on all ranks; set them "
+                       "once, on the mpirun command line",
+                       arc_component_name(module->component));
+        return;
+    }
+    module->phase = ARC_PHASE_AGREED;
+}
+
+void arc_module_agree_on_params(arc_module_t *module)
+{
+    if (module->params_known) {
+        module->phase = ARC_PHASE_AGREED;
+    } else {
+        arc_module_agree(module, arc_component_hash(module->component, module->component->config));
+    }
 }

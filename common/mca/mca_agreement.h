@@ -1,17 +1,34 @@
 /*
- * The agreements of a module: common/core/agreement.h over Open MPI's point-to-point layer.
+ * MIN over all ranks, for set-ups and checks, with the time limit of calls.
+ *
+ * The messages have a tag that nothing else uses, one for each component; a module that one
+ * component opens for another (mca_fold.h) has that one's, and they agree in turn.  What a rank
+ * that does not come leaves behind may be read or written until the end of the process; so a module
+ * that breaks here never frees the memory of its agreements.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef MCA_AGREEMENT_H
 #define MCA_AGREEMENT_H
 
-#include "agreement.h"
-#include "mca_stream.h"
+#include "mca_module.h"
 
-typedef struct mca_agreement {
-    mca_stream_t stream;
-    arc_agreement_t agreement;
-} mca_agreement_t;
+/*
+ * MIN over all ranks of the communicator of each of `count` values.  For set-up and checks, not
+ * for every call.  Up to ARC_AGREEMENT_VALUES values are under the component's time limit; if that
+ * ends it, or anything goes wrong, the module is broken, and it has been said who is missing.  More
+ * values go through the component below.
+ */
+arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
+
+/*
+ * The first step of every module: is `hash`, of the configuration, the same on
+ * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED; ARC_PHASE_BROKEN: a rank
+ * did not come.
+ */
+void arc_module_agree(arc_module_t *module, uint64_t hash);
+
+/* The same for the parameters, where all ranks do not know them already. */
+void arc_module_agree_on_params(arc_module_t *module);
 
 #endif

@@ -6,6 +6,7 @@
 #include <ompi/mca/coll/base/coll_base_util.h>
 
 #include "mca_plain.h"
+#include "mca_slots.h"
 
 arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class)
 {

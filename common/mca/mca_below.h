@@ -20,7 +20,7 @@
 #ifndef MCA_BELOW_H
 #define MCA_BELOW_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 /* The module of `class` on `comm`, NULL if there is none (yet). */
 arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class);

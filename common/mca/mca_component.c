@@ -4,7 +4,6 @@
 #include "mca_component.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
@@ -12,6 +11,7 @@
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_request.h"
+#include "mca_slots.h"
 
 /*
  * Internal structures change between releases of Open MPI that have the same
@@ -91,35 +91,11 @@ int arc_component_init_query(arc_component_t *component)
     return OMPI_SUCCESS;
 }
 
-/* What the module counted, to what the component counts. */
-static void end_tallies(arc_module_t *module)
-{
-    arc_component_t *component = module->component;
-
-    (void) pthread_mutex_lock(&component->lock);
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
-        if (NULL != tally) {
-            arc_tally_add(&component->total[slot], &tally[slot % ARC_COLLECTIVES]);
-        }
-    }
-    *module->counting_link = module->counting_next;
-    if (NULL != module->counting_next) {
-        module->counting_next->counting_link = module->counting_link;
-    }
-    module->counting_link = NULL;
-    (void) pthread_mutex_unlock(&component->lock);
-    for (arc_form_t form = 0; form < ARC_FORMS; ++form) {
-        free(module->tally[form]);
-        module->tally[form] = NULL;
-    }
-}
-
 int arc_component_close(arc_component_t *component)
 {
     /* Persistent requests that the program has not freed keep their communicators. */
     while (NULL != component->counting) {
-        end_tallies(component->counting);
+        arc_module_end_tally(component->counting);
     }
     if (*component->report && component->first_process) {
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
@@ -133,15 +109,6 @@ int arc_component_close(arc_component_t *component)
     arc_requests_close();
     (void) pthread_mutex_destroy(&component->lock);
     return OPAL_SUCCESS;
-}
-
-uint64_t arc_component_hash(const arc_component_t *component, const void *config)
-{
-    /* Another version may do something else with the same parameters. */
-    const uint64_t version =
-        (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
-
-    return version ^ arc_param_hash(component->params, component->params_count, config);
 }
 
 /* Is `name` one of the comma-separated names in `list`, and no exclusion before it? */
@@ -163,16 +130,6 @@ bool arc_component_listed(const arc_component_t *component)
     return NULL != selection && list_names(selection, arc_component_name(component));
 }
 
-bool arc_component_param_set(const arc_component_t *component, const char *name)
-{
-    for (size_t i = 0; i < component->params_count; ++i) {
-        if (0 == strcmp(component->params[i].name, name)) {
-            return component->param_set[i];
-        }
-    }
-    return false;
-}
-
 /*
  * A communicator that another component (han) made for its own use, or for which
  * the program names the components it prefers, and not us.  (A list that only
@@ -189,19 +146,6 @@ static bool is_somebody_elses(const arc_component_t *component, struct ompi_comm
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm);
-
-arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm)
-{
-    arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
-
-    if (NULL != module) {
-        module->component = component;
-        module->comm = comm;
-        module->agreement_tag = component->agreement_tag;
-        module->timeout = component->timeout;
-    }
-    return module;
-}
 
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority)
@@ -249,34 +193,6 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     return OMPI_SUCCESS;
 }
 
-void arc_module_install(arc_module_t *module)
-{
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        const bool wanted = 0 != (module->wanted & arc_slot_bit(slot));
-        const bool entered = 0 != (module->entered & arc_slot_bit(slot));
-
-        if (entered && !wanted) {
-            mca_slot_leave(module, slot);
-        }
-        if (wanted && !entered && !mca_slot_has_one_above(module, slot) &&
-            mca_slot_enter(module, slot)) {
-            mca_slot_fill(module, slot);
-        }
-    }
-}
-
-void arc_module_uninstall(arc_module_t *module)
-{
-    if (module->unsettled) {
-        return; /* other ranks may be elsewhere in the order of calls */
-    }
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        if (0 != (module->entered & arc_slot_bit(slot))) {
-            mca_slot_leave(module, slot);
-        }
-    }
-}
-
 /* Called once per slot that we still own, and never when a higher component took them all. */
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
@@ -284,52 +200,3 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     (void) comm;
     return OMPI_SUCCESS;
 }
-
-static void module_construct(arc_module_t *module)
-{
-    module->component = NULL;
-    module->comm = NULL;
-    module->of = NULL;
-    module->has_requests = false;
-    module->quiet = false;
-    module->wanted = arc_slot_bit(ARC_SLOT_allreduce);
-    module->entered = 0;
-    module->inside = 0;
-#define X(_name, _call)           \
-    module->below_##_name = NULL; \
-    module->below_##_name##_module = NULL;
-    ARC_SLOT_TABLE(X)
-#undef X
-    module->phase = ARC_PHASE_FRESH;
-    module->params_known = false;
-    module->calls_to_go = 0;
-    module->declined = ARC_REASON_OFF;
-    module->agreement_tag = 0;
-    module->timeout = NULL;
-    module->agreement = NULL;
-    module->nested = false;
-    module->form = ARC_FORM_BLOCKING;
-    module->unsettled = false;
-    module->queue = NULL;
-    module->tags = 0;
-    memset(module->tally, 0, sizeof module->tally);
-    module->counting_next = NULL;
-    module->counting_link = NULL;
-}
-
-static void module_destruct(arc_module_t *module)
-{
-    arc_module_forget_agreements(module);
-    arc_module_free_queue(module);
-    if (NULL != module->counting_link) {
-        end_tallies(module);
-    }
-#define X(_name, _call)                              \
-    if (NULL != module->below_##_name##_module) {    \
-        OBJ_RELEASE(module->below_##_name##_module); \
-    }
-    ARC_SLOT_TABLE(X)
-#undef X
-}
-
-OBJ_CLASS_INSTANCE(arc_module_t, mca_coll_base_module_t, module_construct, module_destruct);

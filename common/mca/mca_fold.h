@@ -12,7 +12,7 @@
 
 #include "exchange_fold.h"
 #include "fiber.h"
-#include "mca_component.h"
+#include "mca_module.h"
 #include "settled.h"
 #include "topology.h"
 

@@ -1,8 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
-
+#include "mca_break.h"
 #include "mca_gather.h"
 #include "mca_stream.h"
 #include "sizes.h"
@@ -68,17 +67,6 @@ static unsigned rank_of(const mca_circle_t *circle, unsigned member)
     return NULL == circle->members ? number : circle->members[number];
 }
 
-void mca_gather_break(arc_module_t *module, arc_status_t status, unsigned missing)
-{
-    enum { TEXT_BYTES = 64 };
-    char text[TEXT_BYTES] = " to agree";
-
-    if (ARC_ERR_TIMEOUT == status) {
-        (void) snprintf(text, sizeof text, " to agree; waiting for rank %u", missing);
-    }
-    (void) arc_module_break(module, status, text);
-}
-
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
                         size_t card_bytes)
 {
@@ -100,7 +88,7 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
         status = make_trade(&stream.base, &trade, timeout_ns, &missing);
     }
     if (ARC_OK != status) {
-        mca_gather_break(module, status, missing);
+        (void) arc_module_break_without(module, ARC_SLOT_allreduce, status, " to agree", missing);
     }
     return status;
 }

@@ -12,7 +12,7 @@
 #ifndef MCA_GATHER_H
 #define MCA_GATHER_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 typedef struct mca_circle {
     const unsigned *members; /* [ranks] in the communicator; NULL: all of it */
@@ -35,8 +35,5 @@ static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned mem
  */
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
                         size_t card_bytes) ARC_MUST_CHECK;
-
-/* Break the module after an error of messages like these; if time is up, `missing` has not come. */
-void mca_gather_break(arc_module_t *module, arc_status_t status, unsigned missing);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "float_env.h"
 #include "half.h"
+#include "mca_break.h"
 #include "mca_half.h"
 
 /* `count` of them as floats, to be freed.  NULL: there is no memory, and the module is broken. */

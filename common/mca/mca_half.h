@@ -10,7 +10,7 @@
 #define MCA_HALF_H
 
 #include "element.h"
-#include "mca_component.h"
+#include "mca_module.h"
 
 /* Open MPI's own type of fp16? */
 static inline bool mca_half_is_native(const struct ompi_datatype_t *type)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "mca_agreement.h"
 #include "mca_gather.h"
 #include "mca_nodes.h"
 
@@ -58,8 +59,6 @@ arc_status_t mca_nodes_find(arc_module_t *module, unsigned declared, arc_topolog
         status = arc_topology_make(topology, cards + ranks, ranks,
                                    (unsigned) ompi_comm_rank(module->comm));
     }
-    if (ARC_PHASE_BROKEN != module->phase) {
-        free(cards); /* else messages may still use them */
-    }
+    arc_module_free(module, cards);
     return status;
 }

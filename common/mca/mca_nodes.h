@@ -6,7 +6,7 @@
 #ifndef MCA_NODES_H
 #define MCA_NODES_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 #include "topology.h"
 
 /*

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mca_log.h"
+
 enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
 /* Where Open MPI found the variable `index` of the component. */
@@ -193,4 +195,23 @@ void mca_params_complain(const arc_component_t *component)
     if (*component->verbose >= ARC_LOG_WARN) {
         complain_of_retired(component);
     }
+}
+
+uint64_t arc_component_hash(const arc_component_t *component, const void *config)
+{
+    /* Another version may do something else with the same parameters. */
+    const uint64_t version =
+        (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
+
+    return version ^ arc_param_hash(component->params, component->params_count, config);
+}
+
+bool arc_component_param_set(const arc_component_t *component, const char *name)
+{
+    for (size_t i = 0; i < component->params_count; ++i) {
+        if (0 == strcmp(component->params[i].name, name)) {
+            return component->param_set[i];
+        }
+    }
+    return false;
 }

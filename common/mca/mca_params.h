@@ -6,7 +6,7 @@
 #ifndef MCA_PARAMS_H
 #define MCA_PARAMS_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 /*
  * Register every parameter of the component, with its default, and read what
@@ -26,5 +26,14 @@ bool mca_params_may_warn(const arc_component_t *component);
  * parameter that is set and retired; for the one process that talks.
  */
 void mca_params_complain(const arc_component_t *component);
+
+/*
+ * Of the parameters in `config` that must be the same on all ranks, and of our version.  `config`:
+ * the component's, or what info keys have made of it.
+ */
+uint64_t arc_component_hash(const arc_component_t *component, const void *config);
+
+/* Did the user set the parameter `name`? */
+bool arc_component_param_set(const arc_component_t *component, const char *name);
 
 #endif

@@ -4,9 +4,9 @@
 #include "mca_plain.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "mca_break.h"
 #include "mca_bridge.h"
 
 enum { PLAIN_TAG = 7 }; /* below the module's first; the component has those before */
@@ -25,17 +25,6 @@ typedef struct vectors {
 } vectors_t;
 
 /* ---- messages ---- */
-
-static int break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status, int missing)
-{
-    enum { TEXT_BYTES = 64 };
-    char text[TEXT_BYTES] = "";
-
-    if (ARC_ERR_TIMEOUT == status) {
-        (void) snprintf(text, sizeof text, "; waiting for rank %d", missing);
-    }
-    return arc_module_break_call(module, slot, status, text);
-}
 
 static arc_status_t wait_for(const arc_module_t *module, ompi_request_t *request)
 {
@@ -195,7 +184,9 @@ static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summa
             type, take, receive, (char *) vectors.own + (ptrdiff_t) from * extent);
     }
     free_vectors(&vectors, status);
-    return ARC_OK == status ? MPI_SUCCESS : break_call(module, slot, status, missing);
+    return ARC_OK == status
+               ? MPI_SUCCESS
+               : arc_module_break_without(module, slot, status, "", (unsigned) missing);
 }
 
 int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
@@ -297,5 +288,7 @@ int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
         (void) ompi_datatype_copy_content_same_ddt(receive_type, all, receive, blocks);
     }
     free_vectors(&vectors, status);
-    return ARC_OK == status ? MPI_SUCCESS : break_call(module, ARC_SLOT_allgather, status, missing);
+    return ARC_OK == status ? MPI_SUCCESS
+                            : arc_module_break_without(module, ARC_SLOT_allgather, status, "",
+                                                       (unsigned) missing);
 }

@@ -15,7 +15,7 @@
 #ifndef MCA_PLAIN_H
 #define MCA_PLAIN_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
                         struct ompi_datatype_t *type, struct ompi_op_t *op);

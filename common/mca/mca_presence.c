@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "mca_log.h"
+#include "mca_params.h"
 #include "mca_presence.h"
 
 enum { KEY_BYTES = sizeof "arc coll_" + MCA_BASE_MAX_COMPONENT_NAME_LEN };

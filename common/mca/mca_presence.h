@@ -17,7 +17,7 @@
 #ifndef MCA_PRESENCE_H
 #define MCA_PRESENCE_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 /* To be called while processes can still publish: before their exchange in MPI_Init; later is too
  * late. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "mca_below.h"
+#include "mca_break.h"
+#include "mca_pass.h"
 
 /*
  * For each communicator that has nonblocking calls, and for each persistent request: those of the
@@ -377,11 +379,6 @@ void arc_module_settle_pending(arc_module_t *module)
         (void) opal_progress();
     }
     module->unsettled = false;
-}
-
-void arc_module_free_queue(arc_module_t *module)
-{
-    free(module->queue);
 }
 
 void arc_requests_open(void)

@@ -34,7 +34,7 @@
 #ifndef MCA_REQUEST_H
 #define MCA_REQUEST_H
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
@@ -65,8 +65,5 @@ static inline void arc_module_settle(arc_module_t *module)
         arc_module_settle_pending(module);
     }
 }
-
-/* When the module goes: every request holds the communicator, so nothing is pending. */
-void arc_module_free_queue(arc_module_t *module);
 
 #endif

@@ -5,10 +5,7 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
-#include "mca_component.h"
-
 typedef struct slot_ops {
-    const char *call;
     bool (*enter)(arc_module_t *module);
     void (*fill)(arc_module_t *module);
     bool (*leave)(arc_module_t *module);
@@ -98,17 +95,12 @@ typedef struct slot_ops {
 ARC_SLOT_TABLE(DEFINE_SLOT)
 
 static const slot_ops_t slot_ops[ARC_SLOTS] = {
-#define X(_name, _call)                                                       \
-    [ARC_SLOT_##_name] = {_call,         enter_##_name,         fill_##_name, \
-                          leave_##_name, has_one_above_##_name, descend_##_name},
+#define X(_name, _call)                                                                      \
+    [ARC_SLOT_##_name] = {enter_##_name, fill_##_name, leave_##_name, has_one_above_##_name, \
+                          descend_##_name},
     ARC_SLOT_TABLE(X)
 #undef X
 };
-
-const char *arc_slot_call(arc_slot_t slot)
-{
-    return slot_ops[slot].call;
-}
 
 bool mca_slot_enter(arc_module_t *module, arc_slot_t slot)
 {
@@ -139,4 +131,32 @@ bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot)
 bool mca_slot_descend(arc_module_t *module, arc_slot_t slot)
 {
     return slot_ops[slot].descend(module);
+}
+
+void arc_module_install(arc_module_t *module)
+{
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        const bool wanted = 0 != (module->wanted & arc_slot_bit(slot));
+        const bool entered = 0 != (module->entered & arc_slot_bit(slot));
+
+        if (entered && !wanted) {
+            mca_slot_leave(module, slot);
+        }
+        if (wanted && !entered && !mca_slot_has_one_above(module, slot) &&
+            mca_slot_enter(module, slot)) {
+            mca_slot_fill(module, slot);
+        }
+    }
+}
+
+void arc_module_uninstall(arc_module_t *module)
+{
+    if (module->unsettled) {
+        return; /* other ranks may be elsewhere in the order of calls */
+    }
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        if (0 != (module->entered & arc_slot_bit(slot))) {
+            mca_slot_leave(module, slot);
+        }
+    }
 }

@@ -16,70 +16,7 @@
 #ifndef MCA_SLOTS_H
 #define MCA_SLOTS_H
 
-#include <stdbool.h>
-
-#include "mca_compat.h"
-
-/* clang-format off */
-/* X(name, call): the name as in Open MPI's structures, and what users call it.  In each form the
- * collectives are in the same order. */
-#define ARC_COLLECTIVE_TABLE(X)                                     \
-    X(allreduce,                 "MPI_Allreduce")                   \
-    X(reduce_scatter_block,      "MPI_Reduce_scatter_block")        \
-    X(allgather,                 "MPI_Allgather")
-#define ARC_NONBLOCKING_TABLE(X)                                    \
-    X(iallreduce,                "MPI_Iallreduce")                  \
-    X(ireduce_scatter_block,     "MPI_Ireduce_scatter_block")       \
-    X(iallgather,                "MPI_Iallgather")
-#define ARC_PERSISTENT_TABLE(X)                                     \
-    X(allreduce_init,            "MPI_Allreduce_init")              \
-    X(reduce_scatter_block_init, "MPI_Reduce_scatter_block_init")   \
-    X(allgather_init,            "MPI_Allgather_init")
-#define ARC_SLOT_TABLE(X) ARC_COLLECTIVE_TABLE(X) ARC_NONBLOCKING_TABLE(X) ARC_PERSISTENT_TABLE(X)
-/* clang-format on */
-
-typedef enum arc_slot {
-#define X(_name, _call) ARC_SLOT_##_name,
-    ARC_SLOT_TABLE(X)
-#undef X
-        ARC_SLOTS
-} arc_slot_t;
-
-typedef enum arc_form {
-    ARC_FORM_BLOCKING,
-    ARC_FORM_NONBLOCKING,
-    ARC_FORM_PERSISTENT,
-    ARC_FORMS,
-} arc_form_t;
-
-enum { ARC_COLLECTIVES = ARC_SLOTS / ARC_FORMS };
-_Static_assert((int) ARC_SLOT_iallreduce == (int) ARC_COLLECTIVES &&
-                   (int) ARC_SLOT_allreduce_init == 2 * (int) ARC_COLLECTIVES,
-               "the same collectives in each form");
-
-/* The slot of a collective, which is named by its blocking one, in another form. */
-static inline arc_slot_t arc_slot_of_form(arc_slot_t collective, arc_form_t form)
-{
-    return (arc_slot_t) ((int) collective + (int) form * (int) ARC_COLLECTIVES);
-}
-
-/* All forms of a collective: the sum of their bits. */
-static inline unsigned arc_slot_forms(arc_slot_t collective)
-{
-    return (1U | 1U << (unsigned) ARC_COLLECTIVES | 1U << 2 * (unsigned) ARC_COLLECTIVES)
-           << (unsigned) collective;
-}
-
-/* A set of slots: the sum of their bits. */
-static inline unsigned arc_slot_bit(arc_slot_t slot)
-{
-    return 1U << (unsigned) slot;
-}
-
-typedef struct arc_module arc_module_t;
-
-/* As users know it: "MPI_Allreduce". */
-const char *arc_slot_call(arc_slot_t slot);
+#include "mca_module.h"
 
 /*
  * Keep what is in the slot as the component below, and name our function in the module.  Open MPI,
@@ -106,5 +43,18 @@ bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot);
  * the next lower priority that serves the collective.  False, and nothing changes: there is none.
  */
 bool mca_slot_descend(arc_module_t *module, arc_slot_t slot);
+
+/*
+ * Take the slots that the module wants, keeping what is in them as the components below, and leave
+ * the others.  Nothing for a slot if the module is in its chain of components already, or one of
+ * higher priority is, which has not called us so far.
+ */
+void arc_module_install(arc_module_t *module);
+
+/*
+ * Leave the slots to the components below, so that a module that will not serve
+ * the communicator costs nothing; nothing where another one has come above it.
+ */
+void arc_module_uninstall(arc_module_t *module);
 
 #endif

@@ -1,0 +1,31 @@
+/*
+ * What is said of a communicator, on standard error and in its info.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_LOG_H
+#define MCA_LOG_H
+
+#include "mca_module.h"
+
+/*
+ * What concerns a whole communicator: its rank 0 prints "coll_<name>: ..." on standard error if
+ * the user asked for this level.
+ */
+enum { ARC_LOG_WARN = 1, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * What is in effect on the communicator, in a line: MPI_Comm_get_info has it under the component's
+ * choice_key.  NULL: nothing any more.  Not before the set-up: a communicator that is never used
+ * is to cost nothing.
+ */
+enum { ARC_SHOWN_BYTES = 256 }; /* longer lines are cut off by MPI */
+void arc_module_show(const arc_module_t *module, const char *text);
+
+/* What concerns this rank, unless the user wants no warnings. */
+void arc_module_warn(const arc_module_t *module, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

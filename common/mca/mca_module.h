@@ -1,0 +1,175 @@
+/*
+ * What Open MPI and the common code know of a component, a descriptor with callbacks, and of each
+ * communicator, a module.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_MODULE_H
+#define MCA_MODULE_H
+
+#include <pthread.h>
+
+#include "mca_call.h"
+#include "param.h"
+#include "queue.h"
+#include "tally.h"
+#include "task.h"
+#include "wait.h"
+
+typedef struct arc_module arc_module_t;
+
+typedef struct arc_component {
+    mca_coll_base_component_t super; /* first: Open MPI's view */
+
+    /* Set by the component. */
+    const arc_param_t *params;
+    size_t params_count;
+    const arc_retired_t *retired;
+    void *config; /* what the parameters are stored in */
+    const int *priority;
+    const int *verbose;
+    const bool *report;
+    const bool *installed_everywhere;
+    const int *setup_calls;
+    const int *timeout;     /* seconds, of agreements; 0: none */
+    int agreement_tag;      /* MCA_COMPAT_TAG_...: its own */
+    const char *choice_key; /* info key, for arc_module_show() (mca_log.h) */
+    const char *const *algorithm_names;
+    size_t algorithms;
+    opal_class_t *module_class; /* derives from arc_module_t */
+    /* Of each slot: NULL if the component has none.  Each has an allreduce. */
+#define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
+    ARC_SLOT_TABLE(X)
+#undef X
+    const struct mca_fold_ops *fold; /* mca_fold.h; NULL: it adds up nothing for others */
+    /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
+    bool (*wanted)(void);
+    /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
+    void (*settled)(arc_module_t *module);
+    /*
+     * A call that is not blocking is started, served or not: the number that is to be
+     * module->number while it is run.  It follows from what `admit` may look at.  May be NULL.
+     */
+    uint64_t (*number)(arc_module_t *module, const arc_call_t *call);
+    /*
+     * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
+     * the order of calls: while module->unsettled is set, not by what pending operations change.
+     */
+    arc_reason_t (*admit)(arc_module_t *module, const arc_call_t *call);
+    /* Set up the module of a persistent request.  Is it served?  All ranks are here together. */
+    arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
+    /* Begin it as a task; NULL: only with waiting.  May be NULL itself. */
+    arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
+    /* The end of that task, which came to `status`: what MPI returns. */
+    int (*directed)(arc_module_t *module, arc_status_t status);
+    const arc_wait_t *(*wait)(const arc_module_t *module);
+    /* module->tags is set: from now on messages have these tags.  May be NULL. */
+    void (*retag)(arc_module_t *module);
+    /* When the module is enabled, in the slot of allreduce, or made for a request: local, cannot
+     * fail. */
+    void (*enabled)(arc_module_t *module);
+
+    /* Ours. */
+    char *param_text[ARC_MAX_PARAMS]; /* of choices and fractions; Open MPI's storage */
+    bool param_refused[ARC_MAX_PARAMS];
+    bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
+    bool param_from_environment[ARC_MAX_PARAMS];
+    bool in_whole_world; /* all processes of MPI_COMM_WORLD have it */
+    bool absence_told;
+    bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
+    pthread_mutex_t lock;
+    arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock`, */
+    struct arc_module *counting;  /* as is the list of those that have a tally */
+} arc_component_t;
+
+/* "lowlat", "quant" */
+static inline const char *arc_component_name(const arc_component_t *component)
+{
+    return component->super.collm_version.mca_component_name;
+}
+
+/* Where a module stands; each step is taken by all ranks of the communicator together. */
+typedef enum arc_phase {
+    ARC_PHASE_FRESH,    /* few calls so far: nothing is agreed on, nothing is held */
+    ARC_PHASE_AGREED,   /* the configuration is the same on all ranks */
+    ARC_PHASE_READY,    /* set up */
+    ARC_PHASE_DECLINED, /* passes everything down, for `declined` */
+    ARC_PHASE_BROKEN,   /* failed in the middle of a call; the communicator's calls are lost */
+} arc_phase_t;
+
+struct arc_module {
+    mca_coll_base_module_t super; /* first: Open MPI's view */
+    arc_component_t *component;
+    struct ompi_communicator_t *comm;
+    /* Of a persistent request (mca_request.h): the communicator's; NULL: it is that one. */
+    arc_module_t *of;
+    bool has_requests; /* some were made, and said what there is to say */
+    bool quiet;        /* what it has to say was said */
+    unsigned wanted;   /* slots, the same on all ranks: by default that of allreduce */
+    unsigned entered;  /* slots: in the chain of components that starts there */
+    unsigned inside;   /* slots: a call of the component below is under way */
+    /* What was in each slot before us. */
+#define X(_name, _call)                                \
+    mca_coll_base_module_##_name##_fn_t below_##_name; \
+    mca_coll_base_module_t *below_##_name##_module;
+    ARC_SLOT_TABLE(X)
+#undef X
+    arc_phase_t phase;
+    bool params_known;   /* to be the same on all ranks, without an agreement */
+    int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
+    arc_reason_t declined;
+    /* Of its agreements; the tag and the time limit are the component's, as a rule. */
+    int agreement_tag;
+    const int *timeout;
+    void *agreement;    /* mca_agreement.c's; NULL: none so far */
+    bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
+    arc_form_t form;    /* of the call under way, */
+    uint64_t number;    /* and its number among those that the component counts */
+    bool unsettled;     /* nonblocking calls were made since the last blocking one */
+    arc_queue_t *queue; /* of these; NULL: there were none */
+    int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
+    arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */
+    struct arc_module *counting_next;
+    struct arc_module **counting_link; /* what points to this module in the list; NULL: not in it */
+};
+OBJ_CLASS_DECLARATION(arc_module_t);
+
+/* A module of the communicator, in no slot; released with OBJ_RELEASE.  NULL: no memory. */
+arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm);
+
+/*
+ * Free memory that messages of the module are sent from or received in, unless one may still be
+ * under way: in a broken module a send cannot be taken back.
+ */
+void arc_module_free(const arc_module_t *module, void *memory);
+
+/* The module counts no more: what it has counted goes to what its component counts. */
+void arc_module_end_tally(arc_module_t *module);
+
+/* The first call of a form is to be counted; false: there is no memory, it will not be. */
+bool arc_module_begin_tally(arc_module_t *module, arc_form_t form);
+
+/* Where calls of a collective in a form are counted; NULL: nowhere. */
+static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_form_t form,
+                                            arc_slot_t collective)
+{
+    return NULL != module->tally[form] || arc_module_begin_tally(module, form)
+               ? &module->tally[form][collective]
+               : NULL;
+}
+
+/*
+ * Count a call of `bytes` bytes on a communicator in ARC_PHASE_FRESH.  Is the communicator still
+ * too young, and the call to be passed down?  A set-up takes as long as some hundred short calls,
+ * and programs and Open MPI itself make communicators for a few.  A long call counts as several,
+ * whose time it takes.  All ranks make the same calls, so all count alike.
+ */
+static inline bool arc_module_is_young(arc_module_t *module, size_t bytes)
+{
+    enum { SHORT_BYTES = 4096 };
+
+    module->calls_to_go -= 1 + (int64_t) (bytes / SHORT_BYTES);
+    return module->calls_to_go > 0;
+}
+
+#endif
