@@ -40,14 +40,6 @@ static uint64_t hash_of(const void *data, size_t bytes)
     return hash;
 }
 
-/* Unless the agreement itself has done so. */
-static void break_module(lowlat_module_t *module, arc_status_t status, const char *details)
-{
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        (void) arc_module_break(&module->base, status, details);
-    }
-}
-
 /* What this process remembers of communicators of this shape, if all ranks remember the same. */
 static arc_status_t recall(lowlat_module_t *module)
 {
@@ -174,7 +166,7 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
     }
     arc_status_t status = recall(module);
     if (ARC_OK != status) {
-        break_module(module, status, " in an agreement on what was learned");
+        (void) arc_module_break(&module->base, status, " in an agreement on what was learned");
         return;
     }
     lowlat_candidates_list(&choice->list, module->net.owners,
@@ -230,7 +222,7 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
     const int count = (int) arc_select_offer(select, values);
     arc_status_t status = arc_module_min(&module->base, values, count);
     if (ARC_OK != status) {
-        break_module(module, status, " in an agreement on times");
+        (void) arc_module_break(&module->base, status, " in an agreement on times");
         return;
     }
     const bool changed = arc_select_take(select, values, (uint64_t) (arc_now_ns() - begin_ns));

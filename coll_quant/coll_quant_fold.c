@@ -168,9 +168,7 @@ int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operati
 
 void coll_quant_fold_release(quant_module_t *module)
 {
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(module->fold.memory);
-    }
+    arc_module_free(&module->base, module->fold.memory);
     if (NULL != module->fold.below) {
         OBJ_RELEASE(module->fold.below);
     }

@@ -88,8 +88,6 @@ int coll_quant_run_halves(quant_module_t *module, const quant_operation_t *opera
         return coll_quant_run_call(module, operation, false);
     }
     const int status = verify_widened(module, operation, &widened);
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(widened.floats); /* otherwise a message may still be under way */
-    }
+    arc_module_free(&module->base, widened.floats);
     return status;
 }

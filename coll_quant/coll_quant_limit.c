@@ -183,9 +183,6 @@ int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operat
 
 void coll_quant_limit_reset(quant_module_t *module)
 {
-    /* A broken module's memory may still belong to a send that cannot be taken back. */
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(module->limit.kept);
-    }
+    arc_module_free(&module->base, module->limit.kept);
     module->limit = (quant_limit_t){0};
 }

@@ -20,18 +20,9 @@
 #include "quant_pipeline.h"
 #include "sizes.h"
 
-static void release_memory(quant_module_t *module)
-{
-    free(module->memory);
-    module->memory = NULL;
-}
-
 void coll_quant_teardown(quant_module_t *module)
 {
-    /* A broken module's buffers may still belong to a send that cannot be taken back. */
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        release_memory(module);
-    }
+    arc_module_free(&module->base, module->memory);
     module->memory = NULL;
     module->task = NULL;
     coll_quant_fold_release(module);
@@ -104,7 +95,8 @@ static void set_up(quant_module_t *module)
     enum { OK, RECALLED, NOT_RECALLED, VALUES };
     uint64_t values[VALUES] = {ok, recalled, ~recalled};
     if (ARC_OK != arc_module_min(base, values, VALUES)) {
-        release_memory(module); /* no message is in it yet */
+        free(module->memory); /* no message is in it yet */
+        module->memory = NULL;
         return;
     }
     if (!values[OK]) {

@@ -198,9 +198,7 @@ static __attribute__((noinline)) int gather_packed(quant_module_t *module, const
                                      numbers->type, block_at(receive, block), receive->count,
                                      receive->type);
     }
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(blocks); /* otherwise a message may still be under way */
-    }
+    arc_module_free(&module->base, blocks);
     return MPI_SUCCESS == status ? error : status;
 }
 

@@ -191,8 +191,6 @@ int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation
     if (MPI_SUCCESS == status && NULL != check.exact) {
         status = act_on_error(module, operation, &check);
     }
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(check.exact); /* otherwise a message may still be under way */
-    }
+    arc_module_free(&module->base, check.exact);
     return status;
 }
