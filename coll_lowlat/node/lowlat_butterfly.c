@@ -110,50 +110,50 @@ static void copy_out(lowlat_task_t *task, unsigned peer, lowlat_range_t range)
  * that a position stages at its beginning, and the number that announces it, is
  * step + 1.
  */
-static void post_step(lowlat_task_t *task, const lowlat_place_t *place)
+static void post_step(lowlat_task_t *task, const lowlat_role_t *role)
 {
-    const unsigned k = place->steps;
+    const unsigned k = role->steps;
 
     if (task->step < k) {
         post_range(task, task->partial,
-                   range_of(task, place->position ^ (1u << task->step), task->step + 1),
+                   range_of(task, role->position ^ (1u << task->step), task->step + 1),
                    task->step + 1);
     } else if (task->step == k) {
-        post_range(task, task->out, range_of(task, place->position, k), k + 1);
+        post_range(task, task->out, range_of(task, role->position, k), k + 1);
     } else {
         const unsigned last = 2 * k - task->step; /* the exchange that we got it in */
-        post_range(task, task->out, range_of(task, place->position ^ (1u << last), last + 1),
+        post_range(task, task->out, range_of(task, role->position ^ (1u << last), last + 1),
                    task->step + 1);
     }
 }
 
 /* Whom we wait for next, and for which number of its flag. */
-static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *n)
+static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_role_t *role, unsigned *n)
 {
-    if (place->is_extra) {
-        *n = 2 * place->steps + 1;
+    if (role->is_extra) {
+        *n = 2 * role->steps + 1;
         return task->group->rank - 1;
     }
     *n = task->step + 1;
-    return task->folded ? lowlat_partner(place, lowlat_exchange_of(place, task->step))
+    return task->folded ? lowlat_partner(role, lowlat_exchange_of(role, task->step))
                         : task->group->rank + 1;
 }
 
 /* What the peer staged has arrived: use it. */
-static void take_range(lowlat_task_t *task, const lowlat_place_t *place, unsigned peer)
+static void take_range(lowlat_task_t *task, const lowlat_role_t *role, unsigned peer)
 {
-    const unsigned exchange = lowlat_exchange_of(place, task->step);
+    const unsigned exchange = lowlat_exchange_of(role, task->step);
 
     if (!task->folded) {
         add_range(task, peer, (lowlat_range_t){0, task->count}, false);
         task->folded = true;
         return;
     }
-    if (task->step < place->steps) {
-        add_range(task, peer, range_of(task, place->position, exchange + 1),
-                  lowlat_is_upper(place, exchange));
+    if (task->step < role->steps) {
+        add_range(task, peer, range_of(task, role->position, exchange + 1),
+                  lowlat_is_upper(role, exchange));
     } else {
-        copy_out(task, peer, range_of(task, place->position ^ (1u << exchange), exchange + 1));
+        copy_out(task, peer, range_of(task, role->position ^ (1u << exchange), exchange + 1));
     }
     task->step += 1;
 }
@@ -161,25 +161,25 @@ static void take_range(lowlat_task_t *task, const lowlat_place_t *place, unsigne
 static arc_status_t butterfly_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
     unsigned n = 0;
 
-    while (place.is_extra || task->step < 2 * place.steps) {
-        if (!place.is_extra && task->folded && task->posted <= task->step) {
-            post_step(task, &place);
+    while (role.is_extra || task->step < 2 * role.steps) {
+        if (!role.is_extra && task->folded && task->posted <= task->step) {
+            post_step(task, &role);
         }
-        const unsigned peer = awaited_peer(task, &place, &n);
+        const unsigned peer = awaited_peer(task, &role, &n);
         if (!lowlat_flag_reached(task, peer, LOWLAT_STAGED, n)) {
             return ARC_IN_PROGRESS;
         }
-        if (place.is_extra) {
+        if (role.is_extra) {
             copy_out(task, peer, (lowlat_range_t){0, task->count});
             return ARC_OK;
         }
-        take_range(task, &place, peer);
+        take_range(task, &role, peer);
     }
-    if (place.is_proxy) {
-        post_step(task, &place);
+    if (role.is_proxy) {
+        post_step(task, &role);
     }
     return ARC_OK;
 }
@@ -187,9 +187,9 @@ static arc_status_t butterfly_progress(arc_task_t *base)
 static bool butterfly_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
     unsigned n = 0;
-    const unsigned peer = awaited_peer(task, &place, &n);
+    const unsigned peer = awaited_peer(task, &role, &n);
 
     return peer == rank && !lowlat_flag_reached(task, peer, LOWLAT_STAGED, n);
 }
@@ -203,17 +203,17 @@ void lowlat_butterfly_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = butterfly_progress,
                                        .waits_for = butterfly_waits_for};
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
 
     assert(task->span_bytes <= lowlat_butterfly_max_bytes(task->group));
     task->partial = task->in;
     task->step = 0;
     task->posted = 0;
-    task->folded = !place.is_proxy;
-    lowlat_task_begin(task, &ops, 2 * place.steps + 1);
-    if (place.is_extra) {
+    task->folded = !role.is_proxy;
+    lowlat_task_begin(task, &ops, 2 * role.steps + 1);
+    if (role.is_extra) {
         post_range(task, task->in, (lowlat_range_t){0, task->count}, 1);
     } else if (task->folded) {
-        post_step(task, &place);
+        post_step(task, &role);
     }
 }

@@ -32,14 +32,14 @@ void lowlat_half_butterfly_start(lowlat_task_t *task);
 size_t lowlat_butterfly_max_bytes(const lowlat_group_t *group);
 void lowlat_butterfly_start(lowlat_task_t *task);
 
-/* The place of a rank. */
-typedef struct lowlat_place {
+/* What a rank does. */
+typedef struct lowlat_role {
     unsigned steps;    /* k: exchanges of a position */
     unsigned extras;   /* e */
     unsigned position; /* of an extra: that of its proxy */
     bool is_extra;
     bool is_proxy;
-} lowlat_place_t;
+} lowlat_role_t;
 
 static inline unsigned lowlat_steps(unsigned ranks)
 {
@@ -50,12 +50,12 @@ static inline unsigned lowlat_steps(unsigned ranks)
     return steps;
 }
 
-static inline lowlat_place_t lowlat_place(unsigned rank, unsigned ranks)
+static inline lowlat_role_t lowlat_role(unsigned rank, unsigned ranks)
 {
     const unsigned steps = lowlat_steps(ranks);
     const unsigned extras = ranks - (1u << steps);
     const bool paired = rank < 2 * extras;
-    return (lowlat_place_t){
+    return (lowlat_role_t){
         .steps = steps,
         .extras = extras,
         .position = paired ? rank / 2 : rank - extras,
@@ -65,20 +65,20 @@ static inline lowlat_place_t lowlat_place(unsigned rank, unsigned ranks)
 }
 
 /* The rank at a position; of a pair, the proxy. */
-static inline unsigned lowlat_rank_at(const lowlat_place_t *place, unsigned position)
+static inline unsigned lowlat_rank_at(const lowlat_role_t *role, unsigned position)
 {
-    return position < place->extras ? 2 * position : position + place->extras;
+    return position < role->extras ? 2 * position : position + role->extras;
 }
 
-static inline unsigned lowlat_partner(const lowlat_place_t *place, unsigned step)
+static inline unsigned lowlat_partner(const lowlat_role_t *role, unsigned step)
 {
-    return lowlat_rank_at(place, place->position ^ (1u << step));
+    return lowlat_rank_at(role, role->position ^ (1u << step));
 }
 
 /* The exchange of step 0 .. 2k-1 of a butterfly: 0 .. k-1 and back. */
-static inline unsigned lowlat_exchange_of(const lowlat_place_t *place, unsigned step)
+static inline unsigned lowlat_exchange_of(const lowlat_role_t *role, unsigned step)
 {
-    return step < place->steps ? step : 2 * place->steps - 1 - step;
+    return step < role->steps ? step : 2 * role->steps - 1 - step;
 }
 
 /* What a position is responsible for before exchange `step` of a butterfly; see there. */
@@ -86,9 +86,9 @@ lowlat_range_t lowlat_butterfly_range(unsigned position, unsigned step, size_t e
                                       size_t line_elems);
 
 /* Does our group come after that of our partner in exchange `step`? */
-static inline bool lowlat_is_upper(const lowlat_place_t *place, unsigned step)
+static inline bool lowlat_is_upper(const lowlat_role_t *role, unsigned step)
 {
-    return place->position >> step & 1;
+    return role->position >> step & 1;
 }
 
 #endif

@@ -67,13 +67,13 @@ static const void *data_of(const lowlat_task_t *task, unsigned rank, unsigned sl
 }
 
 /* Whom we wait for next, and for which of its slots. */
-static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_place_t *place, unsigned *slot)
+static unsigned awaited_peer(const lowlat_task_t *task, const lowlat_role_t *role, unsigned *slot)
 {
-    *slot = place->is_extra ? place->steps : task->step;
-    if (place->is_extra) {
+    *slot = role->is_extra ? role->steps : task->step;
+    if (role->is_extra) {
         return task->group->rank - 1;
     }
-    return task->folded ? lowlat_partner(place, task->step) : task->group->rank + 1;
+    return task->folded ? lowlat_partner(role, task->step) : task->group->rank + 1;
 }
 
 /* out = left op right, of which one is `partial` and the other the slot of a peer. */
@@ -91,28 +91,28 @@ static void add_slot(lowlat_task_t *task, const void *peers, bool peer_is_left)
 static arc_status_t half_butterfly_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
     unsigned slot = 0;
 
-    while (place.is_extra || task->step < place.steps) {
+    while (role.is_extra || task->step < role.steps) {
         if (task->folded && task->posted <= task->step) {
             post_partial(task, task->step);
         }
-        const unsigned peer = awaited_peer(task, &place, &slot);
+        const unsigned peer = awaited_peer(task, &role, &slot);
         if (!has_arrived(task, peer, slot)) {
             return ARC_IN_PROGRESS;
         }
-        if (place.is_extra) {
+        if (role.is_extra) {
             lowlat_copy_out(task, data_of(task, peer, slot), 0, task->count);
             return ARC_OK;
         }
         add_slot(task, data_of(task, peer, slot),
-                 task->folded && lowlat_is_upper(&place, task->step));
+                 task->folded && lowlat_is_upper(&role, task->step));
         task->step += task->folded;
         task->folded = true;
     }
-    if (place.is_proxy) {
-        post_partial(task, place.steps);
+    if (role.is_proxy) {
+        post_partial(task, role.steps);
     }
     return ARC_OK;
 }
@@ -120,9 +120,9 @@ static arc_status_t half_butterfly_progress(arc_task_t *base)
 static bool half_butterfly_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
     unsigned slot = 0;
-    const unsigned peer = awaited_peer(task, &place, &slot);
+    const unsigned peer = awaited_peer(task, &role, &slot);
 
     return peer == rank && !has_arrived(task, peer, slot);
 }
@@ -136,14 +136,14 @@ void lowlat_half_butterfly_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = half_butterfly_progress,
                                        .waits_for = half_butterfly_waits_for};
-    const lowlat_place_t place = lowlat_place(task->group->rank, task->group->ranks);
+    const lowlat_role_t role = lowlat_role(task->group->rank, task->group->ranks);
 
     assert(task->span_bytes <= lowlat_half_butterfly_max_bytes(task->group));
     task->partial = task->in;
     task->step = 0;
     task->posted = 0;
-    task->folded = !place.is_proxy;
-    lowlat_task_begin(task, &ops, place.steps + 1);
+    task->folded = !role.is_proxy;
+    lowlat_task_begin(task, &ops, role.steps + 1);
     if (task->folded) {
         post_partial(task, 0);
     }

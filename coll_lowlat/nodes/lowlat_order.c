@@ -20,10 +20,10 @@ static_assert((int) LOWLAT_ORDER_NODES <= (int) ABSENT, "a place is a number bel
 
 static unsigned vertex_of(unsigned node, unsigned nodes)
 {
-    const lowlat_place_t place = lowlat_place(node, nodes);
-    const unsigned vertex = (1u << place.steps) + place.position;
+    const lowlat_role_t role = lowlat_role(node, nodes);
+    const unsigned vertex = (1u << role.steps) + role.position;
 
-    return place.is_proxy || place.is_extra ? 2 * vertex + place.is_extra : vertex;
+    return role.is_proxy || role.is_extra ? 2 * vertex + role.is_extra : vertex;
 }
 
 static unsigned sibling_of(unsigned vertex)

@@ -14,69 +14,69 @@ static lowlat_move_t move_nothing(void)
     return (lowlat_move_t){.to = 0};
 }
 
-static lowlat_move_t doubling_exchange(const lowlat_place_t *place, unsigned step, size_t elems,
+static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
                                        size_t line_elems)
 {
     (void) line_elems;
-    return (lowlat_move_t){.to = lowlat_partner(place, step),
+    return (lowlat_move_t){.to = lowlat_partner(role, step),
                            .sent = {0, elems},
-                           .from = lowlat_partner(place, step),
+                           .from = lowlat_partner(role, step),
                            .received = {0, elems},
                            .adds = true,
-                           .peers_is_left = lowlat_is_upper(place, step)};
+                           .peers_is_left = lowlat_is_upper(role, step)};
 }
 
 /*
  * Steps of a position: 0 .. k-1 halve, k .. 2k-1 double.  What is sent in the one is what
  * comes in the other.
  */
-static lowlat_move_t halving_exchange(const lowlat_place_t *place, unsigned step, size_t elems,
+static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
                                       size_t line_elems)
 {
-    const unsigned exchange = lowlat_exchange_of(place, step);
-    const bool halves = step < place->steps;
+    const unsigned exchange = lowlat_exchange_of(role, step);
+    const bool halves = step < role->steps;
     const lowlat_range_t own =
-        lowlat_butterfly_range(place->position, exchange + 1, elems, line_elems);
+        lowlat_butterfly_range(role->position, exchange + 1, elems, line_elems);
     const lowlat_range_t partners =
-        lowlat_butterfly_range(place->position ^ (1u << exchange), exchange + 1, elems, line_elems);
+        lowlat_butterfly_range(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
 
-    return (lowlat_move_t){.to = lowlat_partner(place, exchange),
+    return (lowlat_move_t){.to = lowlat_partner(role, exchange),
                            .sent = halves ? partners : own,
-                           .from = lowlat_partner(place, exchange),
+                           .from = lowlat_partner(role, exchange),
                            .received = halves ? own : partners,
                            .adds = halves,
-                           .peers_is_left = lowlat_is_upper(place, exchange)};
+                           .peers_is_left = lowlat_is_upper(role, exchange)};
 }
 
 /*
  * `steps` exchanges of the positions, between the fold and its end: an extra gives its
  * vector to its proxy, and gets the sum.
  */
-static bool move_with_fold(const lowlat_place_t *place, unsigned node, unsigned steps,
-                           lowlat_move_t (*exchange_of)(const lowlat_place_t *place, unsigned step,
+static bool move_with_fold(const lowlat_role_t *role, unsigned node, unsigned steps,
+                           lowlat_move_t (*exchange_of)(const lowlat_role_t *role, unsigned step,
                                                         size_t elems, size_t line_elems),
                            unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
 {
     *move = move_nothing();
-    if (place->is_extra) {
+    if (role->is_extra) {
         move->to = node - 1;
         move->from = node - 1;
         move->sent.end = 0 == step ? elems : 0;
         move->received.end = 1 == step ? elems : 0;
         return step < 2;
     }
-    if (place->is_proxy && 0 == step) {
+    if (role->is_proxy && 0 == step) {
         move->from = node + 1;
         move->received.end = elems;
         move->adds = true;
         return true;
     }
-    const unsigned exchange = step - place->is_proxy;
+    const unsigned exchange = step - role->is_proxy;
     if (exchange < steps) {
-        *move = exchange_of(place, exchange, elems, line_elems);
+        *move = exchange_of(role, exchange, elems, line_elems);
         return true;
     }
-    if (place->is_proxy && exchange == steps) {
+    if (role->is_proxy && exchange == steps) {
         move->to = node + 1;
         move->sent.end = elems;
         return true;
@@ -87,15 +87,15 @@ static bool move_with_fold(const lowlat_place_t *place, unsigned node, unsigned 
 bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
                               size_t line_elems, lowlat_move_t *move)
 {
-    const lowlat_place_t place = lowlat_place(node, nodes);
-    return move_with_fold(&place, node, place.steps, doubling_exchange, step, elems, line_elems,
+    const lowlat_role_t role = lowlat_role(node, nodes);
+    return move_with_fold(&role, node, role.steps, doubling_exchange, step, elems, line_elems,
                           move);
 }
 
 bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move)
 {
-    const lowlat_place_t place = lowlat_place(node, nodes);
-    return move_with_fold(&place, node, 2 * place.steps, halving_exchange, step, elems, line_elems,
+    const lowlat_role_t role = lowlat_role(node, nodes);
+    return move_with_fold(&role, node, 2 * role.steps, halving_exchange, step, elems, line_elems,
                           move);
 }
