@@ -7,10 +7,9 @@
 #define COLL_LOWLAT_H
 
 #include "coll_lowlat_book.h"
-#include "coll_lowlat_choice.h"
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
-#include "coll_lowlat_net.h"
+#include "coll_lowlat_puts.h"
 #include "cores.h"
 #include "lowlat_net.h"
 #include "lowlat_pipe.h"
@@ -48,9 +47,9 @@ typedef struct lowlat_module {
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
-    lowlat_port_t *port;     /* puts instead of these messages; NULL: none */
-    unsigned char *scratch;  /* of the exchanges */
-    lowlat_choice_t *choice; /* between nodes, unless an algorithm is forced; or NULL */
+    lowlat_port_t *port;          /* puts instead of these messages; NULL: none */
+    unsigned char *scratch;       /* of the exchanges */
+    struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;
     arc_wait_t wait;
     lowlat_share_t share;
@@ -155,12 +154,6 @@ void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 
 /* The same, arenas of `arena_bytes`, which are more than there are. */
 void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes);
-
-/* Compile the selection anew, and say what it is now. */
-void coll_lowlat_announce(lowlat_module_t *module);
-
-/* Have MPI_Comm_get_info tell what is selected. */
-void coll_lowlat_show(const lowlat_module_t *module);
 
 /*
  * After a call that made until_look negative, all ranks together: look whether staging is still

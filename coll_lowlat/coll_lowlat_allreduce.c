@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_choice.h"
+#include "coll_lowlat_net.h"
 #include "float_env.h"
 #include "lowlat_memory.h"
 #include "lowlat_turn.h"

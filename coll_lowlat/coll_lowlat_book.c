@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coll_lowlat.h"
+#include "lowlat_candidates.h"
 
 /* The words of the file; of each algorithm for several nodes that without and with leaders. */
 static const char *const candidates[] = {"below",

@@ -9,9 +9,24 @@
 #ifndef COLL_LOWLAT_BOOK_H
 #define COLL_LOWLAT_BOOK_H
 
+#include "select.h"
 #include "select_file.h"
 
-struct lowlat_shape;
+/* What decides how fast the candidates are, as far as the communicator does. */
+typedef struct lowlat_shape {
+    uint32_t nodes;
+    uint32_t least_ranks; /* of a node */
+    uint32_t most_ranks;
+    uint32_t puts; /* or messages */
+} lowlat_shape_t;
+
+/* What communicators of a shape have learned. */
+typedef struct lowlat_learned {
+    struct {
+        uint32_t chosen;                         /* the number of a candidate */
+        uint64_t call_ns[ARC_SELECT_CANDIDATES]; /* 0: not known */
+    } of[ARC_SELECT_CLASSES]; /* a class of which no time is known has learned nothing */
+} lowlat_learned_t;
 
 typedef struct lowlat_book {
     arc_learned_t learned; /* from the file; empty if there is none */
@@ -25,6 +40,6 @@ void lowlat_book_read(lowlat_book_t *book);
 void lowlat_book_close(lowlat_book_t *book);
 
 /* The name of the candidate that the file has for a class, or NULL. */
-const char *lowlat_book_find(const struct lowlat_shape *shape, unsigned class);
+const char *lowlat_book_find(const lowlat_shape_t *shape, unsigned class);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "agreement.h"
-#include "coll_lowlat.h"
+#include "coll_lowlat_choice.h"
 #include "coll_lowlat_settled.h"
 #include "hash.h"
 #include "sizes.h"
@@ -126,7 +126,11 @@ static const char *origin_of(const lowlat_choice_t *choice, unsigned class)
     return select->rounds > 0 || 0 != least_ns(choice, class) ? "learned" : "expected";
 }
 
-void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size_t text_bytes)
+/*
+ * "doubling to 6143 bytes (expected), direct to any length (learned)"; expected: nothing was
+ * measured so far.
+ */
+static void describe(const lowlat_choice_t *choice, char *text, size_t text_bytes)
 {
     size_t used = 0;
 
@@ -148,12 +152,25 @@ void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size
     }
 }
 
+void coll_lowlat_show(const lowlat_module_t *module)
+{
+    char text[ARC_SHOWN_BYTES];
+
+    if (NULL == module->choice) {
+        lowlat_map_describe(&module->map, text, sizeof text);
+    } else {
+        const int used = snprintf(text, sizeof text, "%u nodes: ", module->topology.nodes);
+        describe(module->choice, text + used, sizeof text - (size_t) used);
+    }
+    arc_module_show(&module->base, text);
+}
+
 static void log_choices(const lowlat_module_t *module)
 {
     enum { TEXT_BYTES = 400 };
     char text[TEXT_BYTES];
 
-    coll_lowlat_choice_describe(module->choice, text, sizeof text);
+    describe(module->choice, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
 }
 

@@ -10,26 +10,8 @@
 #ifndef COLL_LOWLAT_CHOICE_H
 #define COLL_LOWLAT_CHOICE_H
 
+#include "coll_lowlat.h"
 #include "lowlat_candidates.h"
-#include "mca_module.h"
-
-struct lowlat_module;
-
-/* What decides how fast the candidates are, as far as the communicator does. */
-typedef struct lowlat_shape {
-    uint32_t nodes;
-    uint32_t least_ranks; /* of a node */
-    uint32_t most_ranks;
-    uint32_t puts; /* or messages */
-} lowlat_shape_t;
-
-/* What communicators of a shape have learned. */
-typedef struct lowlat_learned {
-    struct {
-        uint32_t chosen;                         /* the number of a candidate */
-        uint64_t call_ns[ARC_SELECT_CANDIDATES]; /* 0: not known */
-    } of[ARC_SELECT_CLASSES]; /* a class of which no time is known has learned nothing */
-} lowlat_learned_t;
 
 typedef struct lowlat_choice {
     lowlat_shape_t shape;
@@ -41,28 +23,25 @@ typedef struct lowlat_choice {
 
 /* Memory for the choice, module->choice, of a communicator on several nodes.  False: there is none.
  */
-bool coll_lowlat_choice_make(struct lowlat_module *module);
-void coll_lowlat_choice_release(struct lowlat_module *module);
-
-/*
- * "doubling to 6143 bytes (expected), direct to any length (learned)"; expected: nothing was
- * measured so far.
- */
-void coll_lowlat_choice_describe(const lowlat_choice_t *choice, char *text, size_t text_bytes);
+bool coll_lowlat_choice_make(lowlat_module_t *module);
+void coll_lowlat_choice_release(lowlat_module_t *module);
 
 /* Begin, when the network is ready; all ranks take part.  Breaks the module if that fails. */
-void coll_lowlat_choice_begin(struct lowlat_module *module);
+void coll_lowlat_choice_begin(lowlat_module_t *module);
 
 /*
  * Of a call that is not blocking, and that nobody times: the candidate that is chosen, or where
  * that is the component below, the best of ours as far as that is known.
  */
-unsigned coll_lowlat_choice_served(const struct lowlat_module *module, unsigned class);
+unsigned coll_lowlat_choice_served(const lowlat_module_t *module, unsigned class);
 
 /*
  * After a timed call that ended the round of a class: agree with the other ranks on the times, and
  * go on with what follows from them.  Breaks the module if that fails.
  */
-void coll_lowlat_choice_agree(struct lowlat_module *module, unsigned class);
+void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class);
+
+/* Have MPI_Comm_get_info tell what is selected. */
+void coll_lowlat_show(const lowlat_module_t *module);
 
 #endif

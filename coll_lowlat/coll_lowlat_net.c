@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"

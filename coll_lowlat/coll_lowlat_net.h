@@ -6,29 +6,27 @@
 #ifndef COLL_LOWLAT_NET_H
 #define COLL_LOWLAT_NET_H
 
-#include "coll_lowlat_puts.h"
-
-struct lowlat_module;
+#include "coll_lowlat.h"
 
 /* base->tags, if there are any, are those of messages from now on. */
 void lowlat_net_retag(arc_module_t *base);
 
 /* The streams, of messages, and buffers of the exchanges.  False: no memory. */
-bool lowlat_net_make(struct lowlat_module *module);
+bool lowlat_net_make(lowlat_module_t *module);
 
 /*
  * Puts instead of messages, if that is wanted and all ranks can.  All ranks take part and all come
  * to the same end.
  */
-void lowlat_net_connect(struct lowlat_module *module);
+void lowlat_net_connect(lowlat_module_t *module);
 
 /* Undo all; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
-void lowlat_net_release(struct lowlat_module *module, bool keeps);
+void lowlat_net_release(lowlat_module_t *module, bool keeps);
 
 /* A rank to which the connection for puts is broken, or as many as there are ranks. */
-unsigned lowlat_net_lost(const struct lowlat_module *module);
+unsigned lowlat_net_lost(const lowlat_module_t *module);
 
 /* For the log: "messages; ", "puts over rc,dc; ", or "" on one node. */
-const char *lowlat_net_text(const struct lowlat_module *module);
+const char *lowlat_net_text(const lowlat_module_t *module);
 
 #endif

@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_choice.h"
 #include "mca_below.h"
 #include "mca_half.h"
 #include "mca_request.h"

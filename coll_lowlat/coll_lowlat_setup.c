@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_choice.h"
+#include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
@@ -89,29 +90,10 @@ static void log_ready(const lowlat_module_t *module)
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
-void coll_lowlat_show(const lowlat_module_t *module)
-{
-    char text[ARC_SHOWN_BYTES];
-
-    if (NULL == module->choice) {
-        lowlat_map_describe(&module->map, text, sizeof text);
-    } else {
-        const int used = snprintf(text, sizeof text, "%u nodes: ", module->topology.nodes);
-        coll_lowlat_choice_describe(module->choice, text + used, sizeof text - (size_t) used);
-    }
-    arc_module_show(&module->base, text);
-}
-
 static void announce(const lowlat_module_t *module)
 {
     log_ready(module);
     coll_lowlat_show(module);
-}
-
-void coll_lowlat_announce(lowlat_module_t *module)
-{
-    compile_map(module);
-    announce(module);
 }
 
 /* What this rank needs before it can take part.  The reason if something is missing. */
@@ -283,6 +265,27 @@ void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *
         coll_lowlat_teardown(module);
         lowlat_pool_trim(&mca_coll_lowlat_component.pool);
     }
+}
+
+int coll_lowlat_look(lowlat_module_t *module)
+{
+    if (!module->looked) {
+        lowlat_staging_look(&module->group);
+        module->looked = true;
+        module->until_look = 0; /* read what all have told after the next call */
+        return MPI_SUCCESS;
+    }
+    module->looked = false;
+    module->until_look = LOWLAT_STAGING_CALLS;
+    if (lowlat_staging_changed(&module->group)) {
+        coll_lowlat_staging_try(module);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
+        compile_map(module);
+        announce(module);
+    }
+    return MPI_SUCCESS;
 }
 
 void coll_lowlat_teardown(lowlat_module_t *module)

@@ -61,8 +61,7 @@ static arc_status_t run_task(void *context, lowlat_task_t *task)
     return arc_wait_run((const arc_wait_t *) context, &task->task);
 }
 
-/* Find out what is fastest here, now.  All ranks together, between two operations. */
-static void try_ways(lowlat_module_t *module)
+void coll_lowlat_staging_try(lowlat_module_t *module)
 {
     arc_status_t status = lowlat_staging_try(&module->group, run_task, &module->wait);
 
@@ -89,27 +88,7 @@ void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember)
                                         : (lowlat_way_t) (config->staging - 1));
         group->way = lowlat_staging_way(group);
     } else if (!all_remember) {
-        try_ways(module);
+        coll_lowlat_staging_try(module);
     }
     module->until_look = is_open ? LOWLAT_STAGING_CALLS : INT64_MAX;
-}
-
-int coll_lowlat_look(lowlat_module_t *module)
-{
-    if (!module->looked) {
-        lowlat_staging_look(&module->group);
-        module->looked = true;
-        module->until_look = 0; /* read what all have told after the next call */
-        return MPI_SUCCESS;
-    }
-    module->looked = false;
-    module->until_look = LOWLAT_STAGING_CALLS;
-    if (lowlat_staging_changed(&module->group)) {
-        try_ways(module);
-        if (ARC_PHASE_BROKEN == module->base.phase) {
-            return arc_module_broken_error();
-        }
-        coll_lowlat_announce(module);
-    }
-    return MPI_SUCCESS;
 }

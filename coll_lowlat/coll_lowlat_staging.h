@@ -28,4 +28,8 @@ bool coll_lowlat_staging_recall(lowlat_module_t *module);
  */
 void coll_lowlat_staging_choose(lowlat_module_t *module, bool all_remember);
 
+/* Find out what is fastest here, now.  All ranks together, between two operations.  May break the
+ * module. */
+void coll_lowlat_staging_try(lowlat_module_t *module);
+
 #endif
