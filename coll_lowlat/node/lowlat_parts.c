@@ -158,8 +158,10 @@ bool lowlat_parts_gather(lowlat_task_t *task)
     return true;
 }
 
-bool lowlat_parts_waits_for(const lowlat_task_t *task, unsigned rank)
+bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank)
 {
+    const lowlat_task_t *task = (const lowlat_task_t *) base;
+
     if (rank == task->group->rank) {
         return false;
     }

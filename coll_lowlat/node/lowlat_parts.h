@@ -58,7 +58,7 @@ bool lowlat_parts_complete(lowlat_task_t *task);
 /* Cannot wait: `chunk` is the next one, and its part is complete. */
 void lowlat_parts_publish(lowlat_task_t *task, size_t chunk);
 
-/* Is `rank` behind in what the next actions wait for? */
-bool lowlat_parts_waits_for(const lowlat_task_t *task, unsigned rank);
+/* Of these tasks: is `rank` behind in what the next actions wait for? */
+bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
 
 #endif

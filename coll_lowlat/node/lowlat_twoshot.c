@@ -50,11 +50,6 @@ static arc_status_t twoshot_progress(arc_task_t *base)
     return ARC_OK;
 }
 
-static bool twoshot_waits_for(const arc_task_t *base, unsigned rank)
-{
-    return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
-}
-
 size_t lowlat_twoshot_max_bytes(const lowlat_group_t *group)
 {
     (void) group;
@@ -64,7 +59,7 @@ size_t lowlat_twoshot_max_bytes(const lowlat_group_t *group)
 void lowlat_twoshot_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = twoshot_progress,
-                                       .waits_for = twoshot_waits_for};
+                                       .waits_for = lowlat_parts_waits_for};
 
     lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
                        lowlat_line_elems(task->reducer->stride_bytes));

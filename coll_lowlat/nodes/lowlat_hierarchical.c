@@ -174,11 +174,6 @@ static void start_phases(lowlat_task_t *task, const arc_task_ops_t *ops)
     task->exchanged = 0;
 }
 
-static bool waits_for(const arc_task_t *base, unsigned rank)
-{
-    return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
-}
-
 static unsigned awaits(const arc_task_t *base)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
@@ -218,7 +213,7 @@ static void give_up(arc_task_t *base)
     void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
     {                                                                            \
         static const arc_task_ops_t ops = {.progress = _schedule##_progress,     \
-                                           .waits_for = waits_for,               \
+                                           .waits_for = lowlat_parts_waits_for,  \
                                            .awaits = awaits,                     \
                                            .abort = give_up};                    \
         start_phases(task, &ops);                                                \

@@ -212,11 +212,6 @@ static arc_status_t unstaged_progress(arc_task_t *base)
     return status;
 }
 
-static bool waits_for(const arc_task_t *base, unsigned rank)
-{
-    return lowlat_parts_waits_for((const lowlat_task_t *) base, rank);
-}
-
 static bool waits_for_nobody(const arc_task_t *base, unsigned rank)
 {
     (void) base;
@@ -269,8 +264,10 @@ static bool is_unstaged(const lowlat_task_t *task)
 
 static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, size_t row_elems)
 {
-    static const arc_task_ops_t staged = {
-        .progress = staged_progress, .waits_for = waits_for, .awaits = awaits, .abort = give_up};
+    static const arc_task_ops_t staged = {.progress = staged_progress,
+                                          .waits_for = lowlat_parts_waits_for,
+                                          .awaits = awaits,
+                                          .abort = give_up};
 
     task->exchanged = 0;
     lowlat_parts_begin(task, &staged, elems * task->reducer->stride_bytes, owners, row_elems);
