@@ -14,10 +14,20 @@
 #include "lowlat_staging.h"
 #include "lowlat_twoshot.h"
 
+/* Between nodes a message has any length. */
+static size_t max_bytes_between(const lowlat_group_t *group)
+{
+    return NULL != group->net ? SIZE_MAX : 0;
+}
+
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 #define X(_id, _prefix, _name, _reproducible, _description) \
     {_name, _description, _reproducible, _prefix##_max_bytes, _prefix##_start},
-    LOWLAT_ALGORITHM_TABLE(X)
+    LOWLAT_NODE_TABLE(X)
+#undef X
+#define X(_id, _prefix, _name, _reproducible, _description) \
+    {_name, _description, _reproducible, max_bytes_between, _prefix##_start},
+        LOWLAT_NODES_TABLE(X)
 #undef X
 };
 

@@ -206,10 +206,6 @@ static void give_up(arc_task_t *base)
                                                  .completed = completed_chunks}; \
         return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);   \
     }                                                                            \
-    size_t lowlat_##_schedule##_max_bytes(const lowlat_group_t *group)           \
-    {                                                                            \
-        return NULL != group->net ? SIZE_MAX : 0;                                \
-    }                                                                            \
     void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
     {                                                                            \
         static const arc_task_ops_t ops = {.progress = _schedule##_progress,     \

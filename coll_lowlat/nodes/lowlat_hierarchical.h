@@ -9,10 +9,7 @@
 
 #include "lowlat.h"
 
-size_t lowlat_doubling_max_bytes(const lowlat_group_t *group);
 void lowlat_doubling_start(lowlat_task_t *task);
-
-size_t lowlat_halving_max_bytes(const lowlat_group_t *group);
 void lowlat_halving_start(lowlat_task_t *task);
 
 /* How the nodes' sums of a chunk travel between them: what the phases in the node need of it. */

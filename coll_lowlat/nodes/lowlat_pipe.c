@@ -306,11 +306,6 @@ static void start(lowlat_task_t *task)
 
 /* ---- the algorithms ---- */
 
-size_t lowlat_direct_max_bytes(const lowlat_group_t *group)
-{
-    return NULL != group->net ? SIZE_MAX : 0;
-}
-
 void lowlat_direct_start(lowlat_task_t *task)
 {
     const lowlat_net_t *net = task->group->net;
@@ -321,11 +316,6 @@ void lowlat_direct_start(lowlat_task_t *task)
     } else {
         start(task);
     }
-}
-
-size_t lowlat_ring_max_bytes(const lowlat_group_t *group)
-{
-    return NULL != group->net ? SIZE_MAX : 0;
 }
 
 void lowlat_ring_start(lowlat_task_t *task)

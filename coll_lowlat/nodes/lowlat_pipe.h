@@ -22,10 +22,7 @@ size_t lowlat_pipe_memory_bytes(const struct lowlat_net *net);
  */
 void lowlat_pipe_init(struct lowlat_net *net, void *memory);
 
-size_t lowlat_direct_max_bytes(const lowlat_group_t *group);
 void lowlat_direct_start(lowlat_task_t *task);
-
-size_t lowlat_ring_max_bytes(const lowlat_group_t *group);
 void lowlat_ring_start(lowlat_task_t *task);
 
 /*
