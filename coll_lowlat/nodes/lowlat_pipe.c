@@ -212,13 +212,6 @@ static arc_status_t unstaged_progress(arc_task_t *base)
     return status;
 }
 
-static bool waits_for_nobody(const arc_task_t *base, unsigned rank)
-{
-    (void) base;
-    (void) rank;
-    return false;
-}
-
 static unsigned awaits(const arc_task_t *base)
 {
     const lowlat_net_t *net = ((const lowlat_task_t *) base)->group->net;
@@ -284,7 +277,7 @@ static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, siz
 static void start(lowlat_task_t *task)
 {
     static const arc_task_ops_t unstaged = {.progress = unstaged_progress,
-                                            .waits_for = waits_for_nobody,
+                                            .waits_for = lowlat_parts_waits_for,
                                             .awaits = awaits,
                                             .abort = give_up};
     const lowlat_net_t *net = task->group->net;
