@@ -9,7 +9,6 @@
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
-#include "coll_lowlat_puts.h"
 #include "cores.h"
 #include "lowlat_net.h"
 #include "lowlat_pipe.h"
@@ -26,7 +25,7 @@
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
-    lowlat_puts_t *puts; /* NULL: not wanted, or ... */
+    struct lowlat_puts *puts; /* NULL: not wanted, or ... */
     const char *why_no_puts;
     bool told_of_messages; /* that they are used instead; once is enough */
     lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t */
@@ -47,7 +46,7 @@ typedef struct lowlat_module {
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
-    lowlat_port_t *port;          /* puts instead of these messages; NULL: none */
+    struct lowlat_port *port;     /* puts instead of these messages; NULL: none */
     unsigned char *scratch;       /* of the exchanges */
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;

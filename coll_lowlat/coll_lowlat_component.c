@@ -9,6 +9,7 @@
 #include "coll_lowlat.h"
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_net.h"
+#include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "mca_component.h"

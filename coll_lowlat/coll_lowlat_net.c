@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "coll_lowlat_net.h"
+#include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"

@@ -1,66 +1,44 @@
 /*
- * What the windows of a process share: UCX's worker, and who drives it.
- *
- * When a communicator is freed, peers may still put into its window: credits that nobody waits
- * for.  So the window says goodbye and goes to a list; from there it is freed when all
- * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
- * end of the process a peer is waited for only for a while: it may be dead.
- *
- * Open MPI's progress function drives the worker while a set-up is under way or there are ports
- * that are connected, and else does not know it.
- *
- * After a set-up whose partners did not all reach each other there are no new ports: it would take
- * as long for every communicator.  The port of that set-up, the worker and UCX stay as they are to
- * the end of the process (ucx_worker_close()).
+ * What puts between nodes need of UCX.  Puts are optional: a build without UCX has none, and this
+ * header and coll_lowlat_puts.h stand for them.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef COLL_LOWLAT_PORT_H
 #define COLL_LOWLAT_PORT_H
 
-#include <pthread.h>
+#include "coll_lowlat.h"
 
-#include "coll_lowlat_puts.h"
-#include "put_stream.h"
-#include "ucx_window.h"
+typedef struct lowlat_puts lowlat_puts_t; /* what the communicators of a process share */
+typedef struct lowlat_port lowlat_port_t; /* what a communicator has */
 
-enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
+#ifdef ARC_HAVE_UCX
+/*
+ * In MPI_Init only: UCX is opened (ucx_library.h).  NULL, and in *why a static text: there can be
+ * no puts.
+ */
+lowlat_puts_t *lowlat_puts_new(const char **why);
+void lowlat_puts_free(lowlat_puts_t *puts); /* may be NULL */
 
-/* The window of a communicator and what is put from. */
-struct lowlat_port {
-    struct lowlat_port *next; /* in the list of those that have left */
-    bool has_window;          /* not of a rank that exchanges with nobody */
-    ucx_window_t window;
-    arc_put_streams_t *streams;
-    size_t counted_bytes; /* of the component's `memory_bytes` */
-};
+/* Of a connected port: nothing is put any more; what peers put is awaited. */
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
 
-struct lowlat_puts {
-    ucx_library_t ucx;
-    pthread_mutex_t lock; /* of what follows */
-    ucx_worker_t worker;  /* opened when first needed */
-    bool tried;           /* ... to open it; once is enough */
-    bool open;
-    bool refused;                      /* partners did not reach each other once */
-    unsigned users;                    /* set-ups and connected ports, also those that leave */
-    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
-    lowlat_port_t *leaving;            /* peers may still put into them */
-};
+/* A rank of the module to which the connection is broken, or as many as there are ranks. */
+unsigned lowlat_port_lost(const lowlat_module_t *module);
 
-/* The worker, opened if this is its first use; NULL if there is none. */
-ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
-
-/* Free a port that nobody has been told of. */
-void lowlat_port_free(lowlat_port_t *port);
-
-/* Around a set-up: peers connect to us. */
-void lowlat_puts_hold(lowlat_puts_t *puts);
-void lowlat_puts_release(lowlat_puts_t *puts);
-
-/* There is one more port that is connected. */
-void lowlat_puts_connected(lowlat_puts_t *puts);
-
-/* There will be no more ports.  The one that partners did not reach is to be left as it is. */
-void lowlat_puts_refuse(lowlat_puts_t *puts);
+/* For the log: "puts over rc,dc; " */
+const char *lowlat_puts_text(const lowlat_puts_t *puts);
+#else
+static inline lowlat_puts_t *lowlat_puts_new(const char **why)
+{
+    *why = "ARC was built without UCX";
+    return NULL;
+}
+/* Never called without what lowlat_puts_new() makes. */
+#define lowlat_puts_free(_puts) ((void) (_puts))
+#define lowlat_port_leave(_puts, _port) ((void) (_puts), (void) (_port))
+#define lowlat_port_lost(_module) ((unsigned) ompi_comm_size((_module)->base.comm))
+#define lowlat_puts_text(_puts) ((void) (_puts), "")
+#endif
 
 #endif

@@ -1,54 +1,21 @@
 /*
- * Puts between nodes, which are optional: a build without UCX has none, and then this is all there
- * is of them.
+ * How ranks come to put into each other's windows instead of sending messages.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef COLL_LOWLAT_PUTS_H
 #define COLL_LOWLAT_PUTS_H
 
-#include <stddef.h>
-
-struct lowlat_module;
-
-typedef struct lowlat_puts lowlat_puts_t; /* what the communicators of a process share */
-typedef struct lowlat_port lowlat_port_t; /* what a communicator has */
+#include "coll_lowlat_port.h"
 
 #ifdef ARC_HAVE_UCX
 /*
- * In MPI_Init only: UCX is opened (ucx_library.h).  NULL, and in *why a static text: there can be
- * no puts.
+ * All ranks take part and all come to the same end: NULL, and the module has a port, or a static
+ * text that says why not, or the module is broken.
  */
-lowlat_puts_t *lowlat_puts_new(const char **why);
-void lowlat_puts_free(lowlat_puts_t *puts); /* may be NULL */
-
-/*
- * Let the module's exchanges put instead of sending messages.  All ranks take part and all come to
- * the same end: NULL, and the module has a port, or a static text that says why not, or the module
- * is broken.
- */
-const char *lowlat_puts_connect(struct lowlat_module *module);
-
-/* Of a connected port: nothing is put any more; what peers put is awaited. */
-void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
-
-/* A rank of the module to which the connection is broken, or as many as there are ranks. */
-unsigned lowlat_port_lost(const struct lowlat_module *module);
-
-/* For the log: "puts over rc,dc; " */
-const char *lowlat_puts_text(const lowlat_puts_t *puts);
+const char *lowlat_puts_connect(lowlat_module_t *module);
 #else
-static inline lowlat_puts_t *lowlat_puts_new(const char **why)
-{
-    *why = "ARC was built without UCX";
-    return NULL;
-}
-/* Never called without what lowlat_puts_new() makes. */
-#define lowlat_puts_free(_puts) ((void) (_puts))
 #define lowlat_puts_connect(_module) ((void) (_module), (const char *) NULL)
-#define lowlat_port_leave(_puts, _port) ((void) (_puts), (void) (_port))
-#define lowlat_port_lost(_module) ((unsigned) ompi_comm_size((_module)->base.comm))
-#define lowlat_puts_text(_puts) ((void) (_puts), "")
 #endif
 
 #endif

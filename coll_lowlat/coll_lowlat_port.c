@@ -1,0 +1,207 @@
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_lowlat_port.h"
+#include "coll_lowlat_port_ucx.h"
+
+enum { GOODBYE_SECONDS = 30 }; /* all have been through the barrier of MPI_Finalize */
+
+void lowlat_port_free(lowlat_port_t *port)
+{
+    if (NULL != port->streams) {
+        arc_put_streams_free(port->streams);
+    }
+    if (port->has_window) {
+        ucx_window_free(&port->window);
+    }
+    lowlat_budget_return(port->counted_bytes);
+    free(port);
+}
+
+static int drive_puts(void);
+
+/* Under the lock, as what follows. */
+static void add_user(lowlat_puts_t *puts)
+{
+    if (0 == puts->users++) {
+        (void) opal_progress_register(drive_puts);
+    }
+}
+
+static void remove_user(lowlat_puts_t *puts)
+{
+    if (0 == --puts->users) {
+        (void) opal_progress_unregister(drive_puts);
+    }
+}
+
+static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    lowlat_port_free(port);
+    remove_user(puts);
+}
+
+/* Free the ports that all peers have left. */
+static void free_left_ports(lowlat_puts_t *puts)
+{
+    lowlat_port_t **at = &puts->leaving;
+
+    while (NULL != *at) {
+        lowlat_port_t *port = *at;
+        if (port->has_window && !ucx_window_left(&port->window)) {
+            at = &port->next;
+        } else {
+            *at = port->next;
+            disconnect_port(puts, port);
+        }
+    }
+}
+
+/* For Open MPI's progress function: peers wait for what we have put and UCX holds back. */
+static int drive_puts(void)
+{
+    lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
+    int events = ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
+
+    if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
+        0 == pthread_mutex_trylock(&puts->lock)) {
+        free_left_ports(puts);
+        (void) pthread_mutex_unlock(&puts->lock);
+    }
+    return events;
+}
+
+ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
+{
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    (void) pthread_mutex_lock(&puts->lock);
+    if (!puts->tried) {
+        puts->tried = true;
+        puts->open =
+            ARC_OK == ucx_worker_open(&puts->worker, &puts->ucx,
+                                      component->config.ranks_per_node > 0 ? UCX_REACH_MACHINE
+                                                                           : UCX_REACH_NETWORK,
+                                      mca_compat_threads());
+        if (puts->open) {
+            (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
+                            puts->worker.transports);
+        }
+    }
+    ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
+    (void) pthread_mutex_unlock(&puts->lock);
+    return worker;
+}
+
+lowlat_puts_t *lowlat_puts_new(const char **why)
+{
+    lowlat_puts_t *puts = calloc(1, sizeof *puts);
+
+    if (NULL == puts) {
+        *why = arc_status_text(ARC_ERR_NO_MEMORY);
+        return NULL;
+    }
+    if (ARC_OK != ucx_library_open(&puts->ucx, why)) {
+        free(puts);
+        return NULL;
+    }
+    (void) pthread_mutex_init(&puts->lock, NULL);
+    return puts;
+}
+
+/* Wait for what peers still put, for a while, and give it all back. */
+static void close_ports(lowlat_puts_t *puts)
+{
+    const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
+
+    for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
+         free_left_ports(puts)) {
+        (void) sched_yield();
+    }
+    while (NULL != puts->leaving) {
+        lowlat_port_t *port = puts->leaving;
+        puts->leaving = port->next;
+        disconnect_port(puts, port);
+    }
+    if (puts->users > 0) {
+        (void) opal_progress_unregister(drive_puts);
+    }
+}
+
+void lowlat_puts_free(lowlat_puts_t *puts)
+{
+    if (NULL == puts) {
+        return;
+    }
+    if (puts->open) {
+        close_ports(puts);
+    }
+    if (puts->refused) {
+        return; /* UCX must stay as it is to the end of the process */
+    }
+    if (puts->open) {
+        ucx_worker_close(&puts->worker);
+    }
+    ucx_library_close(&puts->ucx);
+    (void) pthread_mutex_destroy(&puts->lock);
+    free(puts);
+}
+
+void lowlat_puts_connected(lowlat_puts_t *puts)
+{
+    (void) pthread_mutex_lock(&puts->lock);
+    add_user(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+void lowlat_puts_hold(lowlat_puts_t *puts)
+{
+    ucx_worker_hold(&puts->worker);
+    lowlat_puts_connected(puts);
+}
+
+void lowlat_puts_release(lowlat_puts_t *puts)
+{
+    ucx_worker_release(&puts->worker);
+    (void) pthread_mutex_lock(&puts->lock);
+    remove_user(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+void lowlat_puts_refuse(lowlat_puts_t *puts)
+{
+    (void) pthread_mutex_lock(&puts->lock);
+    puts->refused = true;
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    if (port->has_window) {
+        ucx_window_leave(&port->window);
+    }
+    (void) pthread_mutex_lock(&puts->lock);
+    port->next = puts->leaving;
+    puts->leaving = port;
+    free_left_ports(puts);
+    (void) pthread_mutex_unlock(&puts->lock);
+}
+
+const char *lowlat_puts_text(const lowlat_puts_t *puts)
+{
+    return puts->text;
+}
+
+unsigned lowlat_port_lost(const lowlat_module_t *module)
+{
+    const lowlat_port_t *port = module->port;
+    const unsigned lost = port->has_window ? ucx_window_lost(&port->window) : 0;
+
+    return lost >= port->window.window.peers ? (unsigned) ompi_comm_size(module->base.comm)
+                                             : arc_put_streams_rank(port->streams, lost);
+}

@@ -1,0 +1,69 @@
+/*
+ * What the windows of a process share: UCX's worker, and who drives it.
+ *
+ * When a communicator is freed, peers may still put into its window: credits that nobody waits
+ * for.  So the window says goodbye and goes to a list; from there it is freed when all
+ * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
+ * end of the process a peer is waited for only for a while: it may be dead.
+ *
+ * Open MPI's progress function drives the worker while a set-up is under way or there are ports
+ * that are connected, and else does not know it.
+ *
+ * After a set-up whose partners did not all reach each other there are no new ports: it would take
+ * as long for every communicator.  The port of that set-up, the worker and UCX stay as they are to
+ * the end of the process (ucx_worker_close()).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef COLL_LOWLAT_PORT_UCX_H
+#define COLL_LOWLAT_PORT_UCX_H
+
+#include <pthread.h>
+
+#include "put_stream.h"
+#include "ucx_window.h"
+
+enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
+
+/* The same types as in coll_lowlat_port.h, which sees nothing of UCX. */
+typedef struct lowlat_puts lowlat_puts_t;
+typedef struct lowlat_port lowlat_port_t;
+
+/* The window of a communicator and what is put from. */
+struct lowlat_port {
+    struct lowlat_port *next; /* in the list of those that have left */
+    bool has_window;          /* not of a rank that exchanges with nobody */
+    ucx_window_t window;
+    arc_put_streams_t *streams;
+    size_t counted_bytes; /* of the component's `memory_bytes` */
+};
+
+struct lowlat_puts {
+    ucx_library_t ucx;
+    pthread_mutex_t lock; /* of what follows */
+    ucx_worker_t worker;  /* opened when first needed */
+    bool tried;           /* ... to open it; once is enough */
+    bool open;
+    bool refused;                      /* partners did not reach each other once */
+    unsigned users;                    /* set-ups and connected ports, also those that leave */
+    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
+    lowlat_port_t *leaving;            /* peers may still put into them */
+};
+
+/* The worker, opened if this is its first use; NULL if there is none. */
+ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
+
+/* Free a port that nobody has been told of. */
+void lowlat_port_free(lowlat_port_t *port);
+
+/* Around a set-up: peers connect to us. */
+void lowlat_puts_hold(lowlat_puts_t *puts);
+void lowlat_puts_release(lowlat_puts_t *puts);
+
+/* There is one more port that is connected. */
+void lowlat_puts_connected(lowlat_puts_t *puts);
+
+/* There will be no more ports.  The one that partners did not reach is to be left as it is. */
+void lowlat_puts_refuse(lowlat_puts_t *puts);
+
+#endif
