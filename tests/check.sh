@@ -9,7 +9,13 @@
 #                    uninstalls and cleans; its simulations are compiled, but are programs that the
 #                    gcc part has run
 #
-# All in build/check, which is made anew each time. Installs what is missing (Debian packages) and ends with one line
+# All in build/check, which is made anew each time.
+#
+# check.sh --quick, before each commit, builds only what has changed, in build/quick, and runs
+# the tests of the source but that of configure, the unit tests, the simulations but the longest sweeps, and a few
+# runs under mpirun.
+#
+# Installs what is missing (Debian packages) and ends with one line
 #
 #   N passed, N failed, N skipped
 #
@@ -88,10 +94,38 @@ finish() {
     exit
 }
 
+# made DIRECTORY: what has changed since the last time is built again
+made() {
+    mkdir -p "$1"
+    (cd "$1" && { [ -e Makefile ] || "$root/configure" --enable-werror; } && make -j"$jobs" &&
+        make -j"$jobs" check TESTS=)
+}
+
+# quick: all that is worth its time before each commit
+quick() {
+    mkdir -p "$build"
+    [ -e "$root/configure" ] || step "autoreconf" autoreconf -fi || finish
+    step "make" made "$build" || finish
+    echo "== make check"
+    check "$build" -j"$jobs" TESTS='$(filter-out tools/test_configure.sh,$(source_tests)) \
+        $(filter-out $(sweep_tests),$(sim_tests)) $(unit_tests)'
+    check "$build" TESTS=mpi/test_few.sh
+    finish
+}
+
+cd "$root" || exit 1
+case ${1-} in
+'') ;;
+--quick) build=$root/build/quick ;;
+*)
+    echo "usage: check.sh [--quick]" >&2
+    exit 2
+    ;;
+esac
 install_packages $check_packages || { failed=1 && finish; }
+[ "${1-}" != --quick ] || quick
 rm -rf "$build"
 mkdir -p "$build"
-cd "$root" || exit 1
 step "autoreconf" autoreconf -fi || finish
 step "configure and make" configured "$build/gcc" || finish
 echo "== make check"

@@ -1,6 +1,6 @@
 /*
  * A program that is wrong: it hands over memory of so many floats and says that there is one more.
- * Sanitizers in the components must notice who reads it (test_sanitized.sh).
+ * Sanitizers in the components must notice who reads it (test_few.sh).
  *
  *   overrun [-n floats]
  *
