@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "exchange_pipeline.h"
 #include "exchange_pipeline_state.h"
 
 /* What arrives in a place. */

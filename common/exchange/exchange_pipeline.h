@@ -115,22 +115,6 @@ typedef struct exchange_config {
     const unsigned *peer;   /* [ranks] number of a rank in the stream; NULL: the same */
 } exchange_config_t;
 
-/* What a call does: an allreduce, or one of its stages with N blocks, of rank r block r. */
-typedef enum exchange_collective {
-    EXCHANGE_ALLREDUCE,
-    EXCHANGE_REDUCE_SCATTER, /* the result is the sum of the own block, not coded */
-    EXCHANGE_ALLGATHER,      /* the result is N blocks, the own one coded, too */
-    EXCHANGE_COLLECTIVES
-} exchange_collective_t;
-
-/* One call, the same on all ranks but for in_place. */
-typedef struct exchange_operation {
-    exchange_layout_t layout; /* as many shards as ranks */
-    exchange_collective_t collective;
-    bool in_place;    /* of a reduce-scatter: the result takes the place of block 0 */
-    unsigned at_once; /* chunks that can be available at a time; 0: all segments are */
-} exchange_operation_t;
-
 size_t exchange_pipeline_memory_bytes(const exchange_config_t *config);
 
 /*

@@ -3,6 +3,43 @@
 
 #include "exchange_pipeline_state.h"
 
+place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index)
+{
+    const uint64_t row = index / pipe->window;
+    const unsigned lane = (unsigned) (index % pipe->window);
+
+    return (place_t){
+        .round = pipe->first + (unsigned) (row % pipe->rounds),
+        .lane = lane,
+        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
+    };
+}
+
+exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place)
+{
+    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].send_shard,
+                                   place->segment);
+}
+
+exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place)
+{
+    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].receive_shard,
+                                   place->segment);
+}
+
+uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
+                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
+                                                           const place_t *))
+{
+    for (; index < pipe->end; ++index) {
+        place_t place = exchange_pipeline_place(pipe, index);
+        if (0 != span_at(pipe, &place).elems) {
+            break;
+        }
+    }
+    return index;
+}
+
 exchange_message_t exchange_pipeline_partial(const exchange_pipeline_t *pipe, const place_t *place,
                                              unsigned shard, const exchange_span_t *span)
 {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "exchange_pipeline.h"
 #include "exchange_pipeline_state.h"
 #include "sizes.h"
 
@@ -22,43 +23,6 @@ typedef enum part {
     PART_BUFFERS,
     PARTS,
 } part_t;
-
-place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index)
-{
-    const uint64_t row = index / pipe->window;
-    const unsigned lane = (unsigned) (index % pipe->window);
-
-    return (place_t){
-        .round = pipe->first + (unsigned) (row % pipe->rounds),
-        .lane = lane,
-        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
-    };
-}
-
-exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place)
-{
-    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].send_shard,
-                                   place->segment);
-}
-
-exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place)
-{
-    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].receive_shard,
-                                   place->segment);
-}
-
-uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
-                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
-                                                           const place_t *))
-{
-    for (; index < pipe->end; ++index) {
-        place_t place = exchange_pipeline_place(pipe, index);
-        if (0 != span_at(pipe, &place).elems) {
-            break;
-        }
-    }
-    return index;
-}
 
 static plan_t plan_of(const exchange_config_t *config)
 {

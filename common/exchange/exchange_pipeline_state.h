@@ -1,7 +1,7 @@
 /*
  * The state of the pipeline: for exchange_pipeline_setup.c, which makes it ready,
- * exchange_pipeline_send.c, which makes and sends messages, and exchange_pipeline.c, which
- * takes messages and runs it all.
+ * exchange_pipeline_send.c, which knows the order of messages, makes and sends them, and
+ * exchange_pipeline.c, which takes messages and runs it all.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -9,9 +9,12 @@
 #define EXCHANGE_PIPELINE_STATE_H
 
 #include <assert.h>
+#include <stdint.h>
 
-#include "exchange_pipeline.h"
+#include "exchange_coder.h"
 #include "exchange_schedule.h"
+#include "stream.h"
+#include "task.h"
 
 /* A message buffer. */
 typedef struct slot {
@@ -96,17 +99,6 @@ typedef struct place {
     size_t segment;
 } place_t;
 
-place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index);
-
-/* What the rank sends, and what it receives, in a place. */
-exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place);
-exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place);
-
-/* The first message from `index` on that is not empty, of those of one of the functions above. */
-uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
-                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
-                                                           const place_t *));
-
 static inline bool exchange_pipeline_is_reduce(const exchange_pipeline_t *pipe, unsigned round)
 {
     return round < pipe->plan.rounds / 2;
@@ -155,6 +147,17 @@ static inline void *exchange_pipeline_take_sum(exchange_pipeline_t *pipe)
 }
 
 /* ---- exchange_pipeline_send.c ---- */
+
+place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index);
+
+/* What the rank sends, and what it receives, in a place. */
+exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place);
+exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place);
+
+/* The first message from `index` on that is not empty, of those of one of the functions above. */
+uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
+                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
+                                                           const place_t *));
 
 /* The message of a partial sum in a place, and of a total, of `shard`. */
 exchange_message_t exchange_pipeline_partial(const exchange_pipeline_t *pipe, const place_t *place,
