@@ -70,12 +70,6 @@ static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
     return select->chosen;
 }
 
-/* Will the next pick begin a round?  A good time for arc_select_learn(). */
-static inline bool arc_select_begins_round(const arc_select_t *select)
-{
-    return 0 == select->left && 0 == select->turns;
-}
-
 /* For candidates that were not tried here: their ratios in a neighbouring class are the guess. */
 void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
 

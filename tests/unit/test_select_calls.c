@@ -163,7 +163,7 @@ static void before_the_first_round_no_call_is_timed(void **state)
         assert_int_equal(arc_select_pick(&select, &timed), 1);
         assert_false(timed);
     }
-    assert_true(arc_select_begins_round(&select));
+    assert_true(0 == select.left && 0 == select.turns);
     assert_int_equal(arc_select_pick(&select, &timed), 1);
     assert_true(timed);
 }
