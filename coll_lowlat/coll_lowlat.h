@@ -6,7 +6,6 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
-#include "coll_lowlat_book.h"
 #include "coll_lowlat_memo.h"
 #include "coll_lowlat_memory.h"
 #include "cores.h"
@@ -28,9 +27,8 @@ typedef struct lowlat_component {
     struct lowlat_puts *puts; /* NULL: not wanted, or ... */
     const char *why_no_puts;
     bool told_of_messages; /* that they are used instead; once is enough */
-    lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t */
-    lowlat_book_t book;
-    lowlat_memo_t staged; /* names of the processes on a node -> lowlat_staged_t */
+    lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t (coll_lowlat_book.h) */
+    lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
     lowlat_pool_t pool;
     /* Under base.lock: */
     size_t memory_bytes;  /* of our regions and windows */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_book.h"
 #include "lowlat_candidates.h"
 
 /* The words of the file; of each algorithm for several nodes that without and with leaders. */
@@ -21,6 +22,11 @@ static const char *const candidates[] = {"below",
 _Static_assert(sizeof candidates / sizeof candidates[0] <= ARC_LEARNED_NAMES, "room for all times");
 static const char *const transports[] = {"messages", "puts", NULL};
 static const arc_learned_words_t words = {candidates, transports};
+
+static struct {
+    arc_learned_t learned; /* from the file; empty if there is none */
+    char *learn_file;      /* NULL: none; ours, as Open MPI's own is gone when we are closed */
+} book;
 
 static bool is_named(const char *file)
 {
@@ -76,7 +82,7 @@ static void describe_origin(arc_learned_text_t origin[ARC_LEARNED_ORIGINS])
 }
 
 /* What a file comes from is another one than what runs here. */
-static void warn_of_origin(const lowlat_book_t *book, const char *name)
+static void warn_of_origin(const char *name)
 {
     static const char *const others[ARC_LEARNED_ORIGINS] = {
         [ARC_LEARNED_MACHINE] = "another machine",
@@ -86,7 +92,7 @@ static void warn_of_origin(const lowlat_book_t *book, const char *name)
 
     describe_origin(origin);
     for (unsigned i = 0; i < ARC_LEARNED_ORIGINS; ++i) {
-        const char *said = book->learned.origin[i];
+        const char *said = book.learned.origin[i];
         if ('\0' != said[0] && 0 != strcmp(origin[i], said) && may_warn()) {
             opal_output(0,
                         "coll_lowlat: coll_lowlat_learned_file %s is of %s, \"%s\"; it is used "
@@ -96,13 +102,13 @@ static void warn_of_origin(const lowlat_book_t *book, const char *name)
     }
 }
 
-void lowlat_book_read(lowlat_book_t *book)
+void lowlat_book_read(void)
 {
     const char *name = mca_coll_lowlat_component.config.learned_file;
     const char *learn_file = mca_coll_lowlat_component.config.learn_file;
 
-    memset(book, 0, sizeof *book);
-    book->learn_file = is_named(learn_file) ? strdup(learn_file) : NULL;
+    memset(&book, 0, sizeof book);
+    book.learn_file = is_named(learn_file) ? strdup(learn_file) : NULL;
     if (!is_named(name)) {
         return;
     }
@@ -114,9 +120,9 @@ void lowlat_book_read(lowlat_book_t *book)
         }
         return;
     }
-    arc_learned_read(&book->learned, file, &words, complain, (void *) (uintptr_t) name);
+    arc_learned_read(&book.learned, file, &words, complain, (void *) (uintptr_t) name);
     (void) fclose(file);
-    warn_of_origin(book, name);
+    warn_of_origin(name);
 }
 
 static arc_learned_line_t line_of(const lowlat_shape_t *shape, unsigned class)
@@ -131,10 +137,14 @@ static arc_learned_line_t line_of(const lowlat_shape_t *shape, unsigned class)
 const char *lowlat_book_find(const lowlat_shape_t *shape, unsigned class)
 {
     const arc_learned_line_t key = line_of(shape, class);
-    const arc_learned_line_t *line =
-        arc_learned_find(&mca_coll_lowlat_component.book.learned, &key);
+    const arc_learned_line_t *line = arc_learned_find(&book.learned, &key);
 
     return NULL == line ? NULL : words.candidates[line->chosen];
+}
+
+uint64_t lowlat_book_hash(void)
+{
+    return arc_learned_hash(&book.learned);
 }
 
 /* The number of a word; there is one for each candidate. */
@@ -173,7 +183,7 @@ static void write_shape(void *context, const void *key, const void *value)
     }
 }
 
-static void write_all(const lowlat_book_t *book, FILE *file)
+static void write_all(FILE *file)
 {
     enum { DATE_BYTES = 32 };
     arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
@@ -193,8 +203,8 @@ static void write_all(const lowlat_book_t *book, FILE *file)
     fputs("# Messages from 3/4 to 3/2 of so many bytes: what to use, and the microseconds of a "
           "call.\n",
           file);
-    for (unsigned i = 0; i < book->learned.count; ++i) {
-        arc_learned_write(file, &words, &book->learned.lines[i]);
+    for (unsigned i = 0; i < book.learned.count; ++i) {
+        arc_learned_write(file, &words, &book.learned.lines[i]);
     }
     lowlat_memo_each(&mca_coll_lowlat_component.learned, write_shape, file);
 }
@@ -216,7 +226,7 @@ static void report(void)
  * reading the old one, and a disk that is full must not cost what was learned before.  A device or
  * a link stays what it is, and is written to.  False: see errno.
  */
-static bool write_file(const lowlat_book_t *book, const char *name)
+static bool write_file(const char *name)
 {
     char beside[PATH_MAX];
     struct stat old;
@@ -231,7 +241,7 @@ static bool write_file(const lowlat_book_t *book, const char *name)
     if (NULL == file) {
         return false;
     }
-    write_all(book, file);
+    write_all(file);
     const bool failed = 0 != ferror(file);
     const bool whole = 0 == fclose(file) && !failed;
     if (in_place || (whole && 0 == rename(beside, name))) {
@@ -243,16 +253,16 @@ static bool write_file(const lowlat_book_t *book, const char *name)
     return false;
 }
 
-void lowlat_book_close(lowlat_book_t *book)
+void lowlat_book_close(void)
 {
-    const char *name = book->learn_file;
+    const char *name = book.learn_file;
 
-    if (NULL != name && mca_coll_lowlat_component.base.first_process && !write_file(book, name)) {
+    if (NULL != name && mca_coll_lowlat_component.base.first_process && !write_file(name)) {
         opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
                     strerror(errno));
     }
     report();
-    free(book->learn_file);
-    book->learn_file = NULL;
-    arc_learned_free(&book->learned);
+    free(book.learn_file);
+    book.learn_file = NULL;
+    arc_learned_free(&book.learned);
 }

@@ -28,16 +28,14 @@ typedef struct lowlat_learned {
     } of[ARC_SELECT_CLASSES]; /* a class of which no time is known has learned nothing */
 } lowlat_learned_t;
 
-typedef struct lowlat_book {
-    arc_learned_t learned; /* from the file; empty if there is none */
-    char *learn_file;      /* NULL: none; ours, as Open MPI's own is gone when we are closed */
-} lowlat_book_t;
-
 /* After the parameters are known, and who is the first process. */
-void lowlat_book_read(lowlat_book_t *book);
+void lowlat_book_read(void);
 
 /* Write what was learned, if it is to be, also into the report; forget what was read. */
-void lowlat_book_close(lowlat_book_t *book);
+void lowlat_book_close(void);
+
+/* Of what was read: ranks compare it. */
+uint64_t lowlat_book_hash(void);
 
 /* The name of the candidate that the file has for a class, or NULL. */
 const char *lowlat_book_find(const lowlat_shape_t *shape, unsigned class);

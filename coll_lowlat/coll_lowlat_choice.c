@@ -53,7 +53,7 @@ static arc_status_t recall(lowlat_module_t *module)
     (void) lowlat_memo_recall(&mca_coll_lowlat_component.learned, &choice->shape,
                               sizeof choice->shape, &choice->learned);
     const uint64_t hash = hash_of(&choice->learned, sizeof choice->learned);
-    const uint64_t book_hash = arc_learned_hash(&mca_coll_lowlat_component.book.learned);
+    const uint64_t book_hash = lowlat_book_hash();
     uint64_t all[] = {hash, ~hash, book_hash, ~book_hash};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
     choice->has_book = all[2] == ~all[3];

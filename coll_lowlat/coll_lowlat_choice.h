@@ -11,6 +11,7 @@
 #define COLL_LOWLAT_CHOICE_H
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_book.h"
 #include "lowlat_candidates.h"
 
 typedef struct lowlat_choice {

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "coll_lowlat.h"
+#include "coll_lowlat_book.h"
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
@@ -118,7 +119,7 @@ static int lowlat_close(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     arc_fiber_join(NULL);
-    lowlat_book_close(&component->book);
+    lowlat_book_close();
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
     lowlat_puts_free(component->puts);
@@ -160,7 +161,7 @@ static int lowlat_init_query(bool progress_threads, bool mpi_threads)
     (void) mpi_threads;
     int status = arc_component_init_query(&mca_coll_lowlat_component.base);
     warn_of_settings(&mca_coll_lowlat_component);
-    lowlat_book_read(&mca_coll_lowlat_component.book);
+    lowlat_book_read();
     return status;
 }
 
