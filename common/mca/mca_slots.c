@@ -9,6 +9,11 @@ typedef struct slot_ops {
     bool (*enter)(arc_module_t *module);
     void (*fill)(arc_module_t *module);
     bool (*leave)(arc_module_t *module);
+    /*
+     * Does a module of higher priority serve the collective?  What the slot holds at the
+     * moment does not tell: han puts the functions it saved back for a while, without
+     * references.  The list has all modules in ascending order of priority.
+     */
     bool (*has_one_above)(const arc_module_t *module);
     bool (*descend)(arc_module_t *module);
 } slot_ops_t;
@@ -111,21 +116,12 @@ bool mca_slot_enter(arc_module_t *module, arc_slot_t slot)
     return true;
 }
 
-void mca_slot_fill(arc_module_t *module, arc_slot_t slot)
+/* Give the slot back to the component below; nothing if another one has come above it. */
+static void leave(arc_module_t *module, arc_slot_t slot)
 {
-    slot_ops[slot].fill(module);
-}
-
-void mca_slot_leave(arc_module_t *module, arc_slot_t slot)
-{
-    if (!mca_slot_has_one_above(module, slot) && slot_ops[slot].leave(module)) {
+    if (!slot_ops[slot].has_one_above(module) && slot_ops[slot].leave(module)) {
         module->entered &= ~arc_slot_bit(slot);
     }
-}
-
-bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot)
-{
-    return slot_ops[slot].has_one_above(module);
 }
 
 bool mca_slot_descend(arc_module_t *module, arc_slot_t slot)
@@ -140,11 +136,11 @@ void arc_module_install(arc_module_t *module)
         const bool entered = 0 != (module->entered & arc_slot_bit(slot));
 
         if (entered && !wanted) {
-            mca_slot_leave(module, slot);
+            leave(module, slot);
         }
-        if (wanted && !entered && !mca_slot_has_one_above(module, slot) &&
+        if (wanted && !entered && !slot_ops[slot].has_one_above(module) &&
             mca_slot_enter(module, slot)) {
-            mca_slot_fill(module, slot);
+            slot_ops[slot].fill(module);
         }
     }
 }
@@ -156,7 +152,7 @@ void arc_module_uninstall(arc_module_t *module)
     }
     for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
         if (0 != (module->entered & arc_slot_bit(slot))) {
-            mca_slot_leave(module, slot);
+            leave(module, slot);
         }
     }
 }

@@ -20,23 +20,10 @@
 
 /*
  * Keep what is in the slot as the component below, and name our function in the module.  Open MPI,
- * or mca_slot_fill(), then puts it into the slot.  False, and nothing changes: the slot is empty,
- * or the component has no function for it.
+ * or arc_module_install(), then puts it into the slot.  False, and nothing changes: the slot is
+ * empty, or the component has no function for it.
  */
 bool mca_slot_enter(arc_module_t *module, arc_slot_t slot);
-
-/* Put our function and module into a slot that was entered. */
-void mca_slot_fill(arc_module_t *module, arc_slot_t slot);
-
-/* Give the slot back to the component below; nothing if another one has come above it. */
-void mca_slot_leave(arc_module_t *module, arc_slot_t slot);
-
-/*
- * Does a module of higher priority serve the collective?  What the slot holds at the
- * moment does not tell: han puts the functions it saved back for a while, without
- * references.  The list has all modules in ascending order of priority.
- */
-bool mca_slot_has_one_above(const arc_module_t *module, arc_slot_t slot);
 
 /*
  * Take what is below the component below in its place, in a slot that was entered: the module of
