@@ -151,14 +151,6 @@ static arc_status_t send_down(const vectors_t *vectors, int *missing)
     return status;
 }
 
-/* The sum of all ranks in vectors->own, which is this rank's summand at first. */
-static arc_status_t sum_all(vectors_t *vectors, struct ompi_op_t *op, int *missing)
-{
-    arc_status_t status = reduce_to_first(vectors, op, missing);
-
-    return ARC_OK == status ? send_down(vectors, missing) : status;
-}
-
 /* `take` elements of the sum, from element `from` on, are the result. */
 static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summand, size_t count,
                         struct ompi_datatype_t *type, struct ompi_op_t *op, void *receive,
@@ -177,7 +169,10 @@ static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summa
         (void) ompi_datatype_type_extent(type, &extent);
         (void) ompi_datatype_copy_content_same_ddt(type, count, (char *) vectors.own,
                                                    (char *) (uintptr_t) summand);
-        status = sum_all(&vectors, op, &missing);
+        status = reduce_to_first(&vectors, op, &missing);
+    }
+    if (ARC_OK == status) {
+        status = send_down(&vectors, &missing);
     }
     if (ARC_OK == status) {
         (void) ompi_datatype_copy_content_same_ddt(
