@@ -419,8 +419,8 @@ void coll_quant_pvars_register(const quant_component_t *component);
 bool coll_quant_keys_wanted(void);
 
 /*
- * When the module is made: settings from the parameters and the communicator's info keys; from now
- * on also from what the program sets these to.
+ * When the module is made: settings from the parameters and the communicator's info key; from now
+ * on also from what the program sets it to.
  */
 void coll_quant_keys_enable(quant_module_t *module);
 

@@ -63,8 +63,9 @@ static terms_t terms_of(const quant_module_t *module, const arc_call_t *call)
 }
 
 /*
- * Settings that ranks may have alone, by info keys, are compared in the first blocking call. Before
- * that some ranks may not be in the slots of nonblocking calls at all, so nobody serves them.
+ * Settings that ranks may have alone, by the info key, are compared in the first blocking call.
+ * Before that some ranks may not be in the slots of nonblocking calls at all, so nobody serves
+ * them.
  */
 void coll_quant_settled(arc_module_t *base)
 {

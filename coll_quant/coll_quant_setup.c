@@ -228,7 +228,7 @@ static uint64_t choose_in_default_environment(quant_module_t *module)
 }
 
 /*
- * The ranks compare their settings, which info keys may have changed, and then what they choose,
+ * The ranks compare their settings, which the info key may have changed, and then what they choose,
  * which comes from the C library's functions, too; these may differ in the last bit between hosts.
  */
 static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)

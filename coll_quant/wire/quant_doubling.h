@@ -14,8 +14,7 @@
  * numbers, then those of the nodes; each rank of a node is in an exchange between nodes of its own.
  *
  * Equal bits.  All ranks that are to have a sum decode the same messages and add the values in the
- * order of the places of their senders.  Ranks that have the same sum make the same message of it:
- * what is drawn for it depends on the sum, not on the rank.
+ * order of the places of their senders.  Ranks that have the same sum make the same message of it.
  *
  * No deadlock, in place.  A rank starts all its receives first, one of each peer, and a peer is
  * met in one phase only; a phase waits for its receives, never for a send.  The own part is

@@ -29,7 +29,7 @@ void mca_params_complain(const arc_component_t *component);
 
 /*
  * Of the parameters in `config` that must be the same on all ranks, and of our version.  `config`:
- * the component's, or what info keys have made of it.
+ * the component's, or what an info key has made of it.
  */
 uint64_t arc_component_hash(const arc_component_t *component, const void *config);
 

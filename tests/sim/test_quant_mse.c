@@ -1,7 +1,7 @@
 /*
  * The mean squared error of every algorithm on normally distributed data is what
- * theory says, for each of the stages and for both, with every rounding, and rotated; and small
- * tensors beside large ones are as exact as these.
+ * theory says, for each of the stages and for both; and small tensors beside large ones are as
+ * exact as these.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
