@@ -263,10 +263,8 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const call_t 
             return arc_module_broken_error();
         }
     }
-    const size_t leader_bytes = module->net.leader_bytes;
-    module->net.leader_bytes = candidate.leaders ? SIZE_MAX : 0;
+    task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;
     const int result = run_task(module, candidate.algorithm, task);
-    module->net.leader_bytes = leader_bytes;
     return OPAL_LIKELY(MPI_SUCCESS == result) ? error : result;
 }
 
@@ -402,6 +400,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
     task.in = MPI_IN_PLACE == send ? receive : send;
     task.out = receive;
     task.count = (size_t) count;
+    task.leader_bytes = module->net.leader_bytes;
     task.widened = NULL;
     const call_t call = {send, receive, count, type, op};
     if (OPAL_UNLIKELY(reduction.reducer.rounds_once && exchanges_round(module, op, type))) {

@@ -122,6 +122,7 @@ static void begin_task(lowlat_module_t *module, const void *in, void *out, size_
     task->out = out;
     task->count = count;
     task->span_bytes = arc_reducer_span_bytes(task->reducer, count);
+    task->leader_bytes = module->net.leader_bytes;
     task->widened = NULL;
 }
 

@@ -133,6 +133,7 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
     task->in = MPI_IN_PLACE == call->send ? call->receive : call->send;
     task->out = call->receive;
     task->count = (size_t) call->count;
+    task->leader_bytes = module->net.leader_bytes;
     task->widened = NULL;
     lowlat_algorithms[algorithm].start(task);
     arc_module_count_served(base, ARC_SLOT_allreduce, algorithm, task->span_bytes);

@@ -163,6 +163,8 @@ typedef struct lowlat_task {
     void *out;
     size_t count;      /* elements, > 0 */
     size_t span_bytes; /* of `count` elements */
+    /* Several nodes: messages up to here have one rank of each node exchange them. */
+    size_t leader_bytes;
     /* For direct over nodes of a rank each: what it adds are 16-bit floats, so; else NULL. */
     const struct lowlat_widened *widened;
     /* From here on set by lowlat_task_begin(), */

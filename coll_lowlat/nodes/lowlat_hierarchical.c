@@ -169,7 +169,7 @@ static void start_phases(lowlat_task_t *task, const arc_task_ops_t *ops)
     const lowlat_net_t *net = task->group->net;
 
     lowlat_parts_begin(task, ops, net->chunk_bytes,
-                       task->span_bytes <= net->leader_bytes ? 1 : net->owners,
+                       task->span_bytes <= task->leader_bytes ? 1 : net->owners,
                        lowlat_line_elems(task->reducer->stride_bytes));
     task->exchanged = 0;
 }

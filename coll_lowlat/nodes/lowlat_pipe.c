@@ -292,7 +292,7 @@ static void start(lowlat_task_t *task)
         begin_exchange(task, task->count, arc_divide_up(task->count, elems), elems, 0);
         return;
     }
-    const unsigned owners = task->span_bytes <= net->leader_bytes ? 1 : net->owners;
+    const unsigned owners = task->span_bytes <= task->leader_bytes ? 1 : net->owners;
     start_staged(task, chunk_elems(task, owners), owners,
                  lowlat_line_elems(task->reducer->stride_bytes));
 }

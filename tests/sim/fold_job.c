@@ -189,6 +189,7 @@ static void start_task(member_t *member, const void *in, void *out, size_t count
     task->out = out;
     task->count = count;
     task->span_bytes = arc_reducer_span_bytes(&member->reducer, count);
+    task->leader_bytes = task->group->net->leader_bytes;
     task->widened = NULL;
     sim_memory_turn(member->actor->memory, &member->actor->group);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "lowlat_job.h"
+#include "lowlat_net.h"
 #include "lowlat_select.h"
 #include "reduce.h"
 #include "sim_memory.h"
@@ -289,6 +290,7 @@ void actor_start(actor_t *actor, const operation_t *operation)
     actor->task.out = actor->out.data;
     actor->task.count = operation->count;
     actor->task.span_bytes = operation->span_bytes;
+    actor->task.leader_bytes = NULL == actor->group.net ? 0 : actor->group.net->leader_bytes;
     actor->task.widened = NULL;
     sim_memory_turn(actor->memory, &actor->group);
     lowlat_algorithms[operation->algorithm].start(&actor->task);
