@@ -424,7 +424,12 @@ bool coll_quant_keys_wanted(void);
  */
 void coll_quant_keys_enable(quant_module_t *module);
 
+extern char coll_quant_key[]; /* "arc_quant" */
+
+/* The key's value for what is in force; it lives until the next one is asked for. */
+mca_compat_info_string_t coll_quant_in_force(quant_module_t *module);
+
 /* Something was agreed on, or decided: MPI_Comm_get_info is to tell what is in effect. */
-void coll_quant_keys_show(quant_module_t *module);
+void coll_quant_show(quant_module_t *module);
 
 #endif

@@ -112,7 +112,7 @@ static int agree_on_times(quant_module_t *module, const quant_timed_t *timed)
                           timed->class, QUANTIZED == timed->select->chosen);
         log_decision(module, timed);
         coll_quant_remember(module);
-        coll_quant_keys_show(module);
+        coll_quant_show(module);
     }
     return MPI_SUCCESS;
 }

@@ -271,7 +271,7 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
         set_up(module);
-        coll_quant_keys_show(module);
+        coll_quant_show(module);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
@@ -283,6 +283,6 @@ void coll_quant_agree_if_due(quant_module_t *module, size_t bytes)
 {
     if (ARC_PHASE_FRESH == module->base.phase && !arc_module_is_young(&module->base, bytes)) {
         agree_on_settings(module);
-        coll_quant_keys_show(module);
+        coll_quant_show(module);
     }
 }

@@ -111,7 +111,7 @@ static void stop_quantizing(quant_module_t *module, exchange_collective_t collec
     coll_quant_teardown(module);
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_ERROR_MEASURED;
-    coll_quant_keys_show(module);
+    coll_quant_show(module);
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
                    "%.3e, and coll_quant_max_nmse allows %.3e",

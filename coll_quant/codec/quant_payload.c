@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "quant_tiles.h"
+#include "quant_payload.h"
 
 static const quant_code_kernels_t *kernels_of(const quant_tile_t *tile)
 {

@@ -20,10 +20,7 @@ trap 'rm -rf "$planted"' EXIT
 known_circles() {
     cat <<'END'
 coll_lowlat coll_lowlat_cores coll_lowlat_memory coll_lowlat_pool coll_lowlat_puts coll_lowlat_staging
-coll_quant_fold coll_quant_run
-coll_quant_keys coll_quant_setup
 quant_codec quant_codec_avx2 quant_codec_avx512 quant_codec_scalar quant_codec_vector quant_codec_vector_codes quant_codec_vector_peaks
-quant_payload quant_tiles quant_transform
 END
 }
 
