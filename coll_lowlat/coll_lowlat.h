@@ -7,7 +7,7 @@
 #define COLL_LOWLAT_H
 
 #include "coll_lowlat_memo.h"
-#include "coll_lowlat_memory.h"
+#include "coll_lowlat_pool.h"
 #include "cores.h"
 #include "lowlat_net.h"
 #include "lowlat_pipe.h"
@@ -31,10 +31,8 @@ typedef struct lowlat_component {
     lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
     lowlat_pool_t pool;
     /* Under base.lock: */
-    size_t memory_bytes;  /* of our regions and windows */
-    size_t request_bytes; /* of segments in them that persistent requests have */
-    arc_cores_t cores;    /* of this process, as they were at ... */
-    int64_t cores_ns;     /* ... this time; 0: not known */
+    arc_cores_t cores; /* of this process, as they were at ... */
+    int64_t cores_ns;  /* ... this time; 0: not known */
 } lowlat_component_t;
 
 typedef struct lowlat_module {

@@ -8,6 +8,7 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_book.h"
+#include "coll_lowlat_budget.h"
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
@@ -103,8 +104,7 @@ static int lowlat_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    component->memory_bytes = 0;
-    component->request_bytes = 0;
+    lowlat_budget_open(component->config.max_memory);
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     lowlat_pool_open(&component->pool);

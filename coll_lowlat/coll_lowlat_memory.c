@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "coll_lowlat.h"
 #include "coll_lowlat_cores.h"
+#include "coll_lowlat_memory.h"
 #include "coll_lowlat_staging.h"
 #include "mca_gather.h"
 #include "sizes.h"
@@ -31,58 +31,6 @@ typedef struct card {
     lowlat_place_t place;
     arc_cores_t cores;
 } card_t;
-
-/* This process's part of the limit. */
-static size_t limit_of(lowlat_budget_t part)
-{
-    const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
-
-    return mca_coll_lowlat_component.config.max_memory / processes / part;
-}
-
-size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    const size_t limit = limit_of(part);
-    const size_t used = component->memory_bytes;
-    const size_t rest = limit > used ? limit - used : 0;
-    size_t bytes = best <= rest ? best : rest - rest % LOWLAT_PAGE_BYTES;
-    bytes = bytes < least ? 0 : bytes;
-    component->memory_bytes += bytes;
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return bytes;
-}
-
-void lowlat_budget_return(size_t bytes)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    component->memory_bytes -= bytes;
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
-bool lowlat_budget_take_for_request(size_t bytes)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    const bool taken = component->request_bytes + bytes <= limit_of(LOWLAT_BUDGET_HALF);
-    component->request_bytes += taken ? bytes : 0;
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return taken;
-}
-
-void lowlat_budget_return_of_request(size_t bytes)
-{
-    lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    component->request_bytes -= bytes;
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
 
 static lowlat_pool_t *pool_get(void)
 {

@@ -7,37 +7,7 @@
 #ifndef COLL_LOWLAT_MEMORY_H
 #define COLL_LOWLAT_MEMORY_H
 
-#include "coll_lowlat_pool.h"
-
-struct lowlat_module;
-
-/* Windows may take the first half of the limit only: without segments nothing is served. */
-typedef enum lowlat_budget { LOWLAT_BUDGET_WHOLE = 1, LOWLAT_BUDGET_HALF } lowlat_budget_t;
-
-/*
- * Count memory of this process: `best` bytes, or as many whole pages as its part of the node's
- * limit leaves, but not less than `least`.  Returns how many; 0: none.
- */
-size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part);
-void lowlat_budget_return(size_t bytes);
-
-/*
- * A segment of `bytes` bytes for a persistent request, out of half of the limit: a program may keep
- * any number of them, and communicators to come need memory, too.  False: that is used up.
- */
-bool lowlat_budget_take_for_request(size_t bytes);
-void lowlat_budget_return_of_request(size_t bytes);
-
-/* One segment per rank of a node.  Zero-initialised: none. */
-typedef struct lowlat_share {
-    unsigned rank; /* on the node */
-    unsigned ranks;
-    size_t arena_bytes;
-    arc_region_kind_t kind;     /* which one worked */
-    arc_pool_segment_t *own;    /* in our pool */
-    lowlat_mapping_t **mapping; /* [ranks] the peers' regions; NULL: our own */
-    lowlat_segment_t **segment; /* [ranks] */
-} lowlat_share_t;
+#include "coll_lowlat.h"
 
 /* What all ranks agree on besides, when they share memory for the first time. */
 typedef struct lowlat_facts {
@@ -52,7 +22,7 @@ typedef struct lowlat_facts {
  * error of the messages, which may have broken the module; then *share and *facts are as before.
  * A rank that is not ready needs no topology.  `facts` may be NULL, on all ranks alike.
  */
-arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module, bool ready,
+arc_status_t lowlat_share_make(lowlat_share_t *share, lowlat_module_t *module, bool ready,
                                size_t wish_bytes, size_t floor_bytes,
                                lowlat_facts_t *facts) ARC_MUST_CHECK;
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_budget.h"
+#include "coll_lowlat_pool.h"
 #include "coll_lowlat_settled.h"
 #include "peek.h"
 #include "sizes.h"

@@ -96,4 +96,15 @@ lowlat_mapping_t *lowlat_pool_map(lowlat_pool_t *pool, arc_region_kind_t kind,
 /* One use of it is over. */
 void lowlat_pool_unmap(lowlat_pool_t *pool, lowlat_mapping_t *mapping);
 
+/* One segment per rank of a node.  Zero-initialised: none. */
+typedef struct lowlat_share {
+    unsigned rank; /* on the node */
+    unsigned ranks;
+    size_t arena_bytes;
+    arc_region_kind_t kind;     /* which one worked */
+    arc_pool_segment_t *own;    /* in our pool */
+    lowlat_mapping_t **mapping; /* [ranks] the peers' regions; NULL: our own */
+    lowlat_segment_t **segment; /* [ranks] */
+} lowlat_share_t;
+
 #endif

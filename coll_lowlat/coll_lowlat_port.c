@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_lowlat_budget.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_port_ucx.h"
 

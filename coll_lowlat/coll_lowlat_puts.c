@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "cards.h"
+#include "coll_lowlat_budget.h"
 #include "coll_lowlat_port_ucx.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"

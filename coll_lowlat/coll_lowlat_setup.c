@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "coll_lowlat_budget.h"
+#include "coll_lowlat_memory.h"
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
