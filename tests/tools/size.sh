@@ -31,5 +31,4 @@ git ls-files -z -- 'coll_*/*.h' 'common/*.h' | xargs -0 cat | tr -d '\n' | grep 
         END { printf "%-24s %d %s\n", "arguments", most, of }'
 if [ -e tests/tools/test_rooms.sh ]; then
     top_srcdir=. sh tests/tools/test_rooms.sh | sed -n 's/^# \([0-9]* rooms.*\)/rooms                    \1/p'
-    printf '%-24s %s\n' "circles" "$(sed -n '/^known_circles/,/^END/p' tests/tools/test_rooms.sh | grep -c '^coll_\|^quant_\|^exchange_\|^mca_\|^lowlat_')"
 fi
