@@ -11,9 +11,8 @@
 #
 # All in build/check, which is made anew each time.
 #
-# check.sh --quick, before each commit, builds only what has changed, in build/quick, and runs
-# the tests of the source but that of configure, the unit tests, the simulations but the longest sweeps, and a few
-# runs under mpirun.
+# check.sh --quick, before each commit, builds only what has changed, in build/quick, and runs the tests of the
+# source but that of configure, the unit tests, and a few runs under mpirun. Simulations take longer.
 #
 # Installs what is missing (Debian packages) and ends with one line
 #
@@ -107,8 +106,7 @@ quick() {
     [ -e "$root/configure" ] || step "autoreconf" autoreconf -fi || finish
     step "make" made "$build" || finish
     echo "== make check"
-    check "$build" -j"$jobs" TESTS='$(filter-out tools/test_configure.sh,$(source_tests)) \
-        $(filter-out $(sweep_tests),$(sim_tests)) $(unit_tests)'
+    check "$build" -j"$jobs" TESTS='$(filter-out tools/test_configure.sh,$(source_tests)) $(unit_tests)'
     check "$build" TESTS=mpi/test_few.sh
     finish
 }
