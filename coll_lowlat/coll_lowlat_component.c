@@ -147,7 +147,8 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
 static void warn_of_settings(const lowlat_component_t *component)
 {
     if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
-        if (wants_puts(component) && NULL == component->puts) {
+        if (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport &&
+            component->config.priority >= 0 && NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
         }
         complain_of(&component->config, false);

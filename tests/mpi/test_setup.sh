@@ -162,6 +162,10 @@ check_no_ucx() {
         mpi_says "puts, UCX cannot be loaded on rank $rank: messages are used" \
             "messages are used between the nodes; on some rank: UCX is not there" 1
         mpi_serves "puts, UCX cannot be loaded on rank $rank" 1
+        start_odd $rank "--mca pml ob1 --mca coll_lowlat_report 1 --mca coll_lowlat_nodes_transport auto" "$bogus $agree -c 0"
+        mpi_judge "auto, UCX cannot be loaded on rank $rank"
+        mpi_says "auto, UCX cannot be loaded on rank $rank: not a word, for messages will do" "UCX" 0
+        mpi_serves "auto, UCX cannot be loaded on rank $rank" 1
     done
 }
 
