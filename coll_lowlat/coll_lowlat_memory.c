@@ -190,9 +190,7 @@ arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *modu
         made.kind = kind;
         status = try_kind(&made, module, wish_bytes, floor_bytes, cards, facts);
     }
-    if (ARC_PHASE_BROKEN != module->base.phase) {
-        free(cards); /* else messages may still use them */
-    }
+    arc_module_free(&module->base, cards);
     if (ARC_OK == status) {
         *share = made;
     } else {
