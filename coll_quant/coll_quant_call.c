@@ -1,16 +1,19 @@
 /*
  * What all collectives do with a call: check whether it is served or passed down, and serve it.
  *
+ *   coll_quant_request.c                             calls that do not block
  *   coll_quant_allreduce.c, coll_quant_stages.c      what a call of the program says
  *       coll_quant_halves.c                          16-bit floats that are verified
  *       coll_quant_call.c
- *           coll_quant_setup.c                       until the module is ready
  *           coll_quant_learn.c                       does it pay?
  *           coll_quant_verify.c                      is it accurate?
+ *               coll_quant_setup.c                   until the module is ready, and its end
  *               coll_quant_run.c                     one operation
+ *                   coll_quant_fold.c                of the sums that coll_lowlat made of nodes
  *                   coll_quant_limit.c               are elements as exact as they have to be?
+ *                       coll_quant_drive.c           the task, until it is complete
  *
- * Functions call downwards only.
+ * A file calls only files below it in this list.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -4,10 +4,9 @@
  *
  * The tree is that of lowlat_butterfly.h, neighbours first; for 6 nodes:
  *
- *              +                    Parts come in the order of the nodes behind the owner: to node
- * 1
- *          +       +                those of 2, 3, 4, 5, 0.  The part of 2 is kept until that of 3
- *        +   +    4 5               comes, 2+3 until that of 0 comes and makes 0+1, and so on.
+ *              +              Parts come in the order of the nodes behind the owner: to node 1
+ *          +       +          those of 2, 3, 4, 5, 0.  The part of 2 is kept until that of 3
+ *        +   +    4 5         comes, and 2+3 until that of 0 comes and makes 0+1, and so on.
  *       0 1 2 3
  *
  * A part that came is added to what is on the other branch of its vertex, if that is complete, the

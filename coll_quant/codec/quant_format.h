@@ -12,8 +12,9 @@
  * of 64 blocks, which are `block_rows` = B rows.  The last of each may be short:
  *
  *   element  0 ..... 63 | 64 ..... 127 | ... | 4032 ... 4095 | 4096 ...
- *   B = 64   s[0]       | s[1]         | ... | s[63]         | s[64]        one scale for each
- * block row 0      | row 1        | ... | row 63        | row 64 tile 0 | tile 1
+ *   B = 64   s[0]       | s[1]         | ... | s[63]         | s[64]       a scale for each block
+ *            row 0      | row 1        | ... | row 63        | row 64
+ *            tile 0                                          | tile 1
  *
  *   payload  | s[0] | s[1] | ... | row 0 | row 1 | ... | kept tiles |
  *              2 bytes, or none    64 codes each         floats, or none
