@@ -97,7 +97,20 @@ static uint64_t turn_cost_ns(const arc_select_t *select, unsigned candidate)
     return select->call_ns * (turn.warm_calls + turn.calls) * more / ARC_RATIO_ONE;
 }
 
-/* The candidates but the present choice: those first whose turn costs least.  How many. */
+/*
+ * Whose turn comes first: one that was never tried and need not be far behind, since cheap turns of
+ * those that are known would use up the time for it again and again; then whose turn costs least.
+ */
+static bool comes_before(const arc_select_t *select, unsigned one, unsigned other)
+{
+    const bool one_is_new = !was_tried(select, one) && arc_select_ratio(select, one) <= FAR;
+    const bool other_is_new = !was_tried(select, other) && arc_select_ratio(select, other) <= FAR;
+
+    return one_is_new == other_is_new ? turn_cost_ns(select, one) < turn_cost_ns(select, other)
+                                      : one_is_new;
+}
+
+/* The candidates but the present choice, in the order in which they are invited.  How many. */
 static unsigned sort_candidates(const arc_select_t *select, unsigned sorted[ARC_SELECT_CANDIDATES])
 {
     unsigned count = 0;
@@ -107,8 +120,7 @@ static unsigned sort_candidates(const arc_select_t *select, unsigned sorted[ARC_
             continue;
         }
         unsigned place = count++;
-        const uint64_t cost_ns = turn_cost_ns(select, i);
-        for (; place > 0 && turn_cost_ns(select, sorted[place - 1]) > cost_ns; --place) {
+        for (; place > 0 && comes_before(select, i, sorted[place - 1]); --place) {
             sorted[place] = sorted[place - 1];
         }
         sorted[place] = i;
@@ -244,7 +256,7 @@ void arc_select_wait_for_round(arc_select_t *select)
         return;
     }
     (void) sort_candidates(select, sorted);
-    /* Until there is time for the one that costs least. */
+    /* Until there is time for the one that comes first. */
     const uint64_t need_ns = select->cost_ns + select->agree_ns + turn_cost_ns(select, sorted[0]);
     const uint64_t allowed_ns = allowance_ns(select);
     const uint64_t budget_calls =
