@@ -25,11 +25,11 @@
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
  * in the class so far and four calls more.  A change of the choice pays for what was overdrawn.
  * What a candidate will cost is known once it has been tried, before that it is a guess: the
- * caller's, or the neighbouring class's; so a round has only one that was never tried.  Unless it
- * should be far behind it comes before those that are known, whose cheap turns would use up the
- * time for it.  After a few rounds the next one begins when the number of calls has grown by a
- * quarter, or has doubled if there is no doubt left: O(log(calls)) agreements, and a look at all
- * candidates again.
+ * caller's, or the neighbouring class's; so a round has only one that was never tried.  This one
+ * comes before those that are known, whose cheap turns would use up the time for it, unless it is
+ * expected to be far behind.  After a few rounds the next one begins when the number of calls has
+ * grown by a quarter, or has doubled if there is no doubt left: O(log(calls)) agreements, and a
+ * look at all candidates again.
  *
  * What decides.  Another candidate is taken if the median of its ratios is below 1 by the margin,
  * and by one and a half times its own uncertainty.

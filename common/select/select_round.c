@@ -97,17 +97,21 @@ static uint64_t turn_cost_ns(const arc_select_t *select, unsigned candidate)
     return select->call_ns * (turn.warm_calls + turn.calls) * more / ARC_RATIO_ONE;
 }
 
+/* Was it never tried, and is not expected to be far behind? */
+static bool is_due(const arc_select_t *select, unsigned candidate)
+{
+    return !was_tried(select, candidate) && arc_select_ratio(select, candidate) <= FAR;
+}
+
 /*
- * Whose turn comes first: one that was never tried and need not be far behind, since cheap turns of
- * those that are known would use up the time for it again and again; then whose turn costs least.
+ * One that is due comes first, since cheap turns of those that are known would use up the time for
+ * it in every round; then the one whose turn costs least.
  */
 static bool comes_before(const arc_select_t *select, unsigned one, unsigned other)
 {
-    const bool one_is_new = !was_tried(select, one) && arc_select_ratio(select, one) <= FAR;
-    const bool other_is_new = !was_tried(select, other) && arc_select_ratio(select, other) <= FAR;
-
-    return one_is_new == other_is_new ? turn_cost_ns(select, one) < turn_cost_ns(select, other)
-                                      : one_is_new;
+    return is_due(select, one) == is_due(select, other)
+               ? turn_cost_ns(select, one) < turn_cost_ns(select, other)
+               : is_due(select, one);
 }
 
 /* The candidates but the present choice, in the order in which they are invited.  How many. */
