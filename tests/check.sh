@@ -107,7 +107,7 @@ quick() {
     step "make" made "$build" || finish
     echo "== make check"
     check "$build" -j"$jobs" TESTS='$(filter-out tools/test_configure.sh,$(source_tests)) $(unit_tests)'
-    check "$build" TESTS=mpi/test_few.sh
+    check "$build" TESTS=mpi/both/test_few.sh
     finish
 }
 

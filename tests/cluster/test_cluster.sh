@@ -3,7 +3,7 @@
 # the given rate, right sums over them, and nothing left behind. Needs root.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
-. "$(dirname "$0")/../mpi/mpi_run.sh"
+. "$(dirname "$0")/../mpi/lib/mpi_run.sh"
 mpi_setup
 unset OMPI_MCA_btl_tcp_if_include # `cluster run` sets it to the network of the nodes
 

@@ -3,7 +3,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 here=$(dirname "$0")
-. "$here/../mpi/mpi_run.sh"
+. "$here/../mpi/lib/mpi_run.sh"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 for workload in "$here"/*/run; do

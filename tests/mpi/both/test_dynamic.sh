@@ -1,0 +1,67 @@
+#!/bin/sh
+# What a program does beside its sums: processes that it starts or meets on the way (spawned.c), windows
+# (windows.c), children (forked.c).
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_alone "$@"
+mpi_setup
+
+# Set up at once, and in the middle of the program's calls.
+late="--mca coll_lowlat_setup_calls 5"
+two_a_node="--mca coll_lowlat_ranks_per_node 2"
+
+# run_served LABEL RANKS PROGRAM ...: on one node, where the components have the sums to themselves
+run_served() {
+    served_label=$1 served_ranks=$2
+    shift 2
+    mpi_start "$served_ranks" 60 "--mca coll_lowlat_report 1" "$@"
+    mpi_judge "$served_label"
+    mpi_have_plugin || return 0
+    cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "$served_label: some calls are served"
+}
+
+check_spawned() {
+    # One and one: what is served is served on the merged communicator.
+    run_served "spawn by np=1" 1 spawned spawn 1
+    mpi_run "spawn by np=3" 3 60 "" spawned spawn 2
+    mpi_run "spawn by np=2, late" 2 60 "$late" spawned spawn 3
+    run_served "connect np=2" 2 spawned connect
+    mpi_run "connect np=4" 4 60 "" spawned connect
+    mpi_run "connect np=3, late" 3 60 "$late" spawned connect
+    mpi_run "connect np=4 on declared nodes" 4 60 "$two_a_node" spawned connect
+}
+
+# Children without the components, or with other parameters than their parents; they may say so.
+check_strangers() {
+    mpi_have_plugin || return 0
+    for setting in coll=^lowlat,quant coll_lowlat_priority=5 coll_lowlat_max_bytes=64 coll_quant_enable=1; do
+        printf '#!/bin/sh\nOMPI_MCA_%s exec %s/spawned\n' "$setting" "$(cd "$mpi_bin" && pwd)" \
+            >"$mpi_scratch/child"
+        chmod +x "$mpi_scratch/child"
+        mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
+        mpi_judge "spawned with $setting"
+    done
+}
+
+check_windows() {
+    run_served "windows np=2" 2 windows
+    mpi_run "windows np=4, late" 4 60 "$late" windows -n 20
+    mpi_run "windows np=3 on declared nodes" 3 60 "$two_a_node" windows -n 10
+}
+
+check_forked() {
+    run_served "forks np=2" 2 forked
+    mpi_run "forks np=4, late" 4 60 "$late" forked
+    mpi_run "forks np=4 on declared nodes" 4 60 "$two_a_node" forked
+}
+
+mpi_note_shared_memory
+for check in spawned strangers windows forked; do
+    mpi_beside check_$check
+done
+mpi_join
+mpi_nothing_left
+mpi_result $? "nothing of these jobs is left in shared memory"
+mpi_done

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Finding, choosing and configuring the components: parameters are listed, --mca
+# coll works in all its forms, bad values are named once and change nothing, the
+# report appears when asked for, and by default nothing is printed.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+check_listed() {
+    mpi_parameters "$1" >"$mpi_scratch/parameters"
+    for parameter in $2; do
+        grep -q ":coll_$1_$parameter:value:" "$mpi_scratch/parameters" &&
+            grep -q ":coll_$1_$parameter:help:..*" "$mpi_scratch/parameters"
+        mpi_result $? "ompi_info lists coll_$1_$parameter with help"
+    done
+    ompi_info --param coll "$1" --level 9 >"$mpi_scratch/printed" 2>&1
+    mpi_result $? "ompi_info prints all of coll_$1"
+}
+
+# all_output TEXT: 0 when stdout or stderr of the last run has it.
+all_output() {
+    cat "$mpi_scratch/out" "$mpi_scratch/err" | grep -q -- "$1"
+}
+
+check_report() {
+    mpi_start 2 60 "--mca coll_lowlat_report 1" fallback
+    mpi_result "$mpi_status" "with a report: the program ends well"
+    test "$(cat "$mpi_scratch/out" "$mpi_scratch/err" |
+        grep -c 'coll_lowlat: MPI_Allreduce calls of rank 0')" -eq 1
+    mpi_result $? "the report is printed once"
+    all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "the report counts calls that coll_lowlat served"
+    all_output 'passed  no algorithm here is for messages.* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "the report counts calls passed down for their length"
+    mpi_start 2 60 "--mca coll_quant_report 1 --mca coll_quant_enable 1" quantized -n 1048576
+    all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_result $? "the report counts calls that coll_quant served"
+    all_output "passed  message is smaller than min_bytes.* [1-9][0-9]* *[1-9][0-9]*\$"
+    mpi_result $? "the report counts calls passed down by coll_quant: smaller than min_bytes"
+}
+
+check_bad_value() {
+    mpi_start 2 60 "--mca $1 $2" stress -n 500
+    mpi_result "$mpi_status" "$1 = $2: the program runs"
+    grep -q '^ok 1' "$mpi_scratch/out"
+    mpi_result $? "$1 = $2: right answers"
+    test "$(grep -c "$1" "$mpi_scratch/err")" -eq 1
+    mpi_result $? "$1 = $2: one line on stderr names it"
+    mpi_show "$mpi_scratch/err"
+}
+
+# check_silent LABEL "MCA ARGUMENTS"
+check_silent() {
+    mpi_run "$1" 3 60 "$2" stress -n 500
+    test ! -s "$mpi_scratch/err"
+    mpi_result $? "$1: nothing on stderr"
+    mpi_show "$mpi_scratch/err"
+}
+
+check_listed lowlat "priority verbose report max_bytes algorithm timeout"
+check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block \
+    format algorithm timeout explore_percent"
+
+check_silent "default" ""
+check_silent "--mca coll ^quant" "--mca coll ^quant"
+check_silent "--mca coll ^lowlat" "--mca coll ^lowlat"
+check_silent "both and lower ones by name" "--mca coll lowlat,quant,tuned,basic,libnbc,self"
+check_silent "lowlat and lower ones by name" "--mca coll lowlat,basic,libnbc,self"
+check_silent "priorities exchanged" "--mca coll_lowlat_priority 90 --mca coll_quant_priority 20"
+
+check_silent "lowlat switched off" "--mca coll_lowlat_priority -1 --mca coll_quant_priority -1"
+mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_report 1" stress -n 500
+! all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+mpi_result $? "coll_lowlat_priority -1: no call is served"
+
+mpi_start 2 60 "--mca coll_lowlat_report 1 --mca coll_quant_report 1" other_release
+mpi_judge "another release"
+! grep -q 'MPI_Allreduce calls of rank 0' "$mpi_scratch/said"
+mpi_result $? "another release: the components are not used"
+for component in lowlat quant; do
+    mpi_says "another release: one line of coll_$component says so" \
+        "coll_$component: not used: it was built for another release of Open MPI" 1
+done
+mpi_run "another release, verbose 0" 2 60 "--mca coll_lowlat_verbose 0 --mca coll_quant_verbose 0" \
+    other_release
+
+check_report
+for value in abc -5 1e6 9999999999999999999999; do
+    check_bad_value coll_lowlat_max_bytes "$value"
+done
+check_bad_value coll_lowlat_algorithm nonesuch
+check_bad_value coll_lowlat_priority 1000
+check_bad_value coll_quant_format nonesuch
+check_bad_value coll_quant_min_bytes 1e6
+
+# check_retired FILE_OF_PARAMETERS: a name that is no more is named once, with what stands in for it, from wherever it
+# comes; and at verbose 0 not at all.
+check_retired() {
+    retired="--mca coll_quant_trial_ms 5 -x OMPI_MCA_coll_lowlat_isa=avx2 --mca mca_base_param_files $1"
+    echo "coll_lowlat_nodes_trial_ms = 7" >"$1"
+    mpi_start 2 60 "$retired" stress -n 500
+    mpi_judge "retired parameters"
+    mpi_says "retired parameters: no others are named" "there is no parameter" 3
+    mpi_says "retired parameters: on the command line" "coll_quant_trial_ms any more.*: coll_quant_explore_percent" 1
+    mpi_says "retired parameters: in the environment" "coll_lowlat_isa any more.*: configure --with-isa" 1
+    mpi_says "retired parameters: in a file" "coll_lowlat_nodes_trial_ms any more.*: coll_lowlat_explore_percent" 1
+    mpi_run "retired parameters, verbose 0" 2 60 \
+        "$retired --mca coll_lowlat_verbose 0 --mca coll_quant_verbose 0" stress -n 500
+}
+check_retired "$mpi_scratch/retired.conf"
+
+# Persistent requests that are never freed, and so their communicators, count all the same.  Half of
+# these starts are on MPI_COMM_WORLD, which goes in any case.
+mpi_start 2 60 "--mca coll_lowlat_report 1 -x ARC_DEFERRED=kept" explored -n 100
+mpi_judge "requests that are never freed"
+awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
+    mine && /served/ { calls += $(NF - 1) }
+    END { exit calls < 800 }' "$mpi_scratch/said"
+mpi_result $? "requests that are never freed: the report counts their starts"
+mpi_show "$mpi_scratch/said"
+mpi_done

@@ -1,0 +1,63 @@
+#!/bin/sh
+# The correctness matrix over ranks, algorithms and limits; matrix.c says what it
+# promises. The run without our components checks the matrix itself.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+
+mpi_run_without_plugin "np=3 without" 3 60 "" matrix -l 2000
+mpi_run "np=1" 1 60 "" matrix -l 2000
+for ranks in 2 3 4 5; do
+    mpi_run "np=$ranks" "$ranks" 120 "" matrix
+done
+mpi_run "np=8" 8 180 "" matrix -l 70000
+
+if mpi_have_plugin; then
+    for algorithm in $(mpi_algorithms lowlat); do
+        for ranks in 2 3 4 7; do
+            mpi_run "np=$ranks $algorithm" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -l 20000
+        done
+    done
+    for ranks in 2 3 4; do
+        mpi_run "np=$ranks NaN" "$ranks" 60 "" matrix -b
+    done
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_run "np=2 NaN $algorithm" 2 60 "--mca coll_lowlat_algorithm $algorithm" matrix -b
+    done
+    # Many pieces and empty parts; fewer counts than above, but for all numbers of ranks.
+    for algorithm in $(mpi_algorithms lowlat); do
+        for ranks in 5 6 9; do
+            mpi_for_tests mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -t
+        done
+        for ranks in 16 17; do
+            mpi_for_tests mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
+                "--mca coll_lowlat_algorithm $algorithm" matrix -t -l 100
+        done
+    done
+    # Declared nodes: ranks that could share memory and do not.
+    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+        nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
+        while read -r ranks per_node limit; do
+            mpi_run "np=$ranks, $per_node on a node, $algorithm" "$ranks" 120 "$nodes $per_node" \
+                matrix -l "$limit"
+        done <<ROWS
+4 2 20000
+8 2 1100
+8 1 1100
+9 3 1100
+ROWS
+        mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
+            matrix -l 1100
+        mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "$nodes 2" matrix -b
+        for type in bf16 fp16; do
+            mpi_run "np=6, 2 on a node, $type $algorithm" 6 60 \
+                "$nodes 2 --mca coll_lowlat_uint16_as $type" sixteen -f $type -l 2000
+        done
+    done
+    mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
+    mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
+fi
+mpi_done

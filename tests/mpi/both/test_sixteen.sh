@@ -1,0 +1,136 @@
+#!/bin/sh
+# Sums of 16-bit floats in MPI_UINT16_T, by each way that they can take (sixteen.c); integers where
+# nobody asked for floats, or not all ranks did.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+lowlat="--mca coll_lowlat_report 1 --mca coll_lowlat_uint16_as"
+exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_report 1"
+sixteen=$mpi_bin/sixteen
+
+# check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
+check_passed() {
+    mpi_says "$1: longer vectors are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+}
+
+for type in bf16 fp16; do
+    for ranks in 2 5; do
+        mpi_start "$ranks" 60 "$lowlat $type" sixteen -f $type
+        mpi_judge "np=$ranks $type"
+        mpi_says "np=$ranks $type: no vector is passed down" 'passed  message' 0
+    done
+    mpi_start 3 60 "$lowlat $type --mca coll_lowlat_max_bytes 16" sixteen -f $type
+    mpi_judge "np=3 $type passed down"
+    check_passed "np=3 $type passed down"
+    for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
+        mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type
+        mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
+        mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1
+    done
+    mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_types $type \
+        --mca coll_quant_verify_every 2" sixteen -f $type
+    mpi_judge "np=3 $type by coll_quant, verified"
+    mpi_serves "np=3 $type by coll_quant, verified" 1
+done
+# Between nodes: as floats, rounded once; or as 16-bit floats, and each step from node to node rounds.
+# check_rounded RANKS PER_NODE ROUNDINGS: the bits are tested by test_reproducible.sh, here the error.
+check_rounded() {
+    for type in bf16 fp16; do
+        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as $type"
+        mpi_run "np=$1 nodes of $2 $type" "$1" 60 "$nodes" rounded -f $type
+        mpi_run "np=$1 nodes of $2 $type, 16 bits between them" "$1" 60 \
+            "$nodes --mca coll_lowlat_nodes_16bit 1" rounded -f $type -r "$3"
+    done
+}
+check_rounded 2 1 1
+check_rounded 3 1 2
+check_rounded 4 1 2
+check_rounded 4 2 2
+check_rounded 8 1 3
+mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
+    --mca coll_lowlat_uint16_as fp16" sixteen -f fp16 -l 70001
+
+# Open MPI's own type says what it is.
+mpi_run "np=3 MPIX_C_FLOAT16" 3 60 "--mca coll_lowlat_setup_calls 0" sixteen -f fp16 -n
+mpi_run "np=4 nodes of 2 MPIX_C_FLOAT16" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
+    --mca coll_lowlat_reproducible 1" sixteen -f fp16 -n -l 70001
+mpi_start 3 60 "--mca coll ^lowlat $exact --mca coll_quant_format fp32 --mca coll_quant_types fp16" \
+    sixteen -f fp16 -n
+mpi_judge "np=3 MPIX_C_FLOAT16 by coll_quant"
+
+# Both know; coll_quant takes the long ones only.
+mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
+    --mca coll_quant_min_bytes 100k --mca coll_quant_types fp16 --mca coll_lowlat_uint16_as fp16" \
+    sixteen -f fp16
+mpi_run "np=3 coll_quant is not enabled" 3 60 "--mca coll_quant_types bf16" \
+    sixteen -f bf16
+mpi_run "np=3 none" 3 60 "" sixteen
+mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
+mpi_judge "np=2 a value that there is not"
+mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
+
+# Data of the benchmark are numbers of their type, and of no other.
+for type in bf16 fp16; do
+    mpi_start 2 60 "--mca coll_lowlat_uint16_as $type" \
+        arc_allreduce -m 2:4k -i 5 -x 0 -c --alter -T $type
+    test "$mpi_status" -eq 0 && test "$(grep -c Pass "$mpi_scratch/out")" -eq 12
+    mpi_result $? "np=2 arc_allreduce has $type"
+    mpi_start 2 60 "" arc_allreduce -m 4k:4k -i 5 -x 0 -c --alter -T $type
+    grep -q Fail "$mpi_scratch/out"
+    mpi_result $? "np=2 arc_allreduce notices $type added as integers"
+done
+
+# Of a call that is passed down or verified all numbers are widened at once.
+for ranks in 2 3; do
+    mpi_start "$ranks" 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
+        --mca coll_quant_types bf16" unwidened -p
+    mpi_judge "np=$ranks no memory to widen"
+    mpi_says "np=$ranks no memory to widen: stderr names the rank" \
+        "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
+        --mca coll_quant_verify_every 2" unwidened
+    mpi_judge "np=$ranks no memory to widen what is to be verified"
+    mpi_says "np=$ranks no memory to widen what is to be verified: one warning" \
+        "a call is not verified: some rank has no memory" 1
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
+        --mca coll_quant_verify_every 1000" unwidened
+    mpi_judge "np=$ranks no memory to widen, nor a need for it"
+    mpi_says "np=$ranks no memory to widen, nor a need for it: no warning" "not verified" 0
+done
+
+# Quantized: what is off by the error of the sum does not become infinite when it is rounded.
+for type in bf16 fp16; do
+    for quantized in "int4" "int8 --mca coll_quant_verify_every 2" "bf16" \
+        "int4 --mca coll_quant_algorithm direct"; do
+        mpi_run "np=3 $type $quantized" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
+            --mca coll_quant_types $type --mca coll_quant_format $quantized" topmost -f $type
+    done
+done
+# In the program's floating-point environment: verified, segment by segment, and passed down.
+for way in "verify_every 1" "verify_every 0" "format fp32"; do
+    mpi_run "np=3 fp16 $way" 3 60 "--mca coll ^lowlat --mca coll_quant_enable 1 \
+        --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16 --mca coll_quant_$way" fenv -u
+done
+
+# Debian 13's mpirun crashes when it is given more than one command.
+mpi_start_each 30 "" true true
+if [ "$mpi_status" -eq 0 ]; then
+    for parameter in lowlat_uint16_as quant_types; do
+        component=${parameter%%_*}
+        odd="env OMPI_MCA_coll_$parameter=bf16 $sixteen"
+        mpi_start_each 30 "" "$odd" "$sixteen"
+        mpi_judge "coll_$component: floats on rank 0 only"
+        mpi_says "coll_$component: floats on rank 0 only: one warning" \
+            "coll_$component: .*parameters are not the same on all ranks; set" 1
+        mpi_start_each 30 "" "$sixteen" "$sixteen" "$odd"
+        mpi_judge "coll_$component: floats on rank 2 only"
+        mpi_says "coll_$component: floats on rank 2 only: one warning" \
+            "coll_$component: .*parameters are not the same on all ranks; set" 1
+    done
+else
+    mpi_skip "floats on one rank only" "mpirun cannot start a command for each rank"
+fi
+mpi_done

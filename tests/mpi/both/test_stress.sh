@@ -1,0 +1,42 @@
+#!/bin/sh
+# Ten to a hundred thousand calls that change from one to the next; stress.c says how.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+
+for ranks in 2 3 4 5 8; do
+    mpi_run "np=$ranks" "$ranks" 120 "" stress -s "$ranks"
+done
+if mpi_have_plugin; then
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_run "np=4 $algorithm" 4 120 "--mca coll_lowlat_algorithm $algorithm" stress -s 21
+    done
+    # Small pieces: no more than three fit into the memory, so waiting for room is the rule; and where
+    # each rank has a core, a look after every other call, and now and then another trial of staging.
+    # Most calls where most ranks can drift apart.
+    for row in "2 30000" "3 30000" "4 100000"; do
+        mpi_for_tests mpi_run "np=${row% *} small pieces" "${row% *}" 120 "" \
+            stress -s 24 -n "${row#* }" -x 12
+    done
+    for staging in ordinary prefetching streaming; do
+        for ranks in 2 4; do
+            mpi_for_tests mpi_run "np=$ranks small pieces, $staging" "$ranks" 120 \
+                "--mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
+        done
+    done
+    mpi_for_tests mpi_run "np=2 looking all the time" 2 120 "" stress -s 28
+    for algorithm in $(mpi_algorithms lowlat); do
+        mpi_for_tests mpi_run "np=5 $algorithm in tight memory" 5 120 \
+            "--mca coll_lowlat_algorithm $algorithm" stress -s 25 -n 8000 -x 14
+    done
+    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+        nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+        mpi_run "np=4, 2 on a node, $algorithm" 4 120 "$nodes" stress -s 24
+        mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 100000 -s 25
+        mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes" stress -s 26
+    done
+    mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_max_bytes 1m" stress -s 22
+    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_max_bytes 1024" stress -s 23
+fi
+mpi_done

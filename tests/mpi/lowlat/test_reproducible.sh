@@ -1,0 +1,99 @@
+#!/bin/sh
+# What coll_lowlat promises of bits: they depend on the ranks and their nodes only, and not on the length of
+# the vector, the place in it, how it is cut, the algorithm, the transport or the run (reproducible.c). Runs
+# with algorithms that promise less show that the program would notice.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+# On one node: rank order.
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks" "$ranks" 60 "--mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 300007
+done
+on="--mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16"
+for ranks in 2 4; do
+    mpi_run "np=$ranks reproducible" "$ranks" 60 "$on" reproducible -h bf16
+done
+for ranks in 5 8; do
+    mpi_run "np=$ranks reproducible" "$ranks" 60 "$on" reproducible -h bf16 -l 300007
+done
+mpi_for_tests mpi_run "np=4 small blocks and chunks" 4 60 "$on" reproducible -h bf16 -l 70001
+mpi_run "np=4 max_bytes does not count" 4 60 "$on --mca coll_lowlat_max_bytes 1k" \
+    reproducible -h bf16 -l 70001
+for algorithm in oneshot twoshot; do
+    mpi_run "np=5 $algorithm" 5 60 "--mca coll_lowlat_uint16_as bf16 --mca coll_lowlat_algorithm $algorithm" \
+        reproducible -h bf16 -l 70001
+done
+for algorithm in butterfly half_butterfly; do
+    mpi_start 4 60 "$on --mca coll_lowlat_algorithm $algorithm" reproducible -h bf16 -l 300007
+    mpi_judge "np=4 $algorithm is not used"
+    mpi_says "np=4 $algorithm is not used: said once" "coll_lowlat_algorithm $algorithm is ignored" 1
+    for ranks in 4 5; do
+        mpi_run "np=$ranks $algorithm" "$ranks" 60 "--mca coll_lowlat_algorithm $algorithm" \
+            reproducible -d -l 20011
+    done
+done
+
+# On several nodes: one tree, whatever carries the sums along it.
+# 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
+rounding="--mca coll_lowlat_nodes_16bit 1"
+# declared RANKS PER_NODE NODES: each way to exchange over these nodes, none of which passes anything down.
+declared() {
+    for transport in messages puts; do
+        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport \
+            --mca coll_lowlat_uint16_as bf16"
+        mpi_run "nodes of $3 $transport reproducible" "$1" 60 "$nodes --mca coll_lowlat_reproducible 1" \
+            reproducible -h bf16 -g "$3" -l 300007
+        mpi_run "nodes of $3 $transport reproducible 16 bits" "$1" 60 \
+            "$nodes $rounding --mca coll_lowlat_reproducible 1" reproducible -h bf16 -r -g "$3" -l 300007
+        for algorithm in $(mpi_algorithms lowlat nodes_algorithm | grep -vx ring); do
+            mpi_run "nodes of $3 $transport $algorithm" "$1" 60 \
+                "$nodes --mca coll_lowlat_nodes_algorithm $algorithm" reproducible -h bf16 -g "$3" -l 70001
+            mpi_run "nodes of $3 $transport $algorithm 16 bits" "$1" 60 \
+                "$nodes $rounding --mca coll_lowlat_nodes_algorithm $algorithm" \
+                reproducible -h bf16 -r -g "$3" -l 70001
+        done
+    done
+    mpi_for_tests mpi_run "nodes of $3 small chunks" "$1" 60 \
+        "--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
+        reproducible -h bf16 -g "$3" -l 70001
+}
+declared 4 2 2,2
+declared 3 1 1,1,1
+declared 5 2 2,2,1
+declared 5 1 1,1,1,1,1
+mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_reproducible 1" \
+    reproducible -g 1,1,1
+mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring" \
+    reproducible -g 1,1,1 -d -l 20011
+mpi_start 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring \
+    --mca coll_lowlat_reproducible 1" reproducible -g 1,1,1 -l 20011
+mpi_judge "nodes of 1,1,1 ring is not used"
+mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_nodes_algorithm ring is ignored" 1
+
+# fp16, of the program and of Open MPI (-n), where it has a type for it; and that rounding would be noticed.
+nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1"
+fp16="--mca coll_lowlat_uint16_as fp16"
+check_fp16() {
+    mpi_run "np=3 fp16 $2" 3 60 "--mca coll_lowlat_reproducible 1 $1" reproducible -h fp16 $2 -l 20011
+    mpi_run "nodes of 2,2,1 fp16 $2" 5 60 "$nodes $1" reproducible -g 2,2,1 -h fp16 $2 -l 20011
+    mpi_run "nodes of 2,2,1 fp16 $2 16 bits" 5 60 "$nodes $1 $rounding" \
+        reproducible -g 2,2,1 -h fp16 $2 -r -l 20011
+}
+check_fp16 "$fp16" ""
+check_fp16 "" -n
+mpi_start 5 60 "$nodes $fp16 $rounding" reproducible -g 2,2,1 -h fp16 -l 20011
+grep -q "^not ok .*16-bit float" "$mpi_scratch/out"
+mpi_result $? "nodes of 2,2,1: rounded partial sums are noticed"
+
+# Run after run.
+run=0
+while [ $run -lt 20 ]; do
+    run=$((run + 1))
+    mpi_run "nodes of 2,2,1 run $run" 5 60 "$rounding --mca coll_lowlat_ranks_per_node 2 \
+        --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
+        reproducible -g 2,2,1 -h bf16 -r -l 8193
+done
+mpi_done

@@ -1,0 +1,35 @@
+#!/bin/sh
+# How ranks stage: what is asked for is done and said; sums are right whatever it is, while ranks
+# look all the time, and staging is tried once for the same processes.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+says="--mca coll_lowlat_report 1 --mca coll_lowlat_verbose 10"
+ready="coll_lowlat: communicator 0 .*kernels, "
+# check LABEL RANKS ARGUMENTS REGULAR_EXPRESSION TIMES
+check() {
+    mpi_start "$2" 60 "$says $3" agree -c 5
+    mpi_judge "$1"
+    mpi_serves "$1" 1
+    mpi_says "$1: says so" "$4" "$5"
+}
+
+check "ordinary" 2 "--mca coll_lowlat_staging ordinary" "${ready}ordinary stores" 1
+check "prefetching" 2 "--mca coll_lowlat_staging prefetching" "${ready}prefetching" 1
+check "streaming" 2 "--mca coll_lowlat_staging streaming" \
+    "oneshot to 8388608 bytes, .*, streaming\$" 6
+check "a way that is asked for is not tried" 2 "--mca coll_lowlat_staging streaming" "staging tried" 0
+# Open MPI counts cores, not hardware threads: two ranks on one core share it.
+cores=$(lscpu -p=core 2>/dev/null | grep -v '^#' | sort -u | wc -l)
+if [ "$cores" -ge 2 ] && [ "$(nproc)" -ge 2 ]; then
+    # Six communicators of the same processes, and too few calls for a look at the distance.
+    check "auto, once for all" 2 "" "staging tried" 1
+    mpi_for_tests check "auto, looking all the time" 2 "" "MPI_Allreduce calls of rank 0" 1
+else
+    mpi_skip "auto" "needs two cores"
+fi
+check "cores are shared" $((2 * $(nproc) + 1)) "" "staging tried" 0
+mpi_done

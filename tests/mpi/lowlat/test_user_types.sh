@@ -1,0 +1,48 @@
+#!/bin/sh
+# Operations of the program on awkward types (user_types.c): served by coll_lowlat up to a block,
+# passed down above, right in both ways; and extents that are negative or huge (user_extents.c).
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+
+mpi_run_without_plugin "np=4 without" 4 60 "" user_types
+if ! mpi_have_plugin; then
+    mpi_done
+    exit
+fi
+
+# check_served LABEL RANKS "MCA ARGUMENTS" BYTES: all of it is served.
+check_served() {
+    mpi_start "$2" 60 "--mca coll_lowlat_report 1 $3" user_types -s -b "$4"
+    mpi_judge "$1"
+    mpi_says "$1: nothing is passed down" 'passed  ' 0
+    mpi_reductions=$(sed -n 's/^# reductions: //p' "$mpi_scratch/out")
+    # Open MPI may have calls of its own.
+    awk -v least="$mpi_reductions" '/served  oneshot/ { calls = $3 } END { exit calls < least }' \
+        "$mpi_scratch/said"
+    mpi_result $? "$1: $mpi_reductions reductions are served by oneshot"
+}
+
+for ranks in 2 4 5; do
+    check_served "np=$ranks up to 32 KiB" "$ranks" "" 32768
+done
+check_served "np=3 butterfly" 3 "--mca coll_lowlat_algorithm butterfly" 32768
+mpi_for_tests check_served "np=4 small blocks" 4 "" 256
+for ranks in 2 3; do
+    mpi_start "$ranks" 60 "--mca coll_lowlat_report 1" user_types
+    mpi_judge "np=$ranks any length"
+    mpi_serves "np=$ranks any length" 1
+    mpi_says "np=$ranks any length: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+done
+# The block does not fit into the memory that there is.
+mpi_start 3 60 "--mca coll_lowlat_report 1 --mca coll_lowlat_max_memory 300k" user_types
+mpi_judge "np=3 no memory to grow"
+mpi_says "np=3 no memory to grow: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+for ranks in 2 3 5; do
+    mpi_run "np=$ranks extents" "$ranks" 60 "" user_extents -f
+done
+# Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
+mpi_run "np=3 extents between nodes" 3 60 \
+    "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_extents
+mpi_done

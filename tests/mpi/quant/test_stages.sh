@@ -1,0 +1,120 @@
+#!/bin/sh
+# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant; quant_stages.c has the
+# promises.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/../lib/mpi_run.sh"
+mpi_setup
+mpi_have_plugin || mpi_skip_all "needs the components"
+
+on="--mca coll_quant_enable 1"
+all="$on --mca coll_quant_collectives all"
+# One rank is served by nobody here, and exact.
+mpi_run "np=1" 1 60 "$all" quant_stages -r 0 -g 0
+for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
+    mpi_cut= mpi_how=
+    for ranks in 2 3 4 5; do
+        $mpi_how mpi_run "$algorithm np=$ranks $mpi_how $mpi_cut" "$ranks" 120 \
+            "$all --mca coll_quant_algorithm $algorithm $mpi_cut" quant_stages -a 1
+        case $ranks in
+        2) mpi_how=mpi_for_tests ;; # little room for messages
+        3) mpi_how='' mpi_cut="--mca coll_quant_segment_bytes 16k" ;;
+        4) mpi_how=mpi_for_tests ;;
+        esac
+    done
+    mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$all --mca pml ob1 \
+        --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
+        --mca coll_quant_algorithm $algorithm" quant_stages -a 1
+done
+for ranks in 4 6; do
+    mpi_run "hierarchical np=$ranks" "$ranks" 120 "$all --mca coll_quant_algorithm hierarchical \
+        --mca coll_quant_ranks_per_node 2" quant_stages -a 1
+done
+
+# Scale domains and messages by the length of a block: of 64 numbers in those that are measured.
+mpi_run "np=3 minishards 32, microshards 3" 3 60 "$all --mca coll_quant_minishards 32 \
+    --mca coll_quant_microshards 3" quant_stages -a 1
+
+# What is named, and what its stage is.
+mpi_run "np=3 by default" 3 60 "$on" quant_stages -r 0 -g 0 -a 1
+mpi_run "np=3 off" 3 60 "--mca coll_quant_collectives all" quant_stages -r 0 -g 0
+mpi_run "np=3 reduce_scatter_block" 3 60 "$on --mca coll_quant_collectives reduce_scatter_block" \
+    quant_stages -g 0
+mpi_run "np=3 allgather" 3 60 "$on --mca coll_quant_collectives allgather" quant_stages -r 0
+mpi_run "np=3 all, stages rs" 3 60 "$all --mca coll_quant_stages rs" quant_stages -g 0 -a 1
+mpi_run "np=3 all, stages ag" 3 60 "$all --mca coll_quant_stages ag" quant_stages -r 0 -a 1
+mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quant_stages -r 0 -g 0
+for ranks in 2 3 4; do
+    mpi_run "np=$ranks info key" "$ranks" 60 "--mca coll_quant_collectives all" quant_stages -k
+done
+# Types, and verified calls of each.
+ring="$all --mca coll_quant_algorithm full_loop"
+for verify in "" "--mca coll_quant_verify_every 1"; do
+    mpi_run "np=3 doubles $verify" 3 60 "$ring --mca coll_quant_types all $verify" \
+        stage_types double 3.56e-5
+    mpi_run "np=3 bf16 $verify" 3 60 "$ring --mca coll_quant_types bf16 $verify" \
+        stage_types bf16 3.56e-5
+done
+mpi_run "np=3 doubles that stay exact" 3 60 "$ring" stage_types double 0
+mpi_run "np=3 floats with doubles alone" 3 60 "$ring --mca coll_quant_types double" \
+    stage_types float 0
+# Calls that are verified, of any types; the first one that is above the limit is exact, and so are
+# all that follow, of any collective.
+mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quant_stages -a 1
+mpi_start 3 60 "$all --mca coll_quant_verify_every 1 --mca coll_quant_max_nmse 1e-12" \
+    quant_stages -r 0 -g 0
+mpi_judge "np=3 verified, a limit that is exceeded"
+mpi_says "np=3 verified, a limit that is exceeded: one warning" \
+    "not used any more: a verified MPI_Reduce_scatter_block has" 1
+
+# The report has a table of each collective that was called.
+mpi_start 3 60 "$all --mca coll_quant_report 1 --mca coll_quant_verbose 20" quant_stages -a 1
+mpi_judge "np=3 report"
+for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
+    mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
+    awk -v call="$call" '/coll_quant: .* calls of rank 0/ { mine = $0 ~ call " calls" }
+        mine && /served  full_loop .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
+        mine && /passed  message is smaller than min_bytes .* [1-9][0-9]* / { passed = 1 }
+        END { exit !(served && passed) }' "$mpi_scratch/said"
+    mpi_result $? "np=3 report: calls of $call that were served and passed down"
+done
+grep -q 'MPI_Allgather of 50 of MPI_FLOAT passed down: message is smaller' "$mpi_scratch/said" &&
+    grep -q 'MPI_Reduce_scatter_block of [0-9]* of MPI_FLOAT with MPI_MAX passed down: this datatype' \
+        "$mpi_scratch/said"
+mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
+mpi_says "np=3 report: an allgather in place is passed down for that reason" \
+    'passed  in place, where the own block must stay what it is .* [1-9][0-9]* ' 1
+# By default nobody looks at the others.
+mpi_start 3 60 "$on --mca coll_quant_report 1" quant_stages -r 0 -g 0 -a 1
+mpi_judge "np=3 report by default"
+mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
+# A rank that does not come is named, and so is the call.
+for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
+    mpi_in_time mpi_missing "np=3 ${stage#* }, rank 1 is late" \
+        "rank [02]: ${stage#* } failed: .*waiting for .*rank 1\b" \
+        3 "$all" -n 300000 -r 1 "-${stage%% *}"
+done
+# check_unpackable RANKS: a rank that cannot pack its type says so, and no other call is taken for that one.
+check_unpackable() {
+    mpi_start "$1" 60 "$all" unpackable
+    mpi_judge "np=$1 no memory to pack"
+    mpi_says "np=$1 no memory to pack: stderr names the rank" \
+        "rank $(($1 - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
+}
+# check_miscounted RANKS: nor where a rank's counts differ from each other.
+check_miscounted() {
+    mpi_start "$1" 60 "$all" miscounted
+    mpi_judge "np=$1 a wrong count"
+    mpi_says "np=$1 a wrong count: stderr names the call" ": MPI_Allgather failed: " "$1"
+}
+for ranks in 2 3; do
+    mpi_in_time check_unpackable "$ranks"
+    mpi_in_time check_miscounted "$ranks"
+done
+# Whether it is on is compared in the first call, whichever that is.
+mpi_start_each 60 "--mca coll_quant_collectives all" \
+    "env OMPI_MCA_coll_quant_enable=1 $mpi_bin/quant_stages -r 0 -g 0" \
+    "$mpi_bin/quant_stages -r 0 -g 0"
+mpi_judge "np=2 on one rank only"
+mpi_says "np=2 on one rank only: one warning" "parameters are not the same on all ranks" 1
+mpi_done
