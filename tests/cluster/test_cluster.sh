@@ -146,38 +146,38 @@ arc2 quant" "Open MPI finds the components on all nodes"
     says "1
 1
 1" "parameters in the environment reach all nodes"
-    cluster_check "3 nodes, quant" 60 --ppn 2,1,1 "$mpi_bin/quantized" -n 100000
+    cluster_check "3 nodes, quant" 60 --ppn 2,1,1 "$(mpi_find quantized)" -n 100000
     unset OMPI_MCA_coll_quant_enable
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
         for ppn in 2 3,1,2; do
             cluster_check "3 nodes of $ppn ranks, $algorithm" 120 --ppn $ppn \
-                --mca coll_lowlat_nodes_algorithm "$algorithm" "$mpi_bin/matrix" -l 100
+                --mca coll_lowlat_nodes_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
         done
     done
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
         --mca coll_quant_enable 1 --mca coll_lowlat_nodes_algorithm ring \
-        "$mpi_bin/quantized" -a semi_loop -n 300000
+        "$(mpi_find quantized)" -a semi_loop -n 300000
     # Nodes as Open MPI sees them; dealt: the ranks of a node are far apart.
     hierarchical="--mca coll_quant_enable 1 --mca coll_quant_algorithm hierarchical"
     # shellcheck disable=SC2086
     cluster_check "3 nodes of 2 ranks, hierarchical" 120 --ppn 2 $hierarchical \
-        "$mpi_bin/quantized" -a hierarchical -p 2 -n 300000
+        "$(mpi_find quantized)" -a hierarchical -p 2 -n 300000
     # shellcheck disable=SC2086
     cluster_check "3 nodes of 2 ranks, dealt, hierarchical" 120 --ppn 2 --map-by node $hierarchical \
-        "$mpi_bin/quantized" -a hierarchical -p 2 -n 300000
+        "$(mpi_find quantized)" -a hierarchical -p 2 -n 300000
     cluster_check "3 nodes of 2 ranks, auto" 120 --ppn 2 --mca coll_quant_enable 1 \
-        "$mpi_bin/levels" -p 2
+        "$(mpi_find levels)" -p 2
 fi
-cluster_check "3 nodes" 60 --ppn 2,1,1 "$mpi_bin/matrix" -l 1000
-cluster_check "3 nodes, nonblocking and persistent" 120 --ppn 2,1,1 "$mpi_bin/pending" -o 1000
-cluster_check "3 nodes, requests in any order" 120 --ppn 2,1,1 "$mpi_bin/orders" -r 80
+cluster_check "3 nodes" 60 --ppn 2,1,1 "$(mpi_find matrix)" -l 1000
+cluster_check "3 nodes, nonblocking and persistent" 120 --ppn 2,1,1 "$(mpi_find pending)" -o 1000
+cluster_check "3 nodes, requests in any order" 120 --ppn 2,1,1 "$(mpi_find orders)" -r 80
 if mpi_have_plugin; then
-    cluster_check "3 nodes, nonblocking and persistent, set up by such calls" 120 --ppn 2,1,1 "$mpi_bin/pending" \
+    cluster_check "3 nodes, nonblocking and persistent, set up by such calls" 120 --ppn 2,1,1 "$(mpi_find pending)" \
         -b -f -o 500
     cluster_check "3 nodes, nonblocking and persistent, quant" 120 --ppn 2,1,1 --mca coll_quant_enable 1 \
-        --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$mpi_bin/pending" -o 300 -t 0.02
+        --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$(mpi_find pending)" -o 300 -t 0.02
     cluster_check "3 nodes, requests in any order, quant" 120 --ppn 2,1,1 --mca coll_quant_enable 1 \
-        --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$mpi_bin/orders" -r 80 -t 0.02
+        --mca coll_quant_collectives all --mca coll_quant_min_bytes 4 "$(mpi_find orders)" -r 80 -t 0.02
 fi
 cluster_start 60 --ppn 1 "$mpi_bin/arc_allreduce" -c -m 4:1048576 -i 5 -x 1
 test $mpi_status -eq 0
@@ -233,7 +233,7 @@ if mpi_have_plugin; then
     cluster_check "1gbit: calls teach to quantize" 120 -n 2 --ppn 1 --mca coll_quant_enable 1 \
         --mca coll_quant_collectives all --mca coll_quant_explore_percent 1 \
         --mca coll_quant_setup_calls 0 \
-        "$mpi_bin/learn" -c allreduce -c reduce_scatter_block -c allgather -w quantized -l 300000
+        "$(mpi_find learn)" -c allreduce -c reduce_scatter_block -c allgather -w quantized -l 300000
 fi
 down_leaves_nothing "down leaves nothing of a cluster with a rate"
 
@@ -242,7 +242,7 @@ if mpi_have_plugin; then
     for shape in 2x1 2x2 3x1 3x2 4x1 4x2 5x1; do
         for rate in none 1gbit; do
             "$cluster" up "${shape%x*}" $rate
-            cluster_check "$shape, rate $rate" 60 --ppn "${shape#*x}" "$mpi_bin/matrix" -l 30
+            cluster_check "$shape, rate $rate" 60 --ppn "${shape#*x}" "$(mpi_find matrix)" -l 30
             "$cluster" down
         done
     done

@@ -37,7 +37,7 @@ check_spawned() {
 check_strangers() {
     mpi_have_plugin || return 0
     for setting in coll=^lowlat,quant coll_lowlat_priority=5 coll_lowlat_max_bytes=64 coll_quant_enable=1; do
-        printf '#!/bin/sh\nOMPI_MCA_%s exec %s/spawned\n' "$setting" "$(cd "$mpi_bin" && pwd)" \
+        printf '#!/bin/sh\nOMPI_MCA_%s exec %s\n' "$setting" "$(realpath "$(mpi_find spawned)")" \
             >"$mpi_scratch/child"
         chmod +x "$mpi_scratch/child"
         mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"

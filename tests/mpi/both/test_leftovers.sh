@@ -61,7 +61,7 @@ probe() {
     met=0
     if [ "${3-}" = beside ]; then
         mpi_note_shared_memory
-        timeout -k 5 60 mpirun --oversubscribe -n 2 $MPI_OPTIONS "$mpi_bin/stress" -n 100000000 \
+        timeout -k 5 60 mpirun --oversubscribe -n 2 $MPI_OPTIONS "$(mpi_find stress)" -n 100000000 \
             >/dev/null 2>&1 </dev/null &
         other_pid=$!
         wait_for job_is_there

@@ -7,7 +7,7 @@
 mpi_alone "$@"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
-agree=$mpi_bin/agree
+agree=$(mpi_find agree)
 differs="parameters are not the same on all ranks; set"
 
 # start_odd RANK "MCA ARGUMENTS" COMMAND: two ranks, of which RANK runs COMMAND instead of agree.
@@ -195,8 +195,8 @@ check_missing() {
         mpi_judge "quant: $odd on rank 1 only"
         mpi_says "quant: off, with $odd on rank 1 only: not a word" "coll_quant: .*$differs" 0
     done
-    mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$mpi_bin/stacked" \
-        "env OMPI_MCA_coll_quant_collectives=all $mpi_bin/stacked"
+    mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$(mpi_find stacked)" \
+        "env OMPI_MCA_coll_quant_collectives=all $(mpi_find stacked)"
     mpi_judge "quant: enabled, other collectives on rank 1"
     mpi_says "quant: enabled, other collectives on rank 1: said once" "coll_quant: .*$differs" 1
     # Where ranks do not wait for what the others publish, nobody asks for it.

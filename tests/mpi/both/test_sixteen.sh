@@ -9,7 +9,7 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 lowlat="--mca coll_lowlat_report 1 --mca coll_lowlat_uint16_as"
 exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_report 1"
-sixteen=$mpi_bin/sixteen
+sixteen=$(mpi_find sixteen)
 
 # check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
 check_passed() {

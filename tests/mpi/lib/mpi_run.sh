@@ -163,6 +163,14 @@ mpi_inspect() {
     fi
 }
 
+# mpi_find PROGRAM: its path
+mpi_find() {
+    for mpi_found in "$mpi_bin"/mpi/*/"$1" "$mpi_bin/$1"; do
+        [ ! -x "$mpi_found" ] || break
+    done
+    echo "$mpi_found"
+}
+
 # mpi_start RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...: leaves stdout in $mpi_scratch/out, stderr in
 # $mpi_scratch/err, the exit status in $mpi_status.
 mpi_start() {
@@ -170,7 +178,7 @@ mpi_start() {
     shift 4
     case $mpi_program in
     */*) ;;
-    *) mpi_program=$mpi_bin/$mpi_program ;;
+    *) mpi_program=$(mpi_find "$mpi_program") ;;
     esac
     mpi_watch
     # shellcheck disable=SC2086

@@ -7,7 +7,7 @@
 mpi_alone "$@"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
-origins=$mpi_bin/origins
+origins=$(mpi_find origins)
 # No single-copy transports and no shared memory: those of Open MPI expect one namespace, too.
 plain="--mca pml ob1 --mca btl self,tcp --mca coll_lowlat_report 1"
 late="--mca coll_lowlat_setup_calls 5"

@@ -56,7 +56,7 @@ if [ "$(nproc)" -ge 2 ]; then
 else
     mpi_skip "two ranks with processors of their own" "needs two processors"
 fi
-check "two ranks bound to one processor" shared "$taskset" -c "$first" "$mpi_bin/agree" -c 5
+check "two ranks bound to one processor" shared "$taskset" -c "$first" "$(mpi_find agree)" -c 5
 
 # One rank of two spends two seconds beside somebody who is busy on the same processor.
 cat >"$mpi_scratch/beside" <<'END'
@@ -76,7 +76,7 @@ else
     taskset -c "$first" sh -c 'while :; do :; done' &
     busy=$!
     check "a rank beside a busy process" shared /bin/sh "$mpi_scratch/beside" "$first" \
-        "$(taskset -pc $$ | sed 's/.*: //')" "$mpi_bin/agree" -c 5
+        "$(taskset -pc $$ | sed 's/.*: //')" "$(mpi_find agree)" -c 5
     kill $busy
 fi
 mpi_done

@@ -37,7 +37,7 @@ mpi_serves "np=2 a long first message in 1 MiB" 1
 # Debian 13's mpirun crashes when it is given more than one command.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
-    plain="$mpi_bin/growth -c 4"
+    plain="$(mpi_find growth) -c 4"
     poor="env OMPI_MCA_coll_lowlat_max_memory=300k $plain"
     for rank in 0 1; do
         [ $rank = 0 ] && first=$poor second=$plain || first=$plain second=$poor

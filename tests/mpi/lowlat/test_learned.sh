@@ -76,8 +76,8 @@ mpi_result $? "np=4 writes the link file: it is still a link"
 # Debian 13's mpirun cannot start a command for each rank.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
-    with="env OMPI_MCA_coll_lowlat_learned_file=$file $mpi_bin/explored -n 10"
-    mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" "$with" "$mpi_bin/explored -n 10"
+    with="env OMPI_MCA_coll_lowlat_learned_file=$file $(mpi_find explored) -n 10"
+    mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" "$with" "$(mpi_find explored) -n 10"
     mpi_judge "a file on rank 0 only"
     mpi_says "a file on rank 0 only: it is not used, on two communicators" \
         "learned_file is not used: it does not say the same on all ranks" 2

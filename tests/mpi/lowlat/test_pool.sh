@@ -41,7 +41,7 @@ if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2
     grep -q 'memfd memory' "$mpi_scratch/said" && grep -q 'not used: no memory' "$mpi_scratch/said"
     mpi_result $? "np=3, memfds of 2 MiB in all: some communicators have memory, the others pass all down"
     # A memfd counts as a file, and one beyond the limit of files would end the process.
-    limited="sh -c 'ulimit -f 16; exec $mpi_bin/pool -c 100'"
+    limited="sh -c 'ulimit -f 16; exec $(mpi_find pool) -c 100'"
     mpi_start_each 120 "$said --mca btl self,tcp" "$limited" "$limited" "$limited"
     mpi_judge "np=3, short files only"
     mpi_says "np=3, short files only: all calls are passed down" 'memfd memory' 0

@@ -113,8 +113,8 @@ for ranks in 2 3; do
 done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_start_each 60 "--mca coll_quant_collectives all" \
-    "env OMPI_MCA_coll_quant_enable=1 $mpi_bin/quant_stages -r 0 -g 0" \
-    "$mpi_bin/quant_stages -r 0 -g 0"
+    "env OMPI_MCA_coll_quant_enable=1 $(mpi_find quant_stages) -r 0 -g 0" \
+    "$(mpi_find quant_stages) -r 0 -g 0"
 mpi_judge "np=2 on one rank only"
 mpi_says "np=2 on one rank only: one warning" "parameters are not the same on all ranks" 1
 mpi_done
