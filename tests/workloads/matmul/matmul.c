@@ -12,7 +12,7 @@
  * as -e -x SEED    of these (default 1)
  *
  * A JOB is A,B,C,STAYS: a partitioning of each matrix with its replication, as row, col*2, block,
- * cyclic or 32x48@2x1*2, and which matrix stays where it is: A, B, C or auto, by the cost model.
+ * cyclic or 32x48@2x1*2, and which matrix stays where it is: A, B or C.
  *
  * Printed are tab-separated lines, with a header; times in milliseconds, medians of the slowest
  * rank. Exit status: 2 and one message for what cannot be.
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "calibrate.h"
+#include "cost.h"
 #include "multiply.h"
 #include "random_jobs.h"
 #include "spec.h"
@@ -34,13 +34,6 @@
 enum { EXIT_USAGE = 2, MAX_CALLS = 10000, MAX_MESSAGE = 512 };
 
 static const double ms_per_second = 1e3;
-
-/* Rates by which to choose where nothing is timed. */
-static const machine_t ordinary = {.flops = 50e9,
-                                   .memory = 10e9,
-                                   .get = {1e-6, 5e9},
-                                   .accumulate = {2e-6, 2e9},
-                                   .reduce = {10e-6, 2e9}};
 
 typedef struct options {
     size_t dims[DIMS];
@@ -116,8 +109,7 @@ static void time_calls(const options_t *options, multiplier_t *multiplier, const
 }
 
 /* One job: matrices, multiplications, comparison. */
-static void run_job(const options_t *options, const job_t *job, int stationary, world_t *world,
-                    result_t *result)
+static void run_job(const options_t *options, const job_t *job, world_t *world, result_t *result)
 {
     matrix_t matrix[MATRICES];
     multiplier_t multiplier;
@@ -129,7 +121,7 @@ static void run_job(const options_t *options, const job_t *job, int stationary, 
         }
         matrix_synchronize(&matrix[i]);
     }
-    if (!multiplier_init(&multiplier, matrix, &job->problem, stationary)) {
+    if (!multiplier_init(&multiplier, matrix, &job->problem, job->stationary)) {
         abort_without_memory(world);
     }
     time_calls(options, &multiplier, world, result);
@@ -147,23 +139,20 @@ static void run_job(const options_t *options, const job_t *job, int stationary, 
     }
 }
 
-/* What stays: as the job says, or as the model chooses; and its cost. */
-static int decide(const job_t *job, const machine_t *machine, const world_t *world, cost_t *cost)
+static cost_t predict(const job_t *job, const world_t *world)
 {
-    int stationary = job->stationary;
+    cost_t cost = {0};
 
-    if ((STATIONARY_AUTO == stationary && !cost_choose(&job->problem, machine, &stationary)) ||
-        !cost_predict(&job->problem, stationary, machine, cost)) {
+    if (!cost_predict(&job->problem, job->stationary, &cost)) {
         abort_without_memory(world);
     }
-    return stationary;
+    return cost;
 }
 
 /* Exit status. */
 static int run_jobs(const options_t *options, char **jobs, world_t *world)
 {
     char message[MAX_MESSAGE];
-    machine_t machine;
     job_t job;
     int status = EXIT_SUCCESS;
 
@@ -174,31 +163,22 @@ static int run_jobs(const options_t *options, char **jobs, world_t *world)
             return EXIT_USAGE;
         }
     }
-    calibrate(world, &machine);
     if (0 == world->rank) {
-        printf("# sgemm %.1f Gflop/s, copy %.1f GB/s, get %.1f us + %.2f GB/s, accumulate %.1f us +"
-               " %.2f GB/s, reduce %.1f us + %.2f GB/s\n",
-               machine.flops / 1e9, machine.memory / 1e9, machine.get.latency * 1e6,
-               machine.get.bytes_per_second / 1e9, machine.accumulate.latency * 1e6,
-               machine.accumulate.bytes_per_second / 1e9, machine.reduce.latency * 1e6,
-               machine.reduce.bytes_per_second / 1e9);
-        printf(
-            "job\tstays\tms\tbest_ms\treduce_ms\tpredicted_ms\ttile_bytes\treduce_bytes\terror\n");
+        printf("job\tstays\tms\tbest_ms\treduce_ms\ttile_bytes\treduce_bytes\terror\n");
     }
     for (char **text = jobs; *text != NULL; text++) {
         result_t result;
-        cost_t cost;
         if (!job_parse(*text, options->dims, (size_t) world->ranks, &job, message,
                        sizeof message)) {
             return EXIT_USAGE;
         }
-        const int stationary = decide(&job, &machine, world, &cost);
-        run_job(options, &job, stationary, world, &result);
+        const cost_t cost = predict(&job, world);
+        run_job(options, &job, world, &result);
         if (0 == world->rank) {
-            printf("%s\t%c\t%.4f\t%.4f\t%.4f\t%.4f\t%.0f\t%.0f\t%.3g\n", *text, "ABC"[stationary],
+            printf("%s\t%c\t%.4f\t%.4f\t%.4f\t%.0f\t%.0f\t%.3g\n", *text, "ABC"[job.stationary],
                    result.times[0] * ms_per_second, result.best * ms_per_second,
-                   result.times[1] * ms_per_second, cost.seconds * ms_per_second,
-                   result.moved_bytes, cost.reduce_bytes, result.error);
+                   result.times[1] * ms_per_second, result.moved_bytes, cost.reduce_bytes,
+                   result.error);
             fflush(stdout);
         }
         if (options->kind == VALUES_WHOLE && result.error != 0) {
@@ -206,7 +186,7 @@ static int run_jobs(const options_t *options, char **jobs, world_t *world)
             status = EXIT_FAILURE;
         }
         if (result.moved_bytes != cost.tile_bytes) {
-            say(world, "the cost model foresaw another number of bytes than were moved");
+            say(world, "other bytes were moved than the lists of products have");
             status = EXIT_FAILURE;
         }
     }
@@ -234,9 +214,8 @@ static int verify(const options_t *given, world_t *world)
             say(world, message);
             return EXIT_FAILURE;
         }
-        cost_t cost;
-        const int stationary = decide(&job, &ordinary, world, &cost);
-        run_job(&options, &job, stationary, world, &result);
+        const cost_t cost = predict(&job, world);
+        run_job(&options, &job, world, &result);
         if (result.error != 0 || result.moved_bytes != cost.tile_bytes) {
             wrong++;
             snprintf(message, sizeof message, "wrong by %g: -m %zu -k %zu -n %zu -e %s",
@@ -303,7 +282,7 @@ static bool parse_options(int argc, char **argv, options_t *options, char *messa
                  "'%s': sides are 1 to %ld, calls up to %d; -m -k -n -i -w -e -v -x",
                  argv[optind > 1 ? optind - 1 : 1], max_side, MAX_CALLS);
     } else if ((optind < argc) == (options->combinations > 0)) {
-        snprintf(message, bytes, "use either -v COUNT or jobs, as row,col,block*2,auto");
+        snprintf(message, bytes, "use either -v COUNT or jobs, as row,col,block*2,C");
         right = false;
     }
     return right;

@@ -68,7 +68,7 @@ static void append_matrix(random_job_t *job, size_t rows, size_t columns, size_t
 
 void random_job_next(random_job_t *job, size_t ranks)
 {
-    static const char *const stays[] = {"A", "B", "C", "auto"};
+    static const char *const stays[] = {"A", "B", "C"};
 
     for (int dim = 0; dim < DIMS; dim++) {
         job->dims[dim] = 1 + draw(job, MAX_SIDE);

@@ -115,15 +115,15 @@ static bool parse_matrix(char *text, size_t ranks, layout_t *layout, char matrix
 
 static bool parse_stationary(const char *text, int *stationary, message_t *message)
 {
-    static const char *const names[] = {"A", "B", "C", "auto"};
+    static const char *const names[] = {"A", "B", "C"};
 
-    for (int i = 0; i <= STATIONARY_AUTO; i++) {
+    for (int i = 0; i < MATRICES; i++) {
         if (strcmp(text, names[i]) == 0) {
             *stationary = i;
             return true;
         }
     }
-    return FAIL(message, "'%s' is not what stays: use A, B, C or auto", text);
+    return FAIL(message, "'%s' is not what stays: use A, B or C", text);
 }
 
 /* MPI counts elements in an int. */
@@ -155,7 +155,7 @@ bool job_parse(const char *text, const size_t *dims, size_t ranks, job_t *job, c
         layout_t *layout = &job->problem.layout[matrix];
         char *word = strsep(&rest, ",");
         if (rest == NULL) {
-            return FAIL(&message, "job '%s': use A,B,C,STAYS as row,col*2,block,auto", text);
+            return FAIL(&message, "job '%s': use A,B,C,STAYS as row,col*2,block,C", text);
         }
         layout->shape[ROW] = dims[matrix_dims[matrix][ROW]];
         layout->shape[COLUMN] = dims[matrix_dims[matrix][COLUMN]];

@@ -7,7 +7,7 @@
  *               block        2D blocks on the process grid that is most nearly square
  *               cyclic       the same grid, tiles with sides of a quarter of the blocks' sides
  *               RxC@PxQ      tiles of R rows and C columns on P x Q processes
- *   JOB         MATRIX,MATRIX,MATRIX,STAYS      A, B, C; and A, B, C or auto
+ *   JOB         MATRIX,MATRIX,MATRIX,STAYS      A, B, C; and A, B or C
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,11 +16,9 @@
 
 #include "products.h"
 
-enum { STATIONARY_AUTO = MATRICES };
-
 typedef struct job {
     problem_t problem;
-    int stationary; /* MATRIX_A to MATRIX_C, or STATIONARY_AUTO */
+    int stationary; /* MATRIX_A to MATRIX_C */
 } job_t;
 
 /* A job for `dims` (M, K, N) and a number of ranks.  False if that cannot be, with the reason and
