@@ -16,9 +16,6 @@ void matrix_check_communicators(void);
 /** User-defined operations on predefined types, commutative and not (matrix_user.c). */
 void matrix_check_user_ops(void);
 
-/** User-defined operations on derived types, with and without gaps (matrix_derived.c). */
-void matrix_check_derived_types(void);
-
 /** Sums of arbitrary floats: error bound, and the same bits on all ranks (matrix_special.c). */
 void matrix_check_random_floats(void);
 

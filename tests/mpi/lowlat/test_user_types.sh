@@ -42,6 +42,10 @@ mpi_says "np=3 no memory to grow: some are passed down" 'passed  no algorithm he
 for ranks in 2 3 5; do
     mpi_run "np=$ranks extents" "$ranks" 60 "" user_extents -f
 done
+for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    mpi_run "np=5, 2 on a node, $algorithm" 5 60 \
+        "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" user_types
+done
 # Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
 mpi_run "np=3 extents between nodes" 3 60 \
     "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_extents
