@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 
     if (limits) {
         fine = print_limits(&job);
-        quant_inputs_free(inputs, ranks);
+        free(inputs);
         return fine ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     printf("format\tblock\tbits");
@@ -171,6 +171,6 @@ int main(int argc, char **argv)
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]) && fine; ++r) {
         fine = print_row(&rows[r], &job);
     }
-    quant_inputs_free(inputs, ranks);
+    free(inputs);
     return fine ? EXIT_SUCCESS : EXIT_FAILURE;
 }

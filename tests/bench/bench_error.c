@@ -315,7 +315,7 @@ static void work_init(work_t *work, unsigned minishards, unsigned ranks, size_t 
 
 static void work_fini(work_t *work)
 {
-    quant_inputs_free(work->inputs, work->job.ranks);
+    free(work->inputs);
     free(work->sum);
     free(work->result);
     free(work->baseline);

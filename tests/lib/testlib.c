@@ -68,6 +68,11 @@ void *test_alloc(size_t bytes)
     return memory;
 }
 
+void test_free_at(void *pointer)
+{
+    free(*(void **) pointer);
+}
+
 test_buffer_t test_buffer_new(size_t bytes, size_t misaligned)
 {
     const size_t total = ALIGN_BYTES + CANARY_BYTES + misaligned + bytes + CANARY_BYTES;

@@ -70,9 +70,9 @@ void quant_data_fill(quant_data_t kind, float *const *inputs, unsigned ranks, si
 
 double quant_data_nmse(const quant_job_t *job, quant_data_t kind, uint64_t seed)
 {
-    bool *counted = test_alloc(job->count * sizeof(bool));
-    float *result = test_alloc(job->count * sizeof(float));
-    double *sum = test_alloc(job->count * sizeof(double));
+    SCOPED bool *counted = test_alloc(job->count * sizeof(bool));
+    SCOPED float *result = test_alloc(job->count * sizeof(float));
+    SCOPED double *sum = test_alloc(job->count * sizeof(double));
     double errors = 0;
     double squares = 0;
 
@@ -84,8 +84,5 @@ double quant_data_nmse(const quant_job_t *job, quant_data_t kind, uint64_t seed)
         errors += counted[i] ? error * error : 0;
         squares += counted[i] ? sum[i] * sum[i] : 0;
     }
-    free(counted);
-    free(result);
-    free(sum);
     return quant_outcome_is_clean(&outcome) ? errors / squares : -1;
 }

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -323,6 +324,55 @@ bool quant_outcome_is_clean(const quant_outcome_t *outcome)
            0 == outcome->outstanding && 0 == outcome->accused;
 }
 
+quant_outcome_t quant_job_clean(const quant_job_t *job, unsigned calls, void *result)
+{
+    const quant_outcome_t outcome = quant_job_run(job, calls, result);
+
+    assert_true(quant_outcome_is_clean(&outcome));
+    return outcome;
+}
+
+unsigned quant_outcome_ranks(const quant_outcome_t *outcome, unsigned ranks, arc_status_t status)
+{
+    unsigned count = 0;
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        count += status == outcome->statuses[rank];
+    }
+    return count;
+}
+
+void quant_outcome_assert_failed(const quant_outcome_t *outcome, unsigned ranks,
+                                 arc_status_t status)
+{
+    const unsigned first = quant_outcome_ranks(outcome, ranks, status);
+    const unsigned echo =
+        ARC_ERR_TRANSPORT == status ? 0 : quant_outcome_ranks(outcome, ranks, ARC_ERR_TRANSPORT);
+
+    assert_true(outcome->fault_happened);
+    assert_true(outcome->finished);
+    assert_true(outcome->intact);
+    assert_int_equal(0, outcome->outstanding);
+    assert_true(first >= 1);
+    assert_int_equal(ranks, first + echo + quant_outcome_ranks(outcome, ranks, ARC_OK));
+}
+
+double quant_oracle_mse(const quant_job_t *job)
+{
+    SCOPED float *result = test_alloc(job->count * sizeof(float));
+    SCOPED double *sum = test_alloc(job->count * sizeof(double));
+    double squares = 0;
+
+    const quant_outcome_t outcome = quant_job_clean(job, 1, result);
+    quant_oracle_sum(job, sum);
+    for (size_t i = 0; i < job->count; ++i) {
+        const double error = fabs((double) result[i] - sum[i]);
+        assert_true(error <= (double) outcome.bound);
+        squares += error * error;
+    }
+    return squares / (double) job->count;
+}
+
 /*
  * The normal numbers of one seed and rank. Tests ask for the same ones again and again, with other
  * algorithms and lengths, and to draw them would take longer than all they are drawn for.
@@ -367,23 +417,16 @@ static const drawn_t *draw_normals(uint64_t seed, unsigned rank, size_t count)
 
 float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
 {
-    float **inputs = test_alloc(ranks * sizeof(*inputs));
+    float **inputs = test_alloc(ranks * (sizeof(*inputs) + count * sizeof(float)));
+    float *values = (float *) (inputs + ranks);
 
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        inputs[rank] = test_alloc(count * sizeof(float));
+    for (unsigned rank = 0; rank < ranks; ++rank, values += count) {
+        inputs[rank] = values;
         if (0 != count) {
             memcpy(inputs[rank], draw_normals(seed, rank, count)->values, count * sizeof(float));
         }
     }
     return inputs;
-}
-
-void quant_inputs_free(float **inputs, unsigned ranks)
-{
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        free(inputs[rank]);
-    }
-    free(inputs);
 }
 
 struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnitTest *tests,

@@ -96,9 +96,21 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
 /* All as it has to be after a run without faults. */
 bool quant_outcome_is_clean(const quant_outcome_t *outcome);
 
-/* Standard normal inputs, the same for the same seed. */
+/* quant_job_run() that asserts that it is. */
+quant_outcome_t quant_job_clean(const quant_job_t *job, unsigned calls, void *result);
+
+/* Of `ranks` ranks: how many ended with `status`. */
+unsigned quant_outcome_ranks(const quant_outcome_t *outcome, unsigned ranks, arc_status_t status);
+
+/*
+ * Asserts after a fault that all ranks have ended, that nothing is left, and that nobody reports
+ * anything but `status` or its echo.
+ */
+void quant_outcome_assert_failed(const quant_outcome_t *outcome, unsigned ranks,
+                                 arc_status_t status);
+
+/* Standard normal inputs, the same for the same seed; to be freed in one piece. */
 float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed);
-void quant_inputs_free(float **inputs, unsigned ranks);
 
 /*
  * Make each of `count` tests one of `algo`, which becomes its initial state: its name in front of
@@ -111,6 +123,9 @@ struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnit
 
 /* Sums in double precision. */
 void quant_oracle_sum(const quant_job_t *job, double *sum);
+
+/* The mean of (result - sum)^2 of an allreduce of floats, of a clean run of one call. */
+double quant_oracle_mse(const quant_job_t *job);
 
 /* The largest |result - sum| of an allreduce of floats. */
 double quant_oracle_worst_error(const quant_job_t *job, const float *result);

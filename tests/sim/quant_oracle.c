@@ -179,14 +179,13 @@ void quant_oracle_sum(const quant_job_t *job, double *sum)
 
 double quant_oracle_worst_error(const quant_job_t *job, const float *result)
 {
-    double *sum = test_alloc(job->count * sizeof(double));
+    SCOPED double *sum = test_alloc(job->count * sizeof(double));
     double worst = 0;
 
     quant_oracle_sum(job, sum);
     for (size_t i = 0; i < job->count; ++i) {
         worst = fmax(worst, fabs((double) result[i] - sum[i]));
     }
-    free(sum);
     return worst;
 }
 

@@ -74,17 +74,15 @@ static long double exact_sum(double **inputs, size_t i)
 /* The mean square error of a run, every element of which is within the bound. */
 static double checked_mse(const quant_job_t *job, double **inputs, unsigned calls)
 {
-    double *result = test_alloc(COUNT * sizeof *result);
+    SCOPED double *result = test_alloc(COUNT * sizeof *result);
     double squares = 0;
 
-    const quant_outcome_t outcome = quant_job_run(job, calls, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    const quant_outcome_t outcome = quant_job_clean(job, calls, result);
     for (size_t i = 0; i < COUNT; ++i) {
         const double error = (double) ((long double) result[i] - exact_sum(inputs, i));
         squares += error * error;
         assert_true(fabs(error) <= (double) outcome.bound);
     }
-    free(result);
     return squares / COUNT;
 }
 
@@ -146,14 +144,13 @@ static void what_no_float_holds_keeps_its_meaning(void **state)
 {
     enum { HUGE_AT = 5, NAN_AT = COUNT / 2, INFINITY_AT = COUNT - 1 };
     double **inputs = doubles_new();
-    double *result = test_alloc(COUNT * sizeof *result);
+    SCOPED double *result = test_alloc(COUNT * sizeof *result);
 
     inputs[1][HUGE_AT] = 1e300;
     inputs[2][NAN_AT] = (double) NAN;
     inputs[3][INFINITY_AT] = -(double) INFINITY;
     const quant_job_t job = job_of(*state, inputs);
-    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    const quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_true(isinf(outcome.bound));
     assert_true(fabs(result[HUGE_AT] / 1e300 - 1) < 4 * DBL_EPSILON);
     assert_true(isnan(result[NAN_AT]));
@@ -162,7 +159,6 @@ static void what_no_float_holds_keeps_its_meaning(void **state)
         assert_int_equal(NAN_AT == i, 0 != isnan(result[i]));
         assert_int_equal(INFINITY_AT == i, 0 != isinf(result[i]));
     }
-    free(result);
     doubles_free(inputs);
 }
 

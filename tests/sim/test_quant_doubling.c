@@ -73,14 +73,13 @@ static void sums_are_equal_everywhere_in_few_messages(void **state)
     const struct ways *way = *state;
 
     for (unsigned c = 0; c < COUNTS; ++c) {
-        float **inputs = quant_inputs_new(way->ranks, counts[c], SEED);
-        float *result = test_alloc(counts[c] * sizeof(float));
-        float *first = test_alloc(counts[c] * sizeof(float));
+        SCOPED float **inputs = quant_inputs_new(way->ranks, counts[c], SEED);
+        SCOPED float *result = test_alloc(counts[c] * sizeof(float));
+        SCOPED float *first = test_alloc(counts[c] * sizeof(float));
         for (unsigned v = 0; v < VARIANTS; ++v) {
             quant_job_t job = job_of(way->ranks, counts[c], inputs);
             quant_job_vary(&job, &variants[v], SEED + v);
-            const quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
-            assert_true(quant_outcome_is_clean(&outcome));
+            const quant_outcome_t outcome = quant_job_clean(&job, CALLS, result);
             assert_int_equal(0 == counts[c] ? 0 : CALLS * way->ranks * way->messages,
                              outcome.messages);
             assert_true(quant_oracle_worst_error(&job, result) <= (double) outcome.bound);
@@ -90,29 +89,7 @@ static void sums_are_equal_everywhere_in_few_messages(void **state)
             }
             assert_memory_equal(first, result, counts[c] * sizeof(float));
         }
-        free(first);
-        free(result);
-        quant_inputs_free(inputs, way->ranks);
     }
-}
-
-static double measured_nmse(const quant_job_t *job)
-{
-    float *result = test_alloc(job->count * sizeof(float));
-    double *sum = test_alloc(job->count * sizeof(double));
-    double squares = 0;
-
-    const quant_outcome_t outcome = quant_job_run(job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        const double error = fabs((double) result[i] - sum[i]);
-        assert_true(error <= (double) outcome.bound);
-        squares += error * error;
-    }
-    free(sum);
-    free(result);
-    return squares / (double) job->count / job->ranks;
 }
 
 /* Relative to the result the error is c for each phase. */
@@ -131,20 +108,19 @@ static void the_error_is_that_of_one_rounding_for_each_phase(void **state)
     };
     enum { COUNT = MANY };
     const struct ways *way = *state;
-    float **inputs = quant_inputs_new(way->ranks, COUNT, SEED);
+    SCOPED float **inputs = quant_inputs_new(way->ranks, COUNT, SEED);
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         quant_job_t job = job_of(way->ranks, COUNT, inputs);
         job.config.reduce_format = rows[i].format;
         job.config.gather_format = rows[i].format;
-        const double measured = measured_nmse(&job);
+        const double measured = quant_oracle_mse(&job) / job.ranks;
         const double predicted = quant_error_doubling_nmse(&job.config, way->ranks);
         printf("# %u ranks, %s: nmse %.4e, predicted %.4e\n", way->ranks, rows[i].format->name,
                measured, predicted);
         assert_true(fabs(measured / predicted - 1) < rows[i].tolerance);
         assert_true(fabs(predicted / (rows[i].c * way->phases) - 1) < 0.02);
     }
-    quant_inputs_free(inputs, way->ranks);
 }
 
 /* ---- types ---- */
@@ -152,10 +128,10 @@ static void the_error_is_that_of_one_rounding_for_each_phase(void **state)
 static void doubles_are_summed_like_floats(void **state)
 {
     enum { COUNT = 5003, RANKS = 6 };
-    float **floats = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **floats = quant_inputs_new(RANKS, COUNT, SEED);
     double *inputs[RANKS];
-    double *result = test_alloc(COUNT * sizeof(double));
-    float *expected = test_alloc(COUNT * sizeof(float));
+    SCOPED double *result = test_alloc(COUNT * sizeof(double));
+    SCOPED float *expected = test_alloc(COUNT * sizeof(float));
     (void) state;
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -165,12 +141,10 @@ static void doubles_are_summed_like_floats(void **state)
         }
     }
     quant_job_t job = job_of(RANKS, COUNT, floats);
-    quant_outcome_t outcome = quant_job_run(&job, 1, expected);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, expected);
     job.config.doubles = true;
     job.inputs = (float *const *) inputs;
-    outcome = quant_job_run(&job, 2, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    outcome = quant_job_clean(&job, 2, result);
     assert_int_equal(2 * RANKS * 3, outcome.messages);
     for (size_t i = 0; i < COUNT; ++i) {
         double sum = 0;
@@ -184,9 +158,6 @@ static void doubles_are_summed_like_floats(void **state)
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         free(inputs[rank]);
     }
-    free(expected);
-    free(result);
-    quant_inputs_free(floats, RANKS);
 }
 
 static void widen(const void *numbers, float *floats, size_t count)
@@ -211,11 +182,11 @@ static void halves_are_summed_as_floats_are(void **state)
 {
     static const quant_storage_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
     enum { COUNT = 5003, RANKS = 4 };
-    float **floats = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **floats = quant_inputs_new(RANKS, COUNT, SEED);
     uint16_t *halves[RANKS];
-    float *result = test_alloc(COUNT * sizeof(float));
-    uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
-    uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
+    SCOPED uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
     (void) state;
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -231,8 +202,7 @@ static void halves_are_summed_as_floats_are(void **state)
         job.config.storage = true;
         job.storage = &bf16;
         job.inputs = (float *const *) halves;
-        const quant_outcome_t outcome = quant_job_run(&job, 2, got);
-        assert_true(quant_outcome_is_clean(&outcome));
+        const quant_outcome_t outcome = quant_job_clean(&job, 2, got);
         assert_int_equal(2 * RANKS * 2, outcome.messages);
         assert_true(plain.bound == outcome.bound);
         assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
@@ -240,17 +210,13 @@ static void halves_are_summed_as_floats_are(void **state)
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         free(halves[rank]);
     }
-    free(got);
-    free(expected);
-    free(result);
-    quant_inputs_free(floats, RANKS);
 }
 
 static void non_finite_values_stay_where_they_are(void **state)
 {
     enum { COUNT = 20001, RANKS = 6, NAN_AT = 5000, INFINITY_AT = COUNT - 1, BOTH_AT = 0 };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     (void) state;
 
     inputs[1][NAN_AT] = NAN;
@@ -259,16 +225,13 @@ static void non_finite_values_stay_where_they_are(void **state)
     inputs[5][BOTH_AT] = -INFINITY;
     quant_job_t job = job_of(RANKS, COUNT, inputs);
     job.mixed_isa = true;
-    const quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    const quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_true(isinf(outcome.bound));
     for (size_t i = 0; i < COUNT; ++i) {
         assert_int_equal(NAN_AT == i || BOTH_AT == i, 0 != isnan(result[i]));
         assert_int_equal(INFINITY_AT == i, 0 != isinf(result[i]));
     }
     assert_true(result[INFINITY_AT] < 0);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* ---- levels ---- */
@@ -286,17 +249,16 @@ static void numbers_stay_exact_on_a_node(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const unsigned ranks = rows[i].nodes * rows[i].per_node;
-        float **inputs = quant_inputs_new(ranks, COUNT, SEED);
-        float *result = test_alloc(COUNT * sizeof(float));
+        SCOPED float **inputs = quant_inputs_new(ranks, COUNT, SEED);
+        SCOPED float *result = test_alloc(COUNT * sizeof(float));
         quant_job_t job = job_of(ranks, COUNT, inputs);
         job.config.algo = quant_algo_by_name("hierarchical");
         quant_job_group(&job, rows[i].per_node);
         assert_int_equal(rows[i].phases, quant_doubling_phases(&job.config, ranks));
         const quant_outcome_t outcome = quant_job_run(&job, 1, result);
         assert_int_equal(ranks * rows[i].messages, outcome.messages);
-        assert_true(fabs(measured_nmse(&job) / (3.546e-5 * rows[i].phases) - 1) < 0.03);
-        free(result);
-        quant_inputs_free(inputs, ranks);
+        assert_true(fabs(quant_oracle_mse(&job) / job.ranks / (3.546e-5 * rows[i].phases) - 1) <
+                    0.03);
     }
 }
 
@@ -305,19 +267,16 @@ static void numbers_stay_exact_on_a_node(void **state)
 static void what_is_long_goes_as_the_algorithm_says(void **state)
 {
     enum { RANKS = 4, COUNT = 8192 };
-    float **inputs = quant_inputs_new(RANKS, COUNT + 1, SEED);
-    float *result = test_alloc((COUNT + 1) * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT + 1, SEED);
+    SCOPED float *result = test_alloc((COUNT + 1) * sizeof(float));
     (void) state;
 
     for (unsigned more = 0; more < 2; ++more) {
         quant_job_t job = job_of(RANKS, COUNT + more, inputs);
         job.config.doubling_bytes = COUNT * sizeof(float);
-        const quant_outcome_t outcome = quant_job_run(&job, 3, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        const quant_outcome_t outcome = quant_job_clean(&job, 3, result);
         assert_int_equal(3 * RANKS * (0 == more ? 2 : 2 * (RANKS - 1)), outcome.messages);
     }
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void what_it_is_not_for_goes_as_the_algorithm_says(void **state)
@@ -361,33 +320,10 @@ static void what_it_is_not_for_goes_as_the_algorithm_says(void **state)
 
 enum { FAULT_RANKS = 6, FAULT_MESSAGES = FAULT_RANKS * 3, FAULT_COUNT = 1000 };
 
-static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    unsigned count = 0;
-
-    for (unsigned rank = 0; rank < FAULT_RANKS; ++rank) {
-        count += status == outcome->statuses[rank];
-    }
-    return count;
-}
-
-static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    const unsigned first = ranks_with(outcome, status);
-    const unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
-
-    assert_true(outcome->fault_happened);
-    assert_true(outcome->finished);
-    assert_true(outcome->intact);
-    assert_int_equal(0, outcome->outstanding);
-    assert_true(first >= 1);
-    assert_int_equal(FAULT_RANKS, first + echo + ranks_with(outcome, ARC_OK));
-}
-
 static void faults_are_reported_and_nothing_is_left(void **state)
 {
-    float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
-    float *result = test_alloc(FAULT_COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
+    SCOPED float *result = test_alloc(FAULT_COUNT * sizeof(float));
     quant_outcome_t outcome;
     uint64_t k = 1;
     (void) state;
@@ -400,7 +336,7 @@ static void faults_are_reported_and_nothing_is_left(void **state)
             assert_true(quant_outcome_is_clean(&outcome));
             break;
         }
-        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+        quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_TRANSPORT);
     }
     /* Every message is a send, a receive and their two ends: each of the four failed once. */
     assert_int_equal(4 * FAULT_MESSAGES + 1, k);
@@ -410,33 +346,32 @@ static void faults_are_reported_and_nothing_is_left(void **state)
         for (size_t byte = 0; byte < offsetof(quant_wire_header_t, bound); ++byte) {
             job.network.garble_byte = byte;
             outcome = quant_job_run(&job, 1, result);
-            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+            quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_PROTOCOL);
         }
         job.network.garble_cut = message;
         outcome = quant_job_run(&job, 1, result);
-        assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+        quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_PROTOCOL);
     }
     quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
     job.odd_sequence_skew = 1;
     outcome = quant_job_run(&job, 1, result);
-    assert_true(outcome.finished && ranks_with(&outcome, ARC_ERR_PROTOCOL) >= 1);
+    assert_true(outcome.finished &&
+                quant_outcome_ranks(&outcome, FAULT_RANKS, ARC_ERR_PROTOCOL) >= 1);
     assert_int_equal(0, outcome.outstanding);
-    free(result);
-    quant_inputs_free(inputs, FAULT_RANKS);
 }
 
 /* Rank 0 never comes: its partner of the first phase waits for it, others for those that wait. */
 static void a_late_rank_is_named(void **state)
 {
-    float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
-    float *result = test_alloc(FAULT_COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
+    SCOPED float *result = test_alloc(FAULT_COUNT * sizeof(float));
     quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
     (void) state;
 
     job.first_is_absent = true;
     const quant_outcome_t outcome = quant_job_run(&job, 1, result);
     assert_false(outcome.finished);
-    assert_int_equal(FAULT_RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    assert_int_equal(FAULT_RANKS, quant_outcome_ranks(&outcome, FAULT_RANKS, ARC_IN_PROGRESS));
     for (unsigned rank = 1; rank < FAULT_RANKS; ++rank) {
         for (unsigned peer = 0; peer < FAULT_RANKS; ++peer) {
             /* 0 | 1, then {0, 2, 4} and {1, 3, 5}; 2 and 4 have what each other sent. */
@@ -446,8 +381,6 @@ static void a_late_rank_is_named(void **state)
     }
     assert_int_equal(0, outcome.outstanding);
     assert_true(outcome.intact);
-    free(result);
-    quant_inputs_free(inputs, FAULT_RANKS);
 }
 
 int main(void)

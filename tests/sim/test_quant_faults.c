@@ -53,35 +53,10 @@ static int teardown(void **state)
 {
     fixture_t *fixture = *state;
 
-    quant_inputs_free(fixture->inputs, RANKS);
+    free(fixture->inputs);
     free(fixture->result);
     free(fixture);
     return 0;
-}
-
-static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    unsigned count = 0;
-
-    for (unsigned rank = 0; rank < RANKS; ++rank) {
-        count += status == outcome->statuses[rank];
-    }
-    return count;
-}
-
-/* After a fault: all ended, nothing is left, and nobody reports anything but `status` or its echo.
- */
-static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    unsigned first = ranks_with(outcome, status);
-    unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
-
-    assert_true(outcome->fault_happened);
-    assert_true(outcome->finished);
-    assert_true(outcome->intact);
-    assert_int_equal(0, outcome->outstanding);
-    assert_true(first >= 1);
-    assert_int_equal(RANKS, first + echo + ranks_with(outcome, ARC_OK));
 }
 
 static void every_failing_operation_of_the_network_is_reported(void **state)
@@ -97,7 +72,7 @@ static void every_failing_operation_of_the_network_is_reported(void **state)
             assert_true(quant_outcome_is_clean(&outcome));
             break;
         }
-        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+        quant_outcome_assert_failed(&outcome, RANKS, ARC_ERR_TRANSPORT);
     }
     /* Every message is a send, a receive and their two ends: each of the four failed once. */
     const uint64_t messages = 2 * (RANKS - 1) * RANKS * 6;
@@ -114,7 +89,7 @@ static void every_changed_byte_before_the_bound_is_noticed(void **state)
             fixture->job.network.garble_at = messages[m];
             fixture->job.network.garble_byte = byte;
             quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
-            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+            quant_outcome_assert_failed(&outcome, RANKS, ARC_ERR_PROTOCOL);
         }
     }
 }
@@ -129,7 +104,7 @@ static void every_short_message_is_noticed(void **state)
             fixture->job.network.garble_at = message;
             fixture->job.network.garble_cut = cuts[c];
             quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
-            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+            quant_outcome_assert_failed(&outcome, RANKS, ARC_ERR_PROTOCOL);
         }
     }
 }
@@ -142,7 +117,7 @@ static void a_peer_in_another_call_is_noticed(void **state)
     quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
     assert_true(outcome.finished);
     assert_false(outcome.ok);
-    assert_true(ranks_with(&outcome, ARC_ERR_PROTOCOL) >= 1);
+    assert_true(quant_outcome_ranks(&outcome, RANKS, ARC_ERR_PROTOCOL) >= 1);
     assert_int_equal(0, outcome.outstanding);
     assert_true(outcome.intact);
 }
@@ -160,7 +135,7 @@ static void a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted(void **sta
     fixture->job.network.garble_discard = true;
     quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
     assert_false(outcome.finished);
-    assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    assert_int_equal(RANKS, quant_outcome_ranks(&outcome, RANKS, ARC_IN_PROGRESS));
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         const unsigned left = (rank + RANKS - 1) % RANKS;
 
@@ -183,7 +158,7 @@ static void a_late_rank_is_named(void **state)
     fixture->job.first_is_absent = true;
     quant_outcome_t outcome = quant_job_run(&fixture->job, 1, fixture->result);
     assert_false(outcome.finished);
-    assert_int_equal(RANKS, ranks_with(&outcome, ARC_IN_PROGRESS));
+    assert_int_equal(RANKS, quant_outcome_ranks(&outcome, RANKS, ARC_IN_PROGRESS));
     for (unsigned rank = 1; rank < RANKS; ++rank) {
         unsigned names = 0;
         for (unsigned peer = 0; peer < RANKS; ++peer) {

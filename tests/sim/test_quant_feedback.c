@@ -38,15 +38,14 @@ static quant_job_t job_of(const feedback_case_t *wanted, float **inputs)
 /* The mean square of (sum of the results of `calls` calls - calls * sum); *bound: of the last. */
 static double squared_error(quant_job_t *job, unsigned calls, bool feedback, double *bound)
 {
-    float *result = test_alloc(COUNT * sizeof *result);
-    double *sum = test_alloc(COUNT * sizeof *sum);
+    SCOPED float *result = test_alloc(COUNT * sizeof *result);
+    SCOPED double *sum = test_alloc(COUNT * sizeof *sum);
     double squares = 0;
 
     job->config.feedback = feedback;
     job->running = test_alloc(COUNT * sizeof *job->running);
     memset(job->running, 0, COUNT * sizeof *job->running);
-    const quant_outcome_t outcome = quant_job_run(job, calls, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    const quant_outcome_t outcome = quant_job_clean(job, calls, result);
     quant_oracle_sum(job, sum);
     for (size_t i = 0; i < COUNT; ++i) {
         const double error = job->running[i] - calls * sum[i];
@@ -56,14 +55,12 @@ static double squared_error(quant_job_t *job, unsigned calls, bool feedback, dou
     *bound = (double) outcome.bound;
     free(job->running);
     job->running = NULL;
-    free(sum);
-    free(result);
     return squares / COUNT;
 }
 
 static void error_of_many_calls_is_that_of_one(void **state)
 {
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     quant_job_t job = job_of(*state, inputs);
     double bound = 0;
     double bound_with = 0;
@@ -76,31 +73,26 @@ static void error_of_many_calls_is_that_of_one(void **state)
     /* All of it is the residual of the last call, which is as large as that of the first. */
     assert_true(many_with < 1.5 * once);
     assert_true(bound_with >= bound && bound_with < 4 * bound);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* On top of its own error it has that of the call before; the target reckons with that. */
 static void a_single_call_has_the_error_of_two(void **state)
 {
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     quant_job_t job = job_of(*state, inputs);
-    float *result = test_alloc(COUNT * sizeof *result);
-    double *sum = test_alloc(COUNT * sizeof *sum);
+    SCOPED float *result = test_alloc(COUNT * sizeof *result);
+    SCOPED double *sum = test_alloc(COUNT * sizeof *sum);
     double squares = 0;
     double bound = 0;
 
     const double once = squared_error(&job, 1, false, &bound);
     job.config.feedback = true;
-    const quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, CALLS, result);
     quant_oracle_sum(&job, sum);
     for (size_t i = 0; i < COUNT; ++i) {
         squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
     }
     assert_true(squares / COUNT > 1.5 * once && squares / COUNT < 2 * 1.05 * once);
-    free(sum);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* A rank's part of each block that it sends on is carried; of its own block nothing is lost. */
@@ -108,9 +100,9 @@ static void reduce_scatter_carries_too(void **state)
 {
     enum { BLOCK = 64 * QUANT_LANES + 77 };
     const feedback_case_t *wanted = *state;
-    float **inputs = quant_inputs_new(RANKS, BLOCK * RANKS, SEED);
-    float *result = test_alloc(BLOCK * RANKS * sizeof *result);
-    double *running = test_alloc(BLOCK * sizeof *running);
+    SCOPED float **inputs = quant_inputs_new(RANKS, BLOCK * RANKS, SEED);
+    SCOPED float *result = test_alloc(BLOCK * RANKS * sizeof *result);
+    SCOPED double *running = test_alloc(BLOCK * sizeof *running);
     double squares[2] = {0};
 
     for (unsigned many = 0; many < 2; ++many) {
@@ -121,8 +113,7 @@ static void reduce_scatter_carries_too(void **state)
         job.config.feedback = true;
         job.running = running;
         memset(running, 0, BLOCK * sizeof *running);
-        const quant_outcome_t outcome = quant_job_run(&job, calls, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        const quant_outcome_t outcome = quant_job_clean(&job, calls, result);
         for (size_t i = 0; i < BLOCK; ++i) {
             double sum = 0;
             for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -133,17 +124,14 @@ static void reduce_scatter_carries_too(void **state)
         }
     }
     assert_true(squares[0] > 0 && squares[1] < 1.5 * squares[0]);
-    free(running);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void not_a_number_is_not_carried(void **state)
 {
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     quant_job_t job = job_of(*state, inputs);
-    float *result = test_alloc(COUNT * sizeof *result);
-    double *running = test_alloc(COUNT * sizeof *running);
+    SCOPED float *result = test_alloc(COUNT * sizeof *result);
+    SCOPED double *running = test_alloc(COUNT * sizeof *running);
 
     memset(running, 0, COUNT * sizeof *running);
     inputs[1][COUNT / 2] = NAN;
@@ -151,37 +139,28 @@ static void not_a_number_is_not_carried(void **state)
     job.config.feedback = true;
     job.config.segment_elems = 3 * quant_tile_elems(job.config.block_rows); /* two are coded */
     job.running = running;
-    const quant_outcome_t outcome = quant_job_run(&job, 2, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    const quant_outcome_t outcome = quant_job_clean(&job, 2, result);
     assert_true(isinf(outcome.bound));
     for (size_t i = 0; i < COUNT; ++i) {
         assert_int_equal(COUNT / 2 == i, isnan(result[i]));
         assert_int_equal(COUNT / 3 == i, isinf(result[i]));
     }
-    free(running);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void without_quantization_nothing_is_carried(void **state)
 {
     feedback_case_t exact = *(const feedback_case_t *) *state;
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *plain = test_alloc(COUNT * sizeof *plain);
-    float *fed = test_alloc(COUNT * sizeof *fed);
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *plain = test_alloc(COUNT * sizeof *plain);
+    SCOPED float *fed = test_alloc(COUNT * sizeof *fed);
 
     exact.reduce = &quant_format_fp32;
     exact.gather = &quant_format_fp32;
     quant_job_t job = job_of(&exact, inputs);
-    quant_outcome_t outcome = quant_job_run(&job, 2, plain);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 2, plain);
     job.config.feedback = true;
-    outcome = quant_job_run(&job, 2, fed);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 2, fed);
     assert_memory_equal(plain, fed, COUNT * sizeof *plain);
-    free(fed);
-    free(plain);
-    quant_inputs_free(inputs, RANKS);
 }
 
 int main(void)

@@ -140,19 +140,17 @@ static void no_element_is_off_by_more_than_the_limit(void **state)
     static const unsigned ranks_of[] = {2, 3, 4, 8, 13};
     static const double parts[] = {1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-8}; /* of the size */
     const quant_algo_t *algo = *state;
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     unsigned coded = 0;
     unsigned exact = 0;
 
     for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
         for (size_t k = 0; k < KINDS; ++k) {
-            float **inputs = inputs_of(&kinds[k], ranks_of[r]);
+            SCOPED float **inputs = inputs_of(&kinds[k], ranks_of[r]);
             for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
                 const double most = kinds[k].size * parts[p];
                 const quant_job_t job = job_of(algo, ranks_of[r], inputs, most);
-                const quant_outcome_t outcome = quant_job_run(&job, 2, result);
-
-                assert_true(quant_outcome_is_clean(&outcome));
+                const quant_outcome_t outcome = quant_job_clean(&job, 2, result);
                 const double error = quant_oracle_worst_error(&job, result);
                 const double floats = lost_by_floats(&job);
                 assert_true(error <= (double) outcome.bound);
@@ -164,12 +162,10 @@ static void no_element_is_off_by_more_than_the_limit(void **state)
                 coded += 0 == outcome.exact_elems;
                 exact += COUNT == outcome.exact_elems;
             }
-            quant_inputs_free(inputs, ranks_of[r]);
         }
     }
     /* Both happened: the limits are neither so wide nor so narrow that nothing was shown. */
     assert_true(coded > 50 && exact > 5);
-    free(result);
 }
 
 /* An element that is not finite is so in the result, and all others keep the limit. */
@@ -177,9 +173,9 @@ static void numbers_that_are_not_finite_leave_others_alone(void **state)
 {
     enum { RANKS = 5, EVERY = 9973 };
     const struct numbers normal = {"normal", as_it_is, 4};
-    float **inputs = inputs_of(&normal, RANKS);
-    float *result = test_alloc(COUNT * sizeof(float));
-    double *sum = test_alloc(COUNT * sizeof(double));
+    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED double *sum = test_alloc(COUNT * sizeof(double));
     const double most = 0.05;
 
     for (size_t i = 0; i < COUNT; i += EVERY) {
@@ -196,9 +192,6 @@ static void numbers_that_are_not_finite_leave_others_alone(void **state)
             assert_true(isnan(sum[i]) ? isnan(result[i]) : result[i] > 0 && isinf(result[i]));
         }
     }
-    free(sum);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* Each call with what the one before has left. */
@@ -207,23 +200,20 @@ static void error_feedback_keeps_the_limit(void **state)
     enum { RANKS = 6, CALLS = 5 };
     const struct numbers normal = {"normal", as_it_is, 4};
     static const double limits[] = {1, 0.1, 1e-2, 1e-3};
-    float **inputs = inputs_of(&normal, RANKS);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
 
     for (size_t l = 0; l < sizeof limits / sizeof limits[0]; ++l) {
         for (unsigned calls = 1; calls <= CALLS; ++calls) {
             quant_job_t job = job_of(*state, RANKS, inputs, limits[l]);
             job.config.feedback = true;
-            const quant_outcome_t outcome = quant_job_run(&job, calls, result);
-            assert_true(quant_outcome_is_clean(&outcome));
+            const quant_outcome_t outcome = quant_job_clean(&job, calls, result);
             assert_true((double) outcome.bound <= limits[l]);
             assert_true(quant_oracle_worst_error(&job, result) <= limits[l]);
             /* The last one has totals that int16 may be too coarse for. */
             assert_true(0 == outcome.exact_elems || limits[l] < 1e-2);
         }
     }
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* A named format is taken or none; the one of a message is not known before. */
@@ -231,23 +221,19 @@ static void what_is_named_is_coded_or_exact(void **state)
 {
     enum { RANKS = 3 };
     const struct numbers normal = {"normal", as_it_is, 4};
-    float **inputs = inputs_of(&normal, RANKS);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = job_of(*state, RANKS, inputs, 0.2);
 
     job.config.coarsest = NULL;
     job.config.reduce_format = job.config.gather_format = &quant_format_int8;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_int_equal(0, outcome.exact_elems);
     assert_true(outcome.bound > 0.02f && (double) outcome.bound <= job.bound_max);
     job.bound_max = 1e-3;
-    outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    outcome = quant_job_clean(&job, 1, result);
     assert_int_equal(COUNT, outcome.exact_elems);
     assert_true((double) outcome.bound <= job.bound_max);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* ---- one message ---- */
@@ -276,9 +262,9 @@ static void a_message_takes_the_fewest_bits_that_do(void **state)
         .any_scaled = true,
     };
     const quant_fit_t fit = {.coarsest = &quant_format_int4};
-    uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
-    uint8_t *other = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
-    float **numbers = quant_inputs_new(1, ELEMS, SEED);
+    SCOPED uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    SCOPED uint8_t *other = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    SCOPED float **numbers = quant_inputs_new(1, ELEMS, SEED);
     unsigned seen[QUANT_CODES] = {0};
     unsigned taken = 0;
 
@@ -303,10 +289,7 @@ static void a_message_takes_the_fewest_bits_that_do(void **state)
     }
     /* int4 to int14, int16, fp32 */
     assert_int_equal(13, taken);
-    free(other);
-    free(message);
     free(segment.codec.tile);
-    quant_inputs_free(numbers, 1);
 }
 
 /* Without permission another format than the one agreed on is refused, as ever. */
@@ -317,8 +300,8 @@ static void only_who_expects_any_format_takes_it(void **state)
     quant_wire_segment_t segment = {
         .codec = {
             .kernels = &kernels, .format = &quant_format_int6, .block_rows = 64, .elems = ELEMS}};
-    uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
-    float **numbers = quant_inputs_new(1, ELEMS, SEED);
+    SCOPED uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
+    SCOPED float **numbers = quant_inputs_new(1, ELEMS, SEED);
 
     (void) state;
     const size_t bytes = quant_wire_pack(&segment, numbers[0], 0, message);
@@ -330,8 +313,6 @@ static void only_who_expects_any_format_takes_it(void **state)
     const size_t longer = quant_wire_pack(&segment, numbers[0], 0, message);
     segment.codec.format = &quant_format_int16;
     assert_int_equal(ARC_ERR_PROTOCOL, quant_wire_check(&segment, message, longer));
-    free(message);
-    quant_inputs_free(numbers, 1);
 }
 
 int main(void)

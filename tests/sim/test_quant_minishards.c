@@ -37,17 +37,16 @@ static void a_shard_goes_in_so_many_messages(void **state)
     enum { RANKS = 4, TILES = 6, ROWS = RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
     static const unsigned microshards[] = {1, 2, 3, 6, 7, 1000000};
     static const unsigned messages[] = {1, 2, 3, 6, 6, 6};
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
-    float *first = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float *first = test_alloc(COUNT * sizeof(float));
     uint64_t of_one = 0;
 
     for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); ++i) {
         quant_job_t job = job_of(*state, RANKS, COUNT, inputs);
         job.config.minishards = TILES;
         job.config.microshards = microshards[i];
-        quant_outcome_t outcome = quant_job_run(&job, 1, 0 == i ? first : result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_clean(&job, 1, 0 == i ? first : result);
         of_one = 0 == i ? outcome.messages : of_one;
         assert_true(of_one * messages[i] == outcome.messages);
         /* Messages do not change what is rounded. */
@@ -55,9 +54,6 @@ static void a_shard_goes_in_so_many_messages(void **state)
     }
     /* Every rank sends one message in every round. */
     assert_true(of_one == RANKS * 2 * (RANKS - 1));
-    free(first);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* Calls of 2 MiB and more: blocks from 32 numbers to the largest ones. */
@@ -67,25 +63,16 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
     static const unsigned minishards[] = {1, 5, 16, 64, 300};
     const quant_algo_t *algo = *state;
     const size_t rows = ROWS / RANKS;
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
-    double *sum = test_alloc(COUNT * sizeof(double));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     double last = HUGE_VAL;
 
     for (size_t i = 0; i < sizeof(minishards) / sizeof(minishards[0]); ++i) {
         quant_job_t job = job_of(algo, RANKS, COUNT, inputs);
         quant_config_t of_call = job.config;
-        double squares = 0;
 
         job.config.minishards = minishards[i];
-        quant_outcome_t outcome = quant_job_run(&job, 1, result);
-        assert_true(quant_outcome_is_clean(&outcome));
-        quant_oracle_sum(&job, sum);
-        for (size_t k = 0; k < COUNT; ++k) {
-            squares += ((double) result[k] - sum[k]) * ((double) result[k] - sum[k]);
-        }
         of_call.block_rows = quant_block_of((rows + minishards[i] - 1) / minishards[i]);
-        const double measured = squares / COUNT;
+        const double measured = quant_oracle_mse(&job);
         const double predicted = quant_error_mse(&of_call, RANKS, 1);
         printf("# %s, minishards %u, blocks of %u: mse %.4e, predicted %.4e, ratio %.4f\n",
                algo->name, minishards[i], of_call.block_rows, measured, predicted,
@@ -94,9 +81,6 @@ static void mean_error_is_that_of_the_blocks_of_the_call(void **state)
         assert_true(measured <= last);
         last = measured;
     }
-    free(sum);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* m and u, one of them or both; not dividing anything. */
@@ -109,26 +93,21 @@ static void calls_of_any_length_keep_the_bound(void **state)
 
     for (size_t i = 0; i < COUNTS * CUTS; ++i) {
         const size_t count = counts[i / CUTS];
-        float **inputs = quant_inputs_new(RANKS, count, SEED + i);
-        float *result = test_alloc(count * sizeof(float));
-        float *again = test_alloc(count * sizeof(float));
+        SCOPED float **inputs = quant_inputs_new(RANKS, count, SEED + i);
+        SCOPED float *result = test_alloc(count * sizeof(float));
+        SCOPED float *again = test_alloc(count * sizeof(float));
 
         quant_job_t job = job_of(*state, RANKS, count, inputs);
         job.config.minishards = cuts[i % CUTS][0];
         job.config.microshards = cuts[i % CUTS][1];
-        quant_outcome_t outcome = quant_job_run(&job, 1, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_clean(&job, 1, result);
         assert_true(isfinite(outcome.bound));
         assert_true(quant_oracle_worst_error(&job, result) <= (double) outcome.bound);
         job.in_place = true;
         job.config.depth = 6;
         job.network.seed += 1;
-        outcome = quant_job_run(&job, 1, again);
-        assert_true(quant_outcome_is_clean(&outcome));
+        outcome = quant_job_clean(&job, 1, again);
         assert_memory_equal(result, again, count * sizeof(float));
-        free(again);
-        free(result);
-        quant_inputs_free(inputs, RANKS);
     }
 }
 

@@ -21,23 +21,6 @@
 
 enum { SEED = 20261120 };
 
-static double measured_mse(const quant_job_t *job)
-{
-    float *result = test_alloc(job->count * sizeof(float));
-    double *sum = test_alloc(job->count * sizeof(double));
-    double squares = 0;
-
-    quant_outcome_t outcome = quant_job_run(job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        squares += ((double) result[i] - sum[i]) * ((double) result[i] - sum[i]);
-    }
-    free(sum);
-    free(result);
-    return squares / (double) job->count;
-}
-
 typedef struct stage_case {
     char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
@@ -93,11 +76,11 @@ static void mean_error_is_as_predicted(void **state)
         const size_t tile = 64 * QUANT_LANES;
         const size_t shards = 2 * (size_t) ranks[i];
         const size_t count = (64 + shards - 1) / shards * shards * tile;
-        float **inputs = quant_inputs_new(ranks[i], count, SEED + i);
+        SCOPED float **inputs = quant_inputs_new(ranks[i], count, SEED + i);
         quant_job_t job = quant_job_new(stages->algo, ranks[i], count, inputs, SEED);
         job.config.reduce_format = of->reduce;
         job.config.gather_format = of->gather;
-        double measured = measured_mse(&job);
+        double measured = quant_oracle_mse(&job);
         double predicted = quant_error_mse(&job.config, ranks[i], 1);
         printf("# %s, %2u ranks: mse %.4e, predicted %.4e, G measured %.3f\n", stages->name,
                ranks[i], measured, predicted,
@@ -106,7 +89,6 @@ static void mean_error_is_as_predicted(void **state)
         if (8 == ranks[i]) {
             assert_true(fabs(measured / known_error(stages) - 1) < 0.05);
         }
-        quant_inputs_free(inputs, ranks[i]);
     }
 }
 
@@ -116,7 +98,7 @@ static void small_tensors_beside_large_ones_keep_their_accuracy(void **state)
     enum { RANKS = 4, COUNT = 1 << 18 };
     static const double required = 1e-4;
     const stage_case_t *stages = *state;
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     const quant_job_t job = quant_job_new(stages->algo, RANKS, COUNT, inputs, SEED);
     const double of_normal = quant_data_nmse(&job, QUANT_DATA_normal, SEED);
     const double of_small = quant_data_nmse(&job, QUANT_DATA_mixed, SEED);
@@ -125,7 +107,6 @@ static void small_tensors_beside_large_ones_keep_their_accuracy(void **state)
            of_normal);
     assert_true(of_small > 0 && of_small < required);
     assert_true(fabs(of_small / of_normal - 1) < 0.03);
-    quant_inputs_free(inputs, RANKS);
 }
 
 int main(void)

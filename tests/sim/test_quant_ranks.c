@@ -64,7 +64,7 @@ static float walk_shard(walk_t *walk, float *const *sums)
 {
     const exchange_tree_t *tree = walk->config->algo->tree;
     const unsigned ranks = exchange_shape_ranks(&walk->shape);
-    float *bounds = test_alloc(ranks * sizeof(float));
+    SCOPED float *bounds = test_alloc(ranks * sizeof(float));
 
     memset(bounds, 0, ranks * sizeof(float));
     for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
@@ -79,7 +79,6 @@ static float walk_shard(walk_t *walk, float *const *sums)
     walk->segment.codec.format = walk->config->gather_format;
     (void) quant_wire_pack(&walk->segment, sums[0], bounds[0], walk->message);
     quant_wire_unpack(&walk->segment, walk->message, sums[0]);
-    free(bounds);
     return quant_wire_bound(walk->message);
 }
 
@@ -108,15 +107,14 @@ static void a_walk_has_the_bits_of_the_pipelines(void **state)
     for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
         const unsigned ranks = ranks_of[r];
         const size_t count = ranks * (size_t) TILE_ELEMS;
-        float **inputs = quant_inputs_new(ranks, count, SEED);
-        float *result = test_alloc(count * sizeof(float));
+        SCOPED float **inputs = quant_inputs_new(ranks, count, SEED);
+        SCOPED float *result = test_alloc(count * sizeof(float));
         quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED);
         quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
         float *sums[JOB_RANKS_MAX];
         float bound = 0;
 
-        const quant_outcome_t outcome = quant_job_run(&job, 1, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        const quant_outcome_t outcome = quant_job_clean(&job, 1, result);
         job.config.kernels = &kernels;
         walk_t walk = walk_new(&job.config, ranks, TILE_ELEMS);
         for (unsigned shard = 0; shard < ranks; ++shard) {
@@ -131,8 +129,6 @@ static void a_walk_has_the_bits_of_the_pipelines(void **state)
         }
         assert_true(outcome.bound == bound);
         walk_free(&walk);
-        free(result);
-        quant_inputs_free(inputs, ranks);
     }
 }
 
@@ -160,8 +156,8 @@ static quant_config_t config_of(const job_case_t *row, const quant_kernels_t *ke
 /* One shard of standard normal numbers; its mean square error. */
 static double measured_mse(const quant_config_t *config, unsigned ranks)
 {
-    float **sums = quant_inputs_new(ranks, SHARD_ELEMS, SEED);
-    double *exact = test_alloc(SHARD_ELEMS * sizeof(double));
+    SCOPED float **sums = quant_inputs_new(ranks, SHARD_ELEMS, SEED);
+    SCOPED double *exact = test_alloc(SHARD_ELEMS * sizeof(double));
     double squares = 0;
 
     for (size_t i = 0; i < SHARD_ELEMS; ++i) {
@@ -178,8 +174,6 @@ static double measured_mse(const quant_config_t *config, unsigned ranks)
         squares += error * error;
     }
     walk_free(&walk);
-    free(exact);
-    quant_inputs_free(sums, ranks);
     return squares / SHARD_ELEMS;
 }
 

@@ -95,8 +95,8 @@ static void assert_within_bound(const quant_job_t *job, const float *result,
                                 const quant_outcome_t *outcome)
 {
     const size_t elems = quant_job_result_count(job);
-    double *exact = test_alloc(elems * sizeof(double));
-    double *bound = test_alloc(elems * sizeof(double));
+    SCOPED double *exact = test_alloc(elems * sizeof(double));
+    SCOPED double *bound = test_alloc(elems * sizeof(double));
 
     exact_result(job, exact);
     quant_oracle_half_bound(job, bound);
@@ -109,8 +109,6 @@ static void assert_within_bound(const quant_job_t *job, const float *result,
                      exact[i], bound[i], told);
         }
     }
-    free(exact);
-    free(bound);
 }
 
 static void halves_of_any_length_are_within_the_bound(void **state)
@@ -119,18 +117,17 @@ static void halves_of_any_length_are_within_the_bound(void **state)
 
     for (unsigned c = 0; c < COUNTS; ++c) {
         quant_job_t job = busy_job(&grid->stage, grid->ranks, counts[c]);
-        float **inputs = quant_inputs_new(job.ranks, quant_job_in_count(&job), SEED + c);
+        SCOPED float **inputs = quant_inputs_new(job.ranks, quant_job_in_count(&job), SEED + c);
         const size_t bytes = quant_job_result_count(&job) * sizeof(float);
-        float *result = test_alloc(bytes);
-        float *first = test_alloc(bytes);
+        SCOPED float *result = test_alloc(bytes);
+        SCOPED float *first = test_alloc(bytes);
         unsigned first_block_rows = 0;
 
         job.inputs = inputs;
         for (unsigned v = 0; v < VARIANTS; ++v) {
             job.config.segment_bytes = SEGMENT_BYTES;
             quant_job_vary(&job, &variants[v], SEED + v);
-            quant_outcome_t outcome = quant_job_run(&job, 1, result);
-            assert_true(quant_outcome_is_clean(&outcome));
+            quant_outcome_t outcome = quant_job_clean(&job, 1, result);
             if (first_block_rows == variants[v].block_rows) {
                 assert_memory_equal(first, result, bytes);
                 continue;
@@ -139,9 +136,6 @@ static void halves_of_any_length_are_within_the_bound(void **state)
             first_block_rows = variants[v].block_rows;
             memcpy(first, result, bytes);
         }
-        free(first);
-        free(result);
-        quant_inputs_free(inputs, grid->ranks);
     }
 }
 
@@ -150,10 +144,10 @@ static void ranks_that_run_ahead_do_no_harm(void **state)
 {
     enum { RUNS = 24, CALLS = 3, RANKS = 6, COUNT = 40 * SMALL_BLOCK * QUANT_LANES + 13 };
     quant_job_t job = busy_job(*state, RANKS, COUNT);
-    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
     const size_t bytes = quant_job_result_count(&job) * sizeof(float);
-    float *result = test_alloc(bytes);
-    float *first = test_alloc(bytes);
+    SCOPED float *result = test_alloc(bytes);
+    SCOPED float *first = test_alloc(bytes);
 
     job.inputs = inputs;
     for (unsigned run = 0; run < RUNS; ++run) {
@@ -162,33 +156,28 @@ static void ranks_that_run_ahead_do_no_harm(void **state)
         job.network.seed = SEED + run;
         job.network.delay_max = 0 == run % 3 ? 1 : 100;
         job.network.eager_max = 0 == run % 5 ? 0 : 1000;
-        quant_outcome_t outcome = quant_job_run(&job, CALLS, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_clean(&job, CALLS, result);
         if (0 == run) {
             assert_within_bound(&job, result, &outcome);
             memcpy(first, result, bytes);
         }
         assert_memory_equal(first, result, bytes);
     }
-    free(first);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void without_quantization_a_half_is_exact(void **state)
 {
     enum { RANKS = 6, COUNT = 10007 };
     quant_job_t job = busy_job(*state, RANKS, COUNT);
-    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(RANKS * COUNT * sizeof(float));
-    float *expected = test_alloc(RANKS * COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(RANKS * COUNT * sizeof(float));
+    SCOPED float *expected = test_alloc(RANKS * COUNT * sizeof(float));
 
     job.inputs = inputs;
     job.in_place = true;
     job.config.reduce_format = &quant_format_fp32;
     job.config.gather_format = &quant_format_fp32;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     if (EXCHANGE_REDUCE_SCATTER == job.collective) {
         quant_oracle_half_float_sum(&job, expected);
     } else {
@@ -197,24 +186,20 @@ static void without_quantization_a_half_is_exact(void **state)
         }
     }
     assert_memory_equal(expected, result, RANKS * COUNT * sizeof(float));
-    free(expected);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void non_finite_values_stay_where_they_are(void **state)
 {
     enum { RANKS = 5, COUNT = 6 * 4096 + 5, NAN_AT = 4097, INFINITY_AT = 6 * 4096 + 4 };
     quant_job_t job = busy_job(*state, RANKS, COUNT);
-    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(RANKS * COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(RANKS * COUNT * sizeof(float));
 
     /* Of a reduce-scatter both are in block 0. */
     inputs[0][NAN_AT] = NAN;
     inputs[0][INFINITY_AT] = INFINITY;
     job.inputs = inputs;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_true(isnan(result[NAN_AT]));
     assert_true(INFINITY == result[INFINITY_AT]);
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
@@ -222,8 +207,6 @@ static void non_finite_values_stay_where_they_are(void **state)
     }
     assert_true(EXCHANGE_ALLGATHER == job.collective || isinf(outcome.bounds[0]));
     assert_true(isfinite(outcome.bounds[1]) || EXCHANGE_ALLGATHER == job.collective);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* A reduce-scatter has the error c R(N) v, an allgather c v. */
@@ -232,14 +215,13 @@ static void the_mean_error_is_that_of_the_stage(void **state)
     enum { RANKS = 8, COUNT = 65536 };
     const stage_t *stage = *state;
     quant_job_t job = busy_job(stage, RANKS, COUNT);
-    float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(RANKS * COUNT * sizeof(float));
-    double *exact = test_alloc(RANKS * COUNT * sizeof(double));
+    SCOPED float **inputs = quant_inputs_new(RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(RANKS * COUNT * sizeof(float));
+    SCOPED double *exact = test_alloc(RANKS * COUNT * sizeof(double));
     double squares = 0;
 
     job.inputs = inputs;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     exact_result(&job, exact);
     for (size_t i = 0; i < (size_t) RANKS * COUNT; ++i) {
         squares += ((double) result[i] - exact[i]) * ((double) result[i] - exact[i]);
@@ -254,9 +236,6 @@ static void the_mean_error_is_that_of_the_stage(void **state)
     if (!(fabs(measured / expected - 1) < 0.05)) {
         fail_msg("mean square error %.4e, expected %.4e", measured, expected);
     }
-    free(exact);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* ---- errors of the network ---- */
@@ -274,32 +253,11 @@ static quant_job_t fault_job(const stage_t *stage)
     return job;
 }
 
-static unsigned ranks_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    unsigned count = 0;
-
-    for (unsigned rank = 0; rank < FAULT_RANKS; ++rank) {
-        count += status == outcome->statuses[rank];
-    }
-    return count;
-}
-
-static void assert_failed_with(const quant_outcome_t *outcome, arc_status_t status)
-{
-    const unsigned first = ranks_with(outcome, status);
-    const unsigned echo = ARC_ERR_TRANSPORT == status ? 0 : ranks_with(outcome, ARC_ERR_TRANSPORT);
-
-    assert_true(outcome->fault_happened && outcome->finished && outcome->intact);
-    assert_int_equal(0, outcome->outstanding);
-    assert_true(first >= 1);
-    assert_int_equal(FAULT_RANKS, first + echo + ranks_with(outcome, ARC_OK));
-}
-
 static void every_failing_operation_of_the_network_is_reported(void **state)
 {
     quant_job_t job = fault_job(*state);
-    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
     uint64_t messages = 0;
     uint64_t k = 1;
 
@@ -314,21 +272,19 @@ static void every_failing_operation_of_the_network_is_reported(void **state)
             messages = outcome.messages;
             break;
         }
-        assert_failed_with(&outcome, ARC_ERR_TRANSPORT);
+        quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_TRANSPORT);
     }
     /* A send, a receive and their two ends. */
     assert_int_equal(4 * messages + 1, k);
     assert_true(messages == (FAULT_RANKS - 1) * FAULT_RANKS * FAULT_SEGMENTS);
-    free(result);
-    quant_inputs_free(inputs, FAULT_RANKS);
 }
 
 static void every_changed_byte_before_the_bound_is_noticed(void **state)
 {
     static const uint64_t messages[] = {1, 2, 17, 50, 72};
     quant_job_t job = fault_job(*state);
-    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
 
     job.inputs = inputs;
     for (size_t m = 0; m < sizeof(messages) / sizeof(messages[0]); ++m) {
@@ -336,18 +292,16 @@ static void every_changed_byte_before_the_bound_is_noticed(void **state)
             job.network.garble_at = messages[m];
             job.network.garble_byte = byte;
             quant_outcome_t outcome = quant_job_run(&job, 1, result);
-            assert_failed_with(&outcome, ARC_ERR_PROTOCOL);
+            quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_PROTOCOL);
         }
     }
-    free(result);
-    quant_inputs_free(inputs, FAULT_RANKS);
 }
 
 static void a_late_rank_is_named(void **state)
 {
     quant_job_t job = fault_job(*state);
-    float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
+    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
     unsigned name_it = 0;
 
     job.inputs = inputs;
@@ -365,8 +319,6 @@ static void a_late_rank_is_named(void **state)
     }
     assert_true(name_it >= 1);
     assert_int_equal(0, outcome.outstanding);
-    free(result);
-    quant_inputs_free(inputs, FAULT_RANKS);
 }
 
 int main(void)

@@ -65,32 +65,27 @@ static void only_what_may_be_finite_becomes_so(void **state)
 /* The result of a job of floats, rounded, and of the same one of 16-bit floats. */
 static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
 {
-    float *result = test_alloc(COUNT * sizeof(float));
-    uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
-    uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
+    SCOPED uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
 
     job->storage = NULL;
     job->inputs = floats;
-    const quant_outcome_t plain = quant_job_run(job, CALLS, result);
-    assert_true(quant_outcome_is_clean(&plain));
+    const quant_outcome_t plain = quant_job_clean(job, CALLS, result);
     narrow(result, expected, COUNT);
     job->storage = &bf16;
     job->inputs = (float *const *) halves;
-    const quant_outcome_t storage = quant_job_run(job, CALLS, got);
-    assert_true(quant_outcome_is_clean(&storage));
+    const quant_outcome_t storage = quant_job_clean(job, CALLS, got);
     assert_true(plain.bound == storage.bound);
     assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
-    free(got);
-    free(expected);
-    free(result);
 }
 
 static void halves_are_summed_as_floats_are(void **state)
 {
     for (size_t r = 0; r < sizeof(ranks_cases) / sizeof(ranks_cases[0]); ++r) {
         const unsigned ranks = ranks_cases[r];
-        float **floats = quant_inputs_new(ranks, COUNT, SEED);
-        uint16_t **halves = test_alloc(ranks * sizeof(*halves));
+        SCOPED float **floats = quant_inputs_new(ranks, COUNT, SEED);
+        SCOPED uint16_t **halves = test_alloc(ranks * sizeof(*halves));
         for (unsigned rank = 0; rank < ranks; ++rank) {
             halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
             narrow(floats[rank], halves[rank], COUNT);
@@ -108,8 +103,6 @@ static void halves_are_summed_as_floats_are(void **state)
         for (unsigned rank = 0; rank < ranks; ++rank) {
             free(halves[rank]);
         }
-        free(halves);
-        quant_inputs_free(floats, ranks);
     }
 }
 

@@ -72,8 +72,8 @@ typedef struct grid_case {
 /* Of each element the oracle's bound; of all the one that the call itself tells. */
 static void assert_within_bound(const quant_job_t *job, const float *result, float told)
 {
-    double *sum = test_alloc(job->count * sizeof(double));
-    double *bound = test_alloc(job->count * sizeof(double));
+    SCOPED double *sum = test_alloc(job->count * sizeof(double));
+    SCOPED double *bound = test_alloc(job->count * sizeof(double));
     double largest_bound = 0;
 
     quant_oracle_sum(job, sum);
@@ -88,24 +88,21 @@ static void assert_within_bound(const quant_job_t *job, const float *result, flo
     }
     /* One for each segment, which has at most twice what the worst of its lanes has. */
     assert_true(isinf(told) || (double) told <= 2 * largest_bound);
-    free(sum);
-    free(bound);
 }
 
 static void sums_are_equal_everywhere_and_within_the_bound(void **state)
 {
     const grid_case_t *grid = *state;
-    float **inputs = quant_inputs_new(grid->ranks, grid->count, SEED);
-    float *result = test_alloc(grid->count * sizeof(float));
-    float *first = test_alloc(grid->count * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(grid->ranks, grid->count, SEED);
+    SCOPED float *result = test_alloc(grid->count * sizeof(float));
+    SCOPED float *first = test_alloc(grid->count * sizeof(float));
     unsigned first_block_rows = 0;
 
     for (unsigned v = 0; v < VARIANTS; ++v) {
         quant_job_t job = quant_job_new(grid->algo, grid->ranks, grid->count, inputs, SEED);
         job.config.segment_bytes = SEGMENT_BYTES;
         quant_job_vary(&job, &variants[v], SEED + v);
-        quant_outcome_t outcome = quant_job_run(&job, 1, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        quant_outcome_t outcome = quant_job_clean(&job, 1, result);
         if (first_block_rows == variants[v].block_rows) {
             assert_memory_equal(first, result, grid->count * sizeof(float));
             continue;
@@ -114,57 +111,47 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
         first_block_rows = variants[v].block_rows;
         memcpy(first, result, grid->count * sizeof(float));
     }
-    free(first);
-    free(result);
-    quant_inputs_free(inputs, grid->ranks);
 }
 
 static void results_repeat_from_run_to_run_and_call_to_call(void **state)
 {
     enum { RANKS = 5, COUNT = 30011, RUNS = 6, CALLS = 4 };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
-    float *first = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float *first = test_alloc(COUNT * sizeof(float));
 
     for (unsigned run = 0; run < RUNS; ++run) {
         quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
         job.network.seed = SEED + run;
         job.in_place = 1 == run % 2;
-        quant_outcome_t outcome = quant_job_run(&job, 0 == run ? 1 : CALLS, result);
-        assert_true(quant_outcome_is_clean(&outcome));
+        (void) quant_job_clean(&job, 0 == run ? 1 : CALLS, result);
         if (0 == run) {
             memcpy(first, result, COUNT * sizeof(float));
         }
         assert_memory_equal(first, result, COUNT * sizeof(float));
     }
-    free(first);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void segments_of_many_tiles_and_large_vectors_work(void **state)
 {
     enum { RANKS = 4, COUNT = 700001, BLOCK_ROWS = 16, TILES = 5 };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     job.config.block_rows = BLOCK_ROWS;
     job.config.segment_elems = (size_t) TILES * BLOCK_ROWS * QUANT_LANES;
     job.config.depth = 8;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_within_bound(&job, result, outcome.bound);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* 127 * k has the scale k, a bf16 number: nothing is ever rounded. */
 static void multiples_of_127_are_exact(void **state)
 {
     enum { RANKS = 9, COUNT = 9001 };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -172,13 +159,10 @@ static void multiples_of_127_are_exact(void **state)
             inputs[rank][i] = -127.0f * 0x1p10f;
         }
     }
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(RANKS * -127.0f * 0x1p10f == result[i]);
     }
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* A constant is the largest value of its lane: only the rounding of the scale is left. */
@@ -186,8 +170,8 @@ static void constants_are_off_by_the_rounding_of_scales_only(void **state)
 {
     enum { RANKS = 8, COUNT = 70000 };
     const float value = 0.7310586f;
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -195,34 +179,27 @@ static void constants_are_off_by_the_rounding_of_scales_only(void **state)
             inputs[rank][i] = value;
         }
     }
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     for (size_t i = 0; i < COUNT; ++i) {
         assert_true(result[0] == result[i]);
         assert_true(fabsf(result[i] - RANKS * value) <=
                     value * 0x1p-8f * (RANKS * (RANKS + 1) / 2.0f) * 1.05f);
     }
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(void **state)
 {
     enum { RANKS = 7, COUNT = 40009 };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
-    float *chain = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float *chain = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     job.config.reduce_format = &quant_format_fp32;
     job.config.gather_format = &quant_format_fp32;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     quant_oracle_float_sum(&job, chain);
     assert_memory_equal(chain, result, COUNT * sizeof(float));
-    free(chain);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* Calls of the spied kernel; one per tile that is encoded. */
@@ -240,21 +217,18 @@ static bool count_tiles(uint32_t absmax[QUANT_LANES], const quant_range_t *range
 static void each_contribution_is_encoded_once_and_no_total_again(void **state)
 {
     enum { RANKS = 6, TILES = 24, COUNT = TILES * 64 * QUANT_LANES };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
     quant_kernels_t spy = quant_kernels_scalar;
 
     spy.scales = count_tiles;
     job.config.kernels = &spy;
     tiles_encoded = 0;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    (void) quant_job_clean(&job, 1, result);
     /* Per tile: the first partial sum, RANKS - 2 more, and the total; of nodes if there are. */
     const exchange_shape_t shape = quant_config_shape(&job.config, RANKS);
     assert_int_equal(TILES * shape.nodes, tiles_encoded);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 /* What stands in one element of one or two ranks, and what its sum has to be. */
@@ -276,8 +250,8 @@ static const struct special {
 static void check_specials(const quant_algo_t *algo, unsigned tiles)
 {
     enum { RANKS = 6, COUNT = 60001, SPECIALS = sizeof(specials) / sizeof(specials[0]) };
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(algo, RANKS, COUNT, inputs, SEED);
     test_random_t random = test_random_of(SEED, 7);
     size_t places[SPECIALS];
@@ -293,8 +267,7 @@ static void check_specials(const quant_algo_t *algo, unsigned tiles)
         inputs[rank][places[s]] = specials[s].one;
         inputs[(rank + 1 + s) % RANKS][places[s]] += specials[s].other;
     }
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     for (unsigned s = 0; s < SPECIALS; ++s) {
         float got = result[places[s]];
         assert_true(isnan(specials[s].sum) ? isnan(got) : specials[s].sum == got);
@@ -304,8 +277,6 @@ static void check_specials(const quant_algo_t *algo, unsigned tiles)
         }
     }
     assert_within_bound(&job, result, outcome.bound);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static void non_finite_values_stay_where_they_are(void **state)
@@ -318,8 +289,8 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
 {
     enum { RANKS = 4, COUNT = 20000 };
     static const float extremes[] = {1.6e38f, -1e30f, 1e-40f, -FLT_MIN, 1e-37f, -0.0f};
-    float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    float *result = test_alloc(COUNT * sizeof(float));
+    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
+    SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
@@ -329,11 +300,8 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
             inputs[rank][i] = (float) ((rank + i / 64) % 3) / (2 * RANKS) * extremes[kind];
         }
     }
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_true(quant_outcome_is_clean(&outcome));
+    quant_outcome_t outcome = quant_job_clean(&job, 1, result);
     assert_within_bound(&job, result, outcome.bound);
-    free(result);
-    quant_inputs_free(inputs, RANKS);
 }
 
 static struct CMUnitTest *fill_grid(const quant_algo_t *algo, grid_case_t *grid,

@@ -31,7 +31,7 @@ typedef struct row {
 /* Plans that are drawn, run; how many operations have failed. */
 static size_t run_job(const queue_job_options_t *options, test_random_t *random)
 {
-    plan_t *plans = test_alloc(OPERATIONS * sizeof *plans);
+    SCOPED plan_t *plans = test_alloc(OPERATIONS * sizeof *plans);
 
     queue_job_draw(options, random, plans, OPERATIONS);
     queue_job_t *job = queue_job_new(options, plans, OPERATIONS);
@@ -39,7 +39,6 @@ static size_t run_job(const queue_job_options_t *options, test_random_t *random)
                               (size_t) STEPS_PER_OPERATION_AND_RANK * OPERATIONS * options->ranks));
     const size_t failures = queue_job_failures(job);
     queue_job_free(job);
-    free(plans);
     return failures;
 }
 

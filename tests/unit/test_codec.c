@@ -200,7 +200,7 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
     /* As if the last row were whole: scales of its other blocks, which do not matter to zeros. */
     const size_t scales = format->scaled ? arc_divide_up(count, block_rows) * 2 : 0;
     const size_t more = format->scaled ? arc_divide_up(whole, block_rows) * 2 - scales : 0;
-    float *decoded = test_alloc(whole * sizeof(float));
+    SCOPED float *decoded = test_alloc(whole * sizeof(float));
     unsigned char *payload = test_alloc(trip->payload.bytes + more);
     const quant_codec_t codec = {
         .kernels = &kernels, .format = format, .block_rows = block_rows, .elems = whole};
@@ -212,7 +212,6 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
         assert_memory_equal(&zero, &decoded[i], sizeof(zero));
     }
     free(payload);
-    free(decoded);
 }
 
 /* Where the largest magnitude is always the largest code, or its scale the least. */
@@ -298,9 +297,9 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
     static const size_t counts[] = {1, 63, 64, 65, 513, 1500, TILE + 100};
     const quant_format_t *format = *state;
     test_random_t random = test_random_of(SEED, 1);
-    float *x = test_alloc((TILE + 100) * sizeof(float));
-    float *own = test_alloc((TILE + 100) * sizeof(float));
-    float *sum = test_alloc((TILE + 100) * sizeof(float));
+    SCOPED float *x = test_alloc((TILE + 100) * sizeof(float));
+    SCOPED float *own = test_alloc((TILE + 100) * sizeof(float));
+    SCOPED float *sum = test_alloc((TILE + 100) * sizeof(float));
 
     for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); ++n) {
         const size_t count = counts[n];
@@ -312,7 +311,7 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
             trip_t in = trip_new(from, ARC_ISA_SCALAR, x, count, rows);
             for (size_t i = 0; i < TRIP_ISAS; ++i) {
                 const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
-                float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
+                SCOPED float *tile = test_alloc(quant_tile_elems(rows) * sizeof(float));
                 uint32_t peak = 0;
                 test_buffer_t out =
                     test_buffer_new(quant_payload_bytes(format, count, rows), MISALIGNED);
@@ -335,14 +334,10 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
                 assert_true(test_buffer_intact(&out));
                 trip_free(&expected);
                 test_buffer_free(&out);
-                free(tile);
             }
             trip_free(&in);
         }
     }
-    free(x);
-    free(own);
-    free(sum);
 }
 
 /* The worked example of docs/format.md. */

@@ -148,7 +148,7 @@ static void what_cannot_be_coded_is_noticed_wherever_it_is(void **state)
     const float first_refused = &quant_format_fp16 == format ? 65520.0f : 0x1p95f;
     const float values[] = {NAN, -NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, first_refused};
     test_random_t random = test_random_of(SEED, 2);
-    float *x = test_alloc(5000 * sizeof(float));
+    SCOPED float *x = test_alloc(5000 * sizeof(float));
 
     for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
         for (size_t i = 0; i < counts[c]; ++i) {
@@ -170,7 +170,6 @@ static void what_cannot_be_coded_is_noticed_wherever_it_is(void **state)
         assert_true(trip.codable);
         trip_free(&trip);
     }
-    free(x);
 }
 
 static void fp32_carries_infinities(void **state)
@@ -195,7 +194,7 @@ static void the_mean_error_is_the_predicted_one(void **state)
     const quant_format_t *format = *state;
     const double predicted = quant_error_coefficient(format, 64);
     test_random_t random = test_random_of(SEED, 3);
-    float *x = test_alloc(COUNT * sizeof(float));
+    SCOPED float *x = test_alloc(COUNT * sizeof(float));
     double squares = 0;
 
     for (size_t i = 0; i < COUNT; ++i) {
@@ -211,7 +210,6 @@ static void the_mean_error_is_the_predicted_one(void **state)
     assert_true(quant_format_is_exact(format) ? 0 == squares && 0 == predicted
                                               : fabs(squares / COUNT / predicted - 1) < 0.02);
     trip_free(&trip);
-    free(x);
 }
 
 static const struct format_test {

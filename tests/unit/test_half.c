@@ -400,9 +400,9 @@ static void every_count_converts(void **state)
 static void a_million_floats_narrow_alike(void **state)
 {
     enum { FLOATS = 1 << 20 };
-    uint16_t *half = test_alloc(FLOATS * sizeof *half);
-    uint16_t *expected = test_alloc(FLOATS * sizeof *expected);
-    float *number = test_alloc((FLOATS + 1) * sizeof *number);
+    SCOPED uint16_t *half = test_alloc(FLOATS * sizeof *half);
+    SCOPED uint16_t *expected = test_alloc(FLOATS * sizeof *expected);
+    SCOPED float *number = test_alloc((FLOATS + 1) * sizeof *number);
     (void) state;
 
     for (uint32_t i = 0; i <= FLOATS; ++i) {
@@ -418,9 +418,6 @@ static void a_million_floats_narrow_alike(void **state)
             assert_memory_equal(expected, half, FLOATS * sizeof *half);
         }
     }
-    free(number);
-    free(expected);
-    free(half);
 }
 
 /* The upper halves of all floats, with lower ones around where rounding and NaNs change. */

@@ -36,7 +36,7 @@ static double worst_error(const quant_format_t *format, const float *x, uint32_t
     const quant_codec_t codec = {
         .kernels = &kernels, .format = format, .block_rows = ROWS, .elems = ELEMS};
     quant_coding_t coding = {.room = quant_payload_bytes(format, ELEMS, ROWS)};
-    float *decoded = test_alloc(ELEMS * sizeof *decoded);
+    SCOPED float *decoded = test_alloc(ELEMS * sizeof *decoded);
     double worst = 0;
 
     coding.payload = test_alloc(coding.room);
@@ -46,7 +46,6 @@ static double worst_error(const quant_format_t *format, const float *x, uint32_t
     for (size_t i = 0; i < ELEMS; ++i) {
         worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
     }
-    free(decoded);
     free(coding.payload);
     return worst;
 }
@@ -55,7 +54,7 @@ static void encoding_stays_within_its_bound_and_near_it(void **state)
 {
     static const double sizes[] = {1, 1e-3, 1e4, 0.7, 3.1e-2, 0x1p-10};
     test_random_t random = test_random_of(31, 0);
-    float *x = test_alloc(ELEMS * sizeof *x);
+    SCOPED float *x = test_alloc(ELEMS * sizeof *x);
     (void) state;
 
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
@@ -80,13 +79,12 @@ static void encoding_stays_within_its_bound_and_near_it(void **state)
             assert_true(worst >= 0.9 * bound);
         }
     }
-    free(x);
 }
 
 static void tiny_and_huge_numbers_stay_within_the_bound(void **state)
 {
     static const float peaks[] = {FLT_MIN, 1e-44f, 0x1p-120f, 0x1p-30f, 0x1.fffp15f, 0x1.fp126f};
-    float *x = test_alloc(ELEMS * sizeof *x);
+    SCOPED float *x = test_alloc(ELEMS * sizeof *x);
     (void) state;
 
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
@@ -108,7 +106,6 @@ static void tiny_and_huge_numbers_stay_within_the_bound(void **state)
             }
         }
     }
-    free(x);
 }
 
 static void an_addition_stays_within_its_bound(void **state)

@@ -196,7 +196,7 @@ static void more_lines_than_there_may_be_are_complained_of(void **state)
     static const char line[] = "nodes=2 ranks=1 over=puts bytes=8 use=halving\n";
     enum { MORE = 3 };
     const size_t bytes = (ARC_LEARNED_LINES_MAX + MORE) * strlen(line);
-    char *text = test_alloc(bytes + 1);
+    SCOPED char *text = test_alloc(bytes + 1);
     arc_learned_t learned;
 
     (void) state;
@@ -207,7 +207,6 @@ static void more_lines_than_there_may_be_are_complained_of(void **state)
     assert_int_equal(complaints.count, MORE);
     assert_int_equal(learned.count, ARC_LEARNED_LINES_MAX);
     arc_learned_free(&learned);
-    free(text);
 }
 
 /* Whatever a line becomes when some of its bytes change: read or refused, and nothing else. */

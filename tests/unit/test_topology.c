@@ -247,7 +247,7 @@ static void wrong_numbers_are_refused(void **state)
 static void large_jobs_take_no_time(void **state)
 {
     enum { RANKS = 1 << 20, PER_NODE = 64 };
-    uint32_t *node_of = calloc(RANKS, sizeof *node_of);
+    SCOPED uint32_t *node_of = calloc(RANKS, sizeof *node_of);
     arc_topology_t topology;
     (void) state;
 
@@ -262,7 +262,6 @@ static void large_jobs_take_no_time(void **state)
         assert_int_equal(RANKS / per_node, topology.nodes);
         arc_topology_free(&topology);
     }
-    free(node_of);
 }
 
 int main(void)

@@ -92,14 +92,12 @@ static void call_unhindered(int round)
 
 static void reduce_world(int count, MPI_Datatype type, MPI_Op op, int round, const char *what)
 {
-    int *in = must_alloc((size_t) count * sizeof *in);
-    int *out = must_alloc((size_t) count * sizeof *out);
+    SCOPED int *in = must_alloc((size_t) count * sizeof *in);
+    SCOPED int *out = must_alloc((size_t) count * sizeof *out);
 
     fill_values(in, count, round);
     MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
     expect_sum(out, count, round, what);
-    free(in);
-    free(out);
 }
 
 static void sum_ints(void *in, void *inout, int *count, MPI_Datatype *type)
@@ -189,8 +187,8 @@ static void cause_bcast_reduce(int round)
 static void cause_gathers(int round)
 {
     int mine = value(world_rank, round, 0);
-    int *all = must_alloc((size_t) world_ranks * sizeof *all);
-    int *swapped = must_alloc((size_t) world_ranks * sizeof *swapped);
+    SCOPED int *all = must_alloc((size_t) world_ranks * sizeof *all);
+    SCOPED int *swapped = must_alloc((size_t) world_ranks * sizeof *swapped);
 
     MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
     MPI_Alltoall(all, 1, MPI_INT, swapped, 1, MPI_INT, MPI_COMM_WORLD);
@@ -199,8 +197,6 @@ static void cause_gathers(int round)
         tap_check(all[rank] == value(rank, round, 0), "allgather from %d", rank);
         tap_check(swapped[rank] == mine, "alltoall from %d", rank);
     }
-    free(all);
-    free(swapped);
 }
 
 /* A non-blocking allreduce that is under way while a blocking one runs. */

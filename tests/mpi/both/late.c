@@ -57,11 +57,10 @@ static int sum_ones(float *data, int count)
     }
     if (gathers) {
         /* Not in place: such calls are passed down. */
-        float *own = must_alloc((size_t) (count / ranks) * sizeof *own);
+        SCOPED float *own = must_alloc((size_t) (count / ranks) * sizeof *own);
         memcpy(own, data, (size_t) (count / ranks) * sizeof *own);
         const int code = MPI_Allgather(own, count / ranks, MPI_FLOAT, data, count / ranks,
                                        MPI_FLOAT, MPI_COMM_WORLD);
-        free(own);
         return code;
     }
     return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -274,7 +273,7 @@ int main(int argc, char **argv)
     if (long_seconds > 0) {
         check_long(count, long_seconds);
     } else {
-        float *data = must_alloc((size_t) count * sizeof *data);
+        SCOPED float *data = must_alloc((size_t) count * sizeof *data);
 
         if (!is_first) {
             check_before(data, count_before > 0 ? count_before : count, ranks);
@@ -284,7 +283,6 @@ int main(int argc, char **argv)
         } else {
             check_without(data, count, missing, away_seconds, is_first);
         }
-        free(data);
     }
     tap_finish();
     MPI_Finalize();

@@ -62,13 +62,12 @@ static void check_same_bits(const void *result, size_t bytes, int count)
             MPI_Send(result, (int) bytes, MPI_BYTE, peer, COMPARE_TAG, MPI_COMM_WORLD);
         }
     } else {
-        void *of_rank_0 = must_alloc(bytes);
+        SCOPED void *of_rank_0 = must_alloc(bytes);
 
         MPI_Recv(of_rank_0, (int) bytes, MPI_BYTE, 0, COMPARE_TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         tap_check(memcmp(of_rank_0, result, bytes) == 0, "count %d: bits differ from rank 0",
                   count);
-        free(of_rank_0);
     }
 }
 

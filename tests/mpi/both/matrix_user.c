@@ -156,8 +156,8 @@ static void check_whole_object(int rank, int ranks)
     MPI_Op_create(whole_object, 0, &op);
     for (size_t c = 0; c < sizeof object_lengths / sizeof object_lengths[0]; c++) {
         int length = object_lengths[c];
-        int *in = must_alloc((size_t) length * sizeof(int));
-        int *out = must_alloc((size_t) length * sizeof(int));
+        SCOPED int *in = must_alloc((size_t) length * sizeof(int));
+        SCOPED int *out = must_alloc((size_t) length * sizeof(int));
         int64_t multiplier = OBJECT_MULTIPLIER_STEP * (rank + 1) + 1;
         /* Composition of x -> m x + s in rank order, as one affine map. */
         int64_t all_multiplier = 1;
@@ -179,8 +179,6 @@ static void check_whole_object(int rank, int ranks)
         tap_check(object_splits == 0, "length %d: called %d times with a part of the vector",
                   length, object_splits);
         object_splits = 0;
-        free(in);
-        free(out);
     }
     MPI_Op_free(&op);
     tap_case("user operation: composes whole vectors, which are never split");

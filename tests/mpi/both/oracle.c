@@ -17,7 +17,7 @@
 
 static void reduce_group(void *expected, const type_row_t *type, const draw_t *group, size_t count)
 {
-    void *input = must_alloc(count * type->extent_bytes);
+    SCOPED void *input = must_alloc(count * type->extent_bytes);
     draw_t draw = *group;
 
     for (draw.rank = 0; draw.rank < draw.ranks; draw.rank++) {
@@ -28,7 +28,6 @@ static void reduce_group(void *expected, const type_row_t *type, const draw_t *g
             type->fold(expected, input, draw.op, count);
         }
     }
-    free(input);
 }
 
 void oracle_init_inter(oracle_t *oracle, const type_row_t *type, const draw_t *mine,

@@ -22,15 +22,13 @@ int main(int argc, char **argv)
     while ((option = getopt(argc, argv, "n:")) != -1) {
         floats = atoi(optarg);
     }
-    float *in = must_alloc((size_t) floats * sizeof *in);
-    float *out = must_alloc(((size_t) floats + 1) * sizeof *out);
+    SCOPED float *in = must_alloc((size_t) floats * sizeof *in);
+    SCOPED float *out = must_alloc(((size_t) floats + 1) * sizeof *out);
 
     for (int i = 0; i < floats; i++) {
         in[i] = 1;
     }
     MPI_Allreduce(in, out, floats + 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    free(in);
-    free(out);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -35,8 +35,8 @@ static void check_allreduce(MPI_Comm comm, int count)
 {
     int rank = 0;
     int ranks = 0;
-    int *in = must_alloc((size_t) count * sizeof *in);
-    int *out = must_alloc((size_t) count * sizeof *out);
+    SCOPED int *in = must_alloc((size_t) count * sizeof *in);
+    SCOPED int *out = must_alloc((size_t) count * sizeof *out);
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -56,8 +56,6 @@ static void check_allreduce(MPI_Comm comm, int count)
         tap_check(in[i] == number_at(ranks - 1, i), "maximum of %d: element %d is %d", count, i,
                   in[i]);
     }
-    free(in);
-    free(out);
 }
 
 static void check_halves(MPI_Comm comm, int count)
@@ -67,8 +65,8 @@ static void check_halves(MPI_Comm comm, int count)
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    float *all = must_alloc((size_t) (count * ranks) * sizeof *all);
-    float *own = must_alloc((size_t) count * sizeof *own);
+    SCOPED float *all = must_alloc((size_t) (count * ranks) * sizeof *all);
+    SCOPED float *own = must_alloc((size_t) count * sizeof *own);
     for (int i = 0; i < count * ranks; i++) {
         all[i] = (float) number_at(rank, i);
     }
@@ -89,8 +87,6 @@ static void check_halves(MPI_Comm comm, int count)
                   "allgather of %d: element %d is %g, not %g", count, i, (double) all[i],
                   (double) exact);
     }
-    free(all);
-    free(own);
 }
 
 static void check_sums(MPI_Comm comm)

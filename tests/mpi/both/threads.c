@@ -96,7 +96,7 @@ static void *run_thread(void *argument)
 
 static void run_threads(int calls)
 {
-    worker_t *workers = must_alloc(THREADS * sizeof *workers);
+    SCOPED worker_t *workers = must_alloc(THREADS * sizeof *workers);
 
     for (int t = 0; t < THREADS; t++) {
         workers[t].number = t;
@@ -117,7 +117,6 @@ static void run_threads(int calls)
         tap_check(workers[t].wrong == 0, "thread %d: %ld elements are wrong", t, workers[t].wrong);
         MPI_Comm_free(&workers[t].comm);
     }
-    free(workers);
 }
 
 int main(int argc, char **argv)

@@ -248,3 +248,8 @@ bool guarded_intact(const guarded_t *guarded)
     fence_vector(guarded);
     return intact;
 }
+
+void harness_free_at(void *pointer)
+{
+    free(*(void **) pointer);
+}

@@ -71,4 +71,8 @@ bool guarded_intact(const guarded_t *guarded);
 /** malloc() that aborts the job when memory is short; never returns NULL. */
 void *must_alloc(size_t bytes);
 
+/** Of a pointer variable: what it points to is freed where its block ends. */
+#define SCOPED __attribute__((cleanup(harness_free_at)))
+void harness_free_at(void *pointer);
+
 #endif

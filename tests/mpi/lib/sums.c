@@ -70,13 +70,12 @@ static bool check_exact(MPI_Comm comm, uint64_t seed, int count)
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    double *data = must_alloc((size_t) count * sizeof *data);
+    SCOPED double *data = must_alloc((size_t) count * sizeof *data);
     for (int i = 0; i < count; i++) {
         data[i] = exact_value(seed, (unsigned) rank, i);
     }
     MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, comm);
     const bool good = sums_are(data, count, seed, ranks);
-    free(data);
     return good;
 }
 

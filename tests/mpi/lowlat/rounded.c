@@ -109,8 +109,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     tap_start();
-    uint16_t *send = must_alloc((size_t) count * sizeof *send);
-    uint16_t *receive = must_alloc((size_t) count * sizeof *receive);
+    SCOPED uint16_t *send = must_alloc((size_t) count * sizeof *send);
+    SCOPED uint16_t *receive = must_alloc((size_t) count * sizeof *receive);
     for (int i = 0; i < count; i++) {
         send[i] = half_round(half, part(rank, i));
     }
@@ -118,8 +118,6 @@ int main(int argc, char **argv)
         MPI_Allreduce(send, receive, count, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
     }
     check_sums(receive, count, roundings);
-    free(send);
-    free(receive);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

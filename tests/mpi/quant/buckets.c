@@ -53,7 +53,7 @@ static bucket_t bucket_new(int number)
         .first = scatters ? count * (size_t) rank : 0,
         .count = count,
     };
-    float *drawn = must_alloc((bucket.elems + 1) * sizeof *drawn);
+    SCOPED float *drawn = must_alloc((bucket.elems + 1) * sizeof *drawn);
 
     bucket.own = must_alloc(bucket.elems * sizeof *bucket.own);
     bucket.exact = must_alloc(bucket.elems * sizeof *bucket.exact);
@@ -70,7 +70,6 @@ static bucket_t bucket_new(int number)
             }
         }
     }
-    free(drawn);
     return bucket;
 }
 

@@ -48,8 +48,8 @@ static uint64_t hash_of(const float *data, size_t elems)
 static void check_communicators(int rank, int ranks)
 {
     MPI_Comm comms[2];
-    float *send = must_alloc((ELEMS + 1) * sizeof *send);
-    float *receive = must_alloc(ELEMS * sizeof *receive);
+    SCOPED float *send = must_alloc((ELEMS + 1) * sizeof *send);
+    SCOPED float *receive = must_alloc(ELEMS * sizeof *receive);
     uint64_t hashes[RESULTS];
     int place = 0;
 
@@ -69,16 +69,14 @@ static void check_communicators(int rank, int ranks)
         tap_note("bits %016" PRIx64, own);
     }
     tap_case("%d calls on the same data carry what those before have lost", RESULTS);
-    free(send);
-    free(receive);
     MPI_Comm_free(&comms[0]);
     MPI_Comm_free(&comms[1]);
 }
 
 static void check_mixed(int rank)
 {
-    float *send = must_alloc(OTHER_ELEMS * sizeof *send);
-    float *receive = must_alloc(OTHER_ELEMS * sizeof *receive);
+    SCOPED float *send = must_alloc(OTHER_ELEMS * sizeof *send);
+    SCOPED float *receive = must_alloc(OTHER_ELEMS * sizeof *receive);
     uint64_t before = 0;
 
     draw_normal(send, rank, OTHER_ELEMS);
@@ -101,8 +99,6 @@ static void check_mixed(int rank)
         }
     }
     tap_case("calls of a length that pays, with others in between");
-    free(send);
-    free(receive);
 }
 
 int main(int argc, char **argv)

@@ -32,8 +32,8 @@ static double integer(int rank, int i)
 /* How many sums of integers are not exact, with a type of `bytes`. */
 static int count_inexact(MPI_Datatype type)
 {
-    double *doubles = must_alloc(ELEMS * sizeof *doubles);
-    float *floats = must_alloc(ELEMS * sizeof *floats);
+    SCOPED double *doubles = must_alloc(ELEMS * sizeof *doubles);
+    SCOPED float *floats = must_alloc(ELEMS * sizeof *floats);
     int off = 0;
 
     for (int i = 0; i < ELEMS; i++) {
@@ -50,8 +50,6 @@ static int count_inexact(MPI_Datatype type)
         }
         off += (type == MPI_DOUBLE ? doubles[i] : (double) floats[i]) != exact;
     }
-    free(floats);
-    free(doubles);
     return off;
 }
 
@@ -77,10 +75,10 @@ static double *draw_normals(int rank, float *scratch)
 static void check_error(double step_error)
 {
     const double loop = step_error * (world_ranks * (world_ranks - 1) / 2.0 + world_ranks);
-    float *scratch = must_alloc(ELEMS * sizeof *scratch);
-    double *result = must_alloc(ELEMS * sizeof *result);
-    double *other = must_alloc(ELEMS * sizeof *other);
-    double *own = draw_normals(world_rank, scratch);
+    SCOPED float *scratch = must_alloc(ELEMS * sizeof *scratch);
+    SCOPED double *result = must_alloc(ELEMS * sizeof *result);
+    SCOPED double *other = must_alloc(ELEMS * sizeof *other);
+    SCOPED double *own = draw_normals(world_rank, scratch);
     double squares = 0;
 
     MPI_Allreduce(own, result, ELEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -88,21 +86,16 @@ static void check_error(double step_error)
     MPI_Bcast(other, ELEMS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     tap_check(memcmp(other, result, ELEMS * sizeof *other) == 0, "rank 0 has other bytes");
     for (int rank = 0; rank < world_ranks; rank++) {
-        double *values = draw_normals(rank, scratch);
+        SCOPED double *values = draw_normals(rank, scratch);
 
         for (int i = 0; i < ELEMS; i++) {
             result[i] -= values[i];
         }
-        free(values);
     }
     for (int i = 0; i < ELEMS; i++) {
         squares += result[i] * result[i] / ELEMS;
     }
     tap_check(squares > 0.95 * loop && squares < 1.05 * loop, "%g, expected %g", squares, loop);
-    free(own);
-    free(other);
-    free(result);
-    free(scratch);
     tap_case("a mean square error of %.3g is what theory says, and all ranks have the same bytes",
              squares);
 }

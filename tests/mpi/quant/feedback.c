@@ -33,7 +33,7 @@ static int ranks;
 static void draw_vector(int which, double size, float *own, double *sum)
 {
     enum { VECTORS = 1000 };
-    float *of_rank = must_alloc((ELEMS + 1) * sizeof *of_rank);
+    SCOPED float *of_rank = must_alloc((ELEMS + 1) * sizeof *of_rank);
 
     memset(sum, 0, ELEMS * sizeof *sum);
     for (int r = 0; r < ranks; r++) {
@@ -51,7 +51,6 @@ static void draw_vector(int which, double size, float *own, double *sum)
             }
         }
     }
-    free(of_rank);
 }
 
 static double nmse_of(const float *got, const double *exact, double factor)
@@ -70,9 +69,9 @@ static double nmse_of(const float *got, const double *exact, double factor)
 static void check_mixed(void)
 {
     static const double sizes[] = {1, 1e-3};
-    float *send = must_alloc(ELEMS * sizeof *send);
-    float *receive = must_alloc(ELEMS * sizeof *receive);
-    double *exact = must_alloc(ELEMS * sizeof *exact);
+    SCOPED float *send = must_alloc(ELEMS * sizeof *send);
+    SCOPED float *receive = must_alloc(ELEMS * sizeof *receive);
+    SCOPED double *exact = must_alloc(ELEMS * sizeof *exact);
     double first = 0;
 
     for (int call = 0; call < 6; call++) {
@@ -83,9 +82,6 @@ static void check_mixed(void)
         tap_check(error < 2.2 * first, "call %d: %g, the first one %g", call, error, first);
     }
     tap_case("nothing of a large vector is added to a small one in its place");
-    free(send);
-    free(receive);
-    free(exact);
 }
 
 /* A vector that is summed again and again, in its own way. */
@@ -109,8 +105,8 @@ static void check_lengths(const char *types)
         {"floats, seldom", ELEMS, MPI_FLOAT, 3, 5},
     };
     enum { VECTORS = sizeof vectors / sizeof vectors[0] };
-    float *own = must_alloc(ELEMS * sizeof *own);
-    double *exact = must_alloc(ELEMS * sizeof *exact);
+    SCOPED float *own = must_alloc(ELEMS * sizeof *own);
+    SCOPED double *exact = must_alloc(ELEMS * sizeof *exact);
     void *send[VECTORS];
     void *receive[VECTORS];
     float *running[VECTORS];
@@ -177,15 +173,13 @@ static void check_lengths(const char *types)
         }
         free(running[v]);
     }
-    free(own);
-    free(exact);
 }
 
 static void check_target(double target)
 {
-    float *send = must_alloc(ELEMS * sizeof *send);
-    float *receive = must_alloc(ELEMS * sizeof *receive);
-    double *exact = must_alloc(ELEMS * sizeof *exact);
+    SCOPED float *send = must_alloc(ELEMS * sizeof *send);
+    SCOPED float *receive = must_alloc(ELEMS * sizeof *receive);
+    SCOPED double *exact = must_alloc(ELEMS * sizeof *exact);
     double worst = 0;
 
     for (int call = 0; call < 5; call++) {
@@ -195,31 +189,27 @@ static void check_target(double target)
     }
     tap_check(worst > 0 && worst < target, "%g", worst);
     tap_case("the error of every call is below %g", target);
-    free(send);
-    free(receive);
-    free(exact);
 }
 
 static void call_many(int vectors)
 {
-    float *data = must_alloc((size_t) (ELEMS + vectors) * sizeof *data);
+    SCOPED float *data = must_alloc((size_t) (ELEMS + vectors) * sizeof *data);
 
     memset(data, 0, (size_t) (ELEMS + vectors) * sizeof *data);
     for (int i = 0; i < 3 * vectors; i++) {
         MPI_Allreduce(MPI_IN_PLACE, data + i % vectors, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }
-    free(data);
     tap_case("%d vectors in turn", vectors);
 }
 
 static void check_kept(void)
 {
     enum { OTHERS = 5 };
-    float *send = must_alloc(ELEMS * sizeof *send);
-    float *receive = must_alloc(ELEMS * sizeof *receive);
-    float *others = must_alloc((ELEMS + OTHERS) * sizeof *others);
-    float *running = must_alloc(ELEMS * sizeof *running);
-    double *exact = must_alloc(ELEMS * sizeof *exact);
+    SCOPED float *send = must_alloc(ELEMS * sizeof *send);
+    SCOPED float *receive = must_alloc(ELEMS * sizeof *receive);
+    SCOPED float *others = must_alloc((ELEMS + OTHERS) * sizeof *others);
+    SCOPED float *running = must_alloc(ELEMS * sizeof *running);
+    SCOPED double *exact = must_alloc(ELEMS * sizeof *exact);
     double once = 0;
 
     memset(running, 0, ELEMS * sizeof *running);
@@ -237,25 +227,18 @@ static void check_kept(void)
     const double mean = nmse_of(running, exact, 1.0 / CALLS);
     tap_check(mean < 3 * once / (CALLS * CALLS), "%g, of one call %g", mean, once);
     tap_case("the vector that was used last is not forgotten");
-    free(send);
-    free(receive);
-    free(others);
-    free(running);
-    free(exact);
 }
 
 static void call_halves(void)
 {
-    float *blocks = must_alloc((size_t) ranks * ELEMS * sizeof *blocks);
-    float *own = must_alloc(ELEMS * sizeof *own);
+    SCOPED float *blocks = must_alloc((size_t) ranks * ELEMS * sizeof *blocks);
+    SCOPED float *own = must_alloc(ELEMS * sizeof *own);
 
     memset(blocks, 0, (size_t) ranks * ELEMS * sizeof *blocks);
     for (int call = 0; call < 2; call++) {
         MPI_Reduce_scatter_block(blocks, own, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         MPI_Allgather(own, ELEMS, MPI_FLOAT, blocks, ELEMS, MPI_FLOAT, MPI_COMM_WORLD);
     }
-    free(blocks);
-    free(own);
     tap_case("both stages");
 }
 

@@ -153,11 +153,10 @@ static void check_same(const void *result, size_t bytes)
         }
         return;
     }
-    void *of_rank_0 = must_alloc(bytes);
+    SCOPED void *of_rank_0 = must_alloc(bytes);
 
     MPI_Recv(of_rank_0, (int) bytes, MPI_BYTE, 0, COMPARE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     tap_check(memcmp(of_rank_0, result, bytes) == 0, "bytes differ from rank 0");
-    free(of_rank_0);
 }
 
 static MPI_Comm make_quantized(const char *format)
@@ -176,8 +175,8 @@ static MPI_Comm make_quantized(const char *format)
 static void check_first_calls(const char *format, const float *send, int elems)
 {
     const size_t bytes = (size_t) elems * sizeof(float);
-    float *expected = must_alloc(bytes);
-    float *result = must_alloc(bytes);
+    SCOPED float *expected = must_alloc(bytes);
+    SCOPED float *result = must_alloc(bytes);
 
     for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
         MPI_Comm comm = make_quantized(format);
@@ -198,8 +197,6 @@ static void check_first_calls(const char *format, const float *send, int elems)
                   "%s: bytes differ from those of the usual one", environments[i].name);
         MPI_Comm_free(&comm);
     }
-    free(expected);
-    free(result);
 }
 
 /* Their sums are exact as floats; when quantized, they have to be rounded to 16 bits. */
@@ -207,9 +204,9 @@ static void check_halves(void)
 {
     enum { ELEMS = 3001, FIRST_NORMAL = 0x400, SIGN_SHIFT = 15 };
     const size_t bytes = ELEMS * sizeof(uint16_t);
-    uint16_t *send = must_alloc(bytes);
-    uint16_t *expected = must_alloc(bytes);
-    uint16_t *result = must_alloc(bytes);
+    SCOPED uint16_t *send = must_alloc(bytes);
+    SCOPED uint16_t *expected = must_alloc(bytes);
+    SCOPED uint16_t *result = must_alloc(bytes);
 
     for (int i = 0; i < ELEMS; i++) {
         const uint64_t bits = draw_bits(67, (unsigned) world_rank, (uint64_t) i);
@@ -229,9 +226,6 @@ static void check_halves(void)
         check_same(result, bytes);
         tap_case("16-bit floats, %s", environments[i].name);
     }
-    free(send);
-    free(expected);
-    free(result);
 }
 
 int main(int argc, char **argv)
@@ -262,9 +256,9 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     const size_t bytes = (size_t) elems * sizeof(float);
-    float *send = must_alloc(bytes);
-    float *expected = must_alloc(bytes);
-    float *result = must_alloc(bytes);
+    SCOPED float *send = must_alloc(bytes);
+    SCOPED float *expected = must_alloc(bytes);
+    SCOPED float *result = must_alloc(bytes);
 
     for (int i = 0; i < elems; i++) {
         send[i] = input(world_rank, i);
@@ -293,9 +287,6 @@ int main(int argc, char **argv)
         check_first_calls(argv[optind], send, ELEMS_OF_FORMATS);
         tap_case("%s is chosen and set up alike in every environment", argv[optind]);
     }
-    free(send);
-    free(expected);
-    free(result);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -203,8 +203,8 @@ static void *run_thread(void *argument)
     worker_t *worker = argument;
     const int largest = THREAD_COUNT;
     const double tolerance = (double) world_ranks * (RANGE / 2) / 127 * (world_ranks + 1);
-    float *in = must_alloc((size_t) largest * sizeof *in);
-    float *out = must_alloc((size_t) largest * sizeof *out);
+    SCOPED float *in = must_alloc((size_t) largest * sizeof *in);
+    SCOPED float *out = must_alloc((size_t) largest * sizeof *out);
 
     for (int call = 0; call < THREAD_CALLS; call++) {
         for (int i = 0; i < largest; i++) {
@@ -219,8 +219,6 @@ static void *run_thread(void *argument)
             worker->wrong += !(fabs((double) out[i] - sum) <= tolerance);
         }
     }
-    free(in);
-    free(out);
     return NULL;
 }
 

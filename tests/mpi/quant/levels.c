@@ -110,9 +110,9 @@ static double squared_error(const float *result, int rank, int ranks)
 
 static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
 {
-    float *data = must_alloc(ELEMS * sizeof *data);
-    float *result = must_alloc(ELEMS * sizeof *result);
-    float *first = must_alloc(ELEMS * sizeof *first);
+    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
+    SCOPED float *result = must_alloc(ELEMS * sizeof *result);
+    SCOPED float *first = must_alloc(ELEMS * sizeof *first);
     const double rounded =
         levels ? per_node * rounded_by_loop(ranks / per_node) : rounded_by_loop(ranks);
     const double expected = step_error * (rounded + ranks);
@@ -132,15 +132,12 @@ static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
     tap_check(0 == memcmp(first, result, ELEMS * sizeof *first), "bytes differ from rank 0");
     MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
     tap_check(0 == memcmp(data, result, ELEMS * sizeof *data), "in place: other bytes");
-    free(first);
-    free(result);
-    free(data);
 }
 
 /* What two ranks of a node have cancels out, but for 127, which a scale for it would lose. */
 static void check_cancelling(MPI_Comm comm, int rank)
 {
-    float *data = must_alloc(ELEMS * sizeof *data);
+    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
 
     for (int i = 0; i < ELEMS; i++) {
         const float part = (float) (i % 61) * large;
@@ -151,7 +148,6 @@ static void check_cancelling(MPI_Comm comm, int rank)
     for (int i = 0; i < ELEMS; i++) {
         tap_check(127 == data[i], "element %d is %g instead of 127", i, (double) data[i]);
     }
-    free(data);
 }
 
 static void check_shape(const shape_t *shape)
@@ -178,9 +174,9 @@ static void check_again(void)
 {
     static const int counts[] = {3000, 9000, 20000, 70001};
     MPI_Comm comm;
-    float *data = must_alloc(ELEMS * sizeof *data);
-    float *result = must_alloc(ELEMS * sizeof *result);
-    float *before = must_alloc(ELEMS * sizeof *before);
+    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
+    SCOPED float *result = must_alloc(ELEMS * sizeof *result);
+    SCOPED float *before = must_alloc(ELEMS * sizeof *before);
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     draw_normal(data, world_rank, ELEMS);
@@ -195,9 +191,6 @@ static void check_again(void)
     }
     tap_case("the same bytes again after a longer call");
     MPI_Comm_free(&comm);
-    free(before);
-    free(result);
-    free(data);
 }
 
 /* Small tensors beside large ones, each of a block, in vectors that no power of two divides. */
@@ -205,8 +198,8 @@ static void check_tensors(void)
 {
     enum { TENSOR = 64, COUNT = 256064 };
     const double small = 1e-4;
-    float *data = must_alloc(COUNT * sizeof *data);
-    double *exact = must_alloc(COUNT * sizeof *exact);
+    SCOPED float *data = must_alloc(COUNT * sizeof *data);
+    SCOPED double *exact = must_alloc(COUNT * sizeof *exact);
     double lost = 0;
     double squares = 0;
 
@@ -224,8 +217,6 @@ static void check_tensors(void)
     }
     tap_check(lost / squares < 1e-2, "NMSE of the small ones: %g", lost / squares);
     tap_case("small tensors beside large ones keep their accuracy");
-    free(exact);
-    free(data);
 }
 
 int main(int argc, char **argv)

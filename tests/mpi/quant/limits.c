@@ -52,14 +52,13 @@ static double factor_at(int call, int rank, size_t i)
 
 static void make_part(int call, int rank, size_t elems, double *part)
 {
-    float *normal = must_alloc((elems + 1) * sizeof(float));
+    SCOPED float *normal = must_alloc((elems + 1) * sizeof(float));
 
     draw_normal(normal, rank, elems);
     for (size_t i = 0; i < elems; i++) {
         const double value = (double) normal[i] * factor_at(call, rank, i);
         part[i] = is_double ? value : (double) (float) value;
     }
-    free(normal);
 }
 
 static void *store(const double *part, size_t elems)
@@ -107,12 +106,11 @@ static void check_result(int call, const void *result, const double *sum, size_t
 /* Is it what rank 0 has? */
 static void check_bits(int call, const void *result, size_t bytes)
 {
-    void *first = must_alloc(bytes);
+    SCOPED void *first = must_alloc(bytes);
 
     memcpy(first, result, bytes);
     MPI_Bcast(first, (int) bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     tap_check(0 == memcmp(first, result, bytes), "call %d: other bits than on rank 0", call);
-    free(first);
 }
 
 static void run_call(int call)
@@ -120,8 +118,8 @@ static void run_call(int call)
     const size_t elems = (size_t) lengths[call % LENGTHS];
     const size_t bytes = elems * (is_double ? sizeof(double) : sizeof(float));
     const bool in_place = 1 == call / LENGTHS % 2;
-    double *part = must_alloc(elems * sizeof(double));
-    double *sum = must_alloc(elems * sizeof(double));
+    SCOPED double *part = must_alloc(elems * sizeof(double));
+    SCOPED double *sum = must_alloc(elems * sizeof(double));
 
     memset(sum, 0, elems * sizeof(double));
     for (int rank = 0; rank < world_ranks; rank++) {
@@ -144,8 +142,6 @@ static void run_call(int call)
     }
     free(sent);
     free(send);
-    free(sum);
-    free(part);
 }
 
 int main(int argc, char **argv)

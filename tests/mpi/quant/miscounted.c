@@ -20,15 +20,13 @@ static int world_ranks;
 
 static int gather_blocks(MPI_Comm comm, int send_count)
 {
-    float *in = must_alloc(BLOCK * sizeof *in);
-    float *out = must_alloc(BLOCK * (size_t) world_ranks * sizeof *out);
+    SCOPED float *in = must_alloc(BLOCK * sizeof *in);
+    SCOPED float *out = must_alloc(BLOCK * (size_t) world_ranks * sizeof *out);
 
     for (int i = 0; i < BLOCK; i++) {
         in[i] = (float) i;
     }
     const int code = MPI_Allgather(in, send_count, MPI_FLOAT, out, BLOCK, MPI_FLOAT, comm);
-    free(in);
-    free(out);
     return code;
 }
 

@@ -107,12 +107,11 @@ static outcome_t call_reduce_scatter(MPI_Comm comm, int block, bool in_place)
 /* Do all ranks have these bytes? */
 static void check_same_bytes(const void *data, int bytes)
 {
-    char *first = must_alloc((size_t) bytes + 1);
+    SCOPED char *first = must_alloc((size_t) bytes + 1);
 
     memcpy(first, data, (size_t) bytes);
     MPI_Bcast(first, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     tap_check(memcmp(first, data, (size_t) bytes) == 0, "other bytes than rank 0");
-    free(first);
 }
 
 static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
@@ -120,7 +119,7 @@ static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
     const int all = block * world_ranks;
     guarded_t receive;
     outcome_t outcome = {0, 0};
-    float *in = must_alloc((size_t) block * sizeof *in + 1);
+    SCOPED float *in = must_alloc((size_t) block * sizeof *in + 1);
 
     guarded_init(&receive, (size_t) all * sizeof(float));
     float *out = guarded_place(&receive, (size_t) all * sizeof(float));
@@ -138,13 +137,12 @@ static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
     check_same_bytes(out, all * (int) sizeof *out);
     tap_check(guarded_intact(&receive), "written out of bounds");
     guarded_fini(&receive);
-    free(in);
     return outcome;
 }
 
 static outcome_t call_allreduce(MPI_Comm comm, int count)
 {
-    float *data = must_alloc((size_t) count * sizeof *data);
+    SCOPED float *data = must_alloc((size_t) count * sizeof *data);
     outcome_t outcome = {0, 0};
 
     for (int i = 0; i < count; i++) {
@@ -154,7 +152,6 @@ static outcome_t call_allreduce(MPI_Comm comm, int count)
     for (int i = 0; i < count; i++) {
         note_error(&outcome, (double) data[i], sum_of(i));
     }
-    free(data);
     return outcome;
 }
 
@@ -214,9 +211,9 @@ static void check_error(void)
     enum { BLOCK = 131072 };
     const int all = BLOCK * world_ranks;
     const double loop = step_error * world_ranks * (world_ranks - 1) / 2;
-    float *in = must_alloc((size_t) all * sizeof *in);
-    float *out = must_alloc((size_t) all * sizeof *out);
-    double *exact = must_alloc((size_t) all * sizeof *exact);
+    SCOPED float *in = must_alloc((size_t) all * sizeof *in);
+    SCOPED float *out = must_alloc((size_t) all * sizeof *out);
+    SCOPED double *exact = must_alloc((size_t) all * sizeof *exact);
 
     memset(exact, 0, (size_t) all * sizeof *exact);
     for (int rank = 0; rank < world_ranks; rank++) {
@@ -240,9 +237,6 @@ static void check_error(void)
     const double gathered = mean_square(out, exact, all);
     tap_check(!lossy_gather || (gathered > step_error * 0.95 && gathered < step_error * 1.05),
               "allgather: %g, expected %g", gathered, step_error);
-    free(in);
-    free(out);
-    free(exact);
     tap_case("mean square errors %.3g and %.3g are what theory says", scattered, gathered);
 }
 
@@ -251,10 +245,10 @@ static void check_others(void)
 {
     const int block = large_block(0);
     const int all = block * world_ranks;
-    int *ints = must_alloc((size_t) all * sizeof *ints);
-    int *sums = must_alloc((size_t) all * sizeof *sums);
+    SCOPED int *ints = must_alloc((size_t) all * sizeof *ints);
+    SCOPED int *sums = must_alloc((size_t) all * sizeof *sums);
     float *floats = must_alloc((size_t) all * sizeof *floats);
-    float *largest = must_alloc((size_t) block * sizeof *largest);
+    SCOPED float *largest = must_alloc((size_t) block * sizeof *largest);
     MPI_Datatype pair;
 
     for (int i = 0; i < all; i++) {
@@ -298,10 +292,7 @@ static void check_others(void)
                   "a pair at %d", i);
     }
     MPI_Type_free(&pair);
-    free(ints);
-    free(sums);
     free(floats);
-    free(largest);
     tap_case("a type of integers and floats is exact");
 }
 
@@ -316,9 +307,9 @@ static void check_signatures(void)
     const bool sends_wide = world_rank == world_ranks - 1;
     const bool receives_wide = world_rank == 0;
     const int stride = receives_wide ? 2 : 1;
-    float *in = must_alloc(2 * (size_t) block * sizeof *in);
-    float *out = must_alloc(2 * (size_t) all * sizeof *out);
-    float *dense = must_alloc((size_t) all * sizeof *dense);
+    SCOPED float *in = must_alloc(2 * (size_t) block * sizeof *in);
+    SCOPED float *out = must_alloc(2 * (size_t) all * sizeof *out);
+    SCOPED float *dense = must_alloc((size_t) all * sizeof *dense);
     outcome_t outcome = {0, 0};
     MPI_Datatype wide;
 
@@ -340,9 +331,6 @@ static void check_signatures(void)
     check_outcome(outcome, lossy_gather, all, "gather");
     check_same_bytes(dense, all * (int) sizeof *dense);
     MPI_Type_free(&wide);
-    free(in);
-    free(out);
-    free(dense);
     tap_case("floats of other types on some ranks, of the same signature");
 }
 

@@ -185,8 +185,8 @@ static void check_again(float *data, const float *first, size_t elems)
 
 static void check_error(const struct algorithm *algorithm, size_t elems)
 {
-    float *send = must_alloc(elems * sizeof *send);
-    float *receive = must_alloc(elems * sizeof *receive);
+    SCOPED float *send = must_alloc(elems * sizeof *send);
+    SCOPED float *receive = must_alloc(elems * sizeof *receive);
     draw_normal(send, world_rank, elems);
     MPI_Allreduce(send, receive, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     double mse = mean_squared_error(receive, elems);
@@ -203,14 +203,12 @@ static void check_error(const struct algorithm *algorithm, size_t elems)
     tap_case("all ranks hold the same bytes");
 
     check_again(send, receive, elems);
-    free(send);
-    free(receive);
 }
 
 static void check_non_finite(void)
 {
-    float *data = must_alloc(EXACT_ELEMS * sizeof *data);
-    float *finite = must_alloc(EXACT_ELEMS * sizeof *finite);
+    SCOPED float *data = must_alloc(EXACT_ELEMS * sizeof *data);
+    SCOPED float *finite = must_alloc(EXACT_ELEMS * sizeof *finite);
 
     draw_normal(data, world_rank, EXACT_ELEMS);
     memcpy(finite, data, EXACT_ELEMS * sizeof *data);
@@ -235,8 +233,6 @@ static void check_non_finite(void)
     }
     check_same_on_all_ranks(data, EXACT_ELEMS * sizeof *data, "NaN and Inf");
     tap_case("NaN and Inf show exactly where they entered, and nowhere else");
-    free(data);
-    free(finite);
 }
 
 static double integer_value(int rank, int i)
@@ -257,7 +253,7 @@ static double integer_sum(int i)
 /* How many elements of an integer-valued float sum are not exact. */
 static int inexact_elements(MPI_Comm comm, int count)
 {
-    float *data = must_alloc((size_t) count * sizeof *data);
+    SCOPED float *data = must_alloc((size_t) count * sizeof *data);
     int inexact = 0;
 
     for (int i = 0; i < count; i++) {
@@ -268,7 +264,6 @@ static int inexact_elements(MPI_Comm comm, int count)
         inexact += (double) data[i] != integer_sum(i);
     }
     check_same_on_all_ranks(data, (size_t) count * sizeof *data, "integer-valued sum");
-    free(data);
     return inexact;
 }
 
@@ -300,9 +295,9 @@ static void check_limits(void)
 
 static void check_other_reductions(void)
 {
-    double *doubles = must_alloc(EXACT_ELEMS * sizeof *doubles);
-    int *ints = must_alloc(EXACT_ELEMS * sizeof *ints);
-    float *floats = must_alloc(EXACT_ELEMS * sizeof *floats);
+    SCOPED double *doubles = must_alloc(EXACT_ELEMS * sizeof *doubles);
+    SCOPED int *ints = must_alloc(EXACT_ELEMS * sizeof *ints);
+    SCOPED float *floats = must_alloc(EXACT_ELEMS * sizeof *floats);
 
     for (int i = 0; i < EXACT_ELEMS; i++) {
         doubles[i] = integer_value(world_rank, i);
@@ -322,22 +317,18 @@ static void check_other_reductions(void)
         tap_check((double) ints[i] == integer_sum(i), "MPI_INT, element %d", i);
         tap_check((double) floats[i] == largest, "MPI_FLOAT MPI_MAX, element %d", i);
     }
-    free(doubles);
-    free(ints);
-    free(floats);
     tap_case("large MPI_DOUBLE and MPI_INT sums and MPI_FLOAT maxima are exact");
 }
 
 static void check_zeros(void)
 {
-    float *data = must_alloc(EXACT_ELEMS * sizeof *data);
+    SCOPED float *data = must_alloc(EXACT_ELEMS * sizeof *data);
 
     memset(data, 0, EXACT_ELEMS * sizeof *data);
     MPI_Allreduce(MPI_IN_PLACE, data, EXACT_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < EXACT_ELEMS; i++) {
         tap_check(data[i] == 0.0f, "element %d is %g", i, (double) data[i]);
     }
-    free(data);
     tap_case("zeros stay zeros");
 }
 

@@ -56,21 +56,20 @@ static void check_error(double mean, double expected, double variance)
 static void check_reduce_scatter(size_t block, bool in_place, double expected)
 {
     const size_t elems = block * (size_t) ranks;
-    void *send = must_alloc(elems * numbers.bytes);
-    void *receive = must_alloc(elems * numbers.bytes);
-    double *sum = must_alloc(elems * sizeof *sum);
+    SCOPED void *send = must_alloc(elems * numbers.bytes);
+    SCOPED void *receive = must_alloc(elems * numbers.bytes);
+    SCOPED double *sum = must_alloc(elems * sizeof *sum);
     double squares = 0;
 
     memset(sum, 0, elems * sizeof *sum);
     for (int r = 0; r < ranks; r++) {
-        float *values = draw(r, block);
+        SCOPED float *values = draw(r, block);
         for (size_t i = 0; i < elems; i++) {
             sum[i] += (double) values[i];
             if (r == rank) {
                 numbers_write(&numbers, in_place ? receive : send, i, values[i]);
             }
         }
-        free(values);
     }
     MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, numbers.type,
                              MPI_SUM, MPI_COMM_WORLD);
@@ -81,9 +80,6 @@ static void check_reduce_scatter(size_t block, bool in_place, double expected)
     check_error(squares / (double) block, expected, ranks);
     tap_case("reduce_scatter_block of %zu%s: the error is %g", block, in_place ? ", in place" : "",
              expected);
-    free(send);
-    free(receive);
-    free(sum);
 }
 
 static double squares_of_gathered(const void *receive, size_t block)
@@ -91,13 +87,12 @@ static double squares_of_gathered(const void *receive, size_t block)
     double squares = 0;
 
     for (int r = 0; r < ranks; r++) {
-        float *values = draw(r, block);
+        SCOPED float *values = draw(r, block);
         for (size_t i = 0; i < block; i++) {
             const double error =
                 numbers_read(&numbers, receive, (size_t) r * block + i) - (double) values[i];
             squares += error * error;
         }
-        free(values);
     }
     return squares / (double) (block * (size_t) ranks);
 }
@@ -106,10 +101,10 @@ static double squares_of_gathered(const void *receive, size_t block)
 static void check_allgather(size_t block, bool in_place, bool derived, double expected)
 {
     const size_t elems = block * (size_t) ranks;
-    void *send = must_alloc(block * numbers.bytes);
+    SCOPED void *send = must_alloc(block * numbers.bytes);
     unsigned char *receive = must_alloc(elems * numbers.bytes);
     unsigned char *of_first = must_alloc(elems * numbers.bytes);
-    float *values = draw(rank, block);
+    SCOPED float *values = draw(rank, block);
     MPI_Datatype whole;
 
     MPI_Type_contiguous((int) block, numbers.type, &whole);
@@ -131,10 +126,8 @@ static void check_allgather(size_t block, bool in_place, bool derived, double ex
     tap_case("allgather of %zu%s%s: the error is %g, the same bytes everywhere", block,
              in_place ? ", in place" : "", derived ? ", derived types" : "", expected);
     MPI_Type_free(&whole);
-    free(send);
     free(receive);
     free(of_first);
-    free(values);
 }
 
 int main(int argc, char **argv)

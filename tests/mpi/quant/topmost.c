@@ -94,8 +94,8 @@ int main(int argc, char **argv)
     if (half == NULL) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    uint16_t *send = must_alloc(ELEMS * sizeof *send);
-    uint16_t *receive = must_alloc(ELEMS * sizeof *receive);
+    SCOPED uint16_t *send = must_alloc(ELEMS * sizeof *send);
+    SCOPED uint16_t *receive = must_alloc(ELEMS * sizeof *receive);
 
     for (int call = 0; call < CALLS; call++) {
         has_infinities = call >= CALLS / 2;
@@ -107,8 +107,6 @@ int main(int argc, char **argv)
         tap_case("call %d of %s: infinite where the sum is%s", call, half->name,
                  has_infinities ? "" : ", and finite where it is");
     }
-    free(send);
-    free(receive);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

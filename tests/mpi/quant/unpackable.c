@@ -28,7 +28,7 @@ static int world_ranks;
 /* Block r has r + 1 + shift + i % 1000. One call; its code, and if it is right. */
 static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type, int shift)
 {
-    float *in = must_alloc((size_t) block * sizeof *in);
+    SCOPED float *in = must_alloc((size_t) block * sizeof *in);
 
     for (int i = 0; i < block; i++) {
         in[i] = (float) (world_rank + 1 + shift + i % RANGE);
@@ -38,7 +38,6 @@ static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type
     }
     const int code = MPI_Allgather(in, block, MPI_FLOAT, out, block, type, comm);
     shortage_end();
-    free(in);
     return code;
 }
 
@@ -57,7 +56,7 @@ static void check_values(const float *out, int block, int stride, int shift, con
 /* All three collectives of the component. */
 static void check_broken(MPI_Comm comm, float *data, int block)
 {
-    float *results = must_alloc((size_t) block * (size_t) world_ranks * sizeof *results);
+    SCOPED float *results = must_alloc((size_t) block * (size_t) world_ranks * sizeof *results);
 
     tap_check(gather_blocks(comm, results, block, MPI_FLOAT, 1) != MPI_SUCCESS,
               "an allgather returns success");
@@ -66,7 +65,6 @@ static void check_broken(MPI_Comm comm, float *data, int block)
               "a reduce_scatter_block returns success");
     tap_check(MPI_Allreduce(data, results, block, MPI_FLOAT, MPI_SUM, comm) != MPI_SUCCESS,
               "an allreduce returns success");
-    free(results);
 }
 
 int main(int argc, char **argv)
@@ -88,7 +86,7 @@ int main(int argc, char **argv)
     const bool is_wide = world_rank == world_ranks - 1;
     MPI_Datatype type = is_wide ? wide : MPI_FLOAT;
     const int stride = is_wide ? 2 : 1;
-    float *out = must_alloc(places * sizeof *out);
+    SCOPED float *out = must_alloc(places * sizeof *out);
 
     MPI_Barrier(MPI_COMM_WORLD);
     tap_check(gather_blocks(comm, out, block, type, 0) == MPI_SUCCESS, "it fails with memory");
@@ -121,7 +119,6 @@ int main(int argc, char **argv)
     tap_check(gather_blocks(MPI_COMM_WORLD, out, block, type, 2) == MPI_SUCCESS, "it fails");
     check_values(out, block, stride, 2, "another communicator");
     tap_case("another communicator is as good as before");
-    free(out);
     MPI_Type_free(&wide);
     tap_finish();
     MPI_Finalize();

@@ -97,8 +97,8 @@ int main(int argc, char **argv)
     tap_start();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    uint16_t *in = must_alloc(ELEMS * sizeof *in);
-    uint16_t *out = must_alloc(ELEMS * sizeof *out);
+    SCOPED uint16_t *in = must_alloc(ELEMS * sizeof *in);
+    SCOPED uint16_t *out = must_alloc(ELEMS * sizeof *out);
 
     fill_vector(in, bf16_of(1));
     tap_check(sum_vector(comm, in, out) == MPI_SUCCESS, "it fails with memory");
@@ -109,8 +109,6 @@ int main(int argc, char **argv)
     tap_check(sum_vector(MPI_COMM_WORLD, in, out) == MPI_SUCCESS, "it fails");
     check_all(out, bf16_of((float) ranks), "another communicator");
     tap_case("another communicator is as good as before");
-    free(in);
-    free(out);
     tap_finish();
     MPI_Finalize();
     return EXIT_SUCCESS;

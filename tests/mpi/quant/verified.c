@@ -173,8 +173,8 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
     const size_t first = collective == REDUCE_SCATTER_BLOCK ? (size_t) world_rank * elems : 0;
     const size_t length = collective == REDUCE_SCATTER_BLOCK ? all : elems;
     const bool in_place = call % 2 == 0;
-    float *send = must_alloc(all * sizeof *send);
-    float *receive = must_alloc(all * sizeof *receive);
+    SCOPED float *send = must_alloc(all * sizeof *send);
+    SCOPED float *receive = must_alloc(all * sizeof *receive);
 
     memset(error, 0, PVARS * sizeof *error);
     for (size_t i = 0; i < length; i++) {
@@ -204,8 +204,6 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
     if (collective == REDUCE_SCATTER_BLOCK) {
         raise_to_all(error, comm);
     }
-    free(send);
-    free(receive);
 }
 
 static void expect_number(double expected, int which, int call)
@@ -337,8 +335,8 @@ static double exact_in_place(int call, size_t i)
 static void check_memory(int every)
 {
     const size_t block = (size_t) LARGE_ELEMS / (size_t) world_ranks;
-    float *data = must_alloc((size_t) LARGE_ELEMS * sizeof *data);
-    float *own = must_alloc(block * sizeof *own);
+    SCOPED float *data = must_alloc((size_t) LARGE_ELEMS * sizeof *data);
+    SCOPED float *own = must_alloc(block * sizeof *own);
 
     for (int call = 1; call <= 2 * every; call++) {
         for (size_t i = 0; i < LARGE_ELEMS; i++) {
@@ -358,8 +356,6 @@ static void check_memory(int every)
         tap_check(read_pvar(CALLS) == (call == 2 * every), "call %d: %g calls are verified", call,
                   read_pvar(CALLS));
     }
-    free(own);
-    free(data);
     tap_case("a call that has no memory to be verified is not, and the next one is");
 }
 
