@@ -10,6 +10,11 @@
 #include "lowlat.h"
 #include "param.h"
 
+typedef struct lowlat_config {
+#define ARC_PARAM_LIST "lowlat_params.def"
+#include "param_fields.h"
+} lowlat_config_t;
+
 /* clang-format off */
 /*
  * The only lists of algorithms, for communicators on one node and for those on several:

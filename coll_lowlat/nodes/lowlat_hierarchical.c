@@ -1,32 +1,12 @@
 /*
- * Allreduce over N nodes of G ranks, in three phases that are pipelined by chunk;
- * lowlat_parts.h has the first and the last, lowlat_net.h the second:
+ * The exchange of the three phases of lowlat_phases.h by a schedule (lowlat_net.h).
  *
- *   stage k, reduce k      the node's sum of its part, in the slot of each owner
- *   exchange k             owner i of every node with owner i of the others
- *   publish k, gather k    the result
+ * Up to E exchanges of a chunk are under way while further chunks are staged and reduced, so there
+ * is room for chunk c once those of c-1 and before are over.  Short messages have one owner in each
+ * node: one message instead of G.  A schedule has no circular wait when all its nodes run it.
  *
- *   cost   2 alpha_i + 2 (G-1)/G n beta_i + the exchange of n/G; see lowlat_net.h
- *
- * Up to E exchanges are under way while further chunks are staged and reduced.  Short
- * messages have one owner in each node: one message instead of G.
- *
- * Whatever can be done is done, in no fixed order.  Why nobody waits for ever: take
- * the least chunk c that some rank has not gathered.  All have gathered all before,
- * so c can be staged everywhere (its slot is free), then reduced (an exchange is
- * free: those of c-1 and before are over), and the exchanges of c have all partners
- * started; a schedule has no circular wait when all its nodes run it.
- *
- * The theorem of the two buffer sets (lowlat.h) holds across nodes: a rank completes only
- * after the owners of its node had messages that depend on all ranks of the others.
  * What is left of an operation is in a scratch of our own or in our set of the
  * arena; messages of one exchange are in order, those of others have other streams.
- *
- * All ranks have the same bits: an owner's sum is copied within the node, and the
- * owners of a part get the same one by the schedule.
- *
- * Source: S. Singhania et al., "Understanding and Improving Communication Performance
- * in Multi-node LLM Inference", section 4, algorithm 1 (its NVRAR has the same phases).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -36,83 +16,11 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
+#include "lowlat_phases.h"
 
 static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
     return &task->group->net->exchange[chunk % LOWLAT_EXCHANGES];
-}
-
-/* ---- the phases in the node ---- */
-
-static bool reduce_and_begin(lowlat_task_t *task, const lowlat_between_t *between)
-{
-    const size_t chunk = task->reduced;
-
-    task->peer = 0;
-    if (!lowlat_parts_reduce(task)) {
-        return false;
-    }
-    between->begin(task, chunk);
-    return true;
-}
-
-/* Each action begins its wait anew: others may have come between. */
-static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
-{
-    task->peer = 0;
-    return action(task);
-}
-
-/* Publish the chunks that are complete, in order. */
-static bool publish_completed(lowlat_task_t *task, size_t completed)
-{
-    const size_t before = task->exchanged;
-
-    for (; task->exchanged < completed; ++task->exchanged) {
-        lowlat_parts_publish(task, task->exchanged);
-        task->task.steps += 1;
-    }
-    return task->exchanged > before;
-}
-
-static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *between)
-{
-    bool moved = publish_completed(task, between->completed(task));
-
-    /*
-     * A slot of ours is free when we have gathered its chunk ourselves: the others' flags tell that
-     * of an exchange of ours only if there are others on the node.
-     */
-    if (task->staged < task->pieces && task->staged <= task->reduced + 1 &&
-        task->staged < task->gathered + task->slots) {
-        moved = try_action(task, lowlat_parts_stage) || moved;
-    }
-    if (task->reduced < task->staged && between->has_room(task)) {
-        moved = reduce_and_begin(task, between) || moved;
-    }
-    if (task->gathered < task->exchanged) {
-        moved = try_action(task, lowlat_parts_gather) || moved;
-    }
-    return moved;
-}
-
-arc_status_t lowlat_hierarchical_progress(lowlat_task_t *task, const lowlat_between_t *between)
-{
-    for (;;) {
-        const arc_status_t status = between->drive(task);
-        if (ARC_OK != status && ARC_IN_PROGRESS != status) {
-            arc_task_abort(&task->task);
-            return status;
-        }
-        const bool moved = do_what_can_be_done(task, between);
-        if (task->gathered == task->pieces && ARC_OK == status) {
-            return ARC_OK;
-        }
-        if (!moved) {
-            task->task.memory_only = ARC_OK == status;
-            return ARC_IN_PROGRESS;
-        }
-    }
 }
 
 /* ---- schedules: some exchanges of a chunk each at a time ---- */
@@ -204,7 +112,7 @@ static void give_up(arc_task_t *base)
                                                  .begin = begin_exchange,        \
                                                  .drive = _schedule##_drive,     \
                                                  .completed = completed_chunks}; \
-        return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);   \
+        return lowlat_phases_progress((lowlat_task_t *) base, &between);         \
     }                                                                            \
     void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
     {                                                                            \

@@ -30,8 +30,8 @@
  * are gathered.
  *
  * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
- * its slot is free, which it is for all chunks of a window (lowlat_hierarchical.c has the rest of
- * the argument, exchange_pipeline.h that of the exchange).
+ * its slot is free, which it is for all chunks of a window (lowlat_phases.h has the rest of the
+ * argument, exchange_pipeline.h that of the exchange).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -43,6 +43,7 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
+#include "lowlat_phases.h"
 #include "lowlat_pipe.h"
 #include "sizes.h"
 
@@ -200,7 +201,7 @@ static arc_status_t staged_progress(arc_task_t *base)
                                              .drive = drive_exchange,
                                              .completed = completed_chunks};
 
-    return lowlat_hierarchical_progress((lowlat_task_t *) base, &between);
+    return lowlat_phases_progress((lowlat_task_t *) base, &between);
 }
 
 static arc_status_t unstaged_progress(arc_task_t *base)

@@ -26,13 +26,13 @@ result() {
 python3 "$tools/mutate" --check >"$scratch/said" 2>&1
 result $? "all mutations apply: $(cat "$scratch/said")"
 cat >"$scratch/list" <<'END'
-@ coll_lowlat/node/lowlat_memory.h: text that is not there
+@ common/node/lowlat_memory.h: text that is not there
 ? test_lowlat
 - a line that nobody would write
-@ coll_lowlat/node/lowlat_memory.h: text that is there more than once
+@ common/node/lowlat_memory.h: text that is there more than once
 ? test_lowlat
 - return
-@ coll_lowlat/node/lowlat_memory.h: a test that is not there
+@ common/node/lowlat_memory.h: a test that is not there
 ? test_nothing
 - task->base = group->pieces;
 END

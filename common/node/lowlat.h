@@ -1,6 +1,6 @@
 /*
- * What the parts of coll_lowlat share: configuration, the memory of a group of
- * ranks, and the shape of an algorithm.  Pure: no MPI, no UCX.
+ * Sums on a node: the memory of a group of ranks that map each other's segments, and the shape of
+ * an algorithm.
  *
  * Every rank owns one segment.  It alone writes there, but for one counter; everybody else maps it
  * and reads:
@@ -53,11 +53,6 @@
 #include "copy.h"
 #include "element.h"
 #include "task.h"
-
-typedef struct lowlat_config {
-#define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_fields.h"
-} lowlat_config_t;
 
 enum {
     LOWLAT_CACHE_LINE_BYTES = 64,
