@@ -7,8 +7,6 @@
 #define COLL_LOWLAT_H
 
 #include "coll_lowlat_memo.h"
-#include "coll_lowlat_pool.h"
-#include "cores.h"
 #include "lowlat_net.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"
@@ -17,6 +15,7 @@
 #include "mca_bridge.h"
 #include "mca_log.h"
 #include "mca_pass.h"
+#include "mca_share.h"
 #include "mca_stream.h"
 #include "topology.h"
 #include "wait.h"
@@ -29,10 +28,6 @@ typedef struct lowlat_component {
     bool told_of_messages; /* that they are used instead; once is enough */
     lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t (coll_lowlat_book.h) */
     lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
-    lowlat_pool_t pool;
-    /* Under base.lock: */
-    arc_cores_t cores; /* of this process, as they were at ... */
-    int64_t cores_ns;  /* ... this time; 0: not known */
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -47,7 +42,7 @@ typedef struct lowlat_module {
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;
     arc_wait_t wait;
-    lowlat_share_t share;
+    mca_share_t share;
     size_t request_bytes;   /* of a persistent request: what it may have of the limit */
     size_t max_arena_bytes; /* what the memory may grow to */
     /* For longer messages of an algorithm the memory should grow. */

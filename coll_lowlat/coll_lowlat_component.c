@@ -8,7 +8,6 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_book.h"
-#include "coll_lowlat_budget.h"
 #include "coll_lowlat_fold.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
@@ -104,10 +103,10 @@ static int lowlat_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    lowlat_budget_open(component->config.max_memory);
+    mca_share_open(&(mca_share_config_t){.max_bytes = component->config.max_memory,
+                                         .first_bytes = LOWLAT_FIRST_REGION_BYTES});
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
-    lowlat_pool_open(&component->pool);
     component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
     component->puts = wants_puts(component) ? lowlat_puts_new(&component->why_no_puts) : NULL;
@@ -123,7 +122,7 @@ static int lowlat_close(void)
     lowlat_memo_close(&component->learned);
     lowlat_memo_close(&component->staged);
     lowlat_puts_free(component->puts);
-    lowlat_pool_close(&component->pool);
+    mca_share_close();
     return arc_component_close(&component->base);
 }
 

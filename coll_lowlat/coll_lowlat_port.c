@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_lowlat_budget.h"
+#include "mca_budget.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_port_ucx.h"
 
@@ -20,7 +20,7 @@ void lowlat_port_free(lowlat_port_t *port)
     if (port->has_window) {
         ucx_window_free(&port->window);
     }
-    lowlat_budget_return(port->counted_bytes);
+    mca_budget_return(port->counted_bytes);
     free(port);
 }
 

@@ -35,7 +35,7 @@ struct lowlat_port {
     bool has_window;          /* not of a rank that exchanges with nobody */
     ucx_window_t window;
     arc_put_streams_t *streams;
-    size_t counted_bytes; /* of the limit (coll_lowlat_budget.h) */
+    size_t counted_bytes; /* of the limit (mca_budget.h) */
 };
 
 struct lowlat_puts {

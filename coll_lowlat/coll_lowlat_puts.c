@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "cards.h"
-#include "coll_lowlat_budget.h"
+#include "mca_budget.h"
 #include "coll_lowlat_port_ucx.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
@@ -82,7 +82,7 @@ static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t
     const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
     const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
 
-    if (0 == lowlat_budget_take(memory_bytes, memory_bytes, LOWLAT_BUDGET_HALF)) {
+    if (0 == mca_budget_take(memory_bytes, memory_bytes, MCA_BUDGET_HALF)) {
         return NO_MEMORY;
     }
     port->counted_bytes = memory_bytes;

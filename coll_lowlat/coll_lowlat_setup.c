@@ -8,13 +8,12 @@
 
 #include <stdlib.h>
 
-#include "coll_lowlat_budget.h"
-#include "coll_lowlat_memory.h"
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
+#include "mca_budget.h"
 #include "mca_nodes.h"
 #include "sizes.h"
 
@@ -43,7 +42,7 @@ static size_t arena_for(const lowlat_module_t *module, unsigned algorithm, size_
 
 static void use_share(lowlat_module_t *module)
 {
-    const lowlat_share_t *share = &module->share;
+    const mca_share_t *share = &module->share;
 
     module->group.segment = share->segment;
     module->group.arena_bytes = share->arena_bytes;
@@ -130,7 +129,7 @@ static arc_reason_t begin_setup(lowlat_module_t *module)
 }
 
 /* There is memory: by what all have said of their cores, how to wait and to stage. */
-static void use_facts(lowlat_module_t *module, const lowlat_facts_t *facts)
+static void use_facts(lowlat_module_t *module, const mca_facts_t *facts)
 {
     use_share(module);
     module->group.cores_shared = facts->cores_shared;
@@ -143,16 +142,13 @@ static void use_facts(lowlat_module_t *module, const lowlat_facts_t *facts)
  * not granted is not asked for again.
  */
 static arc_status_t get_memory(lowlat_module_t *module, bool ready, size_t wish_bytes,
-                               size_t floor_bytes, lowlat_facts_t *facts)
+                               size_t floor_bytes, mca_facts_t *facts)
 {
-    lowlat_share_t share;
-
-    arc_status_t status = lowlat_share_make(&share, module, ready, wish_bytes, floor_bytes, facts);
+    arc_status_t status = mca_share_make(&module->share, &module->base, &module->topology, ready,
+                                         wish_bytes, floor_bytes, facts);
     if (ARC_OK == status) {
-        lowlat_share_release(&module->share);
-        module->share = share;
-        module->max_arena_bytes =
-            share.arena_bytes < wish_bytes ? share.arena_bytes : module->max_arena_bytes;
+        const size_t arena_bytes = module->share.arena_bytes;
+        module->max_arena_bytes = arena_bytes < wish_bytes ? arena_bytes : module->max_arena_bytes;
     } else {
         module->max_arena_bytes = module->group.arena_bytes;
     }
@@ -177,7 +173,6 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
                                                  : arc_reason_text(reason),
                    promised ? "; sums are not reproducible here" : "");
     coll_lowlat_teardown(module);
-    lowlat_pool_trim(&mca_coll_lowlat_component.pool);
 }
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
@@ -212,7 +207,7 @@ static bool count_request(lowlat_module_t *module, size_t arena_bytes)
     if (NULL == module->base.of) {
         return true;
     }
-    module->request_bytes = lowlat_budget_take_for_request(bytes) ? bytes : 0;
+    module->request_bytes = mca_budget_take_for_request(bytes) ? bytes : 0;
     return 0 != module->request_bytes;
 }
 
@@ -220,12 +215,13 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
 {
     arc_module_t *base = &module->base;
     const arc_reason_t reason = begin_setup(module);
-    lowlat_facts_t facts;
 
     /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
     const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
     const size_t arena_bytes = arena_for(module, measure, bytes);
     const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
+    mca_facts_t facts = {.all_remember = ready && coll_lowlat_staging_recall(module)};
+
     if (ARC_OK != get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
         decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
         return;
@@ -258,14 +254,13 @@ void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *
 {
     const bool ready = ARC_REASON_NONE == begin_setup(module) && NULL != module->group.net &&
                        is_same(&module->topology, topology);
-    lowlat_facts_t facts;
+    mca_facts_t facts = {0};
 
     if (ARC_OK == get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
         use_facts(module, &facts);
         module->base.phase = ARC_PHASE_READY;
     } else if (ARC_PHASE_BROKEN != module->base.phase) {
         coll_lowlat_teardown(module);
-        lowlat_pool_trim(&mca_coll_lowlat_component.pool);
     }
 }
 
@@ -296,8 +291,8 @@ void coll_lowlat_teardown(lowlat_module_t *module)
     const bool keeps = ARC_PHASE_BROKEN == module->base.phase && NULL != module->group.net;
 
     if (!keeps) {
-        lowlat_share_release(&module->share);
-        lowlat_budget_return_of_request(module->request_bytes);
+        mca_share_release(&module->share);
+        mca_budget_return_of_request(module->request_bytes);
         module->request_bytes = 0;
     }
     lowlat_net_release(module, keeps);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "coll_lowlat_budget.h"
+#include "mca_budget.h"
 #include "lowlat.h"
 #include "mca_compat.h"
 
@@ -14,7 +14,7 @@ static struct budget {
     size_t request_bytes; /* of segments in them that persistent requests have */
 } budget = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void lowlat_budget_open(size_t most_bytes)
+void mca_budget_open(size_t most_bytes)
 {
     budget.most_bytes = most_bytes;
     budget.used_bytes = 0;
@@ -22,14 +22,14 @@ void lowlat_budget_open(size_t most_bytes)
 }
 
 /* This process's part of the limit. */
-static size_t limit_of(lowlat_budget_t part)
+static size_t limit_of(mca_budget_t part)
 {
     const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
 
     return budget.most_bytes / processes / part;
 }
 
-size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part)
+size_t mca_budget_take(size_t least, size_t best, mca_budget_t part)
 {
     (void) pthread_mutex_lock(&budget.lock);
     const size_t limit = limit_of(part);
@@ -42,23 +42,23 @@ size_t lowlat_budget_take(size_t least, size_t best, lowlat_budget_t part)
     return bytes;
 }
 
-void lowlat_budget_return(size_t bytes)
+void mca_budget_return(size_t bytes)
 {
     (void) pthread_mutex_lock(&budget.lock);
     budget.used_bytes -= bytes;
     (void) pthread_mutex_unlock(&budget.lock);
 }
 
-bool lowlat_budget_take_for_request(size_t bytes)
+bool mca_budget_take_for_request(size_t bytes)
 {
     (void) pthread_mutex_lock(&budget.lock);
-    const bool taken = budget.request_bytes + bytes <= limit_of(LOWLAT_BUDGET_HALF);
+    const bool taken = budget.request_bytes + bytes <= limit_of(MCA_BUDGET_HALF);
     budget.request_bytes += taken ? bytes : 0;
     (void) pthread_mutex_unlock(&budget.lock);
     return taken;
 }
 
-void lowlat_budget_return_of_request(size_t bytes)
+void mca_budget_return_of_request(size_t bytes)
 {
     (void) pthread_mutex_lock(&budget.lock);
     budget.request_bytes -= bytes;

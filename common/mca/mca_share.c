@@ -19,42 +19,84 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "coll_lowlat_cores.h"
-#include "coll_lowlat_memory.h"
-#include "coll_lowlat_staging.h"
+#include "cores.h"
+#include "mca_agreement.h"
+#include "mca_budget.h"
 #include "mca_gather.h"
+#include "mca_share.h"
 #include "sizes.h"
+#include "wait.h"
 
 /* What a rank tells the others.  The same program on the same node: no byte order to care for. */
 typedef struct card {
     uint64_t arena_bytes; /* 0: it has no memory */
-    lowlat_place_t place;
+    mca_place_t place;
     arc_cores_t cores;
 } card_t;
 
-static lowlat_pool_t *pool_get(void)
+/* The processors of this process, as they were at `ns`; 0: not known. */
+static struct {
+    pthread_mutex_t lock;
+    int64_t ns;
+    arc_cores_t cores;
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void mca_share_open(const mca_share_config_t *config)
 {
-    return &mca_coll_lowlat_component.pool;
+    mca_budget_open(config->max_bytes);
+    mca_pool_open(config->first_bytes);
 }
 
-static void unmap_all(lowlat_share_t *share)
+void mca_share_close(void)
+{
+    mca_pool_close();
+}
+
+/* mpirun tells Open MPI to yield when there are more processes than slots on the node.  The
+ * setting can be read only by changing it for a moment. */
+static bool open_mpi_yields(void)
+{
+    const bool yields = opal_progress_set_yield_when_idle(false);
+
+    (void) opal_progress_set_yield_when_idle(yields);
+    return yields;
+}
+
+/* Not older than a second: the system is asked at most so often, which takes about 60 us. */
+static arc_cores_t get_cores(void)
+{
+    const unsigned processes = 1 + (unsigned) opal_process_info.num_local_peers;
+    const int64_t now_ns = arc_now_ns();
+
+    (void) pthread_mutex_lock(&own.lock);
+    if (0 == own.ns || now_ns - own.ns > ARC_NS_PER_SECOND) {
+        arc_cores_get(&own.cores, processes, "");
+        own.cores.crowded |= open_mpi_yields();
+        own.ns = now_ns;
+    }
+    const arc_cores_t cores = own.cores;
+    (void) pthread_mutex_unlock(&own.lock);
+    return cores;
+}
+
+static void unmap_all(mca_share_t *share)
 {
     for (unsigned rank = 0; NULL != share->mapping && rank < share->ranks; ++rank) {
         if (NULL != share->mapping[rank]) {
-            lowlat_pool_unmap(pool_get(), share->mapping[rank]);
+            mca_pool_unmap(share->mapping[rank]);
             share->mapping[rank] = NULL;
         }
     }
 }
 
-static void free_lists(lowlat_share_t *share)
+static void free_lists(mca_share_t *share)
 {
     free(share->mapping);
     free(share->segment);
     memset(share, 0, sizeof *share);
 }
 
-void lowlat_share_release(lowlat_share_t *share)
+void mca_share_release(mca_share_t *share)
 {
     if (NULL == share->own) {
         return;
@@ -66,39 +108,35 @@ void lowlat_share_release(lowlat_share_t *share)
         }
     }
     unmap_all(share);
-    lowlat_pool_retire(pool_get(), share->kind, share->own, share->ranks - 1);
+    mca_pool_retire(share->kind, share->own, share->ranks - 1);
     free_lists(share);
 }
 
 /* Step 1.  Fills our card; 0 bytes if there is no memory. */
-static void offer_segment(lowlat_share_t *share, size_t wish_bytes, size_t floor_bytes,
-                          card_t *card)
+static void offer_segment(mca_share_t *share, size_t wish_bytes, size_t floor_bytes, card_t *card)
 {
     size_t arena_bytes = wish_bytes;
 
     memset(card, 0, sizeof *card);
-    coll_lowlat_cores_get(&card->cores);
-    share->own = lowlat_pool_take(pool_get(), share->kind, arena_bytes, &card->place);
+    card->cores = get_cores();
+    share->own = mca_pool_take(share->kind, arena_bytes, &card->place);
     while (NULL == share->own && arena_bytes / 2 > floor_bytes) {
         arena_bytes /= 2;
-        share->own = lowlat_pool_take(pool_get(), share->kind, arena_bytes, &card->place);
+        share->own = mca_pool_take(share->kind, arena_bytes, &card->place);
     }
     card->arena_bytes = NULL == share->own ? 0 : arena_bytes;
 }
 
-static mca_circle_t circle_of(const lowlat_module_t *module)
+static mca_circle_t circle_of(const arc_topology_t *topology)
 {
-    const arc_topology_t *topology = &module->topology;
-
     return (mca_circle_t){topology->members, topology->local_ranks, topology->local_rank};
 }
 
 /* Step 3.  The least bytes on our node; 0 if not every segment is mapped. */
-static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *module,
-                             const card_t *cards)
+static uint64_t attach_peers(mca_share_t *share, const struct ompi_communicator_t *comm,
+                             const arc_topology_t *topology, const card_t *cards)
 {
-    const arc_topology_t *topology = &module->topology;
-    const mca_circle_t node = circle_of(module);
+    const mca_circle_t node = circle_of(topology);
     uint64_t least = UINT64_MAX;
 
     /* All first: where a rank has no memory nothing need be attached. */
@@ -107,12 +145,11 @@ static uint64_t attach_peers(lowlat_share_t *share, const lowlat_module_t *modul
     }
     for (unsigned i = 0; 0 != least && i < share->ranks; ++i) {
         if (i == share->rank) {
-            share->segment[i] = lowlat_pool_segment(pool_get(), share->kind, share->own);
+            share->segment[i] = mca_pool_segment(share->kind, share->own);
             continue;
         }
-        share->mapping[i] = lowlat_pool_map(
-            pool_get(), share->kind,
-            ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]),
+        share->mapping[i] = mca_pool_map(
+            share->kind, ompi_group_get_proc_name(comm->c_local_group, (int) topology->members[i]),
             &cards[mca_gather_place(&node, i)].place, &share->segment[i]);
         least = NULL == share->mapping[i] ? 0 : least;
     }
@@ -135,66 +172,78 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks)
     return shared;
 }
 
+/* What all ranks of the communicator need. */
+typedef struct call {
+    arc_module_t *module;
+    const arc_topology_t *topology;
+    size_t wish_bytes;
+    size_t floor_bytes;
+    mca_facts_t *facts;
+} call_t;
+
 /* Steps 1 to 4 with one kind of memory.  ARC_UNSUPPORTED: not on all ranks; try another. */
-static arc_status_t try_kind(lowlat_share_t *share, lowlat_module_t *module, size_t wish_bytes,
-                             size_t floor_bytes, card_t *cards, lowlat_facts_t *facts)
+static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *cards)
 {
     uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
 
-    offer_segment(share, wish_bytes, floor_bytes, &cards[0]);
-    const mca_circle_t node = circle_of(module);
-    arc_status_t status = mca_gather(&module->base, &node, cards, sizeof cards[0]);
+    offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
+    const mca_circle_t node = circle_of(call->topology);
+    arc_status_t status = mca_gather(call->module, &node, cards, sizeof cards[0]);
     if (ARC_OK != status) {
         return status;
     }
-    all[0] = attach_peers(share, module, cards);
-    if (NULL != facts) {
+    all[0] = attach_peers(share, call->module->comm, call->topology, cards);
+    if (NULL != call->facts) {
         all[1] = !are_cores_shared(cards, share->ranks);
-        all[2] = coll_lowlat_staging_recall(module);
+        all[2] = call->facts->all_remember;
     }
-    status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
-        lowlat_pool_cut(pool_get(), share->kind, share->own, share->arena_bytes);
-        if (NULL != facts) {
-            *facts = (lowlat_facts_t){.cores_shared = !all[1], .all_remember = all[2]};
+        mca_pool_cut(share->kind, share->own, share->arena_bytes);
+        if (NULL != call->facts) {
+            *call->facts = (mca_facts_t){.cores_shared = !all[1], .all_remember = all[2]};
         }
         return ARC_OK;
     }
     unmap_all(share);
     if (ARC_OK == status && NULL != share->own) {
-        lowlat_pool_return(pool_get(), share->kind, share->own);
+        mca_pool_return(share->kind, share->own);
     }
     share->own = NULL;
     return ARC_OK == status ? ARC_UNSUPPORTED : status; /* with an error others may go on */
 }
 
-arc_status_t lowlat_share_make(lowlat_share_t *share, struct lowlat_module *module, bool ready,
-                               size_t wish_bytes, size_t floor_bytes, lowlat_facts_t *facts)
+arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
+                            const arc_topology_t *topology, bool ready, size_t wish_bytes,
+                            size_t floor_bytes, mca_facts_t *facts)
 {
-    const unsigned ranks = module->topology.local_ranks;
+    const call_t call = {module, topology, wish_bytes, floor_bytes, facts};
+    const unsigned ranks = topology->local_ranks;
     card_t *cards = ready ? calloc(ranks, sizeof *cards) : NULL;
-    lowlat_share_t made = {.rank = module->topology.local_rank,
-                           .ranks = ranks,
-                           .mapping = ready ? calloc(ranks, sizeof *made.mapping) : NULL,
-                           .segment = ready ? calloc(ranks, sizeof *made.segment) : NULL};
+    mca_share_t made = {.rank = topology->local_rank,
+                        .ranks = ranks,
+                        .mapping = ready ? calloc(ranks, sizeof *made.mapping) : NULL,
+                        .segment = ready ? calloc(ranks, sizeof *made.segment) : NULL};
     /* All that is needed even to take part in a failure. */
     uint64_t ok = NULL != cards && NULL != made.mapping && NULL != made.segment;
 
-    arc_status_t status = arc_module_min(&module->base, &ok, 1);
+    arc_status_t status = arc_module_min(module, &ok, 1);
     if (ARC_OK == status) {
         status = ARC_UNSUPPORTED;
     }
     for (arc_region_kind_t kind = 0; ok && ARC_UNSUPPORTED == status && kind < ARC_REGION_KINDS;
          ++kind) {
         made.kind = kind;
-        status = try_kind(&made, module, wish_bytes, floor_bytes, cards, facts);
+        status = try_kind(&made, &call, cards);
     }
-    arc_module_free(&module->base, cards);
+    arc_module_free(module, cards);
     if (ARC_OK == status) {
+        mca_share_release(share);
         *share = made;
     } else {
         free_lists(&made);
+        mca_pool_trim();
     }
     return status;
 }

@@ -1,0 +1,80 @@
+/*
+ * The shared memory of a process, for one component: regions of its own, from which its
+ * communicators take segments, and the regions of other processes that it has mapped.
+ *
+ *   region   | identity            | segment | segment | ...
+ *            LOWLAT_PAGE_BYTES       lowlat.h
+ *
+ * Regions are made when there is no room, each several times as large as all before.  They stay
+ * until the process ends, or a communicator turns out to need none and no other does.  So does what
+ * is mapped, but for processes that were started by another mpirun or MPI_Comm_spawn, which come
+ * and go.
+ *
+ * A segment is used by all ranks of a communicator's node, and no barrier runs when a communicator
+ * is freed.  So each rank that lets go of a communicator adds one to `left` in the segments of the
+ * others, and an owner takes its segment for a new communicator only after all others have:
+ *
+ *   1  A rank adds one with release, after its last access to the segment; the owner reads the sum
+ *      with acquire before it writes.  So the owner's writes come after all accesses.
+ *   2  The owner zeroes the head of the segment (flags, packets, lines, `left`) before it tells
+ *      anybody where the segment is.  So whoever uses it finds what a new one has.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_POOL_H
+#define MCA_POOL_H
+
+#include "lowlat.h"
+#include "mca_compat.h"
+#include "pool.h"
+#include "region.h"
+
+/* Where a peer finds a segment. */
+typedef struct mca_place {
+    uint64_t identity;     /* a random number, written into the region */
+    uint64_t offset_bytes; /* in the region */
+    arc_region_key_t key;
+} mca_place_t;
+
+/* A region of another process, mapped once for all communicators. */
+typedef struct mca_mapping mca_mapping_t;
+
+/* The first region of System V memory has `first_bytes`; what of it nobody writes takes none. */
+void mca_pool_open(size_t first_bytes);
+
+/* Give all of it back, whoever uses it. */
+void mca_pool_close(void);
+
+/*
+ * Give back what no communicator uses: regions, if it is all of one kind, and what is mapped.
+ * Others may still read our regions, through mappings of their own.
+ */
+void mca_pool_trim(void);
+
+/*
+ * A segment of ours with arenas of `arena_bytes`, and where it is; its head is zeroed.  NULL: the
+ * limit of the process is reached, or this machine does not give such memory.
+ */
+arc_pool_segment_t *mca_pool_take(arc_region_kind_t kind, size_t arena_bytes, mca_place_t *place);
+
+/* The segment in our memory. */
+lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segment_t *segment);
+
+/* Smaller arenas will do. */
+void mca_pool_cut(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes);
+
+/* Give a segment back: nobody else has used it, or so many `users` will leave it. */
+void mca_pool_return(arc_region_kind_t kind, arc_pool_segment_t *segment);
+void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsigned users);
+
+/*
+ * Map the region that `owner` has told the place of; *segment is the one there.  NULL: it cannot be
+ * mapped, or is another one.
+ */
+mca_mapping_t *mca_pool_map(arc_region_kind_t kind, opal_process_name_t owner,
+                            const mca_place_t *place, lowlat_segment_t **segment);
+
+/* One use of it is over. */
+void mca_pool_unmap(mca_mapping_t *mapping);
+
+#endif
