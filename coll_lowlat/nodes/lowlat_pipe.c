@@ -1,13 +1,8 @@
 /*
- * Long messages between nodes.  Owner i of every node exchanges its part of each chunk with owner i
- * of the others; the chunks are those of the exchange, too (exchange_layout.h):
- *
- *   in the node     stage k, reduce k                                   publish k, gather k
- *   exchange              +-- allow k --> segments k of all shards --> complete k --+
+ * Long messages between nodes: the pipeline of lowlat_piped.h, with exact numbers.
  *
  * A chunk has a message of piece_bytes of numbers for each owner and node, or shorter ones where
- * the arenas have no room for that.  A window of the exchange has half of the chunks that fit into
- * an arena, so that the next ones can be staged meanwhile.
+ * the arenas have no room for that.
  *
  * Where no node has two ranks there is nothing to stage: the exchange reads `in` and writes `out`,
  * all chunks are available at once, and arenas bound nothing.
@@ -26,13 +21,6 @@
  *   cost     direct: N alpha + 2 (N-1)/N n beta
  *            ring:   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies
  *
- * A third exchange is not ours (exchange_fold.h): the node's sums are handed to it, and its totals
- * are gathered.
- *
- * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
- * its slot is free, which it is for all chunks of a window (lowlat_phases.h has the rest of the
- * argument, exchange_pipeline.h that of the exchange).
- *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
@@ -43,7 +31,6 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
-#include "lowlat_phases.h"
 #include "lowlat_pipe.h"
 #include "sizes.h"
 
@@ -106,7 +93,7 @@ void lowlat_pipe_init(lowlat_net_t *net, void *memory)
     if (!net->loops) {
         lowlat_order_init(&pipe->order, net->node, net->nodes);
     }
-    pipe->exchange =
+    pipe->piped.exchange =
         exchange_pipeline_init(&config, net->node, net->exchange[0].stream, &pipe->base,
                                (unsigned char *) memory + aligned_state_bytes());
     net->pipe = pipe;
@@ -114,128 +101,18 @@ void lowlat_pipe_init(lowlat_net_t *net, void *memory)
 
 /* ---- a call ---- */
 
-static size_t own_elems(const lowlat_task_t *task, size_t part_elems)
+/* Of our `elems` elements; cut by whoever starts it. */
+static exchange_operation_t operation_of(const lowlat_task_t *task, size_t elems)
 {
-    const lowlat_range_t last = lowlat_part(task, task->pieces - 1, task->group->rank);
-
-    return (task->pieces - 1) * part_elems + (last.end - last.first);
-}
-
-/* Begin the exchange of our `elems` elements of all chunks, of which `at_once` fit. */
-static void begin_exchange(lowlat_task_t *task, size_t elems, size_t chunks, size_t chunk_elems,
-                           unsigned at_once)
-{
-    lowlat_pipe_t *pipe = task->group->net->pipe;
-    exchange_operation_t operation = {
+    return (exchange_operation_t){
         .layout =
             {
                 .count = elems,
                 .shards = task->group->net->nodes,
                 .row_elems = lowlat_line_elems(task->reducer->stride_bytes),
-                .chunks = chunks,
-                .chunk_elems = chunk_elems,
             },
         .collective = EXCHANGE_ALLREDUCE,
-        .at_once = at_once,
     };
-
-    pipe->task = task;
-    pipe->running = true;
-    if (NULL != pipe->fold) {
-        pipe->parts = lowlat_pipe_parts(pipe, &operation);
-        operation = pipe->fold->begin(pipe->fold, &pipe->parts);
-    }
-    exchange_pipeline_start(pipe->exchange, &operation);
-}
-
-/* NULL: the rank has no part of any chunk. */
-static lowlat_pipe_t *pipe_of(const lowlat_task_t *task)
-{
-    return task->group->rank < task->owners ? task->group->net->pipe : NULL;
-}
-
-static arc_status_t drive_exchange(lowlat_task_t *task)
-{
-    lowlat_pipe_t *pipe = pipe_of(task);
-
-    if (NULL == pipe || !pipe->running) {
-        return ARC_OK;
-    }
-    const uint64_t steps = pipe->exchange->steps;
-    const arc_status_t status = pipe->exchange->ops->progress(pipe->exchange);
-    task->task.steps += pipe->exchange->steps - steps;
-    pipe->running = ARC_IN_PROGRESS == status;
-    return status;
-}
-
-/* What is staged has a slot, and so has its sum. */
-static bool has_room(const lowlat_task_t *task)
-{
-    (void) task;
-    return true;
-}
-
-static void allow_chunk(lowlat_task_t *task, size_t chunk)
-{
-    lowlat_pipe_t *pipe = pipe_of(task);
-
-    if (NULL != pipe) {
-        exchange_pipeline_allow(pipe->exchange, chunk + 1);
-    }
-}
-
-static size_t completed_chunks(const lowlat_task_t *task)
-{
-    const lowlat_pipe_t *pipe = pipe_of(task);
-
-    /* Chunks in which we have no part are complete as soon as they are reduced. */
-    return NULL == pipe || !pipe->running
-               ? task->reduced
-               : arc_min(task->reduced, exchange_pipeline_completed(pipe->exchange));
-}
-
-static arc_status_t staged_progress(arc_task_t *base)
-{
-    static const lowlat_between_t between = {.has_room = has_room,
-                                             .begin = allow_chunk,
-                                             .drive = drive_exchange,
-                                             .completed = completed_chunks};
-
-    return lowlat_phases_progress((lowlat_task_t *) base, &between);
-}
-
-static arc_status_t unstaged_progress(arc_task_t *base)
-{
-    lowlat_task_t *task = (lowlat_task_t *) base;
-    const arc_status_t status = drive_exchange(task);
-
-    task->gathered = ARC_OK == status;
-    return status;
-}
-
-static unsigned awaits(const arc_task_t *base)
-{
-    const lowlat_net_t *net = ((const lowlat_task_t *) base)->group->net;
-    const lowlat_pipe_t *pipe = net->pipe;
-    unsigned node = 0;
-
-    if (NULL == pipe || !pipe->running) {
-        return net->nodes;
-    }
-    while (node < net->nodes && !pipe->exchange->ops->waits_for(pipe->exchange, node)) {
-        ++node;
-    }
-    return node;
-}
-
-static void give_up(arc_task_t *base)
-{
-    lowlat_pipe_t *pipe = ((lowlat_task_t *) base)->group->net->pipe;
-
-    if (NULL != pipe && pipe->running) {
-        arc_task_abort(pipe->exchange);
-        pipe->running = false;
-    }
 }
 
 /* Elements of a chunk that has a piece, of floats if these are added, for each owner and node. */
@@ -256,46 +133,56 @@ static bool is_unstaged(const lowlat_task_t *task)
     return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
 }
 
-static void start_staged(lowlat_task_t *task, size_t elems, unsigned owners, size_t row_elems)
+/* All of `in` is there at once. */
+static arc_status_t unstaged_progress(arc_task_t *base)
 {
-    static const arc_task_ops_t staged = {.progress = staged_progress,
-                                          .waits_for = lowlat_parts_waits_for,
-                                          .awaits = awaits,
-                                          .abort = give_up};
+    lowlat_task_t *task = (lowlat_task_t *) base;
+    const arc_status_t status = lowlat_piped_drive(task);
 
+    task->gathered = ARC_OK == status;
+    return status;
+}
+
+static void start_unstaged(lowlat_task_t *task, lowlat_pipe_t *pipe)
+{
+    static const arc_task_ops_t ops = {.progress = unstaged_progress,
+                                       .waits_for = lowlat_parts_waits_for,
+                                       .awaits = lowlat_piped_awaits,
+                                       .abort = lowlat_piped_abort};
+    exchange_operation_t operation = operation_of(task, task->count);
+
+    operation.layout.chunk_elems = chunk_elems(task, 1);
+    operation.layout.chunks = arc_divide_up(task->count, operation.layout.chunk_elems);
     task->exchanged = 0;
-    lowlat_parts_begin(task, &staged, elems * task->reducer->stride_bytes, owners, row_elems);
-    lowlat_pipe_t *pipe = pipe_of(task);
-    if (NULL != pipe) {
-        const lowlat_range_t part = lowlat_part(task, 0, task->group->rank);
-        pipe->unstaged = false;
-        pipe->part_elems = part.end - part.first;
-        begin_exchange(task, own_elems(task, pipe->part_elems), task->pieces, pipe->part_elems,
-                       (unsigned) (task->slots + 1) / 2);
-    }
+    lowlat_task_begin(task, &ops, 1);
+    task->task.memory_only = false;
+    task->owners = 1;
+    task->piped = &pipe->piped;
+    pipe->piped.running = true;
+    exchange_pipeline_start(pipe->piped.exchange, &operation);
 }
 
 static void start(lowlat_task_t *task)
 {
-    static const arc_task_ops_t unstaged = {.progress = unstaged_progress,
-                                            .waits_for = lowlat_parts_waits_for,
-                                            .awaits = awaits,
-                                            .abort = give_up};
     const lowlat_net_t *net = task->group->net;
+    const unsigned owners = task->span_bytes <= task->leader_bytes ? 1 : net->owners;
+    lowlat_pipe_t *pipe = net->pipe;
+    const bool unstaged = is_unstaged(task);
 
-    if (is_unstaged(task)) {
-        task->exchanged = 0;
-        lowlat_task_begin(task, &unstaged, 1);
-        task->task.memory_only = false;
-        task->owners = 1;
-        net->pipe->unstaged = true;
-        const size_t elems = chunk_elems(task, 1);
-        begin_exchange(task, task->count, arc_divide_up(task->count, elems), elems, 0);
+    if (NULL != pipe) {
+        pipe->task = task;
+        pipe->unstaged = unstaged;
+    }
+    if (unstaged) {
+        start_unstaged(task, pipe);
         return;
     }
-    const unsigned owners = task->span_bytes <= task->leader_bytes ? 1 : net->owners;
-    start_staged(task, chunk_elems(task, owners), owners,
-                 lowlat_line_elems(task->reducer->stride_bytes));
+    lowlat_piped_begin(task, NULL == pipe ? NULL : &pipe->piped,
+                       chunk_elems(task, owners) * task->reducer->stride_bytes, owners,
+                       lowlat_line_elems(task->reducer->stride_bytes));
+    if (NULL != task->piped) {
+        lowlat_piped_start(task, operation_of(task, lowlat_own_elems(task)));
+    }
 }
 
 /* ---- the algorithms ---- */
@@ -325,8 +212,11 @@ void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t
     lowlat_net_t *net = task->group->net;
 
     assert(!net->single && net->owners == task->group->ranks);
-    *pipe = (lowlat_pipe_t){.exchange = fold->exchange, .fold = fold};
+    *pipe = (lowlat_pipe_t){.piped.exchange = fold->exchange, .task = task};
     net->pipe = pipe;
-    start_staged(task, fold->message_elems * net->owners * net->nodes, net->owners,
-                 fold->row_elems);
+    lowlat_piped_begin(task, &pipe->piped,
+                       fold->message_elems * net->owners * net->nodes * task->reducer->stride_bytes,
+                       net->owners, fold->row_elems);
+    pipe->parts = lowlat_pipe_parts(pipe);
+    lowlat_piped_start(task, fold->begin(fold, &pipe->parts));
 }

@@ -5,33 +5,18 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
-#include "lowlat_parts.h"
 #include "lowlat_pipe_coder.h"
 #include "lowlat_turn.h"
 #include "sizes.h"
 
 /* ---- where the numbers are ---- */
 
-/* Element `elem` of our parts, one chunk's after the other: which one of the vector. */
-static size_t element_of(const lowlat_pipe_t *pipe, size_t chunk, size_t elem)
-{
-    const size_t before = chunk * pipe->part_elems;
-
-    return lowlat_part(pipe->task, chunk, pipe->task->group->rank).first + elem - before;
-}
-
-unsigned char *lowlat_pipe_slot(const lowlat_pipe_t *pipe, size_t chunk, size_t elem)
-{
-    return lowlat_part_at(pipe->task, pipe->task->group->rank, chunk,
-                          element_of(pipe, chunk, elem));
-}
-
 static const unsigned char *own_at(const lowlat_pipe_t *pipe, const exchange_message_t *message)
 {
     const size_t begin = message->span.begin;
 
     return pipe->unstaged ? lowlat_in(pipe->task, begin * pipe->task->reducer->stride_bytes)
-                          : lowlat_pipe_slot(pipe, message->segment, begin);
+                          : lowlat_own_at(pipe->task, begin);
 }
 
 static unsigned char *result_at(const lowlat_pipe_t *pipe, const exchange_message_t *message)
@@ -39,7 +24,7 @@ static unsigned char *result_at(const lowlat_pipe_t *pipe, const exchange_messag
     const size_t begin = message->span.begin;
 
     return pipe->unstaged ? lowlat_out(pipe->task, begin * pipe->task->reducer->stride_bytes)
-                          : lowlat_pipe_slot(pipe, message->segment, begin);
+                          : lowlat_own_at(pipe->task, begin);
 }
 
 /* ---- the operations of exchange_coder.h ---- */
@@ -174,51 +159,29 @@ const exchange_coder_ops_t lowlat_pipe_ring_ops = CODER_OPS(ring);
 
 /* ---- for an exchange that is not ours ---- */
 
-/* Our part of the last chunk may be the longest one, and all others empty. */
-static size_t chunk_of(const lowlat_pipe_t *pipe, size_t number)
+static unsigned char *at(const void *context, size_t number)
 {
-    const size_t last = pipe->task->pieces - 1;
-
-    return 0 == pipe->part_elems ? last : arc_min(number / pipe->part_elems, last);
+    return lowlat_own_at(context, number);
 }
 
-static unsigned char *part_of_fold_at(const void *context, size_t number)
+static size_t element(const void *context, size_t number)
 {
-    const lowlat_pipe_t *pipe = context;
-
-    return lowlat_pipe_slot(pipe, chunk_of(pipe, number), number);
+    return lowlat_own_element(context, number);
 }
 
-static size_t element_of_fold(const void *context, size_t number)
+static const unsigned char *given(const void *context, unsigned place, size_t number)
 {
-    const lowlat_pipe_t *pipe = context;
-
-    return element_of(pipe, chunk_of(pipe, number), number);
+    return lowlat_own_given(context, place, number);
 }
 
-/* In our arena is the sum; what was staged in others stays until we have gathered the chunk. */
-static const unsigned char *given_to_fold(const void *context, unsigned place, size_t number)
-{
-    const lowlat_pipe_t *pipe = context;
-    const lowlat_task_t *task = pipe->task;
-    const size_t chunk = chunk_of(pipe, number);
-    const size_t elem = element_of(pipe, chunk, number);
-
-    return place == task->group->rank ? lowlat_in(task, elem * task->reducer->stride_bytes)
-                                      : lowlat_part_at(task, place, chunk, elem);
-}
-
-exchange_parts_t lowlat_pipe_parts(const lowlat_pipe_t *pipe, const exchange_operation_t *operation)
+exchange_parts_t lowlat_pipe_parts(const lowlat_pipe_t *pipe)
 {
     return (exchange_parts_t){
-        .count = operation->layout.count,
-        .chunks = operation->layout.chunks,
-        .chunk_elems = operation->layout.chunk_elems,
-        .at_once = operation->at_once,
-        .at = part_of_fold_at,
-        .element = element_of_fold,
-        .given = given_to_fold,
+        .count = lowlat_own_elems(pipe->task),
+        .at = at,
+        .element = element,
+        .given = given,
         .places = pipe->task->group->ranks,
-        .context = pipe,
+        .context = pipe->task,
     };
 }

@@ -79,11 +79,7 @@ static exchange_operation_t begin(exchange_fold_t *base, const exchange_parts_t 
     operation.recv = NULL;
     operation.parts = parts;
     operation.count = parts->count;
-    exchange_operation_t exchange = quant_coder_start(fold->coder, &operation, fold->nodes);
-    exchange.layout.chunks = parts->chunks;
-    exchange.layout.chunk_elems = parts->chunk_elems;
-    exchange.at_once = parts->at_once;
-    return exchange;
+    return quant_coder_start(fold->coder, &operation, fold->nodes);
 }
 
 quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream, void *memory)

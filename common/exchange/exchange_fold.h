@@ -18,10 +18,7 @@
 
 /* The parts of a rank, in a call; valid until it ends. */
 typedef struct exchange_parts {
-    size_t count;       /* numbers, of all chunks; may be 0 */
-    size_t chunks;      /* at least 1 */
-    size_t chunk_elems; /* numbers of each chunk but the last */
-    unsigned at_once;   /* chunks that can be available at a time */
+    size_t count; /* numbers, of all chunks; may be 0 */
 
     /* Where number `number` lies, with those of the same chunk that follow. */
     unsigned char *(*at)(const void *context, size_t number);
@@ -46,7 +43,7 @@ struct exchange_fold {
     /* Numbers of a message, whole rows: no rank has more in a chunk for any node. */
     size_t message_elems;
 
-    /* A call begins: what the exchange is to run, laid out in these chunks. */
+    /* A call begins: what the exchange is to run, to be cut into chunks. */
     exchange_operation_t (*begin)(exchange_fold_t *fold, const exchange_parts_t *parts);
 };
 

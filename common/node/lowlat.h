@@ -169,19 +169,21 @@ typedef struct lowlat_task {
     unsigned peer; /* all ranks below have been seen in the present wait */
     bool unfenced; /* what was staged since the last flag must be fenced before the next */
     /* and by the algorithm: */
-    size_t piece_elems;  /* pipeline: elements of a block or chunk, but for the last */
-    size_t pieces;       /* ... how many */
-    size_t slots;        /* ... that the arena has room for */
-    size_t staged;       /* ... pieces readable by others */
-    size_t reduced;      /* ... pieces reduced */
-    size_t gathered;     /* ... pieces complete in `out` */
-    unsigned owners;     /* ... ranks that reduce a part of each */
-    size_t row_elems;    /* ... which begins at a multiple of so many */
-    size_t exchanged;    /* ... pieces summed over the nodes */
-    const void *partial; /* butterflies: the vector summed so far: `in`, then `out` */
-    unsigned step;       /* ... exchanges completed */
-    unsigned posted;     /* ... pieces made readable */
-    bool folded;         /* ... the part of our extra is in */
+    size_t piece_elems;         /* pipeline: elements of a block or chunk, but for the last */
+    size_t pieces;              /* ... how many */
+    size_t slots;               /* ... that the arena has room for */
+    size_t staged;              /* ... pieces readable by others */
+    size_t reduced;             /* ... pieces reduced */
+    size_t gathered;            /* ... pieces complete in `out` */
+    unsigned owners;            /* ... ranks that reduce a part of each */
+    size_t row_elems;           /* ... which begins at a multiple of so many */
+    size_t part_elems;          /* ... numbers of our part of each piece but the last */
+    size_t exchanged;           /* ... pieces summed over the nodes */
+    struct lowlat_piped *piped; /* ... by this exchange; NULL: we have no part (lowlat_piped.h) */
+    const void *partial;        /* butterflies: the vector summed so far: `in`, then `out` */
+    unsigned step;              /* ... exchanges completed */
+    unsigned posted;            /* ... pieces made readable */
+    bool folded;                /* ... the part of our extra is in */
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {

@@ -185,8 +185,8 @@ static void names_the_node_that_is_late(void **state)
             for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
                 if (late != rank) {
                     arc_task_abort(&nodes->actors[rank].task.task);
-                    assert_int_equal(nodes->placement.nodes,
-                                     arc_task_awaits(&nodes->actors[rank].task.task));
+                    assert_true(nodes->placement.nodes <=
+                                arc_task_awaits(&nodes->actors[rank].task.task));
                     actor_release(&nodes->actors[rank]);
                 }
             }

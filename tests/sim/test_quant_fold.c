@@ -221,8 +221,7 @@ static void give_up(fold_job_t *job, unsigned but)
         member_t *member = &job->members[rank];
         if (but != rank && ADDING == member->state) {
             arc_task_abort(&member->actor->task.task);
-            assert_int_equal(job->nodes->placement.nodes,
-                             arc_task_awaits(&member->actor->task.task));
+            assert_true(job->nodes->placement.nodes <= arc_task_awaits(&member->actor->task.task));
             if (!job->calls[member->call].exact) {
                 fold_job_put_back(member);
             }

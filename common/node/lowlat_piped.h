@@ -1,0 +1,55 @@
+/*
+ * The phases of a node around a pipeline (exchange_pipeline.h) whose ranks are the nodes.  Owner i
+ * of every node exchanges its part of each chunk with owner i of the others; the chunks are those
+ * of the exchange, too (exchange_layout.h):
+ *
+ *   in the node     stage k, reduce k                                   publish k, gather k
+ *   exchange              +-- allow k --> segments k of all shards --> complete k --+
+ *
+ * A window of the exchange has half of the chunks that fit into an arena, so that the next ones can
+ * be staged meanwhile.
+ *
+ * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
+ * its slot is free, which it is for all chunks of a window (lowlat_phases.h has the rest of the
+ * argument, exchange_pipeline.h that of the exchange).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PIPED_H
+#define LOWLAT_PIPED_H
+
+#include "exchange_pipeline.h"
+#include "lowlat.h"
+
+typedef struct lowlat_piped {
+    arc_task_t *exchange; /* the pipeline */
+    bool running;         /* in this call */
+} lowlat_piped_t;
+
+/*
+ * Begin a call as lowlat_parts_begin() does.  Owners have a `piped`, whose exchange is to be
+ * started then; others may have NULL.
+ */
+void lowlat_piped_begin(lowlat_task_t *task, lowlat_piped_t *piped, size_t chunk_bytes,
+                        unsigned owners, size_t row_elems);
+
+/* Start the exchange of our parts, lowlat_own_elems() in all: cut as they are. */
+void lowlat_piped_start(lowlat_task_t *task, exchange_operation_t operation);
+
+/*
+ * What belongs to us is a part of each chunk; its numbers count from 0, one chunk's after the
+ * other: how many there are, which element of the vector one is, where it and those of the same
+ * chunk that follow lie in our arena, and what rank `place` gave to them, until the result is
+ * stored there.
+ */
+size_t lowlat_own_elems(const lowlat_task_t *task);
+size_t lowlat_own_element(const lowlat_task_t *task, size_t number);
+unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number);
+const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number);
+
+/* For the table of a task without phases, whose exchange is task->piped. */
+arc_status_t lowlat_piped_drive(lowlat_task_t *task) ARC_MUST_CHECK;
+unsigned lowlat_piped_awaits(const arc_task_t *base);
+void lowlat_piped_abort(arc_task_t *base);
+
+#endif
