@@ -103,14 +103,6 @@ arc_reason_t coll_lowlat_prepare(lowlat_module_t *module, arc_reason_t verdict,
                                  const arc_reduction_t *reduction, size_t bytes,
                                  unsigned *algorithm);
 
-/*
- * "; waiting for rank 3, 5": those of our node that have not made the call; if all have,
- * the one on another node that a message is awaited from; if there is none, those of
- * our node that are stuck in the call.
- */
-void coll_lowlat_describe_missing(const lowlat_module_t *module, const lowlat_task_t *task,
-                                  char *text, size_t text_bytes);
-
 /* A task came to an error: say who is missing, break the module, return an MPI error. */
 int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task, arc_status_t status);
 

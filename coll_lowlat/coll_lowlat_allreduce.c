@@ -118,32 +118,6 @@ __attribute__((noinline, cold)) arc_reason_t coll_lowlat_prepare(lowlat_module_t
     return now;
 }
 
-void coll_lowlat_describe_missing(const lowlat_module_t *module, const lowlat_task_t *task,
-                                  char *text, size_t text_bytes)
-{
-    const arc_topology_t *topology = &module->topology;
-    const lowlat_net_t *net = task->group->net;
-    size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
-    const char *separator = " ";
-    bool absent = false;
-
-    for (unsigned i = 0; i < topology->local_ranks; ++i) {
-        absent = absent || lowlat_is_absent(task, i);
-    }
-    const unsigned node = arc_task_awaits(&task->task);
-    if (!absent && NULL != net && node < net->nodes) {
-        (void) snprintf(text + used, text_bytes - used, " %u", net->peer[node]);
-        return;
-    }
-    for (unsigned i = 0; i < topology->local_ranks && used < text_bytes; ++i) {
-        if (absent ? lowlat_is_absent(task, i) : task->task.ops->waits_for(&task->task, i)) {
-            used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator,
-                                      topology->members[i]);
-            separator = ", ";
-        }
-    }
-}
-
 __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task,
                                                      arc_status_t status)
 {
@@ -154,7 +128,7 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lo
     if (lost < (unsigned) ompi_comm_size(module->base.comm)) {
         (void) snprintf(missing, sizeof missing, "; the connection to rank %u is broken", lost);
     } else if (ARC_ERR_TIMEOUT == status) {
-        coll_lowlat_describe_missing(module, task, missing, sizeof missing);
+        mca_share_describe_missing(&module->topology, task, missing, sizeof missing);
     }
     if (ARC_ERR_TIMEOUT == status) {
         arc_task_abort(&task->task);

@@ -149,7 +149,7 @@ static void describe(const arc_module_t *base, char *text, size_t text_bytes)
 {
     const lowlat_module_t *module = (const lowlat_module_t *) base;
 
-    coll_lowlat_describe_missing(module, &module->pending, text, text_bytes);
+    mca_share_describe_missing(&module->topology, &module->pending, text, text_bytes);
 }
 
 static void fail(arc_module_t *base)

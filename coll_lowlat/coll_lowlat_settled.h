@@ -57,8 +57,6 @@ enum {
      * waits for from running, and messages between nodes do not move: none then.
      */
     LOWLAT_SPINS = 200,
-    /* Where cores are shared: polls that only yield, for each that lets Open MPI run. */
-    LOWLAT_YIELDS = 3,
     /* Short calls after which neighbours look how far apart they are: a look takes 2 to 8 us. */
     LOWLAT_STAGING_CALLS = ARC_SETTLED(16384, 1),
 };

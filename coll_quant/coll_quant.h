@@ -11,9 +11,9 @@
 #include "mca_agreement.h"
 #include "mca_break.h"
 #include "mca_bridge.h"
-#include "mca_fold.h"
 #include "mca_log.h"
 #include "mca_pass.h"
+#include "mca_share.h"
 #include "mca_stream.h"
 #include "quant_fold.h"
 #include "quant_gain.h"
@@ -129,8 +129,11 @@ typedef struct quant_module {
     void *memory;     /* for the algorithm; NULL before the set-up */
     arc_task_t *task; /* in `memory` */
     struct {
-        bool looked;         /* whether somebody adds up on the nodes for us */
-        arc_module_t *below; /* who, opened for us; NULL: nobody */
+        bool looked;        /* whether memory can be shared on the nodes */
+        mca_share_t share;  /* none: it cannot */
+        size_t asked_bytes; /* for its arenas */
+        lowlat_group_t group;
+        arc_wait_t wait;
         void *memory;
         quant_fold_t *exchange; /* in `memory` */
     } fold;
@@ -363,23 +366,26 @@ void coll_quant_limit_reset(quant_module_t *module);
 /* Drive a task to its end, in C's default floating-point environment; coll_quant_run.c. */
 arc_status_t coll_quant_drive(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
 
+/* With the component: what it may share; it gives that back with mca_share_close(). */
+void coll_quant_fold_open(void);
+
 /*
- * The module is ready: look, before a call that may be timed, whether the component below adds up
- * on the nodes, and set that up.  Once; nothing where the operation, of which no memory needs to be
- * told, is not for it.  An MPI error code; coll_quant_fold.c.
+ * The module is ready: before a call that may be timed, share memory on the nodes to add up there.
+ * Once; nothing where the operation, of which no memory needs to be told, is not for that.  An MPI
+ * error code; coll_quant_fold.c.
  */
 int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation);
 
 /*
- * Does it for this operation?  All ranks together: memory may have to grow.  An MPI error code, and
- * *folds.
+ * Is this operation added up so?  All ranks together: memory may have to grow.  An MPI error code,
+ * and *folds.
  */
 int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds);
 
 /* Run it so; an MPI error code, and the bound of the result. */
 int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operation);
 
-/* Let the component below go, and give the memory back, unless messages may still be in it. */
+/* Give the memory back, unless messages may still be in it. */
 void coll_quant_fold_release(quant_module_t *module);
 
 /* One operation; an MPI error code; coll_quant_run.c. */

@@ -9,7 +9,7 @@
  *           coll_quant_verify.c                      is it accurate?
  *               coll_quant_setup.c                   until the module is ready, and its end
  *               coll_quant_run.c                     one operation
- *                   coll_quant_fold.c                of the sums that coll_lowlat made of nodes
+ *                   coll_quant_fold.c                of sums made in shared memory of the nodes
  *                   coll_quant_limit.c               are elements as exact as they have to be?
  *                       coll_quant_drive.c           the task, until it is complete
  *

@@ -123,12 +123,15 @@ static int quant_open(void)
     component->stats = (quant_stats_t){0};
     memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
+    coll_quant_fold_open();
     return arc_component_open(&component->base);
 }
 
 static int quant_close(void)
 {
     const quant_component_t *component = &mca_coll_quant_component;
+
+    mca_share_close();
     const int status = arc_component_close(&mca_coll_quant_component.base);
 
     if (component->settings.report && component->base.first_process) {

@@ -1,6 +1,7 @@
 /*
- * hierarchical where the component below adds up on the nodes (mca_fold.h); elsewhere ranks
- * exchange messages on the node, too (exchange_hierarchical.c).
+ * hierarchical where the ranks of a node can share memory (quant_fold.h), which is our own, beside
+ * that of coll_lowlat; elsewhere ranks exchange messages on the node, too
+ * (exchange_hierarchical.c).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -9,171 +10,179 @@
 #include <stdlib.h>
 
 #include "coll_quant.h"
-#include "fiber.h"
 #include "float_env.h"
 #include "quant_codec.h"
 #include "quant_pipeline.h"
+#include "reduce.h"
+#include "settled.h"
 #include "sizes.h"
 
-static mca_fold_call_t call_of(const quant_module_t *module, const quant_operation_t *operation)
+enum {
+    /*
+     * The most that arenas grow to: room for chunks of 16 ranks with messages of 64 KiB of numbers,
+     * or of 85 with the shortest ones, 16 KiB.
+     */
+    ARENA_BYTES_MAX = ARC_SETTLED(4 << 20, 256 << 10),
+    /* Of all processes of the job on a node: room for such arenas of 47 ranks. */
+    NODE_BYTES_MAX = 384 << 20,
+};
+
+void coll_quant_fold_open(void)
 {
-    return (mca_fold_call_t){
-        .send = operation->send,
-        .receive = operation->recv,
-        .count = (int) operation->count,
-        .type = coll_quant_datatype(operation->element),
-        .message_bytes =
-            quant_fold_message_elems(&module->config, module->stream.base.ranks, operation->count) *
-            operation->element->bytes,
-        .least_message_bytes =
-            quant_tile_elems(module->config.block_rows) * operation->element->bytes,
-    };
+    /* A region as large as its first segment: most communicators need none. */
+    mca_share_open(&(mca_share_config_t){.max_bytes = NODE_BYTES_MAX, .first_bytes = 0});
 }
 
-/* Memory for the exchange; this rank's. */
-static bool make_exchange(quant_module_t *module)
+/* Arenas for an operation, doubled, so that they grow seldom.  More than the most: it has none. */
+static size_t arena_for(const quant_module_t *module, const quant_operation_t *operation)
 {
-    const unsigned ranks = module->stream.base.ranks;
-    const size_t bytes = quant_fold_memory_bytes(&module->config, ranks) + EXCHANGE_ALIGN_BYTES - 1;
+    size_t best = 0;
+    const size_t least =
+        quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, &best);
+    size_t arena_bytes = LOWLAT_MIN_ARENA_BYTES;
 
-    module->fold.memory = malloc(bytes);
-    if (NULL == module->fold.memory) {
-        return false;
+    /* Never less than what it needs: whether it is served must not depend on the calls before. */
+    while (arena_bytes < least || arena_bytes < arc_min(best, (size_t) ARENA_BYTES_MAX)) {
+        arena_bytes *= 2;
     }
-    const uintptr_t aligned = arc_round_up((uintptr_t) module->fold.memory, EXCHANGE_ALIGN_BYTES);
-    module->fold.exchange =
-        quant_fold_init(&module->config, &module->stream.base, (void *) aligned);
-    return true;
-}
-
-/* The module of the component below, for this one; this rank's. */
-static bool open_below(quant_module_t *module)
-{
-    arc_module_t *below = mca_fold_below(&module->base);
-
-    if (NULL != below) {
-        module->fold.below = below->component->fold->open(below, &module->base, &arc_fibers_own);
-    }
-    return NULL != module->fold.below;
-}
-
-/* The ranks agree before they set up what is below, and after. */
-static int look_below(quant_module_t *module, const mca_fold_call_t *call)
-{
-    uint64_t ok = open_below(module) && make_exchange(module);
-
-    module->fold.looked = true;
-    if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
-        return arc_module_broken_error();
-    }
-    arc_module_t *below = module->fold.below;
-    if (ok) {
-        below->form = module->base.form; /* for what it says */
-        const arc_status_t status = below->component->fold->prepare(below, &module->topology, call);
-        ok = ARC_OK == status;
-        if (ARC_OK != status && ARC_UNSUPPORTED != status) {
-            return arc_module_break(&module->base, status,
-                                    " where coll_lowlat is to add up on the nodes");
-        }
-        if (ARC_OK != arc_module_min(&module->base, &ok, 1)) {
-            return arc_module_broken_error();
-        }
-    }
-    if (ok) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s adds up on each node, in shared memory",
-                       arc_component_name(below->component));
-    } else {
-        coll_quant_fold_release(module);
-        module->fold.looked = true;
-    }
-    return MPI_SUCCESS;
+    return arena_bytes;
 }
 
 /*
  * Is it for an operation?  Of more ranks than there can be memory for, none is: the same whether
- * there is a component for it or not.
+ * there is memory or not.
  */
 static bool takes(const quant_module_t *module, const quant_operation_t *operation)
 {
-    if (!quant_fold_takes(&module->config, operation) ||
-        quant_pipeline_is_doubling(module->task, operation)) {
+    return quant_fold_takes(&module->config, operation) &&
+           !quant_pipeline_is_doubling(module->task, operation) &&
+           arena_for(module, operation) <= ARENA_BYTES_MAX;
+}
+
+/* This rank's memory for the group and the exchange. */
+static bool make_exchange(quant_module_t *module)
+{
+    const unsigned ranks = module->stream.base.ranks;
+    const size_t bytes = quant_fold_memory_bytes(&module->config, ranks) + EXCHANGE_ALIGN_BYTES - 1;
+    lowlat_group_t *group = &module->fold.group;
+
+    *group = (lowlat_group_t){
+        .rank = module->topology.local_rank,
+        .ranks = module->topology.local_ranks,
+        .stream_bytes = SIZE_MAX,
+        .parts = calloc(module->topology.local_ranks, sizeof *group->parts),
+    };
+    module->fold.memory = malloc(bytes);
+    if (NULL == module->fold.memory || NULL == group->parts) {
         return false;
     }
-    const mca_fold_call_t call = call_of(module, operation);
-    return mca_fold_arena_least(&call, module->stream.base.ranks) <= MCA_FOLD_ARENA_BYTES;
+    const uintptr_t aligned = arc_round_up((uintptr_t) module->fold.memory, EXCHANGE_ALIGN_BYTES);
+    module->fold.exchange =
+        quant_fold_init(&module->config, group, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
+                        &module->stream.base, (void *) aligned);
+    return true;
+}
+
+/* Arenas of so many bytes, or of half of that, ..., but more than there are.  All ranks together.
+ */
+static arc_status_t share(quant_module_t *module, bool ready, size_t arena_bytes,
+                          mca_facts_t *facts)
+{
+    lowlat_group_t *group = &module->fold.group;
+    const size_t floor_bytes = NULL == facts ? group->arena_bytes : LOWLAT_MIN_ARENA_BYTES - 1;
+    const arc_status_t status =
+        mca_share_make(&module->fold.share, &module->base, &module->topology, ready, arena_bytes,
+                       floor_bytes, facts);
+
+    module->fold.asked_bytes = arena_bytes;
+    if (ARC_OK == status) {
+        group->segment = module->fold.share.segment;
+        group->arena_bytes = module->fold.share.arena_bytes;
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s, %zu bytes a rank",
+                       NULL == facts ? "memory of the nodes grows"
+                                     : "adds up on each node, in shared memory",
+                       lowlat_segment_bytes(group->arena_bytes));
+    }
+    return status;
 }
 
 int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation)
 {
-    bool folds = false;
+    mca_facts_t facts = {0};
 
     if (module->fold.looked || !takes(module, operation)) {
         return MPI_SUCCESS;
     }
-    const mca_fold_call_t call = call_of(module, operation);
     const arc_float_env_t of_program = arc_float_env_enter();
-    const int status = look_below(module, &call);
+    const arc_status_t status =
+        share(module, make_exchange(module), arena_for(module, operation), &facts);
+    module->fold.wait = module->wait;
+    module->fold.wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
+    if (ARC_UNSUPPORTED == status) {
+        coll_quant_fold_release(module);
+    }
+    module->fold.looked = true;
     arc_float_env_leave(of_program);
-    return MPI_SUCCESS == status ? coll_quant_fold_check(module, operation, &folds) : status;
+    return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : MPI_SUCCESS;
 }
 
 int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds)
 {
-    arc_module_t *below = module->fold.below;
+    const lowlat_group_t *group = &module->fold.group;
+    size_t best = 0;
 
     *folds = false;
-    if (NULL == below || !takes(module, operation)) {
+    if (NULL == module->fold.share.own || !takes(module, operation)) {
         return MPI_SUCCESS;
     }
-    const mca_fold_call_t call = call_of(module, operation);
-    below->form = module->base.form;
-    const arc_status_t status = below->component->fold->admit(below, &call);
-    if (ARC_OK != status && ARC_UNSUPPORTED != status) {
-        return arc_module_break(&module->base, status, " where coll_lowlat adds up on the nodes");
+    const size_t arena_bytes = arena_for(module, operation);
+    /* What was not granted is not asked for again. */
+    if (arena_bytes > module->fold.asked_bytes && arena_bytes > group->arena_bytes) {
+        const arc_float_env_t of_program = arc_float_env_enter();
+        (void) share(module, true, arena_bytes, NULL); /* without more it is slower */
+        arc_float_env_leave(of_program);
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
     }
-    *folds = ARC_OK == status;
+    *folds = quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, &best) <=
+             group->arena_bytes;
     return MPI_SUCCESS;
 }
 
-static int fail(quant_module_t *module, arc_status_t status)
+/* Drive a task of all ranks to its end. */
+static int run(quant_module_t *module, lowlat_task_t *task)
 {
     enum { TEXT_BYTES = 256 };
-    arc_module_t *below = module->fold.below;
     char missing[TEXT_BYTES] = "";
+    const arc_status_t status = coll_quant_drive(&module->fold.wait, &task->task);
 
-    if (ARC_ERR_TIMEOUT == status) {
-        below->component->fold->describe(below, missing, sizeof missing);
+    if (ARC_OK == status) {
+        return MPI_SUCCESS;
     }
-    below->component->fold->fail(below);
+    if (ARC_ERR_TIMEOUT == status) {
+        mca_share_describe_missing(&module->topology, task, missing, sizeof missing);
+        arc_task_abort(&task->task);
+    }
     return arc_module_break(&module->base, status, missing);
 }
 
 int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operation)
 {
-    arc_module_t *below = module->fold.below;
-    const mca_fold_ops_t *ops = below->component->fold;
-    const mca_fold_call_t call = call_of(module, operation);
-    arc_wait_t wait = *below->component->wait(below);
+    const int status = run(module, quant_fold_start(module->fold.exchange, operation));
 
-    wait.spins = 0; /* the progress function moves the messages, */
-    wait.timeout_ns = module->wait.timeout_ns;
-    exchange_fold_t *exchange = quant_fold_prepare(module->fold.exchange, operation);
-    arc_status_t status = coll_quant_drive(&wait, ops->start(below, &call, exchange));
-    if (ARC_OK == status) {
-        module->bound = quant_fold_bound(module->fold.exchange);
-        status = coll_quant_drive(&wait, ops->start_largest(below, &module->bound));
-    }
-    return ARC_OK == status ? MPI_SUCCESS : fail(module, status);
+    return MPI_SUCCESS == status
+               ? run(module, quant_fold_start_bound(module->fold.exchange, &module->bound))
+               : status;
 }
 
 void coll_quant_fold_release(quant_module_t *module)
 {
-    arc_module_free(&module->base, module->fold.memory);
-    if (NULL != module->fold.below) {
-        OBJ_RELEASE(module->fold.below);
+    /* Messages may still be made of what a broken module has. */
+    if (ARC_PHASE_BROKEN != module->base.phase) {
+        mca_share_release(&module->fold.share);
+        free(module->fold.memory);
+        free(module->fold.group.parts);
     }
-    module->fold.memory = NULL;
-    module->fold.exchange = NULL;
-    module->fold.below = NULL;
-    module->fold.looked = false;
+    memset(&module->fold, 0, sizeof module->fold);
 }

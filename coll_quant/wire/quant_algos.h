@@ -9,7 +9,7 @@
 #ifndef QUANT_ALGOS_H
 #define QUANT_ALGOS_H
 
-#include "exchange_fold.h"
+#include "exchange_pipeline.h"
 #include "quant_element.h"
 #include "quant_storage.h"
 
@@ -123,7 +123,8 @@ exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks
 typedef struct quant_operation {
     const void *send;
     void *recv;
-    const exchange_parts_t *parts;    /* what is added lies there, and the result; NULL: as above */
+    /* Our parts of a sum of the node are added, and the result is there; NULL: as above. */
+    const struct lowlat_task *parts;
     const quant_element_t *element;   /* what these are; NULL: floats */
     const quant_storage_t *storage;   /* of floats: what the program has; NULL: floats */
     size_t count;                     /* elements of the vector, or of a block */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exchange_pipeline.h"
+#include "lowlat_piped.h"
 #include "quant_bound.h"
 #include "quant_coder.h"
 #include "quant_cut.h"
@@ -20,27 +21,26 @@ static size_t storage_bytes(const quant_coder_t *coder)
 
 static const void *sent_at(const quant_coder_t *coder, size_t index)
 {
-    const exchange_parts_t *parts = coder->operation.parts;
+    const lowlat_task_t *parts = coder->operation.parts;
 
     return NULL == parts ? (const uint8_t *) coder->operation.send + index * storage_bytes(coder)
-                         : parts->at(parts->context, index);
+                         : lowlat_own_at(parts, index);
 }
 
 static void *result_at(const quant_coder_t *coder, size_t index)
 {
-    const exchange_parts_t *parts = coder->operation.parts;
+    const lowlat_task_t *parts = coder->operation.parts;
 
     return NULL == parts ? (uint8_t *) coder->operation.recv + index * storage_bytes(coder)
-                         : parts->at(parts->context, index);
+                         : lowlat_own_at(parts, index);
 }
 
 /* Of elements that follow each other; there is a residual. */
 static float *residual_at(const quant_coder_t *coder, size_t index)
 {
-    const exchange_parts_t *parts = coder->operation.parts;
+    const lowlat_task_t *parts = coder->operation.parts;
 
-    return coder->operation.residual +
-           (NULL == parts ? index : parts->element(parts->context, index));
+    return coder->operation.residual + (NULL == parts ? index : lowlat_own_element(parts, index));
 }
 
 /* Numbers that are sent, as they are added; those that are widened until the next ones are. */
@@ -95,15 +95,16 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 /* How far the own part is off, which is the sum of a node. */
 static float error_of_node(const quant_coder_t *coder, const exchange_span_t *span)
 {
-    const exchange_parts_t *parts = coder->operation.parts;
+    const lowlat_task_t *parts = coder->operation.parts;
     const quant_element_t *element = coder->element;
+    const unsigned places = parts->group->ranks;
     double most = 0;
 
-    for (unsigned place = 0; place < parts->places; ++place) {
-        most += element->most(coder->config.kernels,
-                              parts->given(parts->context, place, span->begin), span->elems);
+    for (unsigned place = 0; place < places; ++place) {
+        most += element->most(coder->config.kernels, lowlat_own_given(parts, place, span->begin),
+                              span->elems);
     }
-    return quant_bound_summed(parts->places - 1, most, element->unit);
+    return quant_bound_summed(places - 1, most, element->unit);
 }
 
 /* The own part, with what it lacked in the call before; error: how far it is off. */

@@ -2,16 +2,21 @@
 #include "config.h"
 
 #include "exchange_schedule.h"
+#include "lowlat_oneshot.h"
+#include "lowlat_piped.h"
 #include "quant_coder.h"
 #include "quant_fold.h"
+#include "reduce.h"
 #include "sizes.h"
 
 struct quant_fold {
-    exchange_fold_t base; /* first: the node is handed this */
+    lowlat_task_t task;
+    lowlat_group_t *group;
+    const arc_reduce_table_t *kernels;
+    arc_reducer_t reducer; /* of the call */
+    lowlat_piped_t piped;
     quant_coder_t *coder;
-    quant_operation_t operation;
     unsigned nodes;
-    unsigned ranks; /* of all nodes */
 };
 
 /*
@@ -68,21 +73,8 @@ size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
     return begin[PARTS];
 }
 
-/* ---- a call ---- */
-
-static exchange_operation_t begin(exchange_fold_t *base, const exchange_parts_t *parts)
-{
-    quant_fold_t *fold = (quant_fold_t *) base;
-    quant_operation_t operation = fold->operation;
-
-    operation.send = NULL;
-    operation.recv = NULL;
-    operation.parts = parts;
-    operation.count = parts->count;
-    return quant_coder_start(fold->coder, &operation, fold->nodes);
-}
-
-quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream, void *memory)
+quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
+                              const arc_reduce_table_t *kernels, arc_stream_t *stream, void *memory)
 {
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
@@ -101,21 +93,20 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream
     exchange.peer = peers;
     quant_coder_t *coder = quant_coder_init(&between, own.node, base + at[PART_CODER]);
     *fold = (quant_fold_t){
-        .base =
-            {
-                .exchange = exchange_pipeline_init(&exchange, own.node, stream, &coder->base,
-                                                   base + at[PART_EXCHANGE]),
-                .row_elems = QUANT_LANES,
-                .begin = begin,
-            },
+        .group = group,
+        .kernels = kernels,
+        .piped.exchange = exchange_pipeline_init(&exchange, own.node, stream, &coder->base,
+                                                 base + at[PART_EXCHANGE]),
         .coder = coder,
         .nodes = shape.nodes,
-        .ranks = stream->ranks,
     };
     return fold;
 }
 
-size_t quant_fold_message_elems(const quant_config_t *config, unsigned ranks, size_t count)
+/* ---- a call ---- */
+
+/* Numbers of a message, as it is best, of a vector of `count` elements on `ranks` ranks. */
+static size_t message_elems(const quant_config_t *config, unsigned ranks, size_t count)
 {
     const size_t share = arc_divide_up(count, (size_t) ranks * MESSAGES);
     const size_t elems =
@@ -125,15 +116,59 @@ size_t quant_fold_message_elems(const quant_config_t *config, unsigned ranks, si
                    config->segment_elems);
 }
 
-exchange_fold_t *quant_fold_prepare(quant_fold_t *fold, const quant_operation_t *operation)
+size_t quant_fold_arena_bytes(const quant_config_t *config, unsigned ranks,
+                              const quant_operation_t *operation, size_t *best)
 {
-    fold->operation = *operation;
-    fold->base.message_elems =
-        quant_fold_message_elems(&fold->coder->config, fold->ranks, operation->count);
-    return &fold->base;
+    enum { SLOTS = LOWLAT_MIN_SLOTS + 1 }; /* one for late ranks */
+    const size_t number_bytes = operation->element->bytes;
+    const size_t chunk_elems = message_elems(config, ranks, operation->count) * ranks;
+
+    *best = SLOTS * arc_min(operation->count, chunk_elems) * number_bytes;
+    return LOWLAT_MIN_SLOTS * quant_tile_elems(config->block_rows) * ranks * number_bytes;
 }
 
-float quant_fold_bound(const quant_fold_t *fold)
+/* What is added on the node. */
+static lowlat_task_t *set_task(quant_fold_t *fold, arc_op_t op, arc_type_t type, const void *in,
+                               void *out, size_t count)
 {
-    return fold->coder->bound;
+    (void) arc_reduce_make(fold->kernels, op, type, &fold->reducer);
+    fold->task = (lowlat_task_t){
+        .group = fold->group,
+        .reducer = &fold->reducer,
+        .in = in,
+        .out = out,
+        .count = count,
+        .span_bytes = arc_reducer_span_bytes(&fold->reducer, count),
+    };
+    return &fold->task;
+}
+
+lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation)
+{
+    const unsigned owners = fold->group->ranks;
+    const unsigned ranks = owners * fold->nodes;
+    const arc_type_t type = &quant_doubles == operation->element ? ARC_TYPE_DOUBLE : ARC_TYPE_FLOAT;
+    lowlat_task_t *task =
+        set_task(fold, ARC_OP_SUM, type, operation->send, operation->recv, operation->count);
+    quant_operation_t own = *operation;
+
+    lowlat_piped_begin(task, &fold->piped,
+                       message_elems(&fold->coder->config, ranks, operation->count) * ranks *
+                           fold->reducer.stride_bytes,
+                       owners, QUANT_LANES);
+    own.send = NULL;
+    own.recv = NULL;
+    own.parts = task;
+    own.count = lowlat_own_elems(task);
+    lowlat_piped_start(task, quant_coder_start(fold->coder, &own, fold->nodes));
+    return task;
+}
+
+lowlat_task_t *quant_fold_start_bound(quant_fold_t *fold, float *bound)
+{
+    lowlat_task_t *task = set_task(fold, ARC_OP_MAX, ARC_TYPE_FLOAT, bound, bound, 1);
+
+    *bound = fold->coder->bound;
+    lowlat_oneshot_start(task);
+    return task;
 }

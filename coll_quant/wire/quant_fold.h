@@ -1,7 +1,8 @@
 /*
- * hierarchical where the ranks of a node add up in shared memory (exchange_fold.h): rank i of every
- * node exchanges its part of the node's sum with rank i of the others.  Messages between nodes
- * are those of quant_pipeline.h, fewer and longer; on the node there are none.
+ * hierarchical where the ranks of a node add up in shared memory: the phases of lowlat_piped.h with
+ * an exchange of quantized numbers.  Rank i of every node exchanges its part of the node's sum with
+ * rank i of the others.  Messages between nodes are those of quant_pipeline.h, fewer and longer; on
+ * the node there are none.
  *
  * Not for what else a call may have: 16-bit floats, limits of the error of elements, stages,
  * minishards or microshards.
@@ -11,7 +12,9 @@
 #ifndef QUANT_FOLD_H
 #define QUANT_FOLD_H
 
+#include "lowlat.h"
 #include "quant_algos.h"
+#include "reduce_table.h"
 #include "stream.h"
 
 typedef struct quant_fold quant_fold_t;
@@ -23,22 +26,29 @@ bool quant_fold_takes(const quant_config_t *config, const quant_operation_t *ope
 size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks);
 
 /*
- * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above says for
- * the ranks of `stream`; what config points to, the stream and the memory outlive the fold, which
- * is part of the memory.
+ * For the ranks of a node, `group`, who add up with `kernels`.  `memory` is aligned to
+ * EXCHANGE_ALIGN_BYTES and has as many bytes as the function above says for the ranks of `stream`;
+ * what config points to, the group, the stream and the memory outlive the fold, which is part of
+ * the memory.
  */
-quant_fold_t *quant_fold_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
-
-/* Numbers of a message, as it is best, of a vector of `count` elements on `ranks` ranks. */
-size_t quant_fold_message_elems(const quant_config_t *config, unsigned ranks, size_t count);
-
-/* The exchange of a call: of `operation`, without what it says of memory. */
-exchange_fold_t *quant_fold_prepare(quant_fold_t *fold, const quant_operation_t *operation);
+quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
+                              const arc_reduce_table_t *kernels, arc_stream_t *stream,
+                              void *memory);
 
 /*
- * After a call: no element of our parts is farther from the exact sum than this, unless it is
- * infinity, which says nothing.
+ * Bytes of arenas for an operation on `ranks` ranks: without how many it is not served, and *best.
+ * Chunks have a message for each rank, as long as is best or of one tile.
  */
-float quant_fold_bound(const quant_fold_t *fold);
+size_t quant_fold_arena_bytes(const quant_config_t *config, unsigned ranks,
+                              const quant_operation_t *operation, size_t *best);
+
+/* Begin a call, on all ranks: a task, to be driven to its end. */
+lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation);
+
+/*
+ * After that, likewise: *bound, which no element of the result is farther from the exact sum than,
+ * unless it is infinity, which says nothing.
+ */
+lowlat_task_t *quant_fold_start_bound(quant_fold_t *fold, float *bound);
 
 #endif

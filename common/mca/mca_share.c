@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "cores.h"
+#include "lowlat_memory.h"
 #include "mca_agreement.h"
 #include "mca_budget.h"
 #include "mca_gather.h"
@@ -246,4 +247,28 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
         mca_pool_trim();
     }
     return status;
+}
+
+void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_task_t *task,
+                                char *text, size_t text_bytes)
+{
+    size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
+    const char *separator = " ";
+    bool absent = false;
+
+    for (unsigned i = 0; i < topology->local_ranks; ++i) {
+        absent = absent || lowlat_is_absent(task, i);
+    }
+    const unsigned node = arc_task_awaits(&task->task);
+    if (!absent && node < topology->nodes) {
+        (void) snprintf(text + used, text_bytes - used, " %u", topology->peers[node]);
+        return;
+    }
+    for (unsigned i = 0; i < topology->local_ranks && used < text_bytes; ++i) {
+        if (absent ? lowlat_is_absent(task, i) : task->task.ops->waits_for(&task->task, i)) {
+            used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator,
+                                      topology->members[i]);
+            separator = ", ";
+        }
+    }
 }

@@ -55,4 +55,12 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
  */
 void mca_share_release(mca_share_t *share);
 
+/*
+ * "; waiting for rank 3, 5": those of the node that have not made the call of `task`; if all have,
+ * the one on another node that a message is awaited from; if there is none, those of the node that
+ * are stuck in the call.
+ */
+void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_task_t *task,
+                                char *text, size_t text_bytes);
+
 #endif

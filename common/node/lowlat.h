@@ -69,6 +69,7 @@ enum {
     LOWLAT_MAX_SLOTS = 8,           /* more would only take more of the caches */
     LOWLAT_MIN_ARENA_BYTES = 32768, /* what a communicator begins with */
     LOWLAT_MAX_ELEMENT_BYTES = 4096,
+    LOWLAT_YIELDS = 3, /* where cores are shared: polls that only yield, for each other one */
 };
 
 _Static_assert(LOWLAT_MAX_ELEMENT_BYTES *LOWLAT_MIN_SLOTS <= LOWLAT_MIN_ARENA_BYTES,

@@ -9,13 +9,10 @@
 #include <cmocka.h>
 
 #include "fold_job.h"
-#include "lowlat_memory.h"
-#include "lowlat_oneshot.h"
-#include "lowlat_select.h"
 #include "reduce.h"
 
 enum {
-    CHUNK_BYTES = 1024, /* of coll_lowlat's own sums */
+    CHUNK_BYTES = 1024, /* of coll_lowlat's sums, which nobody makes */
     STEPS_PER_CALL_AND_RANK = 200000,
 };
 
@@ -26,7 +23,6 @@ static call_t draw_call(test_random_t *random)
     static const size_t counts[] = {1, 2, 63, 64, 65, 130, 1000, 2047, 4096, 5000, FOLD_COUNT_MAX};
 
     return (call_t){
-        .exact = 0 == test_random_below(random, 4),
         .in_place = 0 == test_random_below(random, 2),
         .count = counts[test_random_below(random, sizeof counts / sizeof counts[0])],
         .seed = test_random_bits(random),
@@ -63,38 +59,24 @@ double fold_job_input(const fold_job_t *job, const call_t *call, unsigned rank, 
     test_random_t random = test_random_of(call->seed + i, rank + 1);
     const uint64_t bits = test_random_bits(&random);
 
-    if (!call->exact && job->variant->cancels) {
+    if (job->variant->cancels) {
         return cancelling(job, rank, i);
     }
-    if (!call->exact && job->variant->rounds) {
+    if (job->variant->rounds) {
         return rounding(job, rank);
     }
     const double size = job->variant->tensors ? fold_job_tensor(i) : 1;
-    return call->exact || job->variant->integers ? (double) (bits % 1000) - 500
-                                                 : (double) (int64_t) bits * 0x1p-63 * size;
+    return job->variant->integers ? (double) (bits % 1000) - 500
+                                  : (double) (int64_t) bits * 0x1p-63 * size;
 }
 
-static size_t number_bytes(const member_t *member, const call_t *call)
+static void put_number(void *numbers, size_t i, double value, bool doubles)
 {
-    return call->exact ? sizeof(int32_t) : member->element->bytes;
-}
-
-static void put_number(void *numbers, size_t i, double value, bool exact, bool doubles)
-{
-    if (exact) {
-        ((int32_t *) numbers)[i] = (int32_t) value;
-    } else if (doubles) {
+    if (doubles) {
         ((double *) numbers)[i] = value;
     } else {
         ((float *) numbers)[i] = (float) value;
     }
-}
-
-static double get_number(const void *numbers, size_t i, bool exact, bool doubles)
-{
-    return exact     ? ((const int32_t *) numbers)[i]
-           : doubles ? ((const double *) numbers)[i]
-                     : (double) ((const float *) numbers)[i];
 }
 
 /* The configuration of all ranks. */
@@ -128,8 +110,9 @@ static void make_member(fold_job_t *job, unsigned rank)
     assert_true(quant_fold_takes(&member->config, &whole));
     member->memory =
         test_buffer_new(quant_fold_memory_bytes(&member->config, job->nodes->ranks), 0);
-    member->fold = quant_fold_init(&member->config, sim_network_stream(job->network, rank),
-                                   member->memory.data);
+    member->fold =
+        quant_fold_init(&member->config, &member->actor->group, arc_reduce_table(ARC_ISA_SCALAR),
+                        sim_network_stream(job->network, rank), member->memory.data);
     member->residual = member->config.feedback ? calloc(FOLD_COUNT_MAX, sizeof(float)) : NULL;
 }
 
@@ -175,84 +158,39 @@ void fold_job_free(fold_job_t *job)
     free(job);
 }
 
-static void start_task(member_t *member, const void *in, void *out, size_t count,
-                       arc_reducer_t reducer)
-{
-    lowlat_task_t *task = &member->actor->task;
-
-    /* On the stack of a call there is anything. */
-    memset(task, TEST_POISON, sizeof *task);
-    member->reducer = reducer;
-    task->group = &member->actor->group;
-    task->reducer = &member->reducer;
-    task->in = in;
-    task->out = out;
-    task->count = count;
-    task->span_bytes = arc_reducer_span_bytes(&member->reducer, count);
-    task->leader_bytes = task->group->net->leader_bytes;
-    task->widened = NULL;
-    sim_memory_turn(member->actor->memory, &member->actor->group);
-}
-
-static arc_reducer_t reducer_of(arc_op_t op, arc_type_t type, size_t bytes)
-{
-    const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
-
-    return (arc_reducer_t){table->reduce[op][type], NULL, bytes, bytes, false};
-}
-
 static void start_call(fold_job_t *job, member_t *member)
 {
     const call_t *call = &job->calls[member->call];
-    const size_t bytes = number_bytes(member, call);
-    const bool doubles = member->config.doubles;
+    const size_t bytes = member->element->bytes;
 
     member->in = test_buffer_new(call->count * bytes, bytes);
     member->out = test_buffer_new(call->count * bytes, bytes);
     test_buffer_poison(&member->out);
     for (size_t i = 0; i < call->count; ++i) {
         const double x = fold_job_input(job, call, member->actor->rank, i);
-        put_number(member->in.data, i, x, call->exact, doubles);
+        put_number(member->in.data, i, x, member->config.doubles);
     }
     if (call->in_place) {
         memcpy(member->out.data, member->in.data, call->count * bytes);
     }
-    const void *in = call->in_place ? member->out.data : member->in.data;
-    const arc_type_t type = call->exact ? ARC_TYPE_INT32
-                            : doubles   ? ARC_TYPE_DOUBLE
-                                        : ARC_TYPE_FLOAT;
-    start_task(member, in, member->out.data, call->count, reducer_of(ARC_OP_SUM, type, bytes));
-    member->state = ADDING;
-    if (call->exact) {
-        lowlat_algorithms[call->count % 2 ? LOWLAT_ALGORITHM_DOUBLING : LOWLAT_ALGORITHM_DIRECT]
-            .start(&member->actor->task);
-        return;
-    }
     const quant_operation_t operation = {
+        .send = call->in_place ? member->out.data : member->in.data,
+        .recv = member->out.data,
         .element = member->element,
         .count = call->count,
         .collective = EXCHANGE_ALLREDUCE,
         .sequence = (uint32_t) member->call,
         .residual = member->residual,
     };
-    member->exact_pipe = member->actor->group.net->pipe;
-    lowlat_fold_start(&member->actor->task, &member->pipe,
-                      quant_fold_prepare(member->fold, &operation));
-}
-
-void fold_job_put_back(member_t *member)
-{
-    member->actor->group.net->pipe = member->exact_pipe;
+    sim_memory_turn(member->actor->memory, &member->actor->group);
+    member->task = quant_fold_start(member->fold, &operation);
+    member->state = ADDING;
 }
 
 /* The sum is there: now what it may be off. */
 static void start_bound(member_t *member)
 {
-    fold_job_put_back(member);
-    member->bound = quant_fold_bound(member->fold);
-    start_task(member, &member->bound, &member->bound, 1,
-               reducer_of(ARC_OP_MAX, ARC_TYPE_FLOAT, sizeof(float)));
-    lowlat_oneshot_start(&member->actor->task);
+    member->task = quant_fold_start_bound(member->fold, &member->bound);
     member->state = BOUNDING;
 }
 
@@ -260,7 +198,7 @@ static void start_bound(member_t *member)
 static void end_call(fold_job_t *job, member_t *member)
 {
     const call_t *call = &job->calls[member->call];
-    const size_t bytes = call->count * number_bytes(member, call);
+    const size_t bytes = call->count * member->element->bytes;
 
     assert_true(test_buffer_intact(&member->out) && test_buffer_intact(&member->in));
     if (0 == job->done[member->call]++) {
@@ -268,9 +206,7 @@ static void end_call(fold_job_t *job, member_t *member)
         memcpy(job->result[member->call].data, member->out.data, bytes);
     }
     assert_memory_equal(job->result[member->call].data, member->out.data, bytes);
-    if (!call->exact) {
-        job->told[member->call] = fmax(job->told[member->call], (double) member->bound);
-    }
+    job->told[member->call] = fmax(job->told[member->call], (double) member->bound);
     test_buffer_free(&member->in);
     test_buffer_free(&member->out);
     member->state = IDLE;
@@ -283,11 +219,12 @@ arc_status_t fold_job_move(fold_job_t *job, member_t *member)
     if (IDLE == member->state) {
         start_call(job, member);
     }
-    const arc_status_t status = actor_progress(member->actor);
+    sim_memory_turn(member->actor->memory, &member->actor->group);
+    const arc_status_t status = member->task->task.ops->progress(&member->task->task);
     if (ARC_OK != status) {
         return status;
     }
-    if (ADDING == member->state && !job->calls[member->call].exact) {
+    if (ADDING == member->state) {
         start_bound(member);
     } else {
         end_call(job, member);
@@ -321,5 +258,8 @@ bool fold_job_run(fold_job_t *job, test_random_t *random)
 
 double fold_job_result(const fold_job_t *job, size_t call, size_t i)
 {
-    return get_number(job->result[call].data, i, job->calls[call].exact, job->variant->doubles);
+    const void *numbers = job->result[call].data;
+
+    return job->variant->doubles ? ((const double *) numbers)[i]
+                                 : (double) ((const float *) numbers)[i];
 }

@@ -1,13 +1,12 @@
 /*
  * Ranks of simulated nodes that make quantized sums whose parts on the nodes are added up in shared
- * memory (quant_fold.h), in turn with exact sums of coll_lowlat in the same memory.
+ * memory (quant_fold.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef FOLD_JOB_H
 #define FOLD_JOB_H
 
-#include "lowlat_pipe.h"
 #include "nodes_job.h"
 #include "quant_fold.h"
 #include "quant_job.h"
@@ -35,7 +34,6 @@ typedef struct variant {
 
 /* Of a job, the same on all ranks. */
 typedef struct call {
-    bool exact; /* of coll_lowlat */
     bool in_place;
     size_t count;
     uint64_t seed;
@@ -48,8 +46,7 @@ typedef struct member {
     quant_config_t config;
     const quant_element_t *element;
     quant_fold_t *fold;
-    lowlat_pipe_t pipe;
-    struct lowlat_pipe *exact_pipe; /* of sums in between, while a quantized one has its own */
+    lowlat_task_t *task; /* of the fold */
     test_buffer_t memory;
     test_buffer_t in;
     test_buffer_t out;
@@ -57,7 +54,6 @@ typedef struct member {
     float bound;
     size_t call; /* the one under way, or the next */
     enum { IDLE, ADDING, BOUNDING } state;
-    arc_reducer_t reducer;
 } member_t;
 
 typedef struct fold_job {
@@ -86,9 +82,6 @@ double fold_job_result(const fold_job_t *job, size_t call, size_t i);
 
 /* Let something happen in memory and network. */
 void fold_job_happen(fold_job_t *job);
-
-/* After a quantized sum: its pipe back to the exact ones. */
-void fold_job_put_back(member_t *member);
 
 /* One call of progress of a rank that has calls left; an error, or ARC_IN_PROGRESS. */
 arc_status_t fold_job_move(fold_job_t *job, member_t *member) __attribute__((warn_unused_result));

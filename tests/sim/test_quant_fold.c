@@ -1,7 +1,6 @@
 /*
  * hierarchical where the ranks of a node add up in shared memory (quant_fold.h): on simulated
- * memory and network, in turn with exact sums of coll_lowlat in the same memory, under random
- * schedules.
+ * memory and network, under random schedules.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -82,7 +81,7 @@ static void check_result(const fold_job_t *job, size_t number)
 {
     const call_t *call = &job->calls[number];
     const variant_t *variant = job->variant;
-    const bool is_exact = call->exact || variant->integers || variant->cancels;
+    const bool is_exact = variant->integers || variant->cancels;
     const double ranks = job->nodes->ranks;
     double worst = 0;
     double worst_of_size = 0;
@@ -91,12 +90,12 @@ static void check_result(const fold_job_t *job, size_t number)
         double sum = 0;
         for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
             const double x = fold_job_input(job, call, rank, i);
-            sum += call->exact || variant->doubles ? x : (double) (float) x;
+            sum += variant->doubles ? x : (double) (float) x;
         }
         const double x = fold_job_result(job, number, i);
-        const bool sized = variant->tensors && !call->exact;
         worst = fmax(worst, fabs(x - sum));
-        worst_of_size = fmax(worst_of_size, fabs(x - sum) / (sized ? fold_job_tensor(i) : 1));
+        worst_of_size =
+            fmax(worst_of_size, fabs(x - sum) / (variant->tensors ? fold_job_tensor(i) : 1));
     }
     assert_true(is_exact ? 0 == worst : variant->feedback || worst <= job->told[number]);
     /* int8 of numbers below 1: each of the codings is off by 1/254 of a partial sum at most. */
@@ -220,11 +219,8 @@ static void give_up(fold_job_t *job, unsigned but)
     for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
         member_t *member = &job->members[rank];
         if (but != rank && ADDING == member->state) {
-            arc_task_abort(&member->actor->task.task);
-            assert_true(job->nodes->placement.nodes <= arc_task_awaits(&member->actor->task.task));
-            if (!job->calls[member->call].exact) {
-                fold_job_put_back(member);
-            }
+            arc_task_abort(&member->task->task);
+            assert_true(job->nodes->placement.nodes <= arc_task_awaits(&member->task->task));
         }
     }
     assert_int_equal(0, sim_network_outstanding(job->network));
@@ -249,7 +245,7 @@ static void names_the_node_that_is_late(void **state)
     }
     for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
         const arc_topology_t *topology = &job->nodes->topology[rank];
-        const lowlat_task_t *task = &job->members[rank].actor->task;
+        const lowlat_task_t *task = job->members[rank].task;
         if (late != rank && LATE_NODE == topology->node) {
             assert_true(lowlat_is_absent(task, job->nodes->topology[late].local_rank));
         } else if (late != rank) {

@@ -126,14 +126,14 @@ mpi_says "np=2 feedback, nonblocking: the others are passed down" \
     "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
 grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
 mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
-# The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_lowlat adds up.
+# The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_quant adds up in memory of its own.
 # (A persistent request is one vector, and not a sequence of them.)
 check_bits() {
     for how in '' nonblocking; do
         deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_quant_verbose 10 $2" carried
         mpi_judge "np=8 $1 feedback, ${how:-blocking}"
         mpi_says "np=8 $1 feedback, ${how:-blocking}: sums in shared memory" \
-            "lowlat adds up on each node, in shared memory" "$3"
+            "adds up on each node, in shared memory" "$3"
         grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
     done
     cmp -s "$mpi_scratch/bits.nonblocking" "$mpi_scratch/bits."

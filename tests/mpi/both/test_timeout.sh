@@ -141,13 +141,12 @@ for algorithm in $(mpi_algorithms quant); do
     mpi_beside mpi_in_time check_late "quant $algorithm, np=3" 3 1 \
         "$quant --mca coll_quant_algorithm $algorithm" 300000
 done
-mpi_beside mpi_in_time check_late "quant hierarchical, np=4" 4 1 "$quant --mca coll_quant_ranks_per_node 2" 300000
+mpi_beside mpi_in_time check_late "quant hierarchical, messages, np=4" 4 1 \
+    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_quant_microshards 1" 300000
 mpi_beside mpi_in_time check_far "quant hierarchical, shared memory, np=4" 4 1 \
-    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" 300000
-# The limit is that of coll_quant, also where coll_lowlat, which has none, needs more memory than for the
-# calls before, which are quantized as well.
+    "$quant --mca coll_quant_ranks_per_node 2" 300000
+# Also where more memory is needed than for the calls before, which are quantized as well.
 more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2"
-more_memory="$more_memory --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_timeout 0"
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 "$more_memory" 1000000 -b 20000
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, nonblocking, np=4" 4 1 \
     "$more_memory -x ARC_DEFERRED=nonblocking" 1000000 -b 20000

@@ -55,6 +55,11 @@ check_containers() {
     unserved "each rank in a container, late"
     mpi_start_each 60 "$plain --mca coll_lowlat_ranks_per_node 2" "$alone" "$alone" "$alone" "$alone"
     mpi_judge "each rank in a container, declared nodes"
+    quantized="unshare --ipc --pid --fork --mount-proc $(mpi_find quantized) -a hierarchical -p 2 -n 300000"
+    mpi_start_each 60 "$plain --mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2 --mca coll_quant_verbose 10" \
+        "$quantized" "$quantized" "$quantized" "$quantized"
+    mpi_judge "each rank in a container, declared nodes, quantized"
+    mpi_says "messages on the nodes instead of sums in shared memory" "adds up on each node" 0
     mpi_start_each 60 "$plain" "$origins" "$alone" "$origins"
     mpi_judge "rank 1 in a container"
     container a --ipc --pid --mount-proc && a="nsenter -t $inside --ipc --pid --mount $origins" &&

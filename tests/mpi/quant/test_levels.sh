@@ -1,7 +1,7 @@
 #!/bin/sh
 # The hierarchical algorithm of coll_quant on declared nodes: the promises of quantized.c, and those
-# of levels.c for every placement; what is said where there are no levels. Once with messages on the
-# nodes, and once with sums that coll_lowlat makes there, which it does where both see the same nodes.
+# of levels.c for every placement; what is said where there are no levels. Once with sums in shared memory
+# of the nodes, and once with messages there, which microshards have.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -10,24 +10,20 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 on="--mca coll_quant_enable 1"
 nodes="$on --mca coll_quant_ranks_per_node"
-# The same for both components.
-folded() {
-    echo "$on --mca coll_quant_ranks_per_node $1 --mca coll_lowlat_ranks_per_node $1"
-}
+messages="--mca coll_quant_microshards 1"
 for shape in "4 2" "6 2" "6 3" "8 2" "8 4"; do
     ranks=${shape% *} per_node=${shape#* }
     mpi_run "np=$ranks, $per_node per node" "$ranks" 120 "$nodes $per_node" levels -p "$per_node"
-    mpi_run "np=$ranks, $per_node per node, shared memory" "$ranks" 120 "$(folded "$per_node")" \
-        levels -p "$per_node"
+    mpi_run "np=$ranks, $per_node per node, messages" "$ranks" 120 "$nodes $per_node $messages" levels -p "$per_node"
 done
 # 5 nodes have two chains.
 mpi_run "np=10, 2 per node" 10 180 "$nodes 2" levels -p 2
-mpi_run "np=10, 2 per node, shared memory" 10 180 "$(folded 2)" levels -p 2
+mpi_run "np=10, 2 per node, messages" 10 180 "$nodes 2 $messages" levels -p 2
 
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
-    mpi_run "np=$ranks, 2 per node, short ones, shared memory" $ranks 120 \
-        "$(folded 2) --mca coll_quant_min_bytes 4 --mca coll_quant_doubling_bytes 0" levels -p 2
+    mpi_run "np=$ranks, 2 per node, short ones" $ranks 120 \
+        "$nodes 2 --mca coll_quant_min_bytes 4 --mca coll_quant_doubling_bytes 0" levels -p 2
 done
 
 # Each with another cut of the messages, some with little room for them.
@@ -39,7 +35,7 @@ while read -r how ranks per_node cut; do
     $how "np=$ranks, $per_node per node $cut" "$ranks" 120 "$nodes $per_node $cut" \
         quantized -a hierarchical -p "$per_node" -n 524288
     # shellcheck disable=SC2086
-    $how "np=$ranks, $per_node per node $cut, shared memory" "$ranks" 120 "$(folded "$per_node") $cut" \
+    $how "np=$ranks, $per_node per node $cut, messages" "$ranks" 120 "$nodes $per_node $cut $messages" \
         quantized -a hierarchical -p "$per_node" -n 524288
 done <<'END'
 mpi_run 4 2
@@ -49,39 +45,36 @@ mpi_run_small 6 3 --mca coll_quant_segment_bytes 16k
 mpi_run_small 4 2 --mca coll_quant_algorithm hierarchical --mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128
 END
 
-# sums_on_nodes LABEL LINES "MCA ARGUMENTS": of quantized vectors; so many lines say that coll_lowlat makes them.
+# sums_on_nodes LABEL "MCA ARGUMENTS": a line says that quantized vectors are added up so, whatever coll_lowlat does.
 sums_on_nodes() {
-    mpi_start 4 60 "$3 --mca coll_quant_verbose 10 --mca coll_lowlat_verbose 0" \
+    mpi_start 4 60 "$nodes 2 --mca coll_quant_verbose 10 --mca coll_lowlat_verbose 0 $2" \
         quantized -a hierarchical -p 2 -n 300000
     mpi_judge "$1"
-    mpi_says "$1: $2 line" "lowlat adds up on each node, in shared memory" "$2"
+    mpi_says "$1: a line" "adds up on each node, in shared memory" 1
 }
-sums_on_nodes "sums in shared memory" 1 "$(folded 2)"
-sums_on_nodes "sums in shared memory after the first calls" 1 "$(folded 2) --mca coll_lowlat_setup_calls 1000"
-sums_on_nodes "no coll_lowlat" 0 "$(folded 2) --mca coll_lowlat_priority -1"
-sums_on_nodes "coll_lowlat below tuned" 0 "$(folded 2) --mca coll_lowlat_priority 1"
-sums_on_nodes "coll_lowlat takes nothing between nodes" 0 "$(folded 2) --mca coll_lowlat_nodes_algorithm none"
-sums_on_nodes "coll_lowlat sees other nodes" 0 "$nodes 2 --mca coll_lowlat_ranks_per_node 1"
-sums_on_nodes "no memory for coll_lowlat" 0 "$(folded 2) --mca coll_lowlat_max_memory 64k"
-sums_on_nodes "little memory for coll_lowlat" 1 "$(folded 2) --mca coll_lowlat_max_memory 1m"
+sums_on_nodes "coll_lowlat sees other nodes" ""
+sums_on_nodes "coll_lowlat sees the same nodes" "--mca coll_lowlat_ranks_per_node 2"
+sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
+sums_on_nodes "coll_lowlat below tuned" "--mca coll_lowlat_priority 1"
 # What else a call may have; blocking or not, between calls of coll_lowlat.
+folded="$nodes 2 --mca coll_lowlat_ranks_per_node 2"
 always="--mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
 for also in verify_every=2 types=all error_feedback=1 doubling_bytes=0; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
-        "$(folded 2) $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
+        "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
 # What messages on the node remain for.
 for also in target_rel=1e-2 minishards=4 microshards=4; do
     mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
-        "$(folded 2) $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
+        "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
-mpi_start 4 60 "$(folded 2) $always --mca coll_quant_block 4096 --mca coll_quant_verbose 10 \
+mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_quant_verbose 10 \
     --mca coll_lowlat_verbose 0" levels -p 2
 cp "$mpi_scratch/err" "$mpi_scratch/said" # its errors are those of shorter blocks
-mpi_says "blocks that no chunk has room for: 0 line" "lowlat adds up on each node, in shared memory" 0
+mpi_says "blocks that no chunk has room for: 0 line" "adds up on each node, in shared memory" 0
 mpi_run "np=4, the bound that is told, shared memory" 4 60 \
-    "$(folded 2) --mca coll_quant_collectives all --mca coll_quant_format bf16" told
-mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$(folded 3) $always" \
+    "$nodes 2 --mca coll_quant_collectives all --mca coll_quant_format bf16" told
+mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$nodes 3 $always" \
     pending -o 300 -t 0.02 -l 100000
 # With a target it is taken as long as its error allows it.
 mpi_run "np=4, format for a target" 4 60 "$nodes 2 --mca coll_quant_target_nmse 1e-4" \
