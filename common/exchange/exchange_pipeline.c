@@ -5,14 +5,10 @@
 #include "exchange_pipeline_state.h"
 
 /* What arrives in a place. */
-static exchange_message_t received_at(const exchange_pipeline_t *pipe, const place_t *place,
-                                      const exchange_span_t *span)
+static exchange_message_t received_at(const exchange_pipeline_t *pipe, const place_t *place)
 {
-    const unsigned shard = pipe->round[place->round].receive_shard;
-
-    return exchange_pipeline_is_reduce(pipe, place->round)
-               ? exchange_pipeline_partial(pipe, place, shard, span)
-               : exchange_pipeline_total(pipe, place, shard, span);
+    return exchange_pipeline_message(pipe, place, pipe->round[place->round].receive_shard,
+                                     exchange_pipeline_is_reduce(pipe, place->round));
 }
 
 static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
@@ -20,8 +16,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
     while (pipe->receiving < pipe->plan.flight && pipe->start_next < pipe->end &&
            0 != pipe->free_slots) {
         const place_t place = exchange_pipeline_place(pipe, pipe->start_next);
-        const exchange_span_t span = exchange_pipeline_received(pipe, &place);
-        const exchange_message_t message = received_at(pipe, &place, &span);
+        const exchange_message_t message = received_at(pipe, &place);
         const unsigned peer = pipe->round[place.round].receive_peer;
         void *result = exchange_pipeline_total_at(pipe, &message);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
@@ -36,8 +31,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
         slot->message = into;
         pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
         ++pipe->receiving;
-        pipe->start_next =
-            exchange_pipeline_skip(pipe, pipe->start_next + 1, exchange_pipeline_received);
+        pipe->start_next = exchange_pipeline_skip(pipe, pipe->start_next + 1, false);
     }
     return ARC_OK;
 }
@@ -60,22 +54,12 @@ static ARC_MUST_CHECK arc_status_t pass_total(exchange_pipeline_t *pipe, slot_t 
 /* Is the sum that this receive completes the next message, and can it be sent now? */
 static bool can_pass_sum(const exchange_pipeline_t *pipe, const place_t *place)
 {
-    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.slots ||
-        pipe->coded == pipe->plan.flight) {
+    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.flight) {
         return false;
     }
     const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
     return exchange_pipeline_is_reduce(pipe, next.round) && next.segment == place->segment &&
            pipe->round[next.round].send_after == (int) place->round;
-}
-
-/* The slot has the sum of the subtree. */
-static ARC_MUST_CHECK arc_status_t pass_sum(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes)
-{
-    const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
-
-    exchange_pipeline_code(pipe, slot);
-    return exchange_pipeline_start_send(pipe, slot, bytes, pipe->round[place.round].send_peer);
 }
 
 /* Replace the received message of the slot by `sent`, with the sum of it and `x`; its bytes. */
@@ -129,54 +113,25 @@ static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t
         exchange_pipeline_free_slot(pipe, slot);
         return ARC_OK;
     }
-    if (round->totals) {
-        const exchange_message_t total =
-            exchange_pipeline_total(pipe, place, message->shard, &message->span);
-        return pass_total(pipe, slot, hop_in_slot(pipe, slot, message, x, &total), place, &total);
-    }
-    const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
+    const place_t at = round->totals ? *place : exchange_pipeline_place(pipe, pipe->send_next);
     const exchange_message_t sent =
-        exchange_pipeline_partial(pipe, &next, message->shard, &message->span);
-    return pass_sum(pipe, slot, hop_in_slot(pipe, slot, message, x, &sent));
+        exchange_pipeline_message(pipe, &at, message->shard, !round->totals);
+    const size_t bytes = hop_in_slot(pipe, slot, message, x, &sent);
+    return round->totals ? pass_total(pipe, slot, bytes, place, &sent)
+                         : exchange_pipeline_start_send(pipe, slot, bytes);
 }
 
 /*
- * A stage: has the own part of all that the next receive is to overwrite been sent?  In a whole
- * allreduce each stage waits for the other; exchange_pipeline.h, "Stages", has the cases.
+ * The invariant (exchange_pipeline.h): a message is acted on only when the own messages up to its
+ * place are sent.
  */
-static bool is_in_step(const exchange_pipeline_t *pipe, const exchange_round_t *round)
-{
-    const uint64_t at = pipe->receive_next;
-    const uint64_t group = at - at % ((uint64_t) pipe->rounds * pipe->window);
-    const uint64_t own_end = group + pipe->window;
-
-    switch (pipe->operation.collective) {
-    case EXCHANGE_REDUCE_SCATTER:
-        if (round->totals && pipe->operation.in_place) {
-            return pipe->send_next > at;
-        }
-        return !round->opens || round->totals || pipe->send_next >= group;
-    case EXCHANGE_ALLGATHER:
-        return 0 == round->forwards || pipe->send_next > at || pipe->send_next >= own_end;
-    default:
-        return true;
-    }
-}
-
-/* Is there room for what the next receive makes? */
 static bool can_act(const exchange_pipeline_t *pipe)
 {
-    const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
-    const exchange_round_t *round = &pipe->round[place.round];
-    const bool keeps =
-        0 != round->forwards && EXCHANGE_REDUCE_SCATTER != pipe->operation.collective;
-
-    return place.segment < pipe->available &&
-           (!round->opens || round->totals || 0 != pipe->free_sums) &&
-           (!keeps || pipe->kept < pipe->plan.kept) && is_in_step(pipe, round);
+    return pipe->send_next > pipe->receive_next &&
+           exchange_pipeline_place(pipe, pipe->receive_next).segment < pipe->available;
 }
 
-/* ARC_IN_PROGRESS: nothing has arrived, or there is no room for what it makes. */
+/* ARC_IN_PROGRESS: nothing has arrived, or it is not yet its turn. */
 static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
 {
     if (0 == pipe->receiving || !can_act(pipe)) {
@@ -197,15 +152,13 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
         return status;
     }
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
-    const exchange_span_t span = exchange_pipeline_received(pipe, &place);
-    const exchange_message_t message = received_at(pipe, &place, &span);
+    const exchange_message_t message = received_at(pipe, &place);
     status = pipe->coder->ops->check(pipe->coder, &message, slot->message, bytes);
     if (ARC_OK != status) {
         exchange_pipeline_free_slot(pipe, slot);
         return status;
     }
-    pipe->receive_next =
-        exchange_pipeline_skip(pipe, pipe->receive_next + 1, exchange_pipeline_received);
+    pipe->receive_next = exchange_pipeline_skip(pipe, pipe->receive_next + 1, false);
     return message.partial ? add_partial(pipe, slot, &place, &message)
                            : pass_total(pipe, slot, bytes, &place, &message);
 }
@@ -232,9 +185,10 @@ static void give_up(arc_task_t *task)
 {
     exchange_pipeline_t *pipe = (exchange_pipeline_t *) task;
 
-    for (; 0 != pipe->sendings; --pipe->sendings) {
-        pipe->stream->ops->abort(pipe->stream, &pipe->sending_at[pipe->sendings - 1]->request);
+    for (unsigned i = 0; i < pipe->plan.flight; ++i) {
+        arc_stream_abort(pipe->stream, &pipe->sending[i].request);
     }
+    pipe->sendings = 0;
     for (; 0 != pipe->receiving; --pipe->receiving) {
         slot_t *slot = pipe->receiving_at[pipe->receiving_head];
         pipe->stream->ops->abort(pipe->stream, &slot->receive);
@@ -270,8 +224,8 @@ static bool waits_for(const arc_task_t *task, unsigned rank)
         return rank ==
                pipe->round[exchange_pipeline_place(pipe, pipe->receive_next).round].receive_peer;
     }
-    for (unsigned i = 0; i < pipe->sendings; ++i) {
-        if (rank == pipe->sending_at[i]->peer) {
+    for (unsigned i = 0; i < pipe->plan.flight; ++i) {
+        if (NULL != pipe->sending[i].slot && rank == pipe->sending[i].peer) {
             return true;
         }
     }

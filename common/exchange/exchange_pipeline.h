@@ -7,48 +7,46 @@
  * all rounds of the schedule, then the next W.  Message (group, round, j) carries
  * segment group * W + j of that round's shard; the order of messages is
  * lexicographic, on every link and on every rank; empty segments are left out.
- * A rank has two cursors that move through this order independently:
+ * A rank has two cursors that move through this order:
  *
+ *   send      as soon as the receive cursor has passed all that goes into a
+ *             message: encode the sum or the own part, or send kept bytes
  *   receive   in the first half of the rounds, decode and add to the sum of that
  *             segment, which starts with the own part; the root encodes the total
  *             and stores it.  In the second half, store the total; keep the bytes as
  *             long as they are to be forwarded
- *   send      as soon as its receive cursor has passed all that goes into a
- *             message: encode the sum or the own part, or send kept bytes
  *
  * All ranks store the same bytes of a total, the root too: equal results.  The
  * additions follow the schedule, never arrival: equal results in every run, for
  * every depth.  Partial sums are never stored as results.
  *
- * Buffers.  Slots of one message each, in one of four states:
+ * The invariant.  A rank acts on a received message only after it has sent its own messages up to
+ * the same place in the order (can_act()).  What it has open then, sums to send and totals to
+ * forward, is what the tree has open there (exchange_tree.h): of each of the W segments no more
+ * than L, the most open vertices of the tree, or of the two.  So no more than H = W L sums are
+ * open at a time, and totals; both are asserted.
  *
- *   free --> receiving (at most A) --> free, sending, or kept (at most H)
- *        \-> sending   (at most A) --> free             kept --> free
+ * Buffers.  H sums, and slots of one message each, in one of four states, at most A of them
+ * receiving; at most A messages are being sent.  With D the depth of the configuration,
  *
- * H sums of one segment, and one spare message.  A total, or a sum that is the next message and
- * can be sent now, is not kept as a sum: it goes from the received message to the spare one, which
- * changes places with that of the slot.  With L the most open vertices of the tree,
- * or of the two (exchange_tree.h), and D the depth of the configuration,
+ *   W = (D - 1)/2/L but at least 1,   A = D/2,   H + A + 1 slots
  *
- *   W = (D - 1)/2/L but at least 1,   A = D/2,   H = W L,   H + A + 1 slots.
+ *   free --> receiving --> free, sending, or kept until the last forward is sent
+ *        \-> sending   --> free
  *
- * A message is received or sent at most A times at a time; kept bytes go to at
- * most H + A + 1 peers at a time.
+ * One more message is spare: a total, or a sum that is the next message and can be sent now, is
+ * not kept as a sum.  It goes from the received message to the spare one, which changes places with
+ * that of the slot.
  *
- * No deadlock, even if a send ends only when its receive is started.  Assume
- * nothing moves but some message is not delivered; take the first such, m, in
- * the order above.  Everything before m has been delivered.
- *   1. Every rank acts on all it has received before m.  Acting needs room only to
- *      keep a total or to open a sum.  What is kept or open when a rank acts on x
- *      before m belongs to a message not yet sent, or not yet delivered, so to one
- *      from m on, after x: it is open at x in the sense of exchange_tree.h for one of W
- *      segments, at most W L with the new one.
- *   2. The sender has m ready, by 1 and because a schedule sends only what earlier
- *      rounds completed.  It sends in order, so none of its sends is under way.  If m
- *      has to be encoded a slot is free: at most A receive, H are kept.
- *   3. The receiver has acted on all before m.  If it has receives started, m is the
- *      oldest; if not, at most A slots send and H are kept: it starts one.
- * So m is sent and received: contradiction.  The stacks of slots and sums assert() these bounds.
+ * No deadlock, even if a send ends only when its receive is started.  Assume nothing moves but some
+ * message is not delivered; take the first such, m, in the order above.  All before m are
+ * delivered, so the invariant lets every rank act on all that it got before m.  Hence
+ *   1. the sender has m ready, because a schedule sends only what earlier rounds completed.  None
+ *      of its sends is under way, for it sends in order.  If m has to be encoded a slot is free: at
+ *      most A receive, H are kept;
+ *   2. if the receiver has receives started m is the oldest; if not a slot is free for it: at most
+ *      A send, H are kept.
+ * So m is sent and received: contradiction.
  *
  * Chunks (exchange_layout.h).  A segment whose own part is not yet available waits for it
  * (exchange_pipeline_allow()).  The proof holds if all segments of a window can be available before
@@ -57,28 +55,14 @@
  * Stages.  A reduce-scatter is the first half of the rounds, an allgather the second, on
  * blocks (exchange_layout.h), with the same buffers.  The owner stores its sum as it is,
  * without coding it; in an allgather it encodes its own block as the total when that is
- * the next message, stores it, and keeps it.  In an allreduce a rank gets to the
- * next group only by totals into which its own sums went; of a stage that is not so, so the
- * receive cursor waits for the send cursor (is_in_step()):
- *
- *   to open a sum     until all sends of the groups before are started: their sums may
- *                     be in the same place
- *   to keep a total   until the own totals of the group that come before it are sent, and
- *                     with them all sends of the groups before: kept totals of others
- *                     must not take the room of the own ones
- *
- * The proof holds.  When a rank acts on x before m, all messages up to x are delivered:
- * the send cursor is behind x, nothing above waits, and as the send cursor cannot pass a
- * forward of x, no total of a later group is kept.  And when m is an own total, what is kept
- * was opened before m, by the second rule: less than H.
+ * the next message, stores it, and keeps it.
  *
  * In place.  A rank stores a segment of the result only with the total of it, and a total
  * exists only after every rank has sent, or as its root added, its own part of that very
  * segment: the own part has been read.  A reduce-scatter in place stores the sum of the own
  * block at the beginning of the vector, which is block 0 of what is to be sent.  The sum of
  * segment k of the own block is complete in the last round, at x; the own part of segment k of
- * block 0 went into a sum at a receive before x, or goes out by a send up to x: the receive
- * waits for that.  Again nothing before m waits.
+ * block 0 went into a sum at a receive before x, or went out, by the invariant, by a send up to x.
  *
  * Cost for n elements of b bytes on the wire, N ranks, tree of height h: 2 h alpha
  * + 2 (N - 1)/N n b beta + n gamma, gamma the time to decode, add and encode an element.

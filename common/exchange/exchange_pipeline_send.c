@@ -15,52 +15,29 @@ place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index)
     };
 }
 
-exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place)
-{
-    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].send_shard,
-                                   place->segment);
-}
-
-exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place)
-{
-    return exchange_layout_segment(&pipe->layout, pipe->round[place->round].receive_shard,
-                                   place->segment);
-}
-
-uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
-                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
-                                                           const place_t *))
+uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index, bool sent)
 {
     for (; index < pipe->end; ++index) {
-        place_t place = exchange_pipeline_place(pipe, index);
-        if (0 != span_at(pipe, &place).elems) {
+        const place_t place = exchange_pipeline_place(pipe, index);
+        const exchange_round_t *round = &pipe->round[place.round];
+        const unsigned shard = sent ? round->send_shard : round->receive_shard;
+        if (0 != exchange_layout_segment(&pipe->layout, shard, place.segment).elems) {
             break;
         }
     }
     return index;
 }
 
-exchange_message_t exchange_pipeline_partial(const exchange_pipeline_t *pipe, const place_t *place,
-                                             unsigned shard, const exchange_span_t *span)
+exchange_message_t exchange_pipeline_message(const exchange_pipeline_t *pipe, const place_t *place,
+                                             unsigned shard, bool partial)
 {
     return (exchange_message_t){
-        .partial = true,
-        .inside = pipe->round[place->round].inside,
-        .round = place->round,
+        .partial = partial,
+        .inside = partial && pipe->round[place->round].inside,
+        .round = partial ? place->round : pipe->plan.rounds,
         .shard = shard,
         .segment = place->segment,
-        .span = *span,
-    };
-}
-
-exchange_message_t exchange_pipeline_total(const exchange_pipeline_t *pipe, const place_t *place,
-                                           unsigned shard, const exchange_span_t *span)
-{
-    return (exchange_message_t){
-        .round = pipe->plan.rounds,
-        .shard = shard,
-        .segment = place->segment,
-        .span = *span,
+        .span = exchange_layout_segment(&pipe->layout, shard, place->segment),
     };
 }
 
@@ -68,7 +45,6 @@ void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot)
 {
     assert(slot->users > 0);
     if (0 == --slot->users) {
-        *(slot->kept ? &pipe->kept : &pipe->coded) -= 1;
         exchange_pipeline_free_slot(pipe, slot);
     }
 }
@@ -76,54 +52,56 @@ void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot)
 void exchange_pipeline_keep(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
                             unsigned forwards, cell_t *cell)
 {
-    slot->kept = true;
     slot->bytes = bytes;
     slot->users = forwards + 1;
-    ++pipe->kept;
+    slot->forwards = forwards;
+    pipe->kept += 0 != forwards;
+    assert(pipe->kept <= pipe->plan.kept);
     cell->kept = slot;
-}
-
-void exchange_pipeline_code(exchange_pipeline_t *pipe, slot_t *slot)
-{
-    assert(pipe->coded < pipe->plan.flight);
-    slot->kept = false;
-    slot->users = 1;
-    ++pipe->coded;
 }
 
 arc_status_t exchange_pipeline_reap_sends(exchange_pipeline_t *pipe)
 {
-    for (unsigned i = 0; i < pipe->sendings;) {
-        sending_t *sending = pipe->sending_at[i];
+    for (unsigned i = 0; i < pipe->plan.flight; ++i) {
+        sending_t *sending = &pipe->sending[i];
+        if (NULL == sending->slot) {
+            continue;
+        }
         arc_status_t status = pipe->stream->ops->test(pipe->stream, &sending->request);
         if (ARC_IN_PROGRESS == status) {
-            ++i;
             continue;
         }
         if (ARC_OK != status) {
             return status;
         }
         exchange_pipeline_release(pipe, sending->slot);
-        pipe->sending_at[i] = pipe->sending_at[--pipe->sendings];
-        pipe->sending_at[pipe->sendings] = sending;
+        sending->slot = NULL;
+        --pipe->sendings;
     }
     return ARC_OK;
 }
 
-arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
-                                          unsigned peer)
+arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes)
 {
-    assert(pipe->sendings < pipe->plan.slots);
-    sending_t *sending = pipe->sending_at[pipe->sendings];
+    const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
+    const unsigned peer = pipe->round[place.round].send_peer;
+    sending_t *sending = pipe->sending;
+
+    assert(pipe->sendings < pipe->plan.flight);
+    while (NULL != sending->slot) {
+        ++sending;
+    }
     arc_status_t status =
         pipe->stream->ops->send(pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer],
                                 slot->message, bytes, &sending->request);
-
     if (ARC_OK == status) {
         sending->peer = peer;
         sending->slot = slot;
         ++pipe->sendings;
-        pipe->send_next = exchange_pipeline_skip(pipe, pipe->send_next + 1, exchange_pipeline_sent);
+        if (0 != slot->forwards) {
+            pipe->kept -= 0 == --slot->forwards;
+        }
+        pipe->send_next = exchange_pipeline_skip(pipe, pipe->send_next + 1, true);
     }
     return status;
 }
@@ -147,43 +125,39 @@ static size_t make_partial(exchange_pipeline_t *pipe, const exchange_message_t *
 static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const place_t *place)
 {
     const exchange_round_t *round = &pipe->round[place->round];
-    const exchange_span_t span = exchange_pipeline_sent(pipe, place);
     const exchange_message_t message =
-        exchange_pipeline_partial(pipe, place, round->send_shard, &span);
+        exchange_pipeline_message(pipe, place, round->send_shard, true);
     const exchange_sum_t *x = NULL;
 
-    if (pipe->coded == pipe->plan.flight || 0 == pipe->free_slots) {
+    if (0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
     }
     slot_t *slot = exchange_pipeline_take_slot(pipe);
-    exchange_pipeline_code(pipe, slot);
     if (EXCHANGE_AFTER_NOTHING != round->send_after) {
         x = &exchange_pipeline_cell(pipe, round->send_shard, place->lane)->sum;
         /* Free for the next one already: it is read before anything else happens. */
         exchange_pipeline_free_sum(pipe, x->numbers);
     }
     const size_t bytes = make_partial(pipe, &message, x, slot);
-    return exchange_pipeline_start_send(pipe, slot, bytes, round->send_peer);
+    return exchange_pipeline_start_send(pipe, slot, bytes);
 }
 
 /* An allgather: the own block is the total.  Encode it, send it for the first time, store it. */
 static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const place_t *place)
 {
-    const exchange_span_t span = exchange_pipeline_sent(pipe, place);
     const exchange_message_t message =
-        exchange_pipeline_total(pipe, place, pipe->round[place->round].send_shard, &span);
+        exchange_pipeline_message(pipe, place, pipe->round[place->round].send_shard, false);
     /* The round of an allreduce in which the total of the own shard is complete. */
     const exchange_round_t *totals = &pipe->round[place->round - 1];
 
-    if (pipe->kept >= pipe->plan.kept || 0 == pipe->free_slots) {
+    if (0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
     }
     slot_t *slot = exchange_pipeline_take_slot(pipe);
     const size_t bytes = pipe->coder->ops->encode(pipe->coder, &message, NULL, slot->buffer);
     exchange_pipeline_keep(pipe, slot, bytes, totals->forwards,
                            exchange_pipeline_cell(pipe, totals->receive_shard, place->lane));
-    arc_status_t status =
-        exchange_pipeline_start_send(pipe, slot, bytes, pipe->round[place->round].send_peer);
+    arc_status_t status = exchange_pipeline_start_send(pipe, slot, bytes);
     if (ARC_OK == status) {
         pipe->coder->ops->store_total(pipe->coder, &message, slot->buffer);
     }
@@ -193,7 +167,7 @@ static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const pla
 
 arc_status_t exchange_pipeline_send_next(exchange_pipeline_t *pipe)
 {
-    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.slots) {
+    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.flight) {
         return ARC_IN_PROGRESS;
     }
     const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
@@ -214,7 +188,7 @@ arc_status_t exchange_pipeline_send_next(exchange_pipeline_t *pipe)
         return send_own(pipe, &place);
     }
     slot_t *slot = exchange_pipeline_cell(pipe, round->send_shard, place.lane)->kept;
-    return exchange_pipeline_start_send(pipe, slot, slot->bytes, round->send_peer);
+    return exchange_pipeline_start_send(pipe, slot, slot->bytes);
 }
 
 arc_status_t exchange_pipeline_send_ready(exchange_pipeline_t *pipe)

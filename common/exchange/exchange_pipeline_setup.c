@@ -14,7 +14,6 @@ typedef enum part {
     PART_CELL,
     PART_SLOT,
     PART_SENDING,
-    PART_SENDING_AT,
     PART_RECEIVING_AT,
     PART_FREE_SLOT,
     PART_FREE_SUM,
@@ -54,8 +53,7 @@ static void lay_out(const plan_t *plan, const exchange_config_t *config, size_t 
         [PART_ROUND] = plan->rounds * sizeof(exchange_round_t),
         [PART_CELL] = (size_t) plan->ranks * plan->window * sizeof(cell_t),
         [PART_SLOT] = plan->slots * sizeof(slot_t),
-        [PART_SENDING] = plan->slots * sizeof(sending_t),
-        [PART_SENDING_AT] = plan->slots * sizeof(sending_t *),
+        [PART_SENDING] = plan->flight * sizeof(sending_t),
         [PART_RECEIVING_AT] = plan->flight * sizeof(slot_t *),
         [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
         [PART_FREE_SUM] = plan->kept * sizeof(void *),
@@ -96,7 +94,6 @@ arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned ran
     pipe->cell = (cell_t *) (base + begin[PART_CELL]);
     pipe->slot = (slot_t *) (base + begin[PART_SLOT]);
     pipe->sending = (sending_t *) (base + begin[PART_SENDING]);
-    pipe->sending_at = (sending_t **) (base + begin[PART_SENDING_AT]);
     pipe->receiving_at = (slot_t **) (base + begin[PART_RECEIVING_AT]);
     pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
     pipe->free_sum = (void **) (base + begin[PART_FREE_SUM]);
@@ -116,13 +113,14 @@ static void free_all(exchange_pipeline_t *pipe)
 {
     pipe->receiving_head = 0;
     pipe->receiving = 0;
-    pipe->coded = 0;
-    pipe->kept = 0;
     pipe->sendings = 0;
+    pipe->kept = 0;
+    for (unsigned i = 0; i < pipe->plan.flight; ++i) {
+        pipe->sending[i].slot = NULL;
+    }
     pipe->free_slots = pipe->plan.slots;
     for (unsigned i = 0; i < pipe->plan.slots; ++i) {
         pipe->free_slot[i] = &pipe->slot[i];
-        pipe->sending_at[i] = &pipe->sending[i];
     }
     pipe->free_sums = pipe->plan.kept;
     for (unsigned i = 0; i < pipe->plan.kept; ++i) {
@@ -168,7 +166,7 @@ void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *opera
     pipe->available = 0 == operation->at_once ? SIZE_MAX : 0;
     pipe->window = window_of(pipe, segments);
     pipe->end = (uint64_t) (arc_divide_up(segments, pipe->window)) * pipe->rounds * pipe->window;
-    pipe->send_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_sent);
-    pipe->receive_next = exchange_pipeline_skip(pipe, 0, exchange_pipeline_received);
+    pipe->send_next = exchange_pipeline_skip(pipe, 0, true);
+    pipe->receive_next = exchange_pipeline_skip(pipe, 0, false);
     pipe->start_next = pipe->receive_next;
 }

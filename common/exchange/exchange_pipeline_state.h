@@ -22,14 +22,14 @@ typedef struct slot {
     const void *message;          /* the buffer, or where the coder has it */
     size_t bytes;                 /* of a kept message */
     arc_stream_request_t receive; /* while it receives */
-    unsigned users;               /* sends to come or under way, and who stores it */
-    bool kept;
+    unsigned users;    /* who took it; of a kept message also sends to come, or under way */
+    unsigned forwards; /* of a kept message: sends to come */
 } slot_t;
 
 typedef struct sending {
     arc_stream_request_t request;
     unsigned peer;
-    slot_t *slot;
+    slot_t *slot; /* NULL: none is under way */
 } sending_t;
 
 /* What a rank has of one shard and one segment of the window. */
@@ -43,8 +43,8 @@ typedef struct plan {
     unsigned ranks;  /* and shards */
     unsigned rounds; /* of an allreduce */
     unsigned window; /* segments of a shard that travel together, at most */
-    unsigned flight; /* A: slots that receive, and slots that send, at a time */
-    unsigned kept;   /* H: slots that keep totals, and sums */
+    unsigned flight; /* A: receives, and sends, at a time */
+    unsigned kept;   /* H: totals that wait for forwards, and sums */
     unsigned slots;
 } plan_t;
 
@@ -72,17 +72,15 @@ typedef struct exchange_pipeline {
 
     unsigned receiving_head; /* of the queue */
     unsigned receiving;
-    unsigned coded; /* slots with a partial sum under way */
-    unsigned kept;
     unsigned sendings;
+    unsigned kept; /* totals with forwards to come */
     unsigned free_slots;
     unsigned free_sums;
 
     exchange_round_t *round; /* [rounds] */
     cell_t *cell;            /* [shards][window] */
     slot_t *slot;            /* [slots] */
-    sending_t *sending;      /* [slots] */
-    sending_t **sending_at;  /* [slots], of them the first `sendings` are under way */
+    sending_t *sending;      /* [flight] */
     slot_t **receiving_at;   /* [flight], a queue in order */
     slot_t **free_slot;      /* [slots], a stack: what was used last is in the cache */
     void **free_sum;         /* [kept], a stack */
@@ -122,6 +120,8 @@ static inline slot_t *exchange_pipeline_take_slot(exchange_pipeline_t *pipe)
     assert(pipe->free_slots > 0);
     slot_t *slot = pipe->free_slot[--pipe->free_slots];
     slot->message = slot->buffer;
+    slot->users = 1;
+    slot->forwards = 0;
     return slot;
 }
 
@@ -150,20 +150,12 @@ static inline void *exchange_pipeline_take_sum(exchange_pipeline_t *pipe)
 
 place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index);
 
-/* What the rank sends, and what it receives, in a place. */
-exchange_span_t exchange_pipeline_sent(const exchange_pipeline_t *pipe, const place_t *place);
-exchange_span_t exchange_pipeline_received(const exchange_pipeline_t *pipe, const place_t *place);
+/* The first message from `index` on that is not empty, of those that are sent, or received. */
+uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index, bool sent);
 
-/* The first message from `index` on that is not empty, of those of one of the functions above. */
-uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
-                                exchange_span_t (*span_at)(const exchange_pipeline_t *,
-                                                           const place_t *));
-
-/* The message of a partial sum in a place, and of a total, of `shard`. */
-exchange_message_t exchange_pipeline_partial(const exchange_pipeline_t *pipe, const place_t *place,
-                                             unsigned shard, const exchange_span_t *span);
-exchange_message_t exchange_pipeline_total(const exchange_pipeline_t *pipe, const place_t *place,
-                                           unsigned shard, const exchange_span_t *span);
+/* The message of `shard` in a place. */
+exchange_message_t exchange_pipeline_message(const exchange_pipeline_t *pipe, const place_t *place,
+                                             unsigned shard, bool partial);
 
 /* One user less; the last one frees the slot. */
 void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot);
@@ -172,12 +164,9 @@ void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot);
 void exchange_pipeline_keep(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
                             unsigned forwards, cell_t *cell);
 
-/* The slot has a partial sum, which is sent once. */
-void exchange_pipeline_code(exchange_pipeline_t *pipe, slot_t *slot);
-
 /* Send what the slot has, the next message. */
-arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
-                                          unsigned peer) ARC_MUST_CHECK;
+arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slot,
+                                          size_t bytes) ARC_MUST_CHECK;
 
 /* ARC_IN_PROGRESS: the next message is not there yet, or has no room. */
 arc_status_t exchange_pipeline_send_next(exchange_pipeline_t *pipe) ARC_MUST_CHECK;
