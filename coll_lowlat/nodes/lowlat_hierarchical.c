@@ -36,23 +36,23 @@ static void begin_exchange(lowlat_task_t *task, size_t chunk)
     const lowlat_range_t part = lowlat_part(task, chunk, rank);
 
     if (lowlat_range_elems(part) > 0) {
-        lowlat_exchange_begin(exchange_of(task, chunk),
+        lowlat_exchange_begin(exchange_of(task, chunk), task->group->net,
                               lowlat_part_at(task, rank, chunk, part.first),
                               lowlat_range_elems(part));
     }
 }
 
-static arc_status_t drive_exchanges(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
+static arc_status_t drive_exchanges(lowlat_task_t *task)
 {
-    const lowlat_net_t *net = task->group->net;
     arc_status_t all = ARC_OK;
 
     for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {
         lowlat_exchange_t *exchange = exchange_of(task, chunk);
         if (NULL != exchange->vector) {
-            const unsigned step = exchange->step;
-            arc_status_t status = lowlat_exchange_progress(net, exchange, schedule, task->reducer);
-            task->task.steps += exchange->step - step;
+            arc_task_t *steps = &exchange->steps.task;
+            const unsigned long before = steps->steps;
+            const arc_status_t status = steps->ops->progress(steps);
+            task->task.steps += steps->steps - before;
             if (ARC_OK != status && ARC_IN_PROGRESS != status) {
                 return status;
             }
@@ -72,14 +72,14 @@ static size_t completed_chunks(const lowlat_task_t *task)
     return chunk;
 }
 
-static void start_phases(lowlat_task_t *task, const arc_task_ops_t *ops)
+static arc_status_t progress(arc_task_t *base)
 {
-    const lowlat_net_t *net = task->group->net;
+    static const lowlat_between_t between = {.has_room = has_room,
+                                             .begin = begin_exchange,
+                                             .drive = drive_exchanges,
+                                             .completed = completed_chunks};
 
-    lowlat_parts_begin(task, ops, net->chunk_bytes,
-                       task->span_bytes <= task->leader_bytes ? 1 : net->owners,
-                       lowlat_line_elems(task->reducer->stride_bytes));
-    task->exchanged = 0;
+    return lowlat_phases_progress((lowlat_task_t *) base, &between);
 }
 
 static unsigned awaits(const arc_task_t *base)
@@ -89,7 +89,7 @@ static unsigned awaits(const arc_task_t *base)
     unsigned node = net->nodes;
 
     for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
-        node = lowlat_exchange_awaited(net, exchange_of(task, chunk));
+        node = lowlat_exchange_awaited(exchange_of(task, chunk), net);
     }
     return node;
 }
@@ -99,29 +99,28 @@ static void give_up(arc_task_t *base)
     lowlat_net_abort(((lowlat_task_t *) base)->group->net);
 }
 
-/* ---- the algorithms: one for each schedule ---- */
+static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
+{
+    static const arc_task_ops_t ops = {.progress = progress,
+                                       .waits_for = lowlat_parts_waits_for,
+                                       .awaits = awaits,
+                                       .abort = give_up};
+    lowlat_net_t *net = task->group->net;
 
-#define ALGORITHM(_schedule)                                                     \
-    static arc_status_t _schedule##_drive(lowlat_task_t *task)                   \
-    {                                                                            \
-        return drive_exchanges(task, lowlat_schedule_##_schedule);               \
-    }                                                                            \
-    static arc_status_t _schedule##_progress(arc_task_t *base)                   \
-    {                                                                            \
-        static const lowlat_between_t between = {.has_room = has_room,           \
-                                                 .begin = begin_exchange,        \
-                                                 .drive = _schedule##_drive,     \
-                                                 .completed = completed_chunks}; \
-        return lowlat_phases_progress((lowlat_task_t *) base, &between);         \
-    }                                                                            \
-    void lowlat_##_schedule##_start(lowlat_task_t *task)                         \
-    {                                                                            \
-        static const arc_task_ops_t ops = {.progress = _schedule##_progress,     \
-                                           .waits_for = lowlat_parts_waits_for,  \
-                                           .awaits = awaits,                     \
-                                           .abort = give_up};                    \
-        start_phases(task, &ops);                                                \
-    }
+    net->schedule = schedule;
+    net->reducer = task->reducer;
+    lowlat_parts_begin(task, &ops, net->chunk_bytes,
+                       task->span_bytes <= task->leader_bytes ? 1 : net->owners,
+                       lowlat_line_elems(task->reducer->stride_bytes));
+    task->exchanged = 0;
+}
 
-ALGORITHM(doubling)
-ALGORITHM(halving)
+void lowlat_doubling_start(lowlat_task_t *task)
+{
+    start(task, lowlat_schedule_doubling);
+}
+
+void lowlat_halving_start(lowlat_task_t *task)
+{
+    start(task, lowlat_schedule_halving);
+}

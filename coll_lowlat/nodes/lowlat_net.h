@@ -6,7 +6,7 @@
  * the order of their lowest ranks.
  *
  * An exchange is an allreduce of one vector over the nodes, in steps: in each, a
- * range of the vector goes to one node and a range comes from one, to be added or
+ * range of the vector goes to one node and a range comes from it, to be added or
  * copied.  Which, is a *schedule*: a pure function of the node and the step.
  *
  * Several exchanges run at the same time, each over a stream of its own, so that
@@ -17,16 +17,15 @@
 #ifndef LOWLAT_NET_H
 #define LOWLAT_NET_H
 
+#include "exchange_steps.h"
 #include "lowlat.h"
-#include "stream.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
 /* One step of a schedule.  Ranges are those of the vector; empty: nothing. */
 typedef struct lowlat_move {
-    unsigned to; /* node */
+    unsigned node;
     lowlat_range_t sent;
-    unsigned from; /* node */
     lowlat_range_t received;
     bool adds;          /* what comes is added, else it replaces */
     bool peers_is_left; /* ... as the left operand */
@@ -57,43 +56,40 @@ bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_
 
 /* An exchange under way. */
 typedef struct lowlat_exchange {
+    exchange_steps_t steps; /* first: the exchange is their task */
+    exchange_link_t link;
     arc_stream_t *stream;
-    arc_stream_request_t send;
-    arc_stream_request_t receive;
+    const struct lowlat_net *net;
     unsigned char *scratch; /* for what is to be added: as long as the longest vector */
     unsigned char *vector;  /* our sum, then that of all nodes; NULL: not under way */
     size_t elems;
-    unsigned step;
-    bool started; /* the messages of `step` */
     lowlat_move_t move;
 } lowlat_exchange_t;
 
 /* What a rank knows of the network. */
 typedef struct lowlat_net {
     unsigned nodes;
-    unsigned node;        /* ours */
-    unsigned owners;      /* local ranks that exchange, on every node */
-    const unsigned *peer; /* [nodes] the streams' number of our counterpart; of an owner */
-    bool single;          /* no node has two ranks */
-    bool gives_up;        /* there is a time limit */
-    bool loops;           /* long messages take the ring, because the user wants it */
-    size_t chunk_bytes;   /* of the vector at a time */
-    size_t piece_bytes;   /* of a message of a pipe */
-    size_t leader_bytes;  /* messages up to here have one owner in each node */
+    unsigned node;                 /* ours */
+    unsigned owners;               /* local ranks that exchange, on every node */
+    const unsigned *peer;          /* [nodes] the streams' number of our counterpart; of an owner */
+    bool single;                   /* no node has two ranks */
+    bool gives_up;                 /* there is a time limit */
+    bool loops;                    /* long messages take the ring, because the user wants it */
+    size_t chunk_bytes;            /* of the vector at a time */
+    size_t piece_bytes;            /* of a message of a pipe */
+    size_t leader_bytes;           /* messages up to here have one owner in each node */
+    lowlat_schedule_fn_t schedule; /* of this call */
+    const arc_reducer_t *reducer;  /* of this call */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
     struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe_coder.h); NULL: we have none */
 } lowlat_net_t;
 
-/* Begin to sum `vector` of `elems` > 0 elements over the nodes; `vector` is ours until the end. */
-void lowlat_exchange_begin(lowlat_exchange_t *exchange, unsigned char *vector, size_t elems);
-
-/* ARC_IN_PROGRESS, ARC_OK (then vector is NULL again), or an error of the stream. */
-arc_status_t lowlat_exchange_progress(const lowlat_net_t *net, lowlat_exchange_t *exchange,
-                                      lowlat_schedule_fn_t schedule,
-                                      const arc_reducer_t *reducer) ARC_MUST_CHECK;
+/* Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL. */
+void lowlat_exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
+                           unsigned char *vector, size_t elems);
 
 /* The node that a message is awaited from, or `nodes`. */
-unsigned lowlat_exchange_awaited(const lowlat_net_t *net, const lowlat_exchange_t *exchange);
+unsigned lowlat_exchange_awaited(const lowlat_exchange_t *exchange, const lowlat_net_t *net);
 
 /* Give up all exchanges after an error. */
 void lowlat_net_abort(lowlat_net_t *net);

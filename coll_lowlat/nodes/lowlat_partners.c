@@ -50,12 +50,7 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
         /* As many elements as nodes: no piece is empty. */
         for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {
-            if (lowlat_range_elems(move.sent) > 0) {
-                count = insert_partner(partner, count, move.to);
-            }
-            if (lowlat_range_elems(move.received) > 0) {
-                count = insert_partner(partner, count, move.from);
-            }
+            count = insert_partner(partner, count, move.node);
         }
     }
     return count;

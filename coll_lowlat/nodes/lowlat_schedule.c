@@ -9,18 +9,12 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 
-static lowlat_move_t move_nothing(void)
-{
-    return (lowlat_move_t){.to = 0};
-}
-
 static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
                                        size_t line_elems)
 {
     (void) line_elems;
-    return (lowlat_move_t){.to = lowlat_partner(role, step),
+    return (lowlat_move_t){.node = lowlat_partner(role, step),
                            .sent = {0, elems},
-                           .from = lowlat_partner(role, step),
                            .received = {0, elems},
                            .adds = true,
                            .peers_is_left = lowlat_is_upper(role, step)};
@@ -40,9 +34,8 @@ static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, 
     const lowlat_range_t partners =
         lowlat_butterfly_range(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
 
-    return (lowlat_move_t){.to = lowlat_partner(role, exchange),
+    return (lowlat_move_t){.node = lowlat_partner(role, exchange),
                            .sent = halves ? partners : own,
-                           .from = lowlat_partner(role, exchange),
                            .received = halves ? own : partners,
                            .adds = halves,
                            .peers_is_left = lowlat_is_upper(role, exchange)};
@@ -57,16 +50,13 @@ static bool move_with_fold(const lowlat_role_t *role, unsigned node, unsigned st
                                                         size_t elems, size_t line_elems),
                            unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
 {
-    *move = move_nothing();
+    *move = (lowlat_move_t){.node = role->is_extra ? node - 1 : node + 1};
     if (role->is_extra) {
-        move->to = node - 1;
-        move->from = node - 1;
         move->sent.end = 0 == step ? elems : 0;
         move->received.end = 1 == step ? elems : 0;
         return step < 2;
     }
     if (role->is_proxy && 0 == step) {
-        move->from = node + 1;
         move->received.end = elems;
         move->adds = true;
         return true;
@@ -77,7 +67,6 @@ static bool move_with_fold(const lowlat_role_t *role, unsigned node, unsigned st
         return true;
     }
     if (role->is_proxy && exchange == steps) {
-        move->to = node + 1;
         move->sent.end = elems;
         return true;
     }

@@ -247,6 +247,22 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
     finish_result(coder, at, message->span.elems, bound);
 }
 
+exchange_sum_t quant_coder_begin_sum(const quant_coder_t *coder, const exchange_message_t *message,
+                                     const void *buffer)
+{
+    const quant_wire_segment_t segment = segment_of(coder, message);
+    void *sum = made_at(coder, 0);
+
+    coder->element->unpack(&segment, buffer, sum);
+    return (exchange_sum_t){.numbers = sum, .error = quant_wire_bound(buffer)};
+}
+
+void quant_coder_end_sum(quant_coder_t *coder, const exchange_sum_t *sum)
+{
+    raise_bound(coder, sum->error);
+    finish_result(coder, 0, coder->operation.count, sum->error);
+}
+
 static const exchange_coder_ops_t ops = {
     .capacity = capacity,
     .check = check,
@@ -268,19 +284,17 @@ static const quant_element_t *largest_element(const quant_config_t *config)
     return config->doubles ? &quant_doubles : &quant_floats;
 }
 
-size_t quant_coder_message_bytes(const quant_config_t *config)
+size_t quant_coder_message_bytes(const quant_config_t *config, size_t elems)
 {
     /* Whatever the rows of its tiles, a message that is exact is longer than coded. */
     const quant_element_t *element = largest_element(config);
-    const size_t reduce =
-        element->bytes_max(config->reduce_format, config->segment_elems, config->block_rows);
-    const size_t gather =
-        element->bytes_max(config->gather_format, config->segment_elems, config->block_rows);
+    const size_t reduce = element->bytes_max(config->reduce_format, elems, config->block_rows);
+    const size_t gather = element->bytes_max(config->gather_format, elems, config->block_rows);
 
     return reduce > gather ? reduce : gather;
 }
 
-size_t quant_coder_sum_bytes(const quant_config_t *config)
+static size_t sum_bytes(const quant_config_t *config)
 {
     return config->segment_elems * largest_element(config)->bytes;
 }
@@ -291,21 +305,23 @@ exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ra
         .tree = config->algo->tree,
         .shape = quant_config_shape(config, ranks),
         .depth = config->depth,
-        .message_bytes = quant_coder_message_bytes(config),
-        .sum_bytes = quant_coder_sum_bytes(config),
+        .message_bytes = quant_coder_message_bytes(config, config->segment_elems),
+        .sum_bytes = sum_bytes(config),
     };
 }
 
 /* Where each part begins, and behind the last one the end. */
 static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
 {
+    /* Of a segment, or of a vector that goes whole (quant_doubling.h). */
+    const size_t doubling_elems = config->doubling_bytes / sizeof(float);
+    const size_t most_elems =
+        doubling_elems > config->segment_elems ? doubling_elems : config->segment_elems;
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(quant_coder_t),
-        [PART_NUMBERS] = config->feedback || config->bounded || config->doubles
-                             ? quant_coder_sum_bytes(config)
-                             : 0,
-        [PART_FLOATS] =
-            config->doubles || config->storage ? config->segment_elems * sizeof(float) : 0,
+        [PART_NUMBERS] =
+            config->feedback || config->bounded || config->doubles ? sum_bytes(config) : 0,
+        [PART_FLOATS] = config->doubles || config->storage ? most_elems * sizeof(float) : 0,
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
     };
 

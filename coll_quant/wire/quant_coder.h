@@ -33,9 +33,8 @@ typedef struct quant_coder {
     size_t exact_elems; /* in those of them that are exact */
 } quant_coder_t;
 
-/* Bytes of the longest message, and of the longest partial sum, of any call. */
-size_t quant_coder_message_bytes(const quant_config_t *config);
-size_t quant_coder_sum_bytes(const quant_config_t *config);
+/* Bytes of the longest message of up to `elems` numbers, in any call. */
+size_t quant_coder_message_bytes(const quant_config_t *config, size_t elems);
 
 /* The exchange of messages of this coder among `ranks`. */
 exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks);
@@ -47,5 +46,13 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
 /* For a call; returns how it is laid out among `ranks`. */
 exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
                                        unsigned ranks);
+
+/*
+ * Where each rank adds up the whole vector: the sum begins with what a message of all of it stands
+ * for, is where the result is made, and ends as the result.
+ */
+exchange_sum_t quant_coder_begin_sum(const quant_coder_t *coder, const exchange_message_t *message,
+                                     const void *buffer);
+void quant_coder_end_sum(quant_coder_t *coder, const exchange_sum_t *sum);
 
 #endif

@@ -16,10 +16,8 @@
  * Equal bits.  All ranks that are to have a sum decode the same messages and add the values in the
  * order of the places of their senders.  Ranks that have the same sum make the same message of it.
  *
- * No deadlock, in place.  A rank starts all its receives first, one of each peer, and a peer is
- * met in one phase only; a phase waits for its receives, never for a send.  The own part is
- * encoded, or copied, before anything is stored.  Each message that is sent has a buffer of its
- * own until the call is over.
+ * In place.  The own part is encoded before anything is stored, and partial sums are where the
+ * result is made.  Why nobody waits for ever: exchange_steps.h, each phase a step.
  *
  *   cost      of n elements of b bytes on the wire: phases alpha + sum(f - 1) n b beta
  *   messages  sum(f - 1) a rank: log2 N for powers of two; with owners 2 (N - 1) of an N-th each
@@ -34,11 +32,9 @@
 #ifndef QUANT_DOUBLING_H
 #define QUANT_DOUBLING_H
 
-#include "quant_algos.h"
+#include "quant_coder.h"
+#include "stream.h"
 #include "task.h"
-
-/* 32 factors of at least 2: more ranks than a number can tell. */
-enum { QUANT_DOUBLING_PHASES_MAX = 32 };
 
 /*
  * Phases between nodes, or ranks without levels, each of which codes all sums; 0: nothing goes
@@ -55,8 +51,9 @@ bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t 
 
 /* As quant_pipeline_init() and its like (quant_pipeline.h), where there are phases. */
 size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks);
-arc_task_t *quant_doubling_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
-void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
-float quant_doubling_bound(const arc_task_t *task);
+arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void *memory);
+
+/* The call that the coder was started for. */
+void quant_doubling_start(arc_task_t *task);
 
 #endif

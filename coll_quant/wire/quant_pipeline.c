@@ -79,7 +79,7 @@ arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stre
                                            base + begin[PART_EXCHANGE]),
     };
     if (0 != quant_doubling_phases(config, stream->ranks)) {
-        pipeline->doubling = quant_doubling_init(config, stream, base + begin[PART_DOUBLING]);
+        pipeline->doubling = quant_doubling_init(coder, stream, base + begin[PART_DOUBLING]);
     }
     pipeline->running = pipeline->exchange;
     return &pipeline->task;
@@ -101,24 +101,21 @@ bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t 
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 {
     pipeline_t *pipeline = (pipeline_t *) task;
+    const exchange_operation_t exchange = quant_coder_start(
+        coder_of(pipeline), operation, exchange_pipeline_ranks(pipeline->exchange));
 
     if (quant_pipeline_is_doubling(task, operation)) {
         pipeline->running = pipeline->doubling;
-        quant_doubling_start(pipeline->doubling, operation);
-        return;
+        quant_doubling_start(pipeline->doubling);
+    } else {
+        pipeline->running = pipeline->exchange;
+        exchange_pipeline_start(pipeline->exchange, &exchange);
     }
-    pipeline->running = pipeline->exchange;
-    const exchange_operation_t exchange = quant_coder_start(
-        coder_of(pipeline), operation, exchange_pipeline_ranks(pipeline->exchange));
-    exchange_pipeline_start(pipeline->exchange, &exchange);
 }
 
 float quant_pipeline_bound(const arc_task_t *task)
 {
-    const pipeline_t *pipeline = (const pipeline_t *) task;
-
-    return pipeline->running == pipeline->exchange ? coder_of(pipeline)->bound
-                                                   : quant_doubling_bound(pipeline->doubling);
+    return coder_of((const pipeline_t *) task)->bound;
 }
 
 size_t quant_pipeline_exact_elems(const arc_task_t *task)

@@ -147,3 +147,36 @@ exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exch
     return index < view.ranks - 1 ? round_of_reduce(&view, view.ranks - 1 - index)
                                   : round_of_gather(&view, index - (view.ranks - 2));
 }
+
+exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned step)
+{
+    const unsigned numbers[] = {shape->per_node, shape->nodes};
+    unsigned stride = 1;
+
+    for (unsigned i = 0; i < 2; ++i) {
+        unsigned number = numbers[i];
+        for (unsigned factor = 2; number > 1; ++factor) {
+            for (; 0 == number % factor; number /= factor) {
+                if (0 == step) {
+                    return (exchange_group_t){factor, stride, 0 == i};
+                }
+                --step;
+                stride *= factor;
+            }
+        }
+    }
+    return (exchange_group_t){.ranks = 0};
+}
+
+unsigned exchange_group_member(const exchange_group_t *group, unsigned at)
+{
+    return at / group->stride % group->ranks;
+}
+
+unsigned exchange_group_rank(const exchange_group_t *group, const exchange_shape_t *shape,
+                             unsigned at, unsigned member)
+{
+    const unsigned place =
+        at - exchange_group_member(group, at) * group->stride + member * group->stride;
+    return NULL == shape->order ? place : shape->order[place];
+}

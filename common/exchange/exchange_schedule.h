@@ -56,4 +56,22 @@ exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned 
 exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
                                          exchange_pair_t place, unsigned index);
 
+/*
+ * Doubling, where no rank owns anything: step after step ranks whose places, in the order by node,
+ * differ in one digit have exchanged everything.  The digits are those of a number whose bases are
+ * the prime factors of the ranks of a node, the first ones, and of the nodes.
+ */
+typedef struct exchange_group {
+    unsigned ranks;  /* a prime number; 0: there is no such step */
+    unsigned stride; /* from the place of one member to that of the next */
+    bool inside;     /* all members are on one node */
+} exchange_group_t;
+
+exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned step);
+
+/* Which member is at place `at`, and the rank that is a member of the same group. */
+unsigned exchange_group_member(const exchange_group_t *group, unsigned at);
+unsigned exchange_group_rank(const exchange_group_t *group, const exchange_shape_t *shape,
+                             unsigned at, unsigned member);
+
 #endif
