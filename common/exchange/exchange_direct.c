@@ -40,28 +40,15 @@ static unsigned parent(unsigned ranks, unsigned vertex)
     return 0;
 }
 
-static unsigned children(unsigned ranks, unsigned vertex)
-{
-    return 0 == vertex ? ranks - 1 : 0;
-}
-
-static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
-{
-    (void) ranks;
-    return vertex + 1 + index;
-}
-
 const exchange_tree_t exchange_direct = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = exchange_tree_in_order,
+    .open = exchange_tree_one_open,
 };
 
 const exchange_tree_t exchange_direct_loop = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = exchange_tree_in_order,
+    .open = exchange_tree_one_open,
     .gather = &exchange_full_loop,
 };

@@ -31,21 +31,8 @@ static unsigned parent(unsigned ranks, unsigned vertex)
     return vertex - 1;
 }
 
-static unsigned children(unsigned ranks, unsigned vertex)
-{
-    return vertex + 1 < ranks;
-}
-
-static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
-{
-    (void) ranks;
-    (void) index;
-    return vertex + 1;
-}
-
 const exchange_tree_t exchange_full_loop = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = exchange_tree_in_order,
+    .open = exchange_tree_one_open,
 };

@@ -48,14 +48,10 @@ static unsigned parent(unsigned nodes, unsigned vertex)
     return tree_between(nodes)->parent(nodes, vertex);
 }
 
-static unsigned children(unsigned nodes, unsigned vertex)
+/* The head of a node, with sums from its own ranks, and the head that it waits for or hangs on. */
+static unsigned open(unsigned nodes, unsigned per_node)
 {
-    return tree_between(nodes)->children(nodes, vertex);
-}
-
-static unsigned child(unsigned nodes, unsigned vertex, unsigned index)
-{
-    return tree_between(nodes)->child(nodes, vertex, index);
+    return nodes > 1 && per_node > 1 ? 2 : tree_between(nodes)->open(nodes * per_node, 1);
 }
 
 static unsigned offset(unsigned nodes, unsigned vertex)
@@ -65,8 +61,7 @@ static unsigned offset(unsigned nodes, unsigned vertex)
 
 const exchange_tree_t exchange_hierarchical = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = offset,
+    .open = open,
     .levels = true,
 };

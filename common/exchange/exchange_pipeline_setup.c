@@ -102,10 +102,7 @@ arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned ran
     for (unsigned i = 0; i < plan.slots; ++i) {
         pipe->slot[i].buffer = base + begin[PART_BUFFERS] + i * aligned(config->message_bytes);
     }
-    const exchange_pair_t place = exchange_schedule_place(&config->shape, rank);
-    for (unsigned i = 0; i < plan.rounds; ++i) {
-        pipe->round[i] = exchange_schedule_round(config->tree, &config->shape, place, i);
-    }
+    exchange_schedule_make(config->tree, &config->shape, rank, pipe->round);
     return &pipe->task;
 }
 

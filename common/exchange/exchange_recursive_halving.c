@@ -44,31 +44,21 @@ static unsigned parent(unsigned ranks, unsigned vertex)
     return vertex - highest;
 }
 
-/* The children of a vertex have one of the powers of two more that are above it. */
-static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
+/*
+ * The parents of the vertices whose highest bit is b are 0, 1, ..., all open before the first of
+ * these vertices.  There are b of them, of the last b perhaps fewer than of the one before.
+ */
+static unsigned open(unsigned ranks, unsigned per_node)
 {
-    unsigned power = 1;
+    (void) per_node;
+    const unsigned highest = ranks > 1 ? ranks - 1 - parent(ranks, ranks - 1) : 1;
+    const unsigned last = ranks - highest;
 
-    (void) ranks;
-    while (power <= vertex) {
-        power *= 2;
-    }
-    return vertex + (power << index);
-}
-
-static unsigned children(unsigned ranks, unsigned vertex)
-{
-    unsigned count = 0;
-
-    while (child(ranks, vertex, count) < ranks) {
-        ++count;
-    }
-    return count;
+    return last > highest / 2 ? last : highest / 2;
 }
 
 const exchange_tree_t exchange_recursive_halving = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = exchange_tree_in_order,
+    .open = open,
 };

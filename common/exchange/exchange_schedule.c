@@ -50,7 +50,8 @@ static unsigned shard_of(const view_t *view, exchange_pair_t owner)
     return (rank_of(view, owner) + 1) % view->ranks;
 }
 
-/* The round in which `vertex` sends its sum, or receives its total. */
+/* The round in which `vertex` sends its sum, or receives its total; that of the root is made then.
+ */
 static unsigned reduce_round(const view_t *view, unsigned vertex)
 {
     return view->ranks - 1 - vertex;
@@ -61,59 +62,39 @@ static unsigned gather_round(const view_t *view, unsigned vertex)
     return view->ranks - 2 + vertex;
 }
 
-/* The receive after which the sum of `vertex` has everything below it. */
-static int summed_in(const view_t *view, unsigned vertex)
-{
-    unsigned child = exchange_tree_first_child(view->tree, view->shape, vertex);
-    return child == vertex ? EXCHANGE_AFTER_NOTHING : (int) reduce_round(view, child);
-}
-
 static bool is_inside(const view_t *view, unsigned vertex)
 {
     return 0 != exchange_tree_pair(view->shape, vertex).place;
 }
 
-static exchange_round_t round_of_reduce(const view_t *view, unsigned vertex)
+/* Who sends what to whom when the sum of `vertex` goes to `parent`. */
+static exchange_round_t round_of_reduce(const view_t *view, unsigned vertex, unsigned parent)
 {
-    const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
     const exchange_pair_t sent_to = right_of(view, view->self, offset_of_vertex(view, vertex));
     const exchange_pair_t received_for = right_of(view, view->self, offset_of_vertex(view, parent));
-    const bool totals =
-        0 == parent && vertex == exchange_tree_first_child(view->tree, view->shape, parent);
 
     return (exchange_round_t){
         .send_peer = rank_of(view, left_of(view, sent_to, offset_of_vertex(view, parent))),
         .send_shard = shard_of(view, sent_to),
-        .send_after = summed_in(view, vertex),
+        .send_after = EXCHANGE_AFTER_NOTHING,
         .receive_peer = rank_of(view, left_of(view, received_for, offset_of_vertex(view, vertex))),
         .receive_shard = shard_of(view, received_for),
-        .opens = vertex == exchange_tree_last_child(view->tree, view->shape, parent),
-        .totals = totals,
-        .forwards =
-            totals ? exchange_tree_children(exchange_tree_of_totals(view->tree), view->shape, 0)
-                   : 0,
         .inside = is_inside(view, vertex),
     };
 }
 
-static exchange_round_t round_of_gather(const view_t *reduce, unsigned vertex)
+/* ... when `vertex` gets the total from `parent`. */
+static exchange_round_t round_of_gather(const view_t *view, unsigned vertex, unsigned parent)
 {
-    const view_t gather = {.tree = exchange_tree_of_totals(reduce->tree),
-                           .shape = reduce->shape,
-                           .ranks = reduce->ranks,
-                           .self = reduce->self};
-    const view_t *view = &gather;
-    const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
     const exchange_pair_t sent_of = left_of(view, view->self, offset_of_vertex(view, parent));
     const exchange_pair_t received_of = left_of(view, view->self, offset_of_vertex(view, vertex));
 
     return (exchange_round_t){
         .send_peer = rank_of(view, right_of(view, sent_of, offset_of_vertex(view, vertex))),
         .send_shard = shard_of(view, sent_of),
-        .send_after = 0 == parent ? summed_in(reduce, 0) : (int) gather_round(view, parent),
+        .send_after = (int) gather_round(view, parent),
         .receive_peer = rank_of(view, right_of(view, received_of, offset_of_vertex(view, parent))),
         .receive_shard = shard_of(view, received_of),
-        .forwards = exchange_tree_children(view->tree, view->shape, vertex),
         .inside = is_inside(view, vertex),
     };
 }
@@ -135,17 +116,33 @@ exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned 
     return (exchange_pair_t){.node = at / shape->per_node, .place = at % shape->per_node};
 }
 
-exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                         exchange_pair_t place, unsigned index)
+void exchange_schedule_make(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                            unsigned rank, exchange_round_t *round)
 {
-    const view_t view = {
-        .tree = tree,
-        .shape = shape,
-        .ranks = exchange_shape_ranks(shape),
-        .self = place,
-    };
-    return index < view.ranks - 1 ? round_of_reduce(&view, view.ranks - 1 - index)
-                                  : round_of_gather(&view, index - (view.ranks - 2));
+    const unsigned ranks = exchange_shape_ranks(shape);
+    const exchange_pair_t self = exchange_schedule_place(shape, rank);
+    const view_t reduce = {tree, shape, ranks, self};
+    const view_t gather = {exchange_tree_of_totals(tree), shape, ranks, self};
+    int root_after = EXCHANGE_AFTER_NOTHING;
+
+    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
+        const unsigned parent = exchange_tree_parent(tree, shape, vertex);
+        round[reduce_round(&reduce, vertex)] = round_of_reduce(&reduce, vertex, parent);
+    }
+    /* The last child comes first, and what the parent sends is complete after the first child. */
+    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
+        const unsigned parent = exchange_tree_parent(tree, shape, vertex);
+        const unsigned index = reduce_round(&reduce, vertex);
+        int *after = 0 == parent ? &root_after : &round[reduce_round(&reduce, parent)].send_after;
+        round[index].opens = EXCHANGE_AFTER_NOTHING == *after;
+        round[index].totals = 1 == vertex;
+        *after = (int) index;
+    }
+    for (unsigned vertex = 1; vertex < ranks; ++vertex) {
+        const unsigned parent = exchange_tree_parent(gather.tree, shape, vertex);
+        round[gather_round(&gather, vertex)] = round_of_gather(&gather, vertex, parent);
+        ++round[gather_round(&gather, parent)].forwards;
+    }
 }
 
 exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned step)

@@ -49,12 +49,9 @@ unsigned exchange_schedule_rounds(const exchange_shape_t *shape);
 /* Where a rank is. */
 exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned rank);
 
-/*
- * What the rank at `place` does in round `index`.  Takes no longer with more ranks, but for as many
- * steps as the binomial tree is high.
- */
-exchange_round_t exchange_schedule_round(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                         exchange_pair_t place, unsigned index);
+/* What the rank does in all rounds; takes as long as there are rounds. */
+void exchange_schedule_make(const exchange_tree_t *tree, const exchange_shape_t *shape,
+                            unsigned rank, exchange_round_t *round);
 
 /*
  * Doubling, where no rank owns anything: step after step ranks whose places, in the order by node,

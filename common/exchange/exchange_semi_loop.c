@@ -36,15 +36,10 @@ static unsigned parent(unsigned ranks, unsigned vertex)
     return vertex > 2 ? vertex - 2 : 0;
 }
 
-static unsigned children(unsigned ranks, unsigned vertex)
+static unsigned open(unsigned ranks, unsigned per_node)
 {
-    return (vertex + 2 < ranks) + (0 == vertex && ranks > 1);
-}
-
-static unsigned child(unsigned ranks, unsigned vertex, unsigned index)
-{
-    (void) ranks;
-    return 0 == vertex ? 1 + index : vertex + 2;
+    (void) per_node;
+    return ranks > 3 ? 2 : ranks > 1;
 }
 
 /* 0, 1, -1, 2, -2, ... */
@@ -58,7 +53,6 @@ static unsigned offset(unsigned ranks, unsigned vertex)
 
 const exchange_tree_t exchange_semi_loop = {
     .parent = parent,
-    .children = children,
-    .child = child,
     .offset = offset,
+    .open = open,
 };

@@ -59,15 +59,17 @@ typedef struct exchange_tree {
     /* Of vertex 1 .. ranks - 1; less than `vertex`. */
     unsigned (*parent)(unsigned ranks, unsigned vertex);
 
-    /* How many vertices have this one for their parent, and the one of them with that index,
-     * ascending. */
-    unsigned (*children)(unsigned ranks, unsigned vertex);
-    unsigned (*child)(unsigned ranks, unsigned vertex, unsigned index);
-
     /* Of vertex 0 .. ranks - 1: a permutation of 0 .. ranks - 1 with offset(0) = 0. */
     unsigned (*offset)(unsigned ranks, unsigned vertex);
 
-    bool levels; /* all functions are about nodes instead of ranks */
+    /*
+     * The most vertices that are open at a time, that is, between themselves and their last child
+     * in the order of the numbers: so many partial sums, or totals, of different shards a rank has
+     * to keep.
+     */
+    unsigned (*open)(unsigned nodes, unsigned per_node);
+
+    bool levels; /* parent and offset are about nodes instead of ranks */
 
     /* Totals descend that tree, which has no levels and no `gather`; NULL: this one. */
     const struct exchange_tree *gather;
@@ -98,6 +100,9 @@ static inline const exchange_tree_t *exchange_tree_of_totals(const exchange_tree
 /* The offset of most trees: vertex u is u places from the root. */
 unsigned exchange_tree_in_order(unsigned ranks, unsigned vertex);
 
+/* Of trees in which each vertex but the root is closed by the next one, or has no child. */
+unsigned exchange_tree_one_open(unsigned nodes, unsigned per_node);
+
 /* ---- of all vertices 0 .. n p - 1, in the order of their numbers ---- */
 
 /* The pair (node, place) of a vertex: i and j above. */
@@ -116,19 +121,7 @@ exchange_pair_t exchange_tree_offset(const exchange_tree_t *tree, const exchange
 unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_t *shape,
                               unsigned vertex);
 
-/* The first and the last child of a vertex, `vertex` itself if it has none; how many it has. */
-unsigned exchange_tree_first_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                   unsigned vertex);
-unsigned exchange_tree_last_child(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                  unsigned vertex);
-unsigned exchange_tree_children(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                unsigned vertex);
-
-/*
- * The largest number of vertices that are open at a time, that is, between themselves
- * and their last child in the order of the numbers: how many partial sums, or
- * totals, of different shards a rank has to keep.  Of two trees, the one that has more of them.
- */
+/* Of two trees, that of the one that has more of them. */
 unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 /* clang-format off */

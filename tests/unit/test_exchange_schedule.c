@@ -18,10 +18,14 @@
 
 enum { RANKS_MAX = 33 };
 
-static exchange_round_t round_of(const exchange_tree_t *tree, const exchange_shape_t *shape,
-                                 unsigned rank, unsigned index)
+/* Of all ranks of the shape for which make_rounds() was called last. */
+static exchange_round_t rounds_of[RANKS_MAX][2 * RANKS_MAX];
+
+static void make_rounds(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
-    return exchange_schedule_round(tree, shape, exchange_schedule_place(shape, rank), index);
+    for (unsigned rank = 0; rank < exchange_shape_ranks(shape); ++rank) {
+        exchange_schedule_make(tree, shape, rank, rounds_of[rank]);
+    }
 }
 
 typedef void check_fn_t(const exchange_tree_t *tree, const exchange_shape_t *shape);
@@ -91,11 +95,15 @@ static void parents_come_first_and_every_rank_is_placed_once(void **state)
     for_each_tree(check_tree);
 }
 
+/* What a vertex has to wait for and to keep, by a search for its children. */
 static void check_children(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
     const unsigned ranks = exchange_shape_ranks(shape);
+    unsigned most = 0;
+    unsigned ends[RANKS_MAX] = {0}; /* vertices whose last child it is */
 
-    for (unsigned vertex = 0; vertex < ranks; ++vertex) {
+    make_rounds(tree, shape);
+    for (unsigned vertex = 0, open = 0; vertex < ranks; ++vertex) {
         unsigned children = 0;
         unsigned first = vertex;
         unsigned last = vertex;
@@ -106,13 +114,21 @@ static void check_children(const exchange_tree_t *tree, const exchange_shape_t *
                 ++children;
             }
         }
-        assert_int_equal(children, exchange_tree_children(tree, shape, vertex));
-        assert_int_equal(first, exchange_tree_first_child(tree, shape, vertex));
-        assert_int_equal(last, exchange_tree_last_child(tree, shape, vertex));
+        if (0 != vertex) {
+            const int after = first == vertex ? EXCHANGE_AFTER_NOTHING : (int) (ranks - 1 - first);
+            assert_int_equal(after, rounds_of[0][ranks - 1 - vertex].send_after);
+        }
+        if (NULL == tree->gather) {
+            assert_int_equal(children, rounds_of[0][ranks - 2 + vertex].forwards);
+        }
+        open += (last != vertex) - ends[vertex];
+        ++ends[last];
+        most = open > most ? open : most;
     }
+    assert_int_equal(most, tree->open(shape->nodes, shape->per_node));
 }
 
-static void children_are_those_whose_parent_it_is(void **state)
+static void a_vertex_waits_for_those_whose_parent_it_is(void **state)
 {
     (void) state;
     for_each_tree(check_children);
@@ -123,13 +139,14 @@ static void a_schedule_of_many_ranks_is_made_at_once(void **state)
 {
     enum { RANKS = 1 << 17 };
     const exchange_shape_t shape = exchange_shape_flat(RANKS);
-    const exchange_pair_t place = exchange_schedule_place(&shape, RANKS / 3);
+    static exchange_round_t rounds[2 * RANKS];
     unsigned forwards = 0;
 
     (void) state;
     assert_int_equal(2, exchange_tree_open_max(&exchange_semi_loop, &shape));
+    exchange_schedule_make(&exchange_semi_loop, &shape, RANKS / 3, rounds);
     for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
-        forwards += exchange_schedule_round(&exchange_semi_loop, &shape, place, index).forwards;
+        forwards += rounds[index].forwards;
     }
     /* It sends each total on, but for the last of either chain, and its own to both sides. */
     assert_int_equal(RANKS - 1, forwards);
@@ -148,10 +165,11 @@ static unsigned node_of(const exchange_shape_t *shape, unsigned rank)
 
 static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
+    make_rounds(tree, shape);
     for (unsigned index = 0; index < exchange_schedule_rounds(shape); ++index) {
         for (unsigned rank = 0; rank < exchange_shape_ranks(shape); ++rank) {
-            const exchange_round_t mine = round_of(tree, shape, rank, index);
-            const exchange_round_t other = round_of(tree, shape, mine.send_peer, index);
+            const exchange_round_t mine = rounds_of[rank][index];
+            const exchange_round_t other = rounds_of[mine.send_peer][index];
             const bool inside = node_of(shape, rank) == node_of(shape, mine.send_peer);
             assert_true(mine.send_peer != rank);
             assert_int_equal(inside, mine.inside);
@@ -179,6 +197,7 @@ static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *
     const unsigned shards = ranks;
     const unsigned rounds = exchange_schedule_rounds(shape);
 
+    make_rounds(tree, shape);
     for (unsigned rank = 0; rank < ranks; ++rank) {
         for (unsigned shard = 0; shard < shards; ++shard) {
             has[rank][shard] = UINT64_C(1) << rank;
@@ -186,7 +205,7 @@ static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *
     }
     for (unsigned index = 0; index < rounds; ++index) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
-            const exchange_round_t round = round_of(tree, shape, rank, index);
+            const exchange_round_t round = rounds_of[rank][index];
             uint64_t *mine = &has[rank][round.receive_shard];
             const uint64_t sent = has[round.receive_peer][round.receive_shard];
             if (index < rounds / 2) {
@@ -218,10 +237,11 @@ static void totals_may_descend_another_tree(void **state)
     (void) state;
     for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
         const exchange_shape_t shape = exchange_shape_flat(ranks);
+        make_rounds(&exchange_direct_loop, &shape);
         for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
             const bool reduces = index < exchange_schedule_rounds(&shape) / 2;
             for (unsigned rank = 0; rank < ranks; ++rank) {
-                const exchange_round_t round = round_of(&exchange_direct_loop, &shape, rank, index);
+                const exchange_round_t round = rounds_of[rank][index];
                 /* Parts to each of the others in turn, totals to the right. */
                 const unsigned to = reduces ? rank + ranks - 1 - index : rank + 1;
                 assert_int_equal(to % ranks, round.send_peer);
@@ -270,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parents_come_first_and_every_rank_is_placed_once),
-        cmocka_unit_test(children_are_those_whose_parent_it_is),
+        cmocka_unit_test(a_vertex_waits_for_those_whose_parent_it_is),
         cmocka_unit_test(a_schedule_of_many_ranks_is_made_at_once),
         cmocka_unit_test(both_ends_of_a_message_agree),
         cmocka_unit_test(every_part_is_added_once_and_every_total_arrives_once),
