@@ -13,9 +13,8 @@ enum {
     TIME_ALL = 0,
     TIME_COUNTED,
     TIMES,
-    GUESS_MAX = 1000 * ARC_RATIO_ONE,
     /* Turns after which a selector that settles does so, whatever they told. */
-    ENOUGH_RATIOS = ARC_RATIOS,
+    ENOUGH_TURNS = 64,
 };
 _Static_assert((int) VALUE_TIMES + (int) TIMES * (int) ARC_SELECT_TURNS == (int) ARC_SELECT_VALUES,
                "all values");
@@ -58,8 +57,8 @@ void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour)
     }
     for (unsigned i = 0; i < select->config.candidates && i < neighbour->config.candidates; ++i) {
         const bool is_known =
-            neighbour->call_ns > 0 && (i == neighbour->chosen || neighbour->ratios[i].count > 0);
-        if (is_known && 0 == select->ratios[i].count) {
+            neighbour->call_ns > 0 && (i == neighbour->chosen || neighbour->turns_of[i] > 0);
+        if (is_known && 0 == select->turns_of[i]) {
             select->config.guess[i] =
                 (uint32_t) ((uint64_t) arc_select_ratio(neighbour, i) * ARC_RATIO_ONE / fastest);
         }
@@ -141,35 +140,6 @@ static uint64_t median_of(const uint64_t *values, unsigned count)
     return sorted[count / 2];
 }
 
-/* The time of a call in a turn, of which at least what warms up was measured. */
-static uint64_t turn_ns(const arc_select_turn_t *turn, const uint64_t *times)
-{
-    const uint64_t time_ns =
-        0 == turn->calls ? times[TIME_ALL] / turn->warm_calls : times[TIME_COUNTED] / turn->calls;
-    return time_ns > 0 ? time_ns : 1;
-}
-
-/* What a round has told. */
-typedef struct round {
-    uint64_t turn_ns[ARC_SELECT_TURNS];
-    uint64_t row_ns[ARC_SELECT_TURNS]; /* of the present choice */
-    unsigned rows;
-    unsigned fresh[ARC_SELECT_CANDIDATES]; /* ratios */
-} round_t;
-
-static void read_round(const arc_select_t *select, const uint64_t *values, round_t *round)
-{
-    round->rows = 0;
-    for (unsigned i = 0; i < select->turns; ++i) {
-        const arc_select_turn_t *turn = &select->list[i];
-        round->turn_ns[i] = turn_ns(turn, &values[VALUE_TIMES + TIMES * i]);
-        if (select->chosen == turn->candidate) {
-            assert(turn->row == round->rows && turn->calls > 0);
-            round->row_ns[round->rows++] = round->turn_ns[i];
-        }
-    }
-}
-
 /* The account: the time of all calls, and what the round cost. */
 static void settle_account(arc_select_t *select, const uint64_t *values)
 {
@@ -185,52 +155,41 @@ static void settle_account(arc_select_t *select, const uint64_t *values)
         select->cost_ns +=
             select->chosen != turn->candidate && time_ns > due_ns ? time_ns - due_ns : 0;
     }
-    select->agree_ns = values[VALUE_AGREE];
-    select->cost_ns += select->agree_ns;
+    select->cost_ns += values[VALUE_AGREE];
     select->calls += round_calls;
     select->spent_ns += (select->calls - select->spent_calls) * select->call_ns;
     select->spent_calls = select->calls;
 }
 
-/* A first call that is alone: its memory is cold, so the next one may take less. */
-static uint32_t guess_of(const arc_select_t *select, uint64_t cold_ns)
+/* The time of a call in a turn. */
+static uint64_t turn_ns(const arc_select_t *select, const uint64_t *values, unsigned turn)
 {
-    const uint64_t warm_ns = cold_ns / 4 * 3;
-    const uint64_t guess = warm_ns > select->call_ns   ? warm_ns
-                           : cold_ns > select->call_ns ? select->call_ns
-                                                       : cold_ns;
-    const uint64_t ratio = guess * select->config.guess[select->chosen] / select->call_ns;
-
-    return (uint32_t) (ratio < ARC_RATIO_ONE ? ARC_RATIO_ONE
-                       : ratio < GUESS_MAX   ? ratio
-                                             : GUESS_MAX);
+    const uint64_t time_ns =
+        values[VALUE_TIMES + TIMES * turn + TIME_COUNTED] / select->list[turn].calls;
+    return time_ns > 0 ? time_ns : 1;
 }
 
-static void add_ratios(arc_select_t *select, round_t *round)
+static void add_ratios(arc_select_t *select, const uint64_t *values)
 {
-    for (unsigned i = 0; i < ARC_SELECT_CANDIDATES; ++i) {
-        round->fresh[i] = 0;
+    uint64_t row_ns[ARC_SELECT_TURNS]; /* of the present choice */
+    unsigned rows = 0;
+
+    for (unsigned i = 0; i < select->turns; ++i) {
+        if (select->chosen == select->list[i].candidate) {
+            assert(select->list[i].row == rows);
+            row_ns[rows++] = turn_ns(select, values, i);
+        }
     }
     for (unsigned i = 0; i < select->turns; ++i) {
         const arc_select_turn_t *turn = &select->list[i];
-        const unsigned candidate = turn->candidate;
 
-        select->tried |= 1U << candidate;
-        if (candidate == select->chosen) {
-            continue;
-        }
-        if (0 == turn->calls) {
-            select->config.guess[candidate] = guess_of(select, round->turn_ns[i]);
-        } else {
-            arc_ratios_add(&select->ratios[candidate], round->turn_ns[i], round->row_ns[turn->row]);
-            round->fresh[candidate] += 1;
+        select->turns_of[turn->candidate] += 1;
+        if (select->chosen != turn->candidate) {
+            arc_ratios_add(&select->ratios[turn->candidate], turn_ns(select, values, i),
+                           row_ns[turn->row]);
         }
     }
-    for (unsigned i = 0; i < select->config.candidates; ++i) {
-        if (arc_ratios_have_moved(&select->ratios[i], round->fresh[i])) {
-            arc_ratios_keep(&select->ratios[i], round->fresh[i]);
-        }
-    }
+    select->call_ns = median_of(row_ns, rows);
 }
 
 /* The fastest that is faster than the present choice, by the margin and without doubt; or that. */
@@ -243,7 +202,7 @@ static unsigned find_better(const arc_select_t *select)
 
     for (unsigned i = 0; i < select->config.candidates; ++i) {
         const uint32_t ratio = arc_ratios_median(&select->ratios[i]);
-        if (arc_ratios_are_below(&select->ratios[i], limit) && ratio < best_ratio) {
+        if (arc_ratios_are_below_one(&select->ratios[i]) && ratio < limit && ratio < best_ratio) {
             best = i;
             best_ratio = ratio;
         }
@@ -261,20 +220,17 @@ static void forgive_debt(arc_select_t *select)
 
 static void switch_to(arc_select_t *select, unsigned better)
 {
-    const unsigned former = select->chosen;
-    const uint32_t base = arc_ratios_median(&select->ratios[better]);
+    const uint64_t ratio = arc_select_ratio(select, better);
+    const uint64_t guess = select->config.guess[select->chosen] * ratio / ARC_RATIO_ONE;
 
     for (unsigned i = 0; i < select->config.candidates; ++i) {
-        if (i != better) {
-            arc_ratios_rebase(&select->ratios[i], base);
-        }
+        arc_ratios_rebase(&select->ratios[i], (uint32_t) ratio);
     }
-    select->ratios[former] = select->ratios[better];
-    arc_ratios_invert(&select->ratios[former]);
-    arc_ratios_forget(&select->ratios[better]);
-    select->call_ns = (select->call_ns * base + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE;
+    /* The former choice has no ratios: it is known as a guess. */
+    select->ratios[better].count = 0;
+    select->config.guess[better] = guess > 0 ? (uint32_t) guess : 1;
+    select->call_ns = (select->call_ns * ratio + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE;
     select->chosen = better;
-    select->switches += 1;
     forgive_debt(select);
 }
 
@@ -282,9 +238,7 @@ static void switch_to(arc_select_t *select, unsigned better)
 static bool is_settled(const arc_select_t *select)
 {
     for (unsigned i = 0; i < select->config.candidates; ++i) {
-        const arc_ratios_t *ratios = &select->ratios[i];
-        if (i != select->chosen && ratios->count < ENOUGH_RATIOS &&
-            !arc_ratios_are_above(ratios, ARC_RATIO_ONE)) {
+        if (select->turns_of[i] < ENOUGH_TURNS && arc_select_is_in_doubt(select, i)) {
             return false;
         }
     }
@@ -307,13 +261,9 @@ static bool decide(arc_select_t *select)
 bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALUES],
                      uint64_t took_ns)
 {
-    round_t round;
-
     assert(select->turn == select->turns && select->turns > 0);
-    read_round(select, values, &round);
-    select->call_ns = median_of(round.row_ns, round.rows);
+    add_ratios(select, values);
     settle_account(select, values);
-    add_ratios(select, &round);
     select->turns = 0;
     select->rounds += 1;
     select->took_ns = took_ns;
@@ -325,7 +275,7 @@ bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALU
 
 uint64_t arc_select_call_ns(const arc_select_t *select, unsigned candidate)
 {
-    const bool is_known = candidate == select->chosen || select->ratios[candidate].count > 0;
+    const bool is_known = candidate == select->chosen || select->turns_of[candidate] > 0;
 
     return is_known ? (select->call_ns * arc_select_ratio(select, candidate) +
                        (uint64_t) ARC_RATIO_ONE / 2) /

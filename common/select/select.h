@@ -24,12 +24,12 @@
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
  * in the class so far and four calls more.  A change of the choice pays for what was overdrawn.
- * What a candidate will cost is known once it has been tried, before that it is a guess: the
- * caller's, or the neighbouring class's; so a round has only one that was never tried.  This one
- * comes before those that are known, whose cheap turns would use up the time for it, unless it is
- * expected to be far behind.  After a few rounds the next one begins when the number of calls has
- * grown by a quarter, or has doubled if there is no doubt left: O(log(calls)) agreements, and a
- * look at all candidates again.
+ * After a few rounds the next one begins when the number of calls has grown by a quarter:
+ * O(log(calls)) agreements.
+ *
+ * Who takes part (select_round.c).  First one candidate that was never tried, the one that should
+ * cost least.  Then all that may be faster than the present choice after what is known of them.
+ * When all were tried, those that are slower are looked at again for half of the time that is left.
  *
  * What decides.  Another candidate is taken if the median of its ratios is below 1 by the margin,
  * and by one and a half times its own uncertainty.

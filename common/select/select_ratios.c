@@ -11,13 +11,7 @@ enum {
     LEAST_SPREAD = 50, /* nothing is measured better than to 5 % by one ratio */
     FEW = 4,           /* of fewer ratios the spread says little ... */
     FEW_SPREAD = 200,  /* ... and is taken for this, or more */
-    MOVED = 150,       /* thousandths by which a median must have moved */
 };
-
-void arc_ratios_forget(arc_ratios_t *ratios)
-{
-    ratios->count = 0;
-}
 
 static uint16_t ratio_of(uint64_t over, uint64_t under)
 {
@@ -34,49 +28,47 @@ void arc_ratios_add(arc_ratios_t *ratios, uint64_t over, uint64_t under)
     ratios->count += 1;
 }
 
+void arc_ratios_rebase(arc_ratios_t *ratios, uint32_t base)
+{
+    for (unsigned i = 0; i < ratios->count && i < ARC_RATIOS; ++i) {
+        ratios->ratio[i] = ratio_of(ratios->ratio[i], base);
+    }
+}
+
 typedef struct spread {
     unsigned count;
     uint32_t median;
     uint32_t width; /* half of the ratios are in an interval so wide */
 } spread_t;
 
-/* Of the ratios from number `first` to the one before number `end`, which are kept. */
-static spread_t spread_of(const arc_ratios_t *ratios, unsigned first, unsigned end)
+static spread_t spread_of(const arc_ratios_t *ratios)
 {
     uint32_t sorted[ARC_RATIOS];
-    spread_t spread = {.count = 0};
+    const unsigned count = ratios->count < ARC_RATIOS ? ratios->count : ARC_RATIOS;
 
-    for (unsigned i = first; i < end; ++i) {
-        const uint32_t ratio = ratios->ratio[i % ARC_RATIOS];
-        unsigned place = spread.count++;
-        for (; place > 0 && sorted[place - 1] > ratio; --place) {
+    if (0 == count) {
+        return (spread_t){.count = 0};
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        unsigned place = i;
+        for (; place > 0 && sorted[place - 1] > ratios->ratio[i]; --place) {
             sorted[place] = sorted[place - 1];
         }
-        sorted[place] = ratio;
+        sorted[place] = ratios->ratio[i];
     }
-    const unsigned count = spread.count;
-    if (0 == count) {
-        return spread;
-    }
-    spread.median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    if (count < FEW) {
-        const uint32_t width = sorted[count - 1] - sorted[0];
-        spread.width = width > FEW_SPREAD ? width : FEW_SPREAD;
-    } else {
-        const uint32_t width = sorted[3 * count / 4] - sorted[count / 4];
-        spread.width = width > LEAST_SPREAD ? width : LEAST_SPREAD;
-    }
-    return spread;
-}
+    const bool are_few = count < FEW;
+    const uint32_t width =
+        are_few ? sorted[count - 1] - sorted[0] : sorted[3 * count / 4] - sorted[count / 4];
+    const uint32_t least = are_few ? FEW_SPREAD : LEAST_SPREAD;
 
-static spread_t spread_of_all(const arc_ratios_t *ratios)
-{
-    return spread_of(ratios, ratios->count - arc_ratios_kept(ratios), ratios->count);
+    return (spread_t){.count = count,
+                      .median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2,
+                      .width = width > least ? width : least};
 }
 
 uint32_t arc_ratios_median(const arc_ratios_t *ratios)
 {
-    return spread_of_all(ratios).median;
+    return spread_of(ratios).median;
 }
 
 /*
@@ -91,59 +83,16 @@ static bool is_beyond_doubt(const spread_t *spread, uint32_t away)
     return spread->count > 1 && twice_away * twice_away * spread->count > doubt * doubt;
 }
 
-bool arc_ratios_are_below(const arc_ratios_t *ratios, uint32_t limit)
+bool arc_ratios_are_below_one(const arc_ratios_t *ratios)
 {
-    const spread_t spread = spread_of_all(ratios);
+    const spread_t spread = spread_of(ratios);
 
-    return spread.median < limit && spread.median < ARC_RATIO_ONE &&
-           is_beyond_doubt(&spread, ARC_RATIO_ONE - spread.median);
+    return spread.median < ARC_RATIO_ONE && is_beyond_doubt(&spread, ARC_RATIO_ONE - spread.median);
 }
 
 bool arc_ratios_are_above(const arc_ratios_t *ratios, uint32_t limit)
 {
-    const spread_t spread = spread_of_all(ratios);
+    const spread_t spread = spread_of(ratios);
 
     return spread.median > limit && is_beyond_doubt(&spread, spread.median - limit);
-}
-
-bool arc_ratios_have_moved(const arc_ratios_t *ratios, unsigned fresh)
-{
-    const unsigned kept = arc_ratios_kept(ratios);
-
-    if (fresh < FEW || kept < fresh + FEW) {
-        return false;
-    }
-    const spread_t late = spread_of(ratios, ratios->count - fresh, ratios->count);
-    const spread_t early = spread_of(ratios, ratios->count - kept, ratios->count - fresh);
-    const uint32_t away =
-        late.median > early.median ? late.median - early.median : early.median - late.median;
-    return away > MOVED && is_beyond_doubt(&late, away / 2) && is_beyond_doubt(&early, away / 2);
-}
-
-void arc_ratios_keep(arc_ratios_t *ratios, unsigned fresh)
-{
-    uint16_t last[ARC_RATIOS];
-
-    assert(fresh <= arc_ratios_kept(ratios));
-    for (unsigned i = 0; i < fresh; ++i) {
-        last[i] = ratios->ratio[(ratios->count - fresh + i) % ARC_RATIOS];
-    }
-    for (unsigned i = 0; i < fresh; ++i) {
-        ratios->ratio[i] = last[i];
-    }
-    ratios->count = fresh;
-}
-
-void arc_ratios_rebase(arc_ratios_t *ratios, uint32_t base)
-{
-    for (unsigned i = 0; i < arc_ratios_kept(ratios); ++i) {
-        ratios->ratio[i] = ratio_of(ratios->ratio[i], base);
-    }
-}
-
-void arc_ratios_invert(arc_ratios_t *ratios)
-{
-    for (unsigned i = 0; i < arc_ratios_kept(ratios); ++i) {
-        ratios->ratio[i] = ratio_of(ARC_RATIO_ONE, ratios->ratio[i]);
-    }
 }

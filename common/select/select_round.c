@@ -3,12 +3,11 @@
  *
  * A round has rows, in each of which every candidate that takes part has a turn; those that are far
  * behind only in the first row.  The number of rows doubles with each round, as far as there is
- * room.
+ * room.  The first round has a turn of the present choice only: its time says how long turns are.
  *
- * The calls of a turn depend on how long one takes.  Short ones are noisy, overlap, and cost
- * little; a long one is alone, and tells enough.  The first turn of a candidate finds memory that
- * was never touched and connections that are not there yet; where calls are long it has one call,
- * which counts for a guess only.
+ * Short calls are noisy, overlap, and cost little; a long one is alone, and tells enough.  The
+ * first calls of a candidate find memory that was never touched and connections that are not there
+ * yet.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -19,13 +18,13 @@
 #include "select_round.h"
 
 enum {
-    /* So many, and one for each candidate, follow each other as soon as there is time. */
-    QUICK_ROUNDS = 3,
-    DOUBT_PART = 4, /* then calls grow by a quarter between two, while somebody may be faster */
+    QUICK_ROUNDS = 3, /* so many, and one for each candidate, begin as soon as there is time */
+    GROWTH_PART = 4,  /* then calls grow by a quarter between two */
     MOST_ROWS = 8,
-    /* What was never tried may be slower than guessed. */
-    UNTRIED = ARC_RATIO_ONE / 5,
-    FAR = ARC_RATIO_ONE + ARC_RATIO_ONE / 4,
+    SLOWER_PART = 2,                  /* those that are slower have half of the time that is left */
+    FAR = 5 * ARC_RATIO_ONE / 4,      /* one turn a round tells enough */
+    HOPELESS = 5 * ARC_RATIO_ONE / 2, /* tried when nothing else is left to find out */
+    NOBODY = ARC_SELECT_CANDIDATES,
 };
 
 /* What a turn is made of, by the time of a call. */
@@ -42,24 +41,14 @@ static const shape_t shapes[] = {
     {0,          0, 4, 0, 4}, /* nothing is known: the present choice's first */
     {100000,     3, 3, 1, 5},
     {1000000,    3, 2, 1, 3},
-    {20000000,   1, 0, 1, 2},
-    {UINT64_MAX, 1, 0, 0, 1},
+    {20000000,   1, 1, 1, 2},
+    {UINT64_MAX, 0, 1, 0, 1},
     /* clang-format on */
 };
 
-static const shape_t *shape_of(const arc_select_t *select)
-{
-    const shape_t *shape = shapes;
-
-    while (select->call_ns > shape->max_call_ns) {
-        ++shape;
-    }
-    return shape;
-}
-
 static bool was_tried(const arc_select_t *select, unsigned candidate)
 {
-    return candidate == select->chosen || 0 != (select->tried >> candidate & 1);
+    return candidate == select->chosen || select->turns_of[candidate] > 0;
 }
 
 uint32_t arc_select_ratio(const arc_select_t *select, unsigned candidate)
@@ -75,12 +64,23 @@ uint32_t arc_select_ratio(const arc_select_t *select, unsigned candidate)
                : (uint32_t) (guess * ARC_RATIO_ONE / select->config.guess[select->chosen]);
 }
 
-/* The calls of a turn of `candidate`. */
+bool arc_select_is_in_doubt(const arc_select_t *select, unsigned candidate)
+{
+    const arc_ratios_t *ratios = &select->ratios[candidate];
+    const uint32_t limit =
+        (uint32_t) ARC_RATIO_ONE - select->config.margin_percent * (uint32_t) ARC_RATIO_ONE / 100;
+
+    return candidate != select->chosen && !arc_ratios_are_above(ratios, limit);
+}
+
 static arc_select_turn_t turn_of(const arc_select_t *select, unsigned candidate)
 {
-    const shape_t *shape = shape_of(select);
+    const shape_t *shape = shapes;
     const bool again = was_tried(select, candidate);
 
+    while (select->call_ns > shape->max_call_ns) {
+        ++shape;
+    }
     return (arc_select_turn_t){.candidate = (uint8_t) candidate,
                                .warm_calls = again ? shape->warm_calls : shape->first_warm_calls,
                                .calls = again ? shape->calls : shape->first_calls};
@@ -90,46 +90,10 @@ static arc_select_turn_t turn_of(const arc_select_t *select, unsigned candidate)
 static uint64_t turn_cost_ns(const arc_select_t *select, unsigned candidate)
 {
     const arc_select_turn_t turn = turn_of(select, candidate);
-    const uint32_t ratio = arc_select_ratio(select, candidate) +
-                           (was_tried(select, candidate) ? 0 : (uint32_t) UNTRIED);
+    const uint32_t ratio = arc_select_ratio(select, candidate);
     const uint64_t more = ratio > ARC_RATIO_ONE ? ratio - ARC_RATIO_ONE : 0;
 
     return select->call_ns * (turn.warm_calls + turn.calls) * more / ARC_RATIO_ONE;
-}
-
-/* Was it never tried, and is not expected to be far behind? */
-static bool is_due(const arc_select_t *select, unsigned candidate)
-{
-    return !was_tried(select, candidate) && arc_select_ratio(select, candidate) <= FAR;
-}
-
-/*
- * One that is due comes first, since cheap turns of those that are known would use up the time for
- * it in every round; then the one whose turn costs least.
- */
-static bool comes_before(const arc_select_t *select, unsigned one, unsigned other)
-{
-    return is_due(select, one) == is_due(select, other)
-               ? turn_cost_ns(select, one) < turn_cost_ns(select, other)
-               : is_due(select, one);
-}
-
-/* The candidates but the present choice, in the order in which they are invited.  How many. */
-static unsigned sort_candidates(const arc_select_t *select, unsigned sorted[ARC_SELECT_CANDIDATES])
-{
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < select->config.candidates; ++i) {
-        if (i == select->chosen) {
-            continue;
-        }
-        unsigned place = count++;
-        for (; place > 0 && comes_before(select, i, sorted[place - 1]); --place) {
-            sorted[place] = sorted[place - 1];
-        }
-        sorted[place] = i;
-    }
-    return count;
 }
 
 uint64_t arc_select_share_ns(const arc_select_t *select)
@@ -140,92 +104,129 @@ uint64_t arc_select_share_ns(const arc_select_t *select)
     return time_ns / 100 * select->config.explore_percent;
 }
 
-/* What exploring may have cost after all calls. */
-static uint64_t allowance_ns(const arc_select_t *select)
+/* What the candidates' turns of a round that begins now may cost; negative: there is no time. */
+static int64_t time_left_ns(const arc_select_t *select)
 {
-    return ARC_SELECT_FREE_CALLS * select->call_ns + arc_select_share_ns(select);
+    return (int64_t) (ARC_SELECT_FREE_CALLS * select->call_ns + arc_select_share_ns(select)) -
+           (int64_t) select->cost_ns;
 }
 
-/* Who takes part, and with how many rows. */
-typedef struct party {
-    unsigned rows[ARC_SELECT_CANDIDATES]; /* 0: doesn't */
-    unsigned most_rows;
-} party_t;
+/* What is known of a candidate that is not chosen. */
+typedef enum standing {
+    UNTRIED, /* and not expected to be far slower */
+    DOUBTFUL,
+    SLOWER, /* or expected to be far slower */
+} standing_t;
 
-/*
- * The turns that a candidate should have in a round of so many rows.  One that is known from few
- * turns has few more; one that is far behind has one, unless its last one told something else.
- */
-static unsigned wish_of(const arc_select_t *select, unsigned candidate, unsigned rows)
+static standing_t standing_of(const arc_select_t *select, unsigned candidate)
 {
-    const arc_ratios_t *ratios = &select->ratios[candidate];
-    const unsigned more = ratios->count + 1;
-
-    if (0 == ratios->count ||
-        (arc_ratios_median(ratios) > FAR && arc_ratios_last(ratios) > ARC_RATIO_ONE)) {
-        return 1;
+    if (!was_tried(select, candidate)) {
+        return arc_select_ratio(select, candidate) <= HOPELESS ? UNTRIED : SLOWER;
     }
-    return more < rows ? more : rows;
+    return arc_select_is_in_doubt(select, candidate) ? DOUBTFUL : SLOWER;
 }
 
-/* Those whom there is time for, at this call. */
-static party_t invite(const arc_select_t *select)
+/* Of a standing the one with the fewest turns, and of these the cheapest; or NOBODY. */
+static unsigned find_next(const arc_select_t *select, standing_t standing)
 {
-    unsigned sorted[ARC_SELECT_CANDIDATES];
-    party_t party = {.most_rows = 1};
-
-    const unsigned doublings =
-        select->rounds > ARC_SELECT_FIRST_ROUND ? select->rounds - ARC_SELECT_FIRST_ROUND : 0;
-    const unsigned rows = doublings < 3 ? 1U << doublings : (unsigned) MOST_ROWS;
-    const uint64_t allowed_ns = allowance_ns(select);
-    uint64_t cost_ns = select->cost_ns + select->agree_ns;
-    bool has_new = false; /* one at a time: it may cost far more than expected */
-
-    const unsigned count =
-        0 == select->rounds ? 0 : sort_candidates(select, sorted); /* the first is of one */
-    for (unsigned i = 0; i < count; ++i) {
-        const unsigned candidate = sorted[i];
-        const uint64_t turn_ns = turn_cost_ns(select, candidate);
-        unsigned turns = wish_of(select, candidate, rows);
-
-        turns = cost_ns + turns * turn_ns <= allowed_ns ? turns : 1;
-        if (cost_ns + turns * turn_ns <= allowed_ns && (was_tried(select, candidate) || !has_new)) {
-            has_new = has_new || !was_tried(select, candidate);
-            cost_ns += turns * turn_ns;
-            party.rows[candidate] = turns;
-            party.most_rows = turns > party.most_rows ? turns : party.most_rows;
-        }
-    }
-    party.rows[select->chosen] = party.most_rows;
-    return party;
-}
-
-/* Is there room for the whole row? */
-static bool row_fits(const arc_select_t *select, const party_t *party, unsigned row)
-{
-    unsigned turns = select->turns;
+    unsigned best = NOBODY;
 
     for (unsigned i = 0; i < select->config.candidates; ++i) {
-        turns += row < party->rows[i];
+        const bool is_better = NOBODY == best || select->turns_of[i] < select->turns_of[best] ||
+                               (select->turns_of[i] == select->turns_of[best] &&
+                                turn_cost_ns(select, i) < turn_cost_ns(select, best));
+
+        if (i != select->chosen && standing == standing_of(select, i) && is_better) {
+            best = i;
+        }
     }
-    return turns <= ARC_SELECT_TURNS;
+    return best;
+}
+
+/* Turns of one that may be faster, of so many rows: few if it has had few. */
+static unsigned wish_of(const arc_select_t *select, unsigned candidate, unsigned rows)
+{
+    const unsigned more = select->ratios[candidate].count + 1;
+
+    return arc_select_ratio(select, candidate) > FAR ? 1 : more < rows ? more : rows;
+}
+
+/* The turns of each in the round that begins now; 0: it takes no part. */
+typedef struct party {
+    unsigned rows[ARC_SELECT_CANDIDATES];
+    int64_t left_ns;
+} party_t;
+
+/* As many turns as there is time for: `wish`, or one, or none. */
+static void invite(const arc_select_t *select, party_t *party, unsigned candidate, unsigned wish)
+{
+    const int64_t turn_ns = (int64_t) turn_cost_ns(select, candidate);
+    const unsigned turns = wish * turn_ns <= party->left_ns ? wish : 1;
+
+    if (turns * turn_ns <= party->left_ns) {
+        party->left_ns -= turns * turn_ns;
+        party->rows[candidate] = turns;
+    }
+}
+
+/* All of a standing, beginning with another one each time: there may be no time for the last. */
+static void invite_all(const arc_select_t *select, party_t *party, standing_t standing,
+                       unsigned rows)
+{
+    const unsigned candidates = select->config.candidates;
+
+    for (unsigned i = 0; i < candidates; ++i) {
+        const unsigned candidate = (i + select->rounds) % candidates;
+
+        if (candidate != select->chosen && standing == standing_of(select, candidate)) {
+            invite(select, party, candidate, wish_of(select, candidate, rows));
+        }
+    }
+}
+
+static party_t find_party(const arc_select_t *select)
+{
+    const unsigned doublings = select->rounds > 0 ? select->rounds - 1 : 0;
+    const unsigned rows = doublings < 3 ? 1U << doublings : (unsigned) MOST_ROWS;
+    const unsigned untried = find_next(select, UNTRIED);
+    party_t party = {.left_ns = time_left_ns(select)};
+
+    if (0 == select->rounds) {
+        return party;
+    }
+    if (NOBODY != untried) {
+        invite(select, &party, untried, 1);
+    }
+    invite_all(select, &party, DOUBTFUL, rows);
+    if (NOBODY == untried) {
+        party.left_ns /= SLOWER_PART;
+        invite_all(select, &party, SLOWER, 1);
+    }
+    return party;
 }
 
 void arc_select_compose_round(arc_select_t *select)
 {
-    const party_t party = invite(select);
     const unsigned candidates = select->config.candidates;
+    party_t party = find_party(select);
+    unsigned guests = 1;
+    unsigned rows = 1;
 
+    for (unsigned i = 0; i < candidates; ++i) {
+        guests += party.rows[i] > 0;
+        rows = party.rows[i] > rows ? party.rows[i] : rows;
+    }
+    rows = rows * guests <= ARC_SELECT_TURNS ? rows : ARC_SELECT_TURNS / guests;
+    party.rows[select->chosen] = rows;
     select->turns = 0;
-    for (unsigned row = 0; row < party.most_rows && row_fits(select, &party, row); ++row) {
+    for (unsigned row = 0; row < rows; ++row) {
         /* Each row begins with another one: to be first is to come behind other calls. */
         for (unsigned i = 0; i < candidates; ++i) {
             const unsigned candidate = (i + row) % candidates;
-            arc_select_turn_t turn = turn_of(select, candidate);
 
             if (row < party.rows[candidate]) {
-                turn.row = (uint8_t) row;
-                select->list[select->turns++] = turn;
+                select->list[select->turns] = turn_of(select, candidate);
+                select->list[select->turns++].row = (uint8_t) row;
             }
         }
     }
@@ -234,40 +235,33 @@ void arc_select_compose_round(arc_select_t *select)
     select->longest_ns = 0;
 }
 
-/* May somebody still turn out to be faster by the margin? */
-static bool is_in_doubt(const arc_select_t *select)
+/* What must be left when the next round begins, so that somebody takes part in it. */
+static uint64_t least_left_ns(const arc_select_t *select)
 {
-    const uint32_t limit =
-        (uint32_t) ARC_RATIO_ONE - select->config.margin_percent * (uint32_t) ARC_RATIO_ONE / 100;
+    const unsigned untried = find_next(select, UNTRIED);
+    const unsigned doubtful = find_next(select, DOUBTFUL);
 
-    for (unsigned i = 0; i < select->config.candidates; ++i) {
-        const arc_ratios_t *ratios = &select->ratios[i];
-        if (i != select->chosen &&
-            (!arc_ratios_are_above(ratios, limit) || arc_ratios_last(ratios) < limit)) {
-            return true;
-        }
+    if (NOBODY == untried && NOBODY == doubtful) {
+        return SLOWER_PART * turn_cost_ns(select, find_next(select, SLOWER));
     }
-    return false;
+    const uint64_t untried_ns = NOBODY == untried ? UINT64_MAX : turn_cost_ns(select, untried);
+    const uint64_t doubtful_ns = NOBODY == doubtful ? UINT64_MAX : turn_cost_ns(select, doubtful);
+
+    return untried_ns < doubtful_ns ? untried_ns : doubtful_ns;
 }
 
 void arc_select_wait_for_round(arc_select_t *select)
 {
     const uint64_t percent_ns = select->call_ns * select->config.explore_percent;
-    unsigned sorted[ARC_SELECT_CANDIDATES];
 
     if (select->decided || select->config.candidates < 2 || 0 == percent_ns) {
         select->left = UINT64_MAX;
         return;
     }
-    (void) sort_candidates(select, sorted);
-    /* Until there is time for the one that comes first. */
-    const uint64_t need_ns = select->cost_ns + select->agree_ns + turn_cost_ns(select, sorted[0]);
-    const uint64_t allowed_ns = allowance_ns(select);
-    const uint64_t budget_calls =
-        need_ns <= allowed_ns ? 0 : (need_ns - allowed_ns) * 100 / percent_ns + 1;
-    const uint64_t quiet_calls = select->rounds < QUICK_ROUNDS + select->config.candidates ? 0
-                                 : is_in_doubt(select) ? select->calls / DOUBT_PART
-                                                       : select->calls;
+    const int64_t lack_ns = (int64_t) least_left_ns(select) - time_left_ns(select);
+    const uint64_t budget_calls = lack_ns > 0 ? (uint64_t) lack_ns * 100 / percent_ns + 1 : 0;
+    const uint64_t quiet_calls =
+        select->rounds < QUICK_ROUNDS + select->config.candidates ? 0 : select->calls / GROWTH_PART;
 
     select->left = budget_calls > quiet_calls ? budget_calls : quiet_calls;
 }

@@ -55,10 +55,8 @@ typedef struct arc_select {
     uint64_t spent_calls; /* of these, whose time is in spent_ns */
     uint64_t spent_ns;
     uint64_t cost_ns; /* of exploring, agreements included */
-    uint64_t agree_ns;
     unsigned rounds;
-    unsigned tried;                             /* set of candidates that have had a turn */
-    unsigned switches;                          /* how often the choice has changed */
+    unsigned turns_of[ARC_SELECT_CANDIDATES];   /* that each has had */
     arc_ratios_t ratios[ARC_SELECT_CANDIDATES]; /* to the present choice; its own: none */
 
     /* The round under way. */
@@ -70,12 +68,11 @@ typedef struct arc_select {
     uint64_t took_ns;    /* the last agreement, on this rank */
 } arc_select_t;
 
-/* After a turn of the present choice alone, at first, its time is known, and others can be tried.
- */
-enum { ARC_SELECT_FIRST_ROUND = 1 };
-
 /* The ratio of a candidate to the present choice, measured or guessed. */
 uint32_t arc_select_ratio(const arc_select_t *select, unsigned candidate);
+
+/* May the candidate be faster than the present choice, by the margin, after what is known? */
+bool arc_select_is_in_doubt(const arc_select_t *select, unsigned candidate);
 
 /* The share for exploring of the time of all calls. */
 uint64_t arc_select_share_ns(const arc_select_t *select);
