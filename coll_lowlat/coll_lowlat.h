@@ -27,7 +27,8 @@ typedef struct lowlat_component {
     const char *why_no_puts;
     bool told_of_messages; /* that they are used instead; once is enough */
     lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t (coll_lowlat_book.h) */
-    lowlat_memo_t staged;  /* names of the processes on a node -> lowlat_staged_t */
+    /* What groups of processes on a node have found; under base.lock. */
+    struct lowlat_staged *staged;
 } lowlat_component_t;
 
 typedef struct lowlat_module {

@@ -106,7 +106,6 @@ static int lowlat_open(void)
     mca_share_open(&(mca_share_config_t){.max_bytes = component->config.max_memory,
                                          .first_bytes = LOWLAT_FIRST_REGION_BYTES});
     lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
-    lowlat_memo_open(&component->staged, sizeof(lowlat_staged_t));
     component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
     component->puts = wants_puts(component) ? lowlat_puts_new(&component->why_no_puts) : NULL;
@@ -120,7 +119,7 @@ static int lowlat_close(void)
     arc_fiber_join(NULL);
     lowlat_book_close();
     lowlat_memo_close(&component->learned);
-    lowlat_memo_close(&component->staged);
+    coll_lowlat_staging_forget();
     lowlat_puts_free(component->puts);
     mca_share_close();
     return arc_component_close(&component->base);

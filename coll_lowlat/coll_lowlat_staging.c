@@ -7,53 +7,98 @@
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
 
-/* The names of the group's processes, in its order.  NULL: no memory. */
-static opal_process_name_t *names_of(const lowlat_module_t *module, size_t *bytes)
-{
-    const arc_topology_t *topology = &module->topology;
-    opal_process_name_t *names = calloc(topology->local_ranks, sizeof *names);
+/* What was found for a group of processes on a node. */
+typedef struct lowlat_staged {
+    struct lowlat_staged *next;
+    size_t prefetch_bytes; /* lowlat_group_t has these fields, too */
+    size_t stream_bytes;
+    int apart_ns;
+    unsigned way;
+    unsigned ranks;
+    opal_process_name_t name[]; /* of the processes, in the order of the group */
+} lowlat_staged_t;
 
-    *bytes = topology->local_ranks * sizeof *names;
-    for (unsigned i = 0; NULL != names && i < topology->local_ranks; ++i) {
-        names[i] =
-            ompi_group_get_proc_name(module->base.comm->c_local_group, (int) topology->members[i]);
+static opal_process_name_t name_of(const lowlat_module_t *module, unsigned i)
+{
+    return ompi_group_get_proc_name(module->base.comm->c_local_group,
+                                    (int) module->topology.members[i]);
+}
+
+/* Under the lock: what is remembered of the processes of this group, or NULL. */
+static lowlat_staged_t *find_staged(const lowlat_module_t *module)
+{
+    const unsigned ranks = module->topology.local_ranks;
+    lowlat_staged_t *staged = mca_coll_lowlat_component.staged;
+
+    for (; NULL != staged; staged = staged->next) {
+        unsigned same = 0;
+        while (ranks == staged->ranks && same < ranks) {
+            const opal_process_name_t name = name_of(module, same);
+            if (0 != memcmp(&name, &staged->name[same], sizeof name)) {
+                break;
+            }
+            ++same;
+        }
+        if (same == ranks) {
+            break;
+        }
     }
-    return names;
+    return staged;
 }
 
 static void remember_staging(const lowlat_module_t *module)
 {
+    lowlat_component_t *component = &mca_coll_lowlat_component;
     const lowlat_group_t *group = &module->group;
-    const lowlat_staged_t staged = {.prefetch_bytes = group->prefetch_bytes,
-                                    .stream_bytes = group->stream_bytes,
-                                    .apart_ns = group->apart_ns,
-                                    .way = group->way};
-    size_t bytes = 0;
-    opal_process_name_t *names = names_of(module, &bytes);
 
-    if (NULL != names) {
-        lowlat_memo_remember(&mca_coll_lowlat_component.staged, names, bytes, &staged);
+    (void) pthread_mutex_lock(&component->base.lock);
+    lowlat_staged_t *staged = find_staged(module);
+    if (NULL == staged) {
+        staged = malloc(sizeof *staged + group->ranks * sizeof staged->name[0]);
+        for (unsigned i = 0; NULL != staged && i < group->ranks; ++i) {
+            staged->name[i] = name_of(module, i);
+        }
+        if (NULL != staged) {
+            staged->next = component->staged;
+            staged->ranks = group->ranks;
+            component->staged = staged;
+        }
     }
-    free(names);
+    if (NULL != staged) {
+        staged->prefetch_bytes = group->prefetch_bytes;
+        staged->stream_bytes = group->stream_bytes;
+        staged->apart_ns = group->apart_ns;
+        staged->way = group->way;
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
 }
 
 bool coll_lowlat_staging_recall(lowlat_module_t *module)
 {
+    lowlat_component_t *component = &mca_coll_lowlat_component;
     lowlat_group_t *group = &module->group;
-    lowlat_staged_t staged;
-    size_t bytes = 0;
-    opal_process_name_t *names = names_of(module, &bytes);
-    const bool found = NULL != names &&
-                       lowlat_memo_recall(&mca_coll_lowlat_component.staged, names, bytes, &staged);
 
-    free(names);
-    if (found) {
-        group->prefetch_bytes = staged.prefetch_bytes;
-        group->stream_bytes = staged.stream_bytes;
-        group->apart_ns = staged.apart_ns;
-        group->way = staged.way;
+    (void) pthread_mutex_lock(&component->base.lock);
+    const lowlat_staged_t *staged = find_staged(module);
+    if (NULL != staged) {
+        group->prefetch_bytes = staged->prefetch_bytes;
+        group->stream_bytes = staged->stream_bytes;
+        group->apart_ns = staged->apart_ns;
+        group->way = staged->way;
     }
-    return found;
+    (void) pthread_mutex_unlock(&component->base.lock);
+    return NULL != staged;
+}
+
+void coll_lowlat_staging_forget(void)
+{
+    lowlat_staged_t **first = &mca_coll_lowlat_component.staged;
+
+    while (NULL != *first) {
+        lowlat_staged_t *next = (*first)->next;
+        free(*first);
+        *first = next;
+    }
 }
 
 static arc_status_t run_task(void *context, lowlat_task_t *task)

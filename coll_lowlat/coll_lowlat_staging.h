@@ -10,16 +10,11 @@
 
 #include "coll_lowlat.h"
 
-/* What was found for a group of processes; lowlat_group_t has these fields, too. */
-typedef struct lowlat_staged {
-    size_t prefetch_bytes;
-    size_t stream_bytes;
-    int apart_ns;
-    unsigned way;
-} lowlat_staged_t;
-
 /* Does this rank remember how its group on the node stages?  Sets it then. */
 bool coll_lowlat_staging_recall(lowlat_module_t *module);
+
+/* Of no group any more. */
+void coll_lowlat_staging_forget(void);
 
 /*
  * As the user says, else as all ranks remember it, if all do, else as a trial tells; on several
