@@ -131,8 +131,8 @@ arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long lo
     case ARC_PARAM_KIND_FRACTION:
         status = parse_fraction(text, &parsed);
         break;
-    case ARC_PARAM_KIND_FILE:
-        status = ARC_OK; /* any name */
+    case ARC_PARAM_KIND_TEXT:
+        status = ARC_OK; /* any; who reads it says what is wrong */
         break;
     }
     if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
@@ -140,6 +140,17 @@ arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long lo
     }
     *value = parsed;
     return ARC_OK;
+}
+
+/* 0: none. */
+static long long hash_of_text(const char *text)
+{
+    uint64_t hash = ARC_HASH_EMPTY;
+
+    for (; NULL != text && '\0' != *text; ++text) {
+        hash = arc_hash_add(hash, (unsigned char) *text);
+    }
+    return (long long) (ARC_HASH_EMPTY == hash ? 0 : hash);
 }
 
 long long arc_param_get(const arc_param_t *param, const void *config)
@@ -155,8 +166,8 @@ long long arc_param_get(const arc_param_t *param, const void *config)
         return bits;
     case ARC_PARAM_KIND_BOOL:
         return *(const bool *) field;
-    case ARC_PARAM_KIND_FILE:
-        return 0;
+    case ARC_PARAM_KIND_TEXT:
+        return hash_of_text(*(const char *const *) field);
     default:
         return *(const int *) field;
     }
@@ -175,7 +186,7 @@ void arc_param_set(const arc_param_t *param, void *config, long long value)
     case ARC_PARAM_KIND_FRACTION:
         memcpy(field, &value, sizeof value);
         break;
-    case ARC_PARAM_KIND_FILE:
+    case ARC_PARAM_KIND_TEXT:
         *(const char **) field = NULL;
         break;
     default:
@@ -190,7 +201,7 @@ void arc_param_print(const arc_param_t *param, long long value, char *text, size
         snprintf(text, text_bytes, "%s", value ? "true" : "false");
         return;
     }
-    if (ARC_PARAM_KIND_FILE == param->kind) {
+    if (ARC_PARAM_KIND_TEXT == param->kind) {
         snprintf(text, text_bytes, "none");
         return;
     }
@@ -230,8 +241,8 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
         }
         return;
     }
-    if (ARC_PARAM_KIND_FILE == param->kind) {
-        snprintf(text, text_bytes, "the name of a file");
+    if (ARC_PARAM_KIND_TEXT == param->kind) {
+        snprintf(text, text_bytes, "text");
         return;
     }
     if (ARC_PARAM_KIND_BOOL == param->kind) {

@@ -9,7 +9,7 @@
  *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
  *     ARC_PARAM_FRACTION(scope, name, level, help)        a double from 0 to 1, 0 by default
  *     ARC_PARAM_NUMBER(scope, name, default, maximum, level, help)    a double from 0; bits of both
- *     ARC_PARAM_FILE(name, level, help)           each rank's own name of a file; NULL or "": none
+ *     ARC_PARAM_TEXT(scope, name, level, help)            text; NULL or "": none, the default
  *
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
@@ -19,8 +19,8 @@
  * is 1, what only a developer turns is 9.
  *
  * Values of all kinds are handled as long long. Of a fraction that is the bits of
- * the double: those of doubles that are not negative have the order of the doubles.  The name of a
- * file has no value; Open MPI keeps it.
+ * the double: those of doubles that are not negative have the order of the doubles.  Of text it is
+ * a hash; Open MPI keeps the text.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -39,9 +39,9 @@ typedef enum arc_param_kind {
     ARC_PARAM_KIND_BOOL,     /* bool */
     ARC_PARAM_KIND_CHOICE,   /* int, index into choices */
     ARC_PARAM_KIND_FRACTION, /* double, from 0, mostly to 1 */
-    ARC_PARAM_KIND_FILE,     /* const char * */
+    ARC_PARAM_KIND_TEXT,     /* const char * */
 } arc_param_kind_t;
-enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_FILE + 1 };
+enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_TEXT + 1 };
 
 /* The bits of 1.0: the largest fraction. */
 #define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL

@@ -23,6 +23,6 @@
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) CHECK(_name, 0, 0, 1, _help)
 #define ARC_PARAM_NUMBER(_scope, _name, _default, _maximum, _level, _help) \
     CHECK(_name, _default, 0, _maximum, _help)
-#define ARC_PARAM_FILE(_name, _level, _help) CHECK(_name, 0, 0, 0, _help)
+#define ARC_PARAM_TEXT(_scope, _name, _level, _help) CHECK(_name, 0, 0, 0, _help)
 #include "param_list.h"
 #undef CHECK

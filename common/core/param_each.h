@@ -15,6 +15,6 @@
 #define ARC_PARAM_CHOICE(_scope, _name, ...) ARC_PARAM_EACH(_name)
 #define ARC_PARAM_FRACTION(_scope, _name, ...) ARC_PARAM_EACH(_name)
 #define ARC_PARAM_NUMBER(_scope, _name, ...) ARC_PARAM_EACH(_name)
-#define ARC_PARAM_FILE(_name, ...) ARC_PARAM_EACH(_name)
+#define ARC_PARAM_TEXT(_scope, _name, ...) ARC_PARAM_EACH(_name)
 #include "param_list.h"
 #undef ARC_PARAM_EACH

@@ -16,5 +16,5 @@
 #define ARC_PARAM_CHOICE(_scope, _name, _default, _choices, _level, _help) int _name;
 #define ARC_PARAM_FRACTION(_scope, _name, _level, _help) double _name;
 #define ARC_PARAM_NUMBER(_scope, _name, _default, _maximum, _level, _help) double _name;
-#define ARC_PARAM_FILE(_name, _level, _help) const char *_name;
+#define ARC_PARAM_TEXT(_scope, _name, _level, _help) const char *_name;
 #include "param_list.h"

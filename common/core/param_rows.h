@@ -35,8 +35,8 @@
     ROW(_scope, _name, ARC_PARAM_KIND_FRACTION, 0, 0, ARC_PARAM_FRACTION_ONE, NULL, _level, _help)
 #define ARC_PARAM_NUMBER(_scope, _name, _default, _maximum, _level, _help) \
     ROW(_scope, _name, ARC_PARAM_KIND_FRACTION, _default, 0, _maximum, NULL, _level, _help)
-#define ARC_PARAM_FILE(_name, _level, _help) \
-    ROW(LOCAL, _name, ARC_PARAM_KIND_FILE, 0, 0, 0, NULL, _level, _help)
+#define ARC_PARAM_TEXT(_scope, _name, _level, _help) \
+    ROW(_scope, _name, ARC_PARAM_KIND_TEXT, 0, 0, 0, NULL, _level, _help)
 #include "param_list.h"
 #undef ROW
 #undef ARC_PARAM_CONFIG

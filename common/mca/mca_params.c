@@ -57,7 +57,8 @@ bool mca_params_may_warn(const arc_component_t *component)
  */
 static bool is_text(const arc_param_t *param)
 {
-    return ARC_PARAM_KIND_CHOICE == param->kind || ARC_PARAM_KIND_FRACTION == param->kind;
+    return ARC_PARAM_KIND_CHOICE == param->kind || ARC_PARAM_KIND_FRACTION == param->kind ||
+           ARC_PARAM_KIND_TEXT == param->kind;
 }
 
 static void register_one(arc_component_t *component, size_t index)
@@ -68,7 +69,7 @@ static void register_one(arc_component_t *component, size_t index)
         [ARC_PARAM_KIND_BOOL] = MCA_BASE_VAR_TYPE_BOOL,
         [ARC_PARAM_KIND_CHOICE] = MCA_BASE_VAR_TYPE_STRING,
         [ARC_PARAM_KIND_FRACTION] = MCA_BASE_VAR_TYPE_STRING,
-        [ARC_PARAM_KIND_FILE] = MCA_BASE_VAR_TYPE_STRING,
+        [ARC_PARAM_KIND_TEXT] = MCA_BASE_VAR_TYPE_STRING,
     };
     static_assert(sizeof types / sizeof types[0] == ARC_PARAM_KINDS, "a type for each kind");
     const arc_param_t *param = &component->params[index];
@@ -81,7 +82,7 @@ static void register_one(arc_component_t *component, size_t index)
     if (is_text(param)) {
         /* Open MPI makes a copy of its own. */
         arc_param_print(param, param->default_value, initial, sizeof initial);
-        component->param_text[index] = initial;
+        component->param_text[index] = ARC_PARAM_KIND_TEXT == param->kind ? NULL : initial;
         field = &component->param_text[index];
     }
     arc_param_describe(param, allowed, sizeof allowed);
@@ -117,8 +118,9 @@ static bool take_value(arc_component_t *component, size_t index)
     const char *text = text_of_user(component, index);
     long long value = arc_param_get(param, component->config);
 
-    if (ARC_PARAM_KIND_FILE == param->kind) {
-        return true; /* Open MPI has stored it */
+    if (ARC_PARAM_KIND_TEXT == param->kind) {
+        *(const char **) ((char *) component->config + param->offset) = text;
+        return true;
     }
     if (NULL != text && ARC_OK != arc_param_parse(param, text, &value)) {
         return false;
