@@ -6,10 +6,9 @@
 #ifndef COLL_LOWLAT_H
 #define COLL_LOWLAT_H
 
-#include "coll_lowlat_memo.h"
 #include "lowlat_net.h"
 #include "lowlat_pipe.h"
-#include "lowlat_select.h"
+#include "lowlat_rules.h"
 #include "mca_agreement.h"
 #include "mca_break.h"
 #include "mca_bridge.h"
@@ -23,10 +22,10 @@
 typedef struct lowlat_component {
     arc_component_t base;
     lowlat_config_t config;
+    lowlat_rules_t rules;
     struct lowlat_puts *puts; /* NULL: not wanted, or ... */
     const char *why_no_puts;
     bool told_of_messages; /* that they are used instead; once is enough */
-    lowlat_memo_t learned; /* lowlat_shape_t -> lowlat_learned_t (coll_lowlat_book.h) */
     /* What groups of processes on a node have found; under base.lock. */
     struct lowlat_staged *staged;
 } lowlat_component_t;

@@ -6,218 +6,197 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_book.h"
-#include "lowlat_candidates.h"
+#include "mca_params.h"
 
-/* The words of the file; of each algorithm for several nodes that without and with leaders. */
-static const char *const candidates[] = {"below",
-#define X(_id, _prefix, _name, ...) _name, _name "_by_leaders",
-                                         LOWLAT_NODES_TABLE(X)
-#undef X
-                                             NULL};
-_Static_assert(sizeof candidates / sizeof candidates[0] <= ARC_LEARNED_NAMES, "room for all times");
-static const char *const transports[] = {"messages", "puts", NULL};
-static const arc_learned_words_t words = {candidates, transports};
+enum { LINE_BYTES = 256 };
 
 static struct {
-    arc_learned_t learned; /* from the file; empty if there is none */
-    char *learn_file;      /* NULL: none; ours, as Open MPI's own is gone when we are closed */
+    char *text;                /* of the parameter, or of its file */
+    char *learn_file;          /* NULL: none; ours, as Open MPI's own is gone when we are closed */
+    lowlat_learned_t *learned; /* under the component's lock */
 } book;
 
-static bool is_named(const char *file)
-{
-    return NULL != file && '\0' != *file;
-}
-
-/* Only one process talks. */
 static bool may_warn(void)
 {
-    return mca_coll_lowlat_component.base.first_process &&
-           mca_coll_lowlat_component.config.verbose >= ARC_LOG_WARN;
+    return mca_coll_lowlat_component.config.verbose >= ARC_LOG_WARN &&
+           mca_params_may_warn(&mca_coll_lowlat_component.base);
 }
 
-static void complain(void *context, unsigned number, const char *what)
+static void complain(void *context, const char *what)
 {
+    (void) context;
     if (may_warn()) {
-        opal_output(0, "coll_lowlat: %s, line %u: %s; the line is not used", (const char *) context,
-                    number, what);
+        opal_output(0, "coll_lowlat: coll_lowlat_rules, %s; the rule is not used", what);
     }
 }
 
-/* "AMD EPYC 9B45, 2 processors" */
-static void describe_machine(char *text, size_t text_bytes)
+/* The first line of a file. */
+static void describe_origin(char *text, size_t text_bytes)
 {
-    enum { LINE_BYTES = 256 };
-    char line[LINE_BYTES];
-    char model[LINE_BYTES] = "unknown";
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    (void) snprintf(
+        text, text_bytes, "# Learned on %ld processors with %s, ARC %d.%d.%d, Open MPI %d.%d.%d\n",
+        sysconf(_SC_NPROCESSORS_ONLN), arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), ARC_MAJOR,
+        ARC_MINOR, ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+}
 
-    while (NULL != file && NULL != fgets(line, sizeof line, file)) {
-        if (1 == sscanf(line, "model name : %255[^\n]", model)) {
-            break;
-        }
+static void warn_of_origin(const char *name, const char *text)
+{
+    char ours[LINE_BYTES];
+    const size_t same = strlen("# Learned on ");
+
+    describe_origin(ours, sizeof ours);
+    if (0 == strncmp(text, ours, same) && 0 != strncmp(text, ours, strlen(ours)) && may_warn()) {
+        opal_output(0,
+                    "coll_lowlat: the rules of %s were learned elsewhere, on %.*s; they are used "
+                    "all the same",
+                    name, (int) strcspn(text + same, "\n"), text + same);
+    }
+}
+
+/* All of a file, to be freed; "" where it cannot be read, with a warning. */
+static char *read_file(const char *name)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(name, "r");
+    const ssize_t bytes = NULL == file ? -1 : getdelim(&text, &room, '\0', file);
+    const bool whole = NULL != file && 0 == ferror(file) && (bytes <= 0 || '\0' != text[bytes - 1]);
+
+    if (!whole && may_warn()) {
+        opal_output(0, "coll_lowlat: coll_lowlat_rules @%s cannot be read: %s", name,
+                    bytes > 0 ? "it has a byte 0" : strerror(errno));
     }
     if (NULL != file) {
         (void) fclose(file);
     }
-    (void) snprintf(text, text_bytes, "%.100s, %ld processors", model,
-                    sysconf(_SC_NPROCESSORS_ONLN));
-}
-
-/* "ARC 0.1.0, Open MPI 4.1.4" */
-static void describe_releases(char *text, size_t text_bytes)
-{
-    (void) snprintf(text, text_bytes, "ARC %d.%d.%d, Open MPI %d.%d.%d", ARC_MAJOR, ARC_MINOR,
-                    ARC_PATCH, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
-}
-
-static void describe_origin(arc_learned_text_t origin[ARC_LEARNED_ORIGINS])
-{
-    describe_machine(origin[ARC_LEARNED_MACHINE], sizeof origin[ARC_LEARNED_MACHINE]);
-    describe_releases(origin[ARC_LEARNED_RELEASES], sizeof origin[ARC_LEARNED_RELEASES]);
-}
-
-/* What a file comes from is another one than what runs here. */
-static void warn_of_origin(const char *name)
-{
-    static const char *const others[ARC_LEARNED_ORIGINS] = {
-        [ARC_LEARNED_MACHINE] = "another machine",
-        [ARC_LEARNED_RELEASES] = "other releases",
-    };
-    arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
-
-    describe_origin(origin);
-    for (unsigned i = 0; i < ARC_LEARNED_ORIGINS; ++i) {
-        const char *said = book.learned.origin[i];
-        if ('\0' != said[0] && 0 != strcmp(origin[i], said) && may_warn()) {
-            opal_output(0,
-                        "coll_lowlat: coll_lowlat_learned_file %s is of %s, \"%s\"; it is used "
-                        "all the same",
-                        name, others[i], said);
-        }
+    if (whole && bytes > 0) {
+        warn_of_origin(name, text);
+        return text;
     }
+    free(text);
+    return strdup("");
 }
 
-void lowlat_book_read(void)
-{
-    const char *name = mca_coll_lowlat_component.config.learned_file;
-    const char *learn_file = mca_coll_lowlat_component.config.learn_file;
-
-    memset(&book, 0, sizeof book);
-    book.learn_file = is_named(learn_file) ? strdup(learn_file) : NULL;
-    if (!is_named(name)) {
-        return;
-    }
-    FILE *file = fopen(name, "r");
-    if (NULL == file) {
-        if (may_warn()) {
-            opal_output(0, "coll_lowlat: coll_lowlat_learned_file %s cannot be read: %s", name,
-                        strerror(errno));
-        }
-        return;
-    }
-    arc_learned_read(&book.learned, file, &words, complain, (void *) (uintptr_t) name);
-    (void) fclose(file);
-    warn_of_origin(name);
-}
-
-static arc_learned_line_t line_of(const lowlat_shape_t *shape, unsigned class)
-{
-    return (arc_learned_line_t){.nodes = shape->nodes,
-                                .least_ranks = shape->least_ranks,
-                                .most_ranks = shape->most_ranks,
-                                .transport = shape->puts,
-                                .class = class};
-}
-
-const char *lowlat_book_find(const lowlat_shape_t *shape, unsigned class)
-{
-    const arc_learned_line_t key = line_of(shape, class);
-    const arc_learned_line_t *line = arc_learned_find(&book.learned, &key);
-
-    return NULL == line ? NULL : words.candidates[line->chosen];
-}
-
-uint64_t lowlat_book_hash(void)
-{
-    return arc_learned_hash(&book.learned);
-}
-
-/* The number of a word; there is one for each candidate. */
-static unsigned number_of(const char *name)
-{
-    unsigned i = 0;
-
-    while (0 != strcmp(name, candidates[i])) {
-        ++i;
-    }
-    return i;
-}
-
-static void write_shape(void *context, const void *key, const void *value)
-{
-    FILE *file = context;
-    const lowlat_shape_t *shape = key;
-    const lowlat_learned_t *learned = value;
-    lowlat_candidates_t list;
-
-    lowlat_candidates_list(&list, shape->least_ranks,
-                           mca_coll_lowlat_component.config.reproducible);
-    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
-        arc_learned_line_t line = line_of(shape, class);
-        bool is_known = false;
-
-        for (unsigned i = 0; i < list.count; ++i) {
-            const uint64_t call_ns = learned->of[class].call_ns[i];
-            line.call_ns[number_of(lowlat_candidate_name(list.candidate[i]))] = call_ns;
-            is_known = is_known || 0 != call_ns;
-        }
-        line.chosen = number_of(lowlat_candidate_name(list.candidate[learned->of[class].chosen]));
-        if (is_known) {
-            arc_learned_write(file, &words, &line);
-        }
-    }
-}
-
-static void write_all(FILE *file)
-{
-    enum { DATE_BYTES = 32 };
-    arc_learned_text_t origin[ARC_LEARNED_ORIGINS];
-    char date[DATE_BYTES] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-
-    describe_origin(origin);
-    if (NULL != gmtime_r(&now, &utc)) {
-        (void) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &utc);
-    }
-    fprintf(file,
-            "# What coll_lowlat has learned about its algorithms between nodes; to be read with\n"
-            "# coll_lowlat_learned_file. Written %s UTC.\n",
-            date);
-    arc_learned_write_origin(file, origin);
-    fputs("# Messages from 3/4 to 3/2 of so many bytes: what to use, and the microseconds of a "
-          "call.\n",
-          file);
-    for (unsigned i = 0; i < book.learned.count; ++i) {
-        arc_learned_write(file, &words, &book.learned.lines[i]);
-    }
-    lowlat_memo_each(&mca_coll_lowlat_component.learned, write_shape, file);
-}
-
-/* Behind the tallies of the report: what was chosen, and why. */
-static void report(void)
+void lowlat_book_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
+    lowlat_config_t *config = &component->config;
+    const char *rules = NULL == config->rules ? "" : config->rules;
 
-    if (component->config.report && component->base.first_process &&
-        0 != opal_hash_table_get_size(&component->learned.table)) {
-        fputs("coll_lowlat: learned between nodes, microseconds of a call:\n", stderr);
-        lowlat_memo_each(&component->learned, write_shape, stderr);
+    book.text = '@' == *rules ? read_file(rules + 1) : NULL;
+    config->rules = NULL == book.text ? rules : book.text; /* so ranks compare what files say */
+    lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain, NULL);
+    book.learn_file = NULL == config->learn_file || '\0' == *config->learn_file
+                          ? NULL
+                          : strdup(config->learn_file);
+}
+
+/* ---- what was learned ---- */
+
+/* Under the lock. */
+static lowlat_learned_t *find_learned(const lowlat_shape_t *shape)
+{
+    lowlat_learned_t *found = book.learned;
+
+    while (NULL != found && 0 != memcmp(&found->shape, shape, sizeof *shape)) {
+        found = found->next;
+    }
+    return found;
+}
+
+void lowlat_book_recall(lowlat_learned_t *learned)
+{
+    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+
+    (void) pthread_mutex_lock(lock);
+    const lowlat_learned_t *found = find_learned(&learned->shape);
+    if (NULL != found) {
+        memcpy(learned->of, found->of, sizeof learned->of);
+    }
+    (void) pthread_mutex_unlock(lock);
+}
+
+void lowlat_book_remember(const lowlat_learned_t *learned)
+{
+    pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
+
+    (void) pthread_mutex_lock(lock);
+    lowlat_learned_t *found = find_learned(&learned->shape);
+    if (NULL == found && NULL != (found = malloc(sizeof *found))) {
+        found->next = book.learned;
+        found->shape = learned->shape;
+        book.learned = found;
+    }
+    if (NULL != found) {
+        memcpy(found->of, learned->of, sizeof found->of);
+    }
+    (void) pthread_mutex_unlock(lock);
+}
+
+void lowlat_book_describe(const lowlat_candidates_t *list, const lowlat_learned_t *learned,
+                          unsigned class, char *text, size_t text_bytes)
+{
+    enum { NS = 1000, TENTH = 100 };
+    const unsigned chosen = learned->of[class].chosen;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned turn = 0; turn <= list->count && used < text_bytes; ++turn) {
+        const unsigned i = 0 == turn ? chosen : turn - 1;
+        const uint64_t call_ns = learned->of[class].call_ns[i];
+        if (0 != call_ns && (0 == turn || i != chosen)) {
+            used += (size_t) snprintf(
+                text + used, text_bytes - used, "%s%s %llu.%llu us", used > 0 ? ", " : "",
+                lowlat_candidate_name(list->candidate[i]), (unsigned long long) call_ns / NS,
+                (unsigned long long) call_ns % NS / TENTH);
+        }
+    }
+}
+
+static void write_learned(FILE *file, const lowlat_learned_t *learned)
+{
+    lowlat_candidates_t list;
+    lowlat_rule_t rule = {.shape = learned->shape};
+    char text[LINE_BYTES];
+    char times[LINE_BYTES];
+
+    lowlat_candidates_list(&list, (unsigned) learned->shape.fact[LOWLAT_FACT_RANKS].least,
+                           mca_coll_lowlat_component.config.reproducible);
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
+        lowlat_book_describe(&list, learned, class, times, sizeof times);
+        rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
+        rule.candidate = list.candidate[learned->of[class].chosen];
+        (void) lowlat_rule_print(&rule, "  # ", text, sizeof text);
+        if ('\0' != times[0]) {
+            fprintf(file, "%s%s\n", text, times);
+        }
+    }
+}
+
+/*
+ * What was learned, and the user's rules behind it, which count.  A rule for one to three ranks is
+ * for two, too; so it stands before that for two.
+ */
+static void write_rules(FILE *file)
+{
+    const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
+    char text[LINE_BYTES];
+
+    for (unsigned equal = 0; equal < 2; ++equal) {
+        for (const lowlat_learned_t *one = book.learned; NULL != one; one = one->next) {
+            const lowlat_span_t ranks = one->shape.fact[LOWLAT_FACT_RANKS];
+            if ((ranks.least == ranks.most) == equal) {
+                write_learned(file, one);
+            }
+        }
+    }
+    for (unsigned i = rules->builtin; i < rules->count; ++i) {
+        (void) lowlat_rule_print(&rules->rule[i], "\n", text, sizeof text);
+        fputs(text, file);
     }
 }
 
@@ -229,6 +208,7 @@ static void report(void)
 static bool write_file(const char *name)
 {
     char beside[PATH_MAX];
+    char origin[LINE_BYTES];
     struct stat old;
     const bool in_place = 0 == lstat(name, &old) && !S_ISREG(old.st_mode);
     const char *written = in_place ? name : beside;
@@ -241,7 +221,9 @@ static bool write_file(const char *name)
     if (NULL == file) {
         return false;
     }
-    write_all(file);
+    describe_origin(origin, sizeof origin);
+    fprintf(file, "%s# For coll_lowlat_rules @FILE.\n", origin);
+    write_rules(file);
     const bool failed = 0 != ferror(file);
     const bool whole = 0 == fclose(file) && !failed;
     if (in_place || (whole && 0 == rename(beside, name))) {
@@ -255,14 +237,24 @@ static bool write_file(const char *name)
 
 void lowlat_book_close(void)
 {
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
     const char *name = book.learn_file;
 
-    if (NULL != name && mca_coll_lowlat_component.base.first_process && !write_file(name)) {
+    if (component->base.first_process && NULL != name && !write_file(name)) {
         opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
                     strerror(errno));
     }
-    report();
+    if (component->base.first_process && component->config.report &&
+        (NULL != book.learned || component->rules.count > component->rules.builtin)) {
+        fputs("coll_lowlat: rules, as learned between nodes, and the user's:\n", stderr);
+        write_rules(stderr);
+    }
+    while (NULL != book.learned) {
+        lowlat_learned_t *next = book.learned->next;
+        free(book.learned);
+        book.learned = next;
+    }
+    mca_coll_lowlat_component.config.rules = NULL;
+    free(book.text);
     free(book.learn_file);
-    book.learn_file = NULL;
-    arc_learned_free(&book.learned);
 }

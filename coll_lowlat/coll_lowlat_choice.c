@@ -29,13 +29,15 @@ void coll_lowlat_choice_release(lowlat_module_t *module)
     module->choice = NULL;
 }
 
-static uint64_t hash_of(const void *data, size_t bytes)
+static uint64_t hash_of(const lowlat_learned_t *learned)
 {
-    const unsigned char *byte = data;
     uint64_t hash = ARC_HASH_EMPTY;
 
-    for (size_t i = 0; i < bytes; ++i) {
-        hash = arc_hash_add(hash, byte[i]);
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
+        hash = arc_hash_add(hash, learned->of[class].chosen);
+        for (unsigned i = 0; i < ARC_SELECT_CANDIDATES; ++i) {
+            hash = arc_hash_add(hash, learned->of[class].call_ns[i]);
+        }
     }
     return hash;
 }
@@ -44,26 +46,22 @@ static uint64_t hash_of(const void *data, size_t bytes)
 static arc_status_t recall(lowlat_module_t *module)
 {
     const arc_topology_t *topology = &module->topology;
+    const size_t over = NULL != module->port ? LOWLAT_OVER_PUTS : LOWLAT_OVER_MESSAGES;
     lowlat_choice_t *choice = module->choice;
+    lowlat_span_t *fact = choice->shape.fact;
 
-    choice->shape = (lowlat_shape_t){.nodes = topology->nodes,
-                                     .least_ranks = topology->owners,
-                                     .most_ranks = topology->largest,
-                                     .puts = NULL != module->port};
-    (void) lowlat_memo_recall(&mca_coll_lowlat_component.learned, &choice->shape,
-                              sizeof choice->shape, &choice->learned);
-    const uint64_t hash = hash_of(&choice->learned, sizeof choice->learned);
-    const uint64_t book_hash = lowlat_book_hash();
-    uint64_t all[] = {hash, ~hash, book_hash, ~book_hash};
+    choice->shape = lowlat_shape_of(&module->group);
+    fact[LOWLAT_FACT_RANKS] = (lowlat_span_t){topology->owners, topology->largest};
+    fact[LOWLAT_FACT_NODES] = (lowlat_span_t){topology->nodes, topology->nodes};
+    fact[LOWLAT_FACT_OVER] = (lowlat_span_t){over, over};
+    choice->learned.shape = choice->shape;
+    choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
+    lowlat_book_recall(&choice->learned);
+    const uint64_t hash = hash_of(&choice->learned);
+    uint64_t all[] = {hash, ~hash};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
-    choice->has_book = all[2] == ~all[3];
-    if (ARC_OK == status && !choice->has_book) {
-        arc_module_log(
-            &module->base, ARC_LOG_WARN,
-            "coll_lowlat_learned_file is not used: it does not say the same on all ranks");
-    }
     if (all[0] != ~all[1]) {
-        memset(&choice->learned, 0, sizeof choice->learned);
+        memset(choice->learned.of, 0, sizeof choice->learned.of);
     }
     return status;
 }
@@ -85,10 +83,12 @@ static void begin_class(lowlat_module_t *module, unsigned class)
     lowlat_choice_t *choice = module->choice;
     const size_t bytes = arc_select_class_bytes(class);
     const uint64_t least = least_ns(choice, class);
+    const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
+    const lowlat_rule_t *rule = lowlat_rules_find(rules, &choice->shape, bytes);
+    const unsigned number = lowlat_candidates_find(&choice->list, rule->candidate);
     arc_select_config_t config = {
         .candidates = choice->list.count,
-        .first = 0 == least ? lowlat_candidates_first(&choice->list, &module->net, bytes)
-                            : choice->learned.of[class].chosen,
+        .first = 0 == least ? number : choice->learned.of[class].chosen,
         .explore_percent = (unsigned) mca_coll_lowlat_component.config.explore_percent,
         .margin_percent = LOWLAT_NODES_MARGIN_PERCENT,
         .start_calls =
@@ -102,53 +102,42 @@ static void begin_class(lowlat_module_t *module, unsigned class)
                          : (uint32_t) arc_min(call_ns * ARC_RATIO_ONE / least, UINT16_MAX);
     }
     arc_select_init(&choice->select[class], &config);
-    const char *fixed = choice->has_book ? lowlat_book_find(&choice->shape, class) : NULL;
-    const unsigned number =
-        NULL == fixed ? config.candidates : lowlat_candidates_find(&choice->list, fixed);
-    if (number < config.candidates) {
+    choice->ruled[class] = !lowlat_rules_builtin(rules, rule);
+    if (choice->ruled[class]) {
         arc_select_fix(&choice->select[class], number);
     }
-}
-
-static const char *name_of(const lowlat_choice_t *choice, unsigned i)
-{
-    return lowlat_candidate_name(choice->list.candidate[i]);
 }
 
 /* Where the choice of a class comes from. */
 static const char *origin_of(const lowlat_choice_t *choice, unsigned class)
 {
-    const arc_select_t *select = &choice->select[class];
-
-    if (select->decided && 0 != select->config.explore_percent) {
-        return "from the file";
-    }
-    return select->rounds > 0 || 0 != least_ns(choice, class) ? "learned" : "expected";
+    return choice->ruled[class]                                               ? "the user's"
+           : choice->select[class].rounds > 0 || 0 != least_ns(choice, class) ? "learned"
+                                                                              : "expected";
 }
 
 /*
- * "doubling to 6143 bytes (expected), direct to any length (learned)"; expected: nothing was
- * measured so far.
+ * "doubling:0-6143 (expected),direct:6143-inf (learned)"; expected: nothing was measured so far.
  */
 static void describe(const lowlat_choice_t *choice, char *text, size_t text_bytes)
 {
+    enum { LAST = ARC_SELECT_CLASSES - 1, NOTE_BYTES = 32 };
+    lowlat_rule_t rule = {.shape = lowlat_shape_any};
+    char note[NOTE_BYTES];
     size_t used = 0;
 
     text[0] = '\0';
-    for (unsigned class = 0; class < ARC_SELECT_CLASSES && used < text_bytes; ++class) {
-        const bool is_last = class + 1 == ARC_SELECT_CLASSES;
+    for (unsigned class = 0; class <= LAST && used < text_bytes; ++class) {
         const unsigned chosen = choice->select[class].chosen;
         const char *origin = origin_of(choice, class);
 
-        if (!is_last && chosen == choice->select[class + 1].chosen &&
-            origin == origin_of(choice, class + 1)) {
-            continue;
+        if (LAST == class || chosen != choice->select[class + 1].chosen ||
+            origin != origin_of(choice, class + 1)) {
+            rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
+            rule.candidate = choice->list.candidate[chosen];
+            (void) snprintf(note, sizeof note, " (%s)%s", origin, LAST == class ? "" : ",");
+            used += lowlat_rule_print(&rule, note, text + used, text_bytes - used);
         }
-        used += is_last ? (size_t) snprintf(text + used, text_bytes - used, "%s to any length (%s)",
-                                            name_of(choice, chosen), origin)
-                        : (size_t) snprintf(text + used, text_bytes - used,
-                                            "%s to %zu bytes (%s), ", name_of(choice, chosen),
-                                            arc_select_class_end(class) - 1, origin);
     }
 }
 
@@ -159,24 +148,17 @@ void coll_lowlat_show(const lowlat_module_t *module)
     if (NULL == module->choice) {
         lowlat_map_describe(&module->map, text, sizeof text);
     } else {
-        const int used = snprintf(text, sizeof text, "%u nodes: ", module->topology.nodes);
+        const int used = snprintf(text, sizeof text, "(%u nodes) ", module->topology.nodes);
         describe(module->choice, text + used, sizeof text - (size_t) used);
     }
     arc_module_show(&module->base, text);
 }
 
-static void log_choices(const lowlat_module_t *module)
-{
-    enum { TEXT_BYTES = 400 };
-    char text[TEXT_BYTES];
-
-    describe(module->choice, text, sizeof text);
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
-}
-
 void coll_lowlat_choice_begin(lowlat_module_t *module)
 {
+    enum { TEXT_BYTES = 400 };
     lowlat_choice_t *choice = module->choice;
+    char text[TEXT_BYTES];
 
     if (NULL == choice) {
         return;
@@ -191,28 +173,8 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         begin_class(module, class);
     }
-    log_choices(module);
-}
-
-/* "doubling 45.2 us, below 63.0 us": the choice first. */
-static void describe_times(const lowlat_choice_t *choice, unsigned class, char *text,
-                           size_t text_bytes)
-{
-    enum { NS = 1000, TENTH = 100 };
-    const arc_select_t *select = &choice->select[class];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (unsigned turn = 0; turn <= choice->list.count && used < text_bytes; ++turn) {
-        const unsigned i = 0 == turn ? select->chosen : turn - 1;
-        const uint64_t call_ns = arc_select_call_ns(select, i);
-        if (0 != call_ns && (0 == turn || i != select->chosen)) {
-            used += (size_t) snprintf(text + used, text_bytes - used, "%s%s %llu.%llu us",
-                                      0 == turn ? "" : ", ", name_of(choice, i),
-                                      (unsigned long long) call_ns / NS,
-                                      (unsigned long long) call_ns % NS / TENTH);
-        }
-    }
+    describe(choice, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
 }
 
 static void remember(lowlat_choice_t *choice, unsigned class)
@@ -223,8 +185,7 @@ static void remember(lowlat_choice_t *choice, unsigned class)
         uint64_t *known_ns = &choice->learned.of[class].call_ns[i];
         *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
-    lowlat_memo_remember(&mca_coll_lowlat_component.learned, &choice->shape, sizeof choice->shape,
-                         &choice->learned);
+    lowlat_book_remember(&choice->learned);
 }
 
 void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
@@ -250,7 +211,7 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
         arc_select_learn(select + 1, select);
     }
     remember(choice, class);
-    describe_times(choice, class, text, sizeof text);
+    lowlat_book_describe(&choice->list, &choice->learned, class, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%zu bytes, after %llu calls: %s%s",
                    arc_select_class_bytes(class), (unsigned long long) arc_select_calls(select),
                    text, changed ? "; changes to the first of these" : "");

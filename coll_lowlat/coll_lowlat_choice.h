@@ -12,14 +12,13 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_book.h"
-#include "lowlat_candidates.h"
 
 typedef struct lowlat_choice {
     lowlat_shape_t shape;
     lowlat_candidates_t list;
     arc_select_t select[ARC_SELECT_CLASSES];
     lowlat_learned_t learned;
-    bool has_book; /* coll_lowlat_learned_file says the same on all ranks */
+    bool ruled[ARC_SELECT_CLASSES]; /* by the user: nothing is learned */
 } lowlat_choice_t;
 
 /* Memory for the choice, module->choice, of a communicator on several nodes.  False: there is none.

@@ -103,9 +103,9 @@ static int lowlat_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
+    lowlat_book_open();
     mca_share_open(&(mca_share_config_t){.max_bytes = component->config.max_memory,
                                          .first_bytes = LOWLAT_FIRST_REGION_BYTES});
-    lowlat_memo_open(&component->learned, sizeof(lowlat_learned_t));
     component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
     component->puts = wants_puts(component) ? lowlat_puts_new(&component->why_no_puts) : NULL;
@@ -118,7 +118,6 @@ static int lowlat_close(void)
 
     arc_fiber_join(NULL);
     lowlat_book_close();
-    lowlat_memo_close(&component->learned);
     coll_lowlat_staging_forget();
     lowlat_puts_free(component->puts);
     mca_share_close();
@@ -160,7 +159,6 @@ static int lowlat_init_query(bool progress_threads, bool mpi_threads)
     (void) mpi_threads;
     int status = arc_component_init_query(&mca_coll_lowlat_component.base);
     warn_of_settings(&mca_coll_lowlat_component);
-    lowlat_book_read();
     return status;
 }
 
@@ -188,7 +186,9 @@ static void lowlat_enabled(arc_module_t *base)
     module->group.chunk_bytes = LOWLAT_CHUNK_BYTES;
     module->max_arena_bytes = (size_t) LOWLAT_SLOTS * LOWLAT_CHUNK_BYTES;
     module->group.arena_bytes = module->max_arena_bytes;
-    lowlat_map_init(&module->map, config, &module->group);
+    lowlat_shape_t shape = lowlat_shape_of(&module->group);
+    shape.fact[LOWLAT_FACT_NODES].most = SIZE_MAX;
+    lowlat_map_init(&module->map, config, &mca_coll_lowlat_component.rules, &shape, &module->group);
 }
 
 /* All that is ours is 0, NULL or false where nothing else is said. */

@@ -58,7 +58,9 @@ static void compile_map(lowlat_module_t *module)
     lowlat_group_t group = module->group;
 
     group.arena_bytes = module->max_arena_bytes;
-    lowlat_map_init(&module->map, &mca_coll_lowlat_component.config, &group);
+    const lowlat_shape_t shape = lowlat_shape_of(&group);
+    lowlat_map_init(&module->map, &mca_coll_lowlat_component.config,
+                    &mca_coll_lowlat_component.rules, &shape, &group);
 }
 
 /* Every rank for itself. */

@@ -1,6 +1,5 @@
 /*
- * Which algorithm carries a message: a pure function of facts equal on all
- * ranks (number of ranks, bytes, configuration).
+ * The algorithms and the parameters; lowlat_rules.h tells which algorithm takes which messages.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -75,40 +74,10 @@ enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS }
 extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
 
-/* Messages up to max_bytes, as far as no rule before takes them. */
-typedef struct lowlat_rule {
-    size_t max_bytes;
-    unsigned algorithm; /* or LOWLAT_PASS_DOWN, LOWLAT_LEARNED */
-} lowlat_rule_t;
-
-/* A compiled selection: rules of increasing max_bytes. */
-enum { LOWLAT_MAP_ENTRIES = 8 };
-typedef struct lowlat_map {
-    unsigned entries;
-    lowlat_rule_t entry[LOWLAT_MAP_ENTRIES];
-} lowlat_map_t;
-
 /*
  * The algorithm that the user chose for this kind of group; LOWLAT_NOT_FORCED if that is
  * auto or none, or contradicts `reproducible`.
  */
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
-
-/* Compile the selection for a group. */
-void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_group_t *group);
-
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
-static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
-{
-    for (unsigned i = 0; i < map->entries; ++i) {
-        if (bytes <= map->entry[i].max_bytes) {
-            return map->entry[i].algorithm;
-        }
-    }
-    return LOWLAT_PASS_DOWN;
-}
-
-/* Write the selection as text: "oneshot to 65536, twoshot to any length". */
-void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes);
 
 #endif

@@ -3,8 +3,8 @@
  * (select.h): the component below, and the algorithms for several nodes, each with one owner in
  * each node (a leader) or with all of them.
  *
- * Before anything is known rules choose, and guesses say what is worth a try.  Why times are
- * measured and not computed: docs/algorithms.md, "Which when".
+ * Before anything is known rules choose (lowlat_rules.h), and guesses say what is worth a try.  Why
+ * times are measured and not computed: docs/algorithms.md, "Which when".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -12,12 +12,8 @@
 #define LOWLAT_CANDIDATES_H
 
 #include "lowlat_net.h"
+#include "lowlat_rules.h"
 #include "select.h"
-
-typedef struct lowlat_candidate {
-    unsigned algorithm; /* or LOWLAT_PASS_DOWN */
-    bool leaders;
-} lowlat_candidate_t;
 
 typedef struct lowlat_candidates {
     unsigned count;
@@ -30,15 +26,14 @@ typedef struct lowlat_candidates {
  */
 void lowlat_candidates_list(lowlat_candidates_t *list, unsigned owners, bool reproducible);
 
-/* "below", "doubling", "doubling_by_leaders" ... : static text, another one for each. */
-const char *lowlat_candidate_name(lowlat_candidate_t candidate);
+/* The number in the list; with one owner a node has no leaders.  `count` if there is none. */
+unsigned lowlat_candidates_find(const lowlat_candidates_t *list, lowlat_candidate_t candidate);
 
-/* The number in the list of the one with this name; `count` if there is none. */
-unsigned lowlat_candidates_find(const lowlat_candidates_t *list, const char *name);
-
-/* The number in the list of the first choice for messages of `bytes` bytes. */
-unsigned lowlat_candidates_first(const lowlat_candidates_t *list, const lowlat_net_t *net,
-                                 size_t bytes);
+/* The longest message of a class (select.h). */
+static inline size_t lowlat_class_most(unsigned class)
+{
+    return class + 1 < ARC_SELECT_CLASSES ? arc_select_class_end(class) - 1 : SIZE_MAX;
+}
 
 /* The time of a candidate in thousandths of that of the fastest, at a guess (select.h). */
 uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t *net,

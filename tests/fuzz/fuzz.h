@@ -56,7 +56,7 @@ int fuzz_decode(const uint8_t *data, size_t bytes);
 /* Arbitrary floats: all instruction sets write the same bytes, errors keep the bound. */
 int fuzz_roundtrip(const uint8_t *data, size_t bytes);
 
-/* Arbitrary text as a file of what was learned: what is read is right, and is read again. */
-int fuzz_learned(const uint8_t *data, size_t bytes);
+/* Arbitrary text as rules: what is read is right, and is read again. */
+int fuzz_rules(const uint8_t *data, size_t bytes);
 
 #endif

@@ -36,23 +36,26 @@ static uint8_t *random_floats(test_random_t *random, unsigned n, size_t *bytes)
     return data;
 }
 
-/* Words of the file in any order, and now and then any byte. */
+/* Words of rules in any order, and now and then any byte. */
 static uint8_t *random_words(test_random_t *random, unsigned n, size_t *bytes)
 {
     static const char *const words[] = {
-        "nodes=2 ranks=1 over=messages bytes=8 use=below",
-        "nodes=4 ranks=1-2 over=puts bytes=1024 use=doubling halving=1.25",
+        "ranks=1:nodes=2:over=messages:below:5-11",
+        "nodes=4:ranks=1-2:over=puts:doubling_by_leaders:767-1k",
         "nodes=",
         "ranks=",
         "over=",
-        "bytes=",
-        "use=",
-        "below=",
-        "machine=",
-        "releases=",
+        "cores=",
+        "shared",
+        "oneshot",
         "halving",
         "16777216",
-        "0.1",
+        "16k",
+        "inf",
+        ":",
+        ",",
+        "(",
+        ")",
         "-",
         "#",
         " ",
@@ -83,7 +86,7 @@ static const struct target {
     random_input_fn_t *random_input;
 } targets[] = {{"decode", fuzz_decode, random_floats},
                {"roundtrip", fuzz_roundtrip, random_floats},
-               {"learned", fuzz_learned, random_words}};
+               {"rules", fuzz_rules, random_words}};
 
 enum { TARGETS = sizeof(targets) / sizeof(targets[0]) };
 

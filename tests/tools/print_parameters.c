@@ -32,15 +32,17 @@ int main(void)
 {
     puts(
         "# Parameters\n\n"
-        "Generated from `coll_lowlat/lowlat_params.def` and `coll_quant/policy/quant_params.def`;\n"
-        "`make docs` writes this file anew. `ompi_info --param coll lowlat --level 9` prints the\n"
-        "same. Set them as any Open MPI parameter: `mpirun --mca NAME VALUE`, the environment\n"
+        "Made by `make docs` of `coll_lowlat/lowlat_params.def` and "
+        "`coll_quant/policy/quant_params.def`. `ompi_info --param\n"
+        "coll lowlat --level 9` prints the same. Set them as any Open MPI parameter: `mpirun --mca "
+        "NAME VALUE`, the environment\n"
         "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. \"ranks\": whether "
-        "all\n"
-        "must have the same value, or each may have its own; where values differ that must not,\n"
-        "the component stays out of the communicator and says so (but see tuning.md about\n"
-        "priorities). A value that is not allowed on rank 0 is reported once; the default is "
-        "used.");
+        "all "
+        "must have the same value, or\n"
+        "each may have its own; where values differ that must not, the component stays out of the "
+        "communicator and says so (but\n"
+        "see tuning.md about priorities). A value that is not allowed on rank 0 is reported once; "
+        "the default is used.");
     print_table("lowlat", lowlat_params, lowlat_params_count);
     print_table("quant", quant_params, quant_params_count);
     puts("\n## Algorithms\n\n| component | algorithm | what it is |\n|---|---|---|");

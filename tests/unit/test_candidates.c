@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "lowlat_candidates.h"
-#include "lowlat_select.h"
 
 enum { LEADER_BYTES = 16 << 10, OWNERS_MAX = 3, NODES_MAX = 20 };
 
@@ -46,18 +45,41 @@ static void candidates_keep_the_order_of_sums(void **state)
     }
 }
 
-static void names_are_found_again(void **state)
+static unsigned find(const lowlat_candidates_t *list, unsigned algorithm, bool leaders)
+{
+    return lowlat_candidates_find(list, (lowlat_candidate_t){algorithm, leaders});
+}
+
+/* What the built-in rules choose. */
+static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat_net_t *net,
+                                   bool reproducible, size_t bytes)
+{
+    lowlat_shape_t shape = lowlat_shape_of(&(lowlat_group_t){.ranks = net->owners});
+    lowlat_rules_t rules;
+
+    shape.fact[LOWLAT_FACT_NODES] = (lowlat_span_t){net->nodes, net->nodes};
+    lowlat_rules_init(&rules, "", reproducible, NULL, NULL);
+    const unsigned number =
+        lowlat_candidates_find(list, lowlat_rules_find(&rules, &shape, bytes)->candidate);
+    assert_in_range(number, 0, list->count - 1);
+    return list->candidate[number];
+}
+
+static void candidates_are_found_again(void **state)
 {
     const lowlat_candidates_t list = list_of(2, false);
     (void) state;
 
+    const lowlat_candidates_t single = list_of(1, false);
+    const lowlat_candidates_t reproducible = list_of(1, true);
+
     assert_string_equal(lowlat_candidate_name(list.candidate[0]), "below");
     for (unsigned i = 0; i < list.count; ++i) {
-        assert_int_equal(lowlat_candidates_find(&list, lowlat_candidate_name(list.candidate[i])),
-                         i);
+        assert_int_equal(lowlat_candidates_find(&list, list.candidate[i]), i);
     }
-    assert_int_equal(lowlat_candidates_find(&list, "doubling_by_leader"), list.count);
-    assert_int_equal(lowlat_candidates_find(&list, ""), list.count);
+    assert_int_equal(find(&single, LOWLAT_ALGORITHM_DIRECT, true),
+                     find(&single, LOWLAT_ALGORITHM_DIRECT, false));
+    assert_int_equal(find(&reproducible, LOWLAT_PASS_DOWN, false), reproducible.count);
 }
 
 /* Doubling, by leaders where there are several owners; from some length on the component below. */
@@ -73,8 +95,7 @@ static void short_messages_begin_with_doubling_and_long_ones_below(void **state)
             const lowlat_candidates_t list = list_of(owners, false);
             size_t bytes = 1;
             for (; bytes <= (size_t) 1 << 24; bytes *= 2) {
-                const unsigned first = lowlat_candidates_first(&list, &net, bytes);
-                const lowlat_candidate_t candidate = list.candidate[first];
+                const lowlat_candidate_t candidate = first_of(&list, &net, false, bytes);
                 if (LOWLAT_PASS_DOWN == candidate.algorithm) {
                     break;
                 }
@@ -94,8 +115,7 @@ static void reproducible_begins_with_ours(void **state)
         const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
         const lowlat_candidates_t list = list_of(owners, true);
         for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
-            const unsigned first = lowlat_candidates_first(&list, &net, bytes);
-            assert_true(LOWLAT_PASS_DOWN != list.candidate[first].algorithm);
+            assert_true(LOWLAT_PASS_DOWN != first_of(&list, &net, true, bytes).algorithm);
         }
     }
 }
@@ -107,7 +127,7 @@ static void long_messages_between_two_nodes_may_be_doubled(void **state)
 {
     enum { LONG_BYTES = 1 << 20, NODES = 2, MORE_NODES = 3 };
     const lowlat_candidates_t list = list_of(1, false);
-    const unsigned doubling = lowlat_candidates_find(&list, "doubling");
+    const unsigned doubling = find(&list, LOWLAT_ALGORITHM_DOUBLING, false);
     const lowlat_net_t two = {.nodes = NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
     const lowlat_net_t three = {.nodes = MORE_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
 
@@ -125,9 +145,8 @@ static void guesses_go_with_the_rules(void **state)
         const lowlat_net_t net = {.nodes = 4, .owners = owners, .leader_bytes = LEADER_BYTES};
         const lowlat_candidates_t list = list_of(owners, false);
         for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
-            const unsigned first = lowlat_candidates_first(&list, &net, bytes);
-            assert_int_equal(lowlat_candidate_guess(list.candidate[first], &net, bytes),
-                             ARC_RATIO_ONE);
+            const lowlat_candidate_t first = first_of(&list, &net, false, bytes);
+            assert_int_equal(lowlat_candidate_guess(first, &net, bytes), ARC_RATIO_ONE);
             for (unsigned i = 0; i < list.count; ++i) {
                 assert_in_range(lowlat_candidate_guess(list.candidate[i], &net, bytes),
                                 ARC_RATIO_ONE, 3 * ARC_RATIO_ONE);
@@ -140,7 +159,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidates_keep_the_order_of_sums),
-        cmocka_unit_test(names_are_found_again),
+        cmocka_unit_test(candidates_are_found_again),
         cmocka_unit_test(short_messages_begin_with_doubling_and_long_ones_below),
         cmocka_unit_test(reproducible_begins_with_ours),
         cmocka_unit_test(guesses_go_with_the_rules),

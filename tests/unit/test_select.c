@@ -13,13 +13,14 @@
 #include <cmocka.h>
 
 #include "lowlat_net.h"
-#include "lowlat_select.h"
+#include "lowlat_rules.h"
 #include "lowlat_staging.h"
 #include "quant_cut.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
 
 enum { ARENA_BYTES = 1048576, MAX_BYTES = 300000 };
+#define LIMIT "below:300000-inf"
 
 static bool cores_shared; /* what the groups of a test are like */
 
@@ -43,13 +44,32 @@ static int own_cores(void **state)
     return 0;
 }
 
+/* No rule is wrong but one that contradicts `reproducible`. */
+static void complain(void *context, const char *what)
+{
+    const lowlat_config_t *config = context;
+
+    assert_true(config->reproducible);
+    assert_non_null(strstr(what, "coll_lowlat_reproducible"));
+}
+
+static lowlat_map_t map_of_group(const lowlat_group_t *group, lowlat_config_t config)
+{
+    const char *text = NULL == config.rules ? "" : config.rules;
+    const lowlat_shape_t shape = lowlat_shape_of(group);
+    lowlat_rules_t rules;
+    lowlat_map_t map;
+
+    lowlat_rules_init(&rules, text, config.reproducible, complain, &config);
+    lowlat_map_init(&map, &config, &rules, &shape, group);
+    return map;
+}
+
 static lowlat_map_t map_of(unsigned ranks, lowlat_config_t config)
 {
     const lowlat_group_t group = group_of(ranks);
-    lowlat_map_t map;
 
-    lowlat_map_init(&map, &config, &group);
-    return map;
+    return map_of_group(&group, config);
 }
 
 /* 2 ranks: the longest message of one-shot. */
@@ -64,10 +84,9 @@ static void the_way_of_staging_bounds_one_shot(void **state)
 
     for (lowlat_way_t way = LOWLAT_WAY_ORDINARY; way < LOWLAT_WAYS; ++way) {
         lowlat_group_t group = group_of(2);
-        lowlat_map_t map;
 
         group.way = way;
-        lowlat_map_init(&map, &(lowlat_config_t){0}, &group);
+        const lowlat_map_t map = map_of_group(&group, (lowlat_config_t){0});
         assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, max_bytes[way]));
         assert_int_equal(LOWLAT_ALGORITHM_TWOSHOT, lowlat_map_lookup(&map, max_bytes[way] + 1));
     }
@@ -116,15 +135,13 @@ static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
     }
 }
 
-static void max_bytes_bounds_every_algorithm(void **state)
+static void rules_bound_what_is_taken(void **state)
 {
+    const lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT});
+
     (void) state;
-    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
-        const lowlat_map_t map =
-            map_of(2, (lowlat_config_t){.algorithm = choice, .max_bytes = MAX_BYTES});
-        assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, MAX_BYTES));
-        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
-    }
+    assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, MAX_BYTES));
+    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
 }
 
 static void reproducible_takes_every_length_reproducible(void **state)
@@ -134,7 +151,7 @@ static void reproducible_takes_every_length_reproducible(void **state)
         for (unsigned ranks = 2; ranks <= 100; ++ranks) {
             const lowlat_map_t map = map_of(
                 ranks,
-                (lowlat_config_t){.algorithm = choice, .max_bytes = 16, .reproducible = true});
+                (lowlat_config_t){.algorithm = choice, .rules = LIMIT, .reproducible = true});
             for (size_t bytes = 1; bytes < (size_t) 1 << 40; bytes *= 2) {
                 const unsigned algorithm = lowlat_map_lookup(&map, bytes);
                 assert_true(algorithm < LOWLAT_ALGORITHMS);
@@ -150,30 +167,26 @@ static lowlat_map_t nodes_map_of(unsigned nodes, lowlat_config_t config)
 {
     lowlat_net_t net = {.nodes = nodes, .owners = 1};
     const lowlat_group_t group = {.ranks = 1, .arena_bytes = ARENA_BYTES, .net = &net};
-    lowlat_map_t map;
 
-    lowlat_map_init(&map, &config, &group);
-    return map;
+    return map_of_group(&group, config);
 }
 
-static void nodes_learn_all_lengths_up_to_the_limit(void **state)
+static void nodes_learn_all_lengths(void **state)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
     (void) state;
 
-    /* What was chosen for one node does not matter. */
+    /* What was chosen for one node does not matter, nor do rules: these are for selectors. */
     for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
-        const lowlat_config_t config = {.algorithm = choice, .max_bytes = MAX_BYTES};
+        const lowlat_config_t config = {.algorithm = choice, .rules = LIMIT};
         const lowlat_map_t map = nodes_map_of(3, config);
         assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, 1));
-        assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, MAX_BYTES));
-        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
+        assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, SIZE_MAX));
     }
-    const lowlat_map_t map = nodes_map_of(3, (lowlat_config_t){.max_bytes = 0});
-    assert_int_equal(LOWLAT_LEARNED, lowlat_map_lookup(&map, SIZE_MAX));
+    const lowlat_map_t map = nodes_map_of(3, (lowlat_config_t){0});
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("what calls tell to any length", text);
+    assert_string_equal("learned:0-inf", text);
 }
 
 static void nodes_take_the_algorithm_that_is_forced(void **state)
@@ -181,14 +194,13 @@ static void nodes_take_the_algorithm_that_is_forced(void **state)
     (void) state;
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
         const int choice = 1 + (int) (algorithm - LOWLAT_NODES_FIRST);
-        const lowlat_config_t config = {.nodes_algorithm = choice, .max_bytes = MAX_BYTES};
+        const lowlat_config_t config = {.nodes_algorithm = choice};
         const lowlat_map_t map = nodes_map_of(3, config);
 
         assert_int_equal(algorithm, lowlat_forced(&config, true));
         assert_int_equal(LOWLAT_NOT_FORCED, lowlat_forced(&config, false));
         assert_int_equal(algorithm, lowlat_map_lookup(&map, 1));
-        assert_int_equal(algorithm, lowlat_map_lookup(&map, MAX_BYTES));
-        assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
+        assert_int_equal(algorithm, lowlat_map_lookup(&map, SIZE_MAX));
     }
 }
 
@@ -210,8 +222,7 @@ static void reproducible_takes_every_length_between_nodes(void **state)
 {
     (void) state;
     for (int choice = 0; choice < (int) LOWLAT_NODES_NONE; ++choice) {
-        const lowlat_config_t config = {
-            .nodes_algorithm = choice, .max_bytes = 16, .reproducible = true};
+        const lowlat_config_t config = {.nodes_algorithm = choice, .reproducible = true};
         const unsigned forced = lowlat_forced(&config, true);
         const unsigned taken = LOWLAT_NOT_FORCED == forced ? (unsigned) LOWLAT_LEARNED : forced;
         for (unsigned nodes = 2; nodes <= 100; ++nodes) {
@@ -228,13 +239,14 @@ static void a_selection_can_be_read(void **state)
     char text[TEXT_BYTES];
     (void) state;
 
-    lowlat_map_t map =
-        map_of(8, (lowlat_config_t){.algorithm = 1 + LOWLAT_ALGORITHM_ONESHOT, .max_bytes = 4096});
+    lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT ", half_butterfly:100-1k"});
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("oneshot to 4096 bytes", text);
+    assert_string_equal("oneshot:0-100,half_butterfly:100-1k,oneshot:1k-16k,twoshot:16k-300000,"
+                        "below:300000-inf",
+                        text);
     map = map_of(8, (lowlat_config_t){.algorithm = 1 + LOWLAT_ALGORITHM_TWOSHOT});
     lowlat_map_describe(&map, text, sizeof text);
-    assert_string_equal("twoshot to any length", text);
+    assert_string_equal("twoshot:0-inf", text);
 }
 
 static void every_choice_of_format_and_algorithm_exists(void **state)
@@ -445,11 +457,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(entries_ascend_and_more_ranks_never_raise_a_limit,
                                         share_cores, own_cores),
         cmocka_unit_test(a_forced_algorithm_takes_all_that_it_can_carry),
-        cmocka_unit_test(max_bytes_bounds_every_algorithm),
+        cmocka_unit_test(rules_bound_what_is_taken),
         cmocka_unit_test(reproducible_takes_every_length_reproducible),
         cmocka_unit_test_setup_teardown(reproducible_takes_every_length_reproducible, share_cores,
                                         own_cores),
-        cmocka_unit_test(nodes_learn_all_lengths_up_to_the_limit),
+        cmocka_unit_test(nodes_learn_all_lengths),
         cmocka_unit_test(nodes_take_the_algorithm_that_is_forced),
         cmocka_unit_test(none_passes_everything_down_between_nodes_only),
         cmocka_unit_test(reproducible_takes_every_length_between_nodes),

@@ -84,7 +84,7 @@ static void read_job(job_t *job, char *text)
     lowlat_candidates_list(&list, job->ranks, false);
     for (char *name = strtok_r(text + used, " \n", &rest); NULL != name;
          name = strtok_r(NULL, " \n", &rest)) {
-        assert_int_equal(lowlat_candidates_find(&list, name), job->candidates);
+        assert_string_equal(lowlat_candidate_name(list.candidate[job->candidates]), name);
         job->candidates += 1;
     }
     assert_int_equal(job->candidates, list.count);
@@ -137,12 +137,17 @@ static arc_select_config_t config_of(const job_t *job)
     const lowlat_net_t net = {
         .nodes = job->nodes, .owners = job->ranks, .leader_bytes = LOWLAT_LEADER_BYTES};
     const bool is_short = job->bytes <= LOWLAT_EXPLORE_SOON_BYTES;
+    lowlat_shape_t shape = lowlat_shape_of(&(lowlat_group_t){.ranks = job->ranks});
     lowlat_candidates_t list;
+    lowlat_rules_t rules;
 
     lowlat_candidates_list(&list, job->ranks, false);
+    shape.fact[LOWLAT_FACT_NODES] = (lowlat_span_t){job->nodes, job->nodes};
+    lowlat_rules_init(&rules, "", false, NULL, NULL);
     arc_select_config_t config = {
         .candidates = list.count,
-        .first = lowlat_candidates_first(&list, &net, job->bytes),
+        .first =
+            lowlat_candidates_find(&list, lowlat_rules_find(&rules, &shape, job->bytes)->candidate),
         .explore_percent = 1,
         .margin_percent = LOWLAT_NODES_MARGIN_PERCENT,
         .start_calls = is_short ? LOWLAT_EXPLORE_CALLS : LOWLAT_EXPLORE_SOON_CALLS,

@@ -36,7 +36,7 @@ check_spawned() {
 # Children without the components, or with other parameters than their parents; they may say so.
 check_strangers() {
     mpi_have_plugin || return 0
-    for setting in coll=^lowlat,quant coll_lowlat_priority=5 coll_lowlat_max_bytes=64 coll_quant_enable=1; do
+    for setting in coll=^lowlat,quant coll_lowlat_priority=5 coll_lowlat_rules=below:64-inf coll_quant_enable=1; do
         printf '#!/bin/sh\nOMPI_MCA_%s exec %s\n' "$setting" "$(realpath "$(mpi_find spawned)")" \
             >"$mpi_scratch/child"
         chmod +x "$mpi_scratch/child"

@@ -10,8 +10,8 @@ for ranks in 1 2 3 5 8; do
     mpi_run "np=$ranks" "$ranks" 90 "" fallback
 done
 if mpi_have_plugin; then
-    mpi_run "np=4 up to 8 bytes" 4 90 "--mca coll_lowlat_max_bytes 8" fallback
-    mpi_run "np=4 up to 16 MiB" 4 90 "--mca coll_lowlat_max_bytes 16m" fallback
+    mpi_run "np=4 up to 8 bytes" 4 90 "--mca coll_lowlat_rules below:8-inf" fallback
+    mpi_run "np=4 up to 16 MiB" 4 90 "--mca coll_lowlat_rules below:16m-inf" fallback
     for algorithm in $(mpi_algorithms lowlat); do
         mpi_run "np=4 $algorithm" 4 90 "--mca coll_lowlat_algorithm $algorithm" fallback
     done

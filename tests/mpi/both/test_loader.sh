@@ -59,7 +59,7 @@ check_silent() {
     mpi_show "$mpi_scratch/err"
 }
 
-check_listed lowlat "priority verbose report max_bytes algorithm timeout"
+check_listed lowlat "priority verbose report rules algorithm timeout"
 check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block \
     format algorithm timeout explore_percent"
 
@@ -88,7 +88,7 @@ mpi_run "another release, verbose 0" 2 60 "--mca coll_lowlat_verbose 0 --mca col
 
 check_report
 for value in abc -5 1e6 9999999999999999999999; do
-    check_bad_value coll_lowlat_max_bytes "$value"
+    check_bad_value coll_lowlat_max_memory "$value"
 done
 check_bad_value coll_lowlat_algorithm nonesuch
 check_bad_value coll_lowlat_priority 1000

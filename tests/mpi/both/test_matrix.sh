@@ -57,7 +57,7 @@ ROWS
                 "$nodes 2 --mca coll_lowlat_uint16_as $type" sixteen -f $type -l 2000
         done
     done
-    mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_max_bytes 64" matrix -l 20000
+    mpi_run "np=4 up to 64 bytes" 4 120 "--mca coll_lowlat_rules below:64-inf" matrix -l 20000
     mpi_run "np=4 quant loaded, not asked" 4 120 "--mca coll_quant_enable 0" matrix
 fi
 mpi_done

@@ -64,7 +64,7 @@ OMPI_MCA_pmix_base_async_modex=1
 export OMPI_MCA_pmix_base_async_modex
 mpi_patiently mpi_start_each 20 "$at_once --mca coll_lowlat_installed_everywhere 1" \
     "$(mpi_find pending) -b -n -o 100" \
-    "env OMPI_MCA_coll_lowlat_max_bytes=1000 $(mpi_find pending) -b -n -o 100"
+    "env OMPI_MCA_coll_lowlat_rules=below:1000-inf $(mpi_find pending) -b -n -o 100"
 unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
 mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3

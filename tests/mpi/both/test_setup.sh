@@ -19,7 +19,7 @@ start_odd() {
 }
 
 check_parameters() {
-    mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_max_bytes=64 $agree -c 0" "$agree -c 0" \
+    mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_rules=below:64-inf $agree -c 0" "$agree -c 0" \
         "$agree -c 0"
     mpi_judge "lowlat: a limit on rank 0 only"
     mpi_says "lowlat: a limit on rank 0 only: one warning" "coll_lowlat: .*$differs" 1

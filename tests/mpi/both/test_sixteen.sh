@@ -22,7 +22,7 @@ for type in bf16 fp16; do
         mpi_judge "np=$ranks $type"
         mpi_says "np=$ranks $type: no vector is passed down" 'passed  message' 0
     done
-    mpi_start 3 60 "$lowlat $type --mca coll_lowlat_max_bytes 16" sixteen -f $type
+    mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
     mpi_judge "np=3 $type passed down"
     check_passed "np=3 $type passed down"
     for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do

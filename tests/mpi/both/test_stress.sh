@@ -36,7 +36,7 @@ if mpi_have_plugin; then
         mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 100000 -s 25
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes" stress -s 26
     done
-    mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_max_bytes 1m" stress -s 22
-    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_max_bytes 1024" stress -s 23
+    mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_rules below:1m-inf" stress -s 22
+    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_rules below:1k-inf" stress -s 23
 fi
 mpi_done

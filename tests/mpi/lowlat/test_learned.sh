@@ -1,59 +1,85 @@
 #!/bin/sh
-# What was learned between nodes, kept in a file: the second run decides as the first one did and explores
-# nothing; a wrong line is named, and a file of another machine, of other ranks, or none does no harm.
+# Rules: what the user says is done and shown, and a wrong rule is named. What was learned between nodes is kept
+# as rules in a file: the second run decides as the first one did and explores nothing; a file of another machine,
+# of other ranks, or none does no harm.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "plain Open MPI"
 
+# served LABEL ALGORITHM CALLS: the report has so many calls (1: some, 0: none) for the algorithm.
+served() {
+    grep -q "served  $2 .* [1-9][0-9]* *[1-9][0-9]*\$" "$mpi_scratch/said"
+    test $? -eq $((1 - $3))
+    mpi_result $? "$1: $2 serves $([ "$3" = 1 ] && echo some || echo no) calls"
+}
+
+says="--mca coll_lowlat_report 1 --mca coll_lowlat_verbose 10"
+mpi_start 2 60 "$says --mca coll_lowlat_rules twoshot,half_butterfly:4-8,pigeons:0-8,nodes=2-:below" explored -n 200
+mpi_judge "np=2 rules"
+served "np=2 rules" twoshot 1
+served "np=2 rules" half_butterfly 1
+served "np=2 rules" oneshot 0
+mpi_says "np=2 rules: verbose says what is in effect" "twoshot:0-4,half_butterfly:4-8,twoshot:8-inf; " 2
+mpi_says "np=2 rules: the report has them" "^half_butterfly:4-8\$" 1
+mpi_says "np=2 rules: a wrong one is named, with its place, once" \
+    'rules, line 1, character 28: no such algorithm in "pigeons:0-8"; the rule is not used' 1
+mpi_run "np=2 what is shown of rules" 2 60 "--mca coll_lowlat_rules butterfly:0-1k,below:1m-inf" \
+    shown lowlat "butterfly:0-1k,"
+
 nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10"
 file=$mpi_scratch/learned
 
+mpi_start 4 60 "$nodes --mca coll_lowlat_report 1 --mca coll_lowlat_rules direct,nodes=2:doubling:0-3k,nodes=3-:below" explored -n 200
+mpi_judge "np=4 rules between nodes"
+served "np=4 rules between nodes" doubling 1
+served "np=4 rules between nodes" direct 1
+mpi_says "np=4 rules between nodes: nothing is explored" " bytes, after " 0
+mpi_says "np=4 rules between nodes: verbose says what is in effect" \
+    "begins with doubling:0-3071 (the user's),direct:3071-inf (the user's)" 2
+
 # choices FILE: what it says is to be used
 choices() {
-    sed -n 's/^\(nodes=.* use=[a-z_]*\).*/\1/p' "$1"
+    sed -n 's/^\(ranks=[0-9-]*:nodes=[^ ]*\).*/\1/p' "$1"
 }
 
 mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $file" explored -n 100
 mpi_judge "np=4 learns"
-test "$(choices "$file" | grep -c '^nodes=2 ranks=2 over=messages bytes=[0-9]* use=')" -eq 4
-mpi_result $? "np=4 learns: the file has a line for each of the four lengths"
+test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=messages:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
+mpi_result $? "np=4 learns: the file has a rule for each of the four lengths"
 mpi_show "$file"
 
 mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_report 1" explored -n 100
 mpi_judge "np=4 reports"
-mpi_says "np=4 reports: what was learned, for each of the four lengths" "^nodes=2 ranks=2 .* use=" 4
+mpi_says "np=4 reports: what was learned, for each of the four lengths" "^ranks=2:nodes=2:.* # .* us" 4
 
-mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learned_file $file \
-    --mca coll_lowlat_learn_file $file.again" explored -n 100
+mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file --mca coll_lowlat_learn_file $file.again" \
+    explored -n 100
 mpi_judge "np=4 has learned"
 mpi_says "np=4 has learned: nothing is explored" " bytes, after " 0
 choices "$file" >"$mpi_scratch/first"
 choices "$file.again" | cmp - "$mpi_scratch/first"
 mpi_result $? "np=4 has learned: the next file says the same"
+mpi_says "np=4 has learned: nothing to warn of" "they are used all the same" 0
 
-grep -q '^releases=ARC [0-9.]*, Open MPI [0-9.]*$' "$file"
-mpi_result $? "np=4 learns: the file says of which releases it is"
-mpi_says "np=4 has learned: nothing to warn of" "it is used all the same" 0
+head -n 1 "$file" | grep -q '^# Learned on [0-9]* processors with [a-z0-9]*, ARC [0-9.]*, Open MPI [0-9.]*$'
+mpi_result $? "np=4 learns: the first line says where"
 
-sed -e 's/^machine=.*/machine=the moon/' -e '/bytes=8 /s/use=[a-z_]*/use=pigeons/' "$file" >"$file.wrong"
-mpi_start 4 60 "$nodes --mca coll_lowlat_learned_file $file.wrong" explored -n 10
-mpi_judge "np=4 a wrong line and another machine"
-mpi_says "np=4 a wrong line and another machine: the line is named, once" \
-    "learned.wrong, line [0-9]*: no such algorithm; the line is not used" 1
-mpi_says "np=4 a wrong line and another machine: the machine is named, once" \
-    'is of another machine, "the moon"' 1
-mpi_says "np=4 a wrong line and another machine: the releases are the same" "is of other releases" 0
+sed -e '1s/on .*/on the moon/' -e '3s/nodes=2:/nodes=2:cheese=1:/' "$file" >"$file.wrong"
+echo "nodes=2-:halving:4k-8k" >>"$file.wrong"
+mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file.wrong" explored -n 10
+mpi_judge "np=4 a wrong rule and another machine"
+mpi_says "np=4 a wrong rule and another machine: the rule is named, once" \
+    "coll_lowlat_rules, line 3, character 17: only ranks=, .* are known in \"ranks=2:.*; the rule is not used" 1
+mpi_says "np=4 a wrong rule and another machine: the machine is named, once" \
+    "the rules of .*learned.wrong were learned elsewhere, on the moon; they are used all the same" 1
+mpi_says "np=4 a wrong rule and another machine: a rule by hand counts" \
+    "halving:6143-12287 (the user's)" 2
 
-sed 's/^\(releases=.*Open MPI \).*/\11.2.3/' "$file" >"$file.other"
-mpi_start 4 60 "$nodes --mca coll_lowlat_learned_file $file.other" explored -n 10
-mpi_judge "np=4 another Open MPI"
-mpi_says "np=4 another Open MPI: the releases are named, once" 'is of other releases, "ARC .*, Open MPI 1.2.3"' 1
-
-mpi_start 4 60 "$nodes --mca coll_lowlat_learned_file $mpi_scratch/none" explored -n 10
+mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/none" explored -n 10
 mpi_judge "np=4 no file"
-mpi_says "np=4 no file: that is said" "learned_file .* cannot be read" 1
+mpi_says "np=4 no file: that is said" "coll_lowlat_rules @.*none cannot be read" 1
 mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $mpi_scratch/none/none" explored -n 10
 mpi_judge "np=4 no place for a file"
 mpi_says "np=4 no place for a file: that is said" "learn_file .* cannot be written" 1
@@ -66,7 +92,7 @@ for written in new link; do
     mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $file.$written" explored -n 100
     mpi_judge "np=4 writes the $written file"
     test "$(choices "$file.$written" | grep -c .)" -eq 4
-    mpi_result $? "np=4 writes the $written file: it has a line for each of the four lengths"
+    mpi_result $? "np=4 writes the $written file: it has a rule for each of the four lengths"
 done
 test "$(cat "$file.kept")" = "# old" && ! ls "$file".new.* 2>/dev/null
 mpi_result $? "np=4 writes the new file: the old one is not written to, and nothing else is left"
@@ -76,12 +102,23 @@ mpi_result $? "np=4 writes the link file: it is still a link"
 # Debian 13's mpirun cannot start a command for each rank.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
-    with="env OMPI_MCA_coll_lowlat_learned_file=$file $(mpi_find explored) -n 10"
+    with="env OMPI_MCA_coll_lowlat_rules=@$mpi_scratch/mine $(mpi_find explored) -n 10"
+    cp "$file" "$mpi_scratch/mine"
     mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" "$with" "$(mpi_find explored) -n 10"
     mpi_judge "a file on rank 0 only"
-    mpi_says "a file on rank 0 only: it is not used, on two communicators" \
-        "learned_file is not used: it does not say the same on all ranks" 2
+    mpi_says "a file on rank 0 only: coll_lowlat is not used, which is said once" \
+        "parameters are not the same on all ranks" 1
+    # One name of a file, and what it says differs.
+    program=$(realpath "$(mpi_find explored)")
+    other="cd $mpi_scratch/other && exec env OMPI_MCA_coll_lowlat_rules=@mine $program -n 10"
+    mkdir "$mpi_scratch/other"
+    sed '$d' "$file" >"$mpi_scratch/other/mine"
+    mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" \
+        "sh -c 'cd $mpi_scratch && exec ${other#*exec }'" "sh -c '$other'"
+    mpi_judge "files that differ"
+    mpi_says "files that differ: coll_lowlat is not used, which is said once" \
+        "parameters are not the same on all ranks" 1
 else
-    mpi_skip "a file on rank 0 only" "mpirun cannot start a command for each rank"
+    mpi_skip "a file on rank 0 only, and files that differ" "mpirun cannot start a command for each rank"
 fi
 mpi_done

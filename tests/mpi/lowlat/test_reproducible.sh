@@ -20,8 +20,10 @@ for ranks in 5 8; do
     mpi_run "np=$ranks reproducible" "$ranks" 60 "$on" reproducible -h bf16 -l 300007
 done
 mpi_for_tests mpi_run "np=4 small blocks and chunks" 4 60 "$on" reproducible -h bf16 -l 70001
-mpi_run "np=4 max_bytes does not count" 4 60 "$on --mca coll_lowlat_max_bytes 1k" \
-    reproducible -h bf16 -l 70001
+mpi_start 4 60 "$on --mca coll_lowlat_rules below:1k-inf,oneshot:1k-2k" reproducible -h bf16 -l 70001
+mpi_judge "np=4 no rule passes lengths down"
+mpi_says "np=4 no rule passes lengths down: said once" \
+    "coll_lowlat_rules, line 1, character .*, against coll_lowlat_reproducible, in \"below:1k-inf\"" 1
 for algorithm in oneshot twoshot; do
     mpi_run "np=5 $algorithm" 5 60 "--mca coll_lowlat_uint16_as bf16 --mca coll_lowlat_algorithm $algorithm" \
         reproducible -h bf16 -l 70001

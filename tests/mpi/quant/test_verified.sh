@@ -61,9 +61,9 @@ mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" to
 
 # What MPI_Comm_get_info shows.
 mpi_run "np=3 what is shown of coll_quant" 3 60 "$limited --mca coll_quant_verbose 0" shown quant
-mpi_run "np=3 what is shown of coll_lowlat" 3 60 "" shown lowlat "to any length"
+mpi_run "np=3 what is shown of coll_lowlat" 3 60 "" shown lowlat "-inf"
 mpi_run "np=3 what is shown of coll_lowlat between nodes" 3 60 \
-    "--mca coll_lowlat_ranks_per_node 1" shown lowlat "3 nodes: "
+    "--mca coll_lowlat_ranks_per_node 1" shown lowlat "(3 nodes) "
 
 for target in 1e-2 1e-3 1e-4 1e-5 1e-6 1e-8; do
     for ranks in 2 5 8; do

@@ -112,7 +112,7 @@ class Place:
         arguments = CONFIGURATIONS[configuration]
         if "^lowlat,quant" in arguments or not os.path.exists(self.learned):
             return arguments
-        return arguments + ["--mca", "coll_lowlat_learned_file", self.learned]
+        return arguments + ["--mca", "coll_lowlat_rules", "@" + self.learned]
 
     def compare(self, configurations, rounds, program, key_columns, more=(), learning=None):
         """

@@ -1,0 +1,136 @@
+/*
+ * Which algorithm takes which messages: rules, which are text.
+ *
+ *     rules  = rule { "," rule }                   or newlines for commas
+ *     rule   = { fact ":" } algorithm [ ":" bytes ]
+ *     fact   = "ranks=" range | "nodes=" range | "cores=" kind | "over=" transport
+ *     range  = number [ "-" [ number ] ]           2, 2-8, 2-
+ *     bytes  = size "-" [ size ]                   0-16k, 16k-inf, 16k-
+ *     size   = number [ "k" | "m" | "g" ] | "inf"
+ *
+ *     oneshot:0-16k, twoshot:16k-inf               two-shot for what is longer than 16 KiB
+ *     ranks=9-:cores=shared:butterfly:0-1k         on nodes with nine ranks or more
+ *     nodes=2-4:over=puts:doubling_by_leaders:0-8k
+ *     nodes=2-:below:1m-                           longer ones to the component below
+ *
+ * Of several rules the last one counts.  A rule is for messages longer than its first size, up to
+ * its second one.  Between nodes lengths are sorted into classes (select.h), and a rule is for the
+ * classes whose power of two it is for.  An algorithm is for communicators on one node, or for
+ * those on several; "below" is for both.  ranks: of a node, of each of several.  What stands in ()
+ * or behind # does not count; blanks do, for colons.
+ *
+ * The rules that are built in come first, so the user's override them; what no user's rule is for
+ * stays as it was.  Between nodes built-in rules are where learning begins, and others decide.
+ *
+ * Pure, and a function of facts that are equal on all ranks.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_RULES_H
+#define LOWLAT_RULES_H
+
+#include "lowlat_select.h"
+
+typedef struct lowlat_span {
+    size_t least;
+    size_t most;
+} lowlat_span_t;
+
+typedef enum lowlat_fact {
+    LOWLAT_FACT_RANKS, /* of the nodes with the fewest, and with the most */
+    LOWLAT_FACT_NODES,
+    LOWLAT_FACT_CORES, /* shared; or a core for each, and how most ranks stage */
+    LOWLAT_FACT_OVER,
+    LOWLAT_FACTS
+} lowlat_fact_t;
+enum { LOWLAT_OVER_MESSAGES, LOWLAT_OVER_PUTS, LOWLAT_OVER_NOTHING };
+
+/* What a group is like, or which groups a rule is for. */
+typedef struct lowlat_shape {
+    lowlat_span_t fact[LOWLAT_FACTS];
+} lowlat_shape_t;
+
+/* A way to make a call; leaders: between nodes, one rank of each node exchanges. */
+typedef struct lowlat_candidate {
+    unsigned algorithm; /* or LOWLAT_PASS_DOWN */
+    bool leaders;
+} lowlat_candidate_t;
+
+typedef struct lowlat_rule {
+    lowlat_shape_t shape;
+    lowlat_span_t bytes; /* longer than `least`, up to `most` */
+    lowlat_candidate_t candidate;
+} lowlat_rule_t;
+
+enum { LOWLAT_RULES_MAX = 1024 };
+typedef struct lowlat_rules {
+    unsigned count;
+    unsigned builtin; /* so many are built in */
+    lowlat_rule_t rule[LOWLAT_RULES_MAX];
+} lowlat_rules_t;
+
+/* "line 1, character 9: no such algorithm in "pigeons:0-8"". */
+typedef void (*lowlat_rules_complain_fn_t)(void *context, const char *what);
+
+/*
+ * The rules that are built in, then those of `text`.  A rule that is wrong, or that contradicts
+ * `reproducible`, is complained of and left out.
+ */
+void lowlat_rules_init(lowlat_rules_t *rules, const char *text, bool reproducible,
+                       lowlat_rules_complain_fn_t complain, void *context);
+
+/* The rule for a message, which there always is. */
+const lowlat_rule_t *lowlat_rules_find(const lowlat_rules_t *rules, const lowlat_shape_t *shape,
+                                       size_t bytes);
+
+static inline bool lowlat_rules_builtin(const lowlat_rules_t *rules, const lowlat_rule_t *rule)
+{
+    return rule < rules->rule + rules->builtin;
+}
+
+/* "below", "doubling", "doubling_by_leaders" ... : static text, another one for each. */
+const char *lowlat_candidate_name(lowlat_candidate_t candidate);
+
+/* Write a rule as text, and a note; the bytes that this takes, as snprintf() tells them. */
+size_t lowlat_rule_print(const lowlat_rule_t *rule, const char *note, char *text,
+                         size_t text_bytes);
+
+extern const lowlat_shape_t lowlat_shape_any;
+
+/* Of the ranks on one node. */
+lowlat_shape_t lowlat_shape_of(const lowlat_group_t *group);
+
+/* ---- compiled rules ---- */
+
+/* Messages up to max_bytes, as far as no entry before takes them. */
+typedef struct lowlat_entry {
+    size_t max_bytes;
+    unsigned algorithm; /* or LOWLAT_PASS_DOWN, LOWLAT_LEARNED */
+} lowlat_entry_t;
+
+/* Entries of increasing max_bytes. */
+enum { LOWLAT_MAP_ENTRIES = 8 };
+typedef struct lowlat_map {
+    unsigned entries;
+    lowlat_entry_t entry[LOWLAT_MAP_ENTRIES];
+} lowlat_map_t;
+
+/* Compile the selection for a group. */
+void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const lowlat_rules_t *rules,
+                     const lowlat_shape_t *shape, const lowlat_group_t *group);
+
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
+static inline unsigned lowlat_map_lookup(const lowlat_map_t *map, size_t bytes)
+{
+    for (unsigned i = 0; i < map->entries; ++i) {
+        if (bytes <= map->entry[i].max_bytes) {
+            return map->entry[i].algorithm;
+        }
+    }
+    return LOWLAT_PASS_DOWN;
+}
+
+/* Write the selection as rules: "oneshot:0-16k,twoshot:16k-inf". */
+void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes);
+
+#endif
