@@ -9,94 +9,93 @@
 typedef struct view {
     const exchange_tree_t *tree;
     const exchange_shape_t *shape;
-    unsigned ranks;
     exchange_pair_t self;
 } view_t;
 
-/* What is `places` to the right of `from`. */
-static exchange_pair_t right_of(const view_t *view, exchange_pair_t from, exchange_pair_t places)
+/* What is `by` places to the right of `from`, or to the left. */
+static exchange_pair_t moved(const exchange_shape_t *shape, exchange_pair_t from,
+                             exchange_pair_t by, bool right)
 {
-    const exchange_shape_t *shape = view->shape;
-
+    by.node = right ? by.node : shape->nodes - by.node;
+    by.place = right ? by.place : shape->per_node - by.place;
     return (exchange_pair_t){
-        .node = (from.node + places.node) % shape->nodes,
-        .place = (from.place + places.place) % shape->per_node,
+        .node = (from.node + by.node) % shape->nodes,
+        .place = (from.place + by.place) % shape->per_node,
     };
 }
 
-static exchange_pair_t left_of(const view_t *view, exchange_pair_t from, exchange_pair_t places)
+static unsigned rank_of(const exchange_shape_t *shape, exchange_pair_t pair)
 {
-    const exchange_shape_t *shape = view->shape;
-
-    return (exchange_pair_t){
-        .node = (from.node + shape->nodes - places.node) % shape->nodes,
-        .place = (from.place + shape->per_node - places.place) % shape->per_node,
-    };
+    const unsigned at = pair.node * shape->per_node + pair.place;
+    return NULL == shape->order ? at : shape->order[at];
 }
 
-static unsigned rank_of(const view_t *view, exchange_pair_t pair)
-{
-    const unsigned at = pair.node * view->shape->per_node + pair.place;
-    return NULL == view->shape->order ? at : view->shape->order[at];
-}
-
-static exchange_pair_t offset_of_vertex(const view_t *view, unsigned vertex)
-{
-    return exchange_tree_offset(view->tree, view->shape, vertex);
-}
-
-static unsigned shard_of(const view_t *view, exchange_pair_t owner)
-{
-    return (rank_of(view, owner) + 1) % view->ranks;
-}
-
-/* The round in which `vertex` sends its sum, or receives its total; that of the root is made then.
+/*
+ * The shard of which the rank is vertex `own`, and the rank that is vertex `other` of it.  `right`:
+ * the owner is to the right, as in a reduce-scatter; else to the left.
  */
-static unsigned reduce_round(const view_t *view, unsigned vertex)
+static void find_peer(const view_t *view, unsigned own, unsigned other, bool right, unsigned *shard,
+                      unsigned *peer)
 {
-    return view->ranks - 1 - vertex;
+    const exchange_shape_t *shape = view->shape;
+    const exchange_pair_t owner =
+        moved(shape, view->self, exchange_tree_offset(view->tree, shape, own), right);
+
+    *shard = (rank_of(shape, owner) + 1) % exchange_shape_ranks(shape);
+    *peer =
+        rank_of(shape, moved(shape, owner, exchange_tree_offset(view->tree, shape, other), !right));
 }
 
-static unsigned gather_round(const view_t *view, unsigned vertex)
+/* The round in which `vertex` sends its sum. */
+static unsigned reduce_round(const exchange_shape_t *shape, unsigned vertex)
 {
-    return view->ranks - 2 + vertex;
+    return exchange_shape_ranks(shape) - 1 - vertex;
 }
 
-static bool is_inside(const view_t *view, unsigned vertex)
+/* ... in which it gets its total; the root makes it. */
+static unsigned gather_round(const exchange_shape_t *shape, unsigned vertex)
 {
-    return 0 != exchange_tree_pair(view->shape, vertex).place;
+    return exchange_shape_ranks(shape) - 2 + vertex;
 }
 
-/* Who sends what to whom when the sum of `vertex` goes to `parent`. */
-static exchange_round_t round_of_reduce(const view_t *view, unsigned vertex, unsigned parent)
+static void make_reduce(const view_t *view, exchange_round_t *round)
 {
-    const exchange_pair_t sent_to = right_of(view, view->self, offset_of_vertex(view, vertex));
-    const exchange_pair_t received_for = right_of(view, view->self, offset_of_vertex(view, parent));
+    const unsigned ranks = exchange_shape_ranks(view->shape);
+    int root_after = EXCHANGE_AFTER_NOTHING;
 
-    return (exchange_round_t){
-        .send_peer = rank_of(view, left_of(view, sent_to, offset_of_vertex(view, parent))),
-        .send_shard = shard_of(view, sent_to),
-        .send_after = EXCHANGE_AFTER_NOTHING,
-        .receive_peer = rank_of(view, left_of(view, received_for, offset_of_vertex(view, vertex))),
-        .receive_shard = shard_of(view, received_for),
-        .inside = is_inside(view, vertex),
-    };
+    for (unsigned i = 0; i + 1 < ranks; ++i) {
+        round[i].send_after = EXCHANGE_AFTER_NOTHING;
+    }
+    /* The last child comes first, and what the parent sends is complete after the first child. */
+    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
+        const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
+        const unsigned index = reduce_round(view->shape, vertex);
+        exchange_round_t *own = &round[index];
+        int *after =
+            0 == parent ? &root_after : &round[reduce_round(view->shape, parent)].send_after;
+        find_peer(view, vertex, parent, true, &own->send_shard, &own->send_peer);
+        find_peer(view, parent, vertex, true, &own->receive_shard, &own->receive_peer);
+        own->opens = EXCHANGE_AFTER_NOTHING == *after;
+        own->totals = 1 == vertex;
+        own->forwards = 0;
+        own->inside = 0 != exchange_tree_pair(view->shape, vertex).place;
+        *after = (int) index;
+    }
 }
 
-/* ... when `vertex` gets the total from `parent`. */
-static exchange_round_t round_of_gather(const view_t *view, unsigned vertex, unsigned parent)
+static void make_gather(const view_t *view, exchange_round_t *round)
 {
-    const exchange_pair_t sent_of = left_of(view, view->self, offset_of_vertex(view, parent));
-    const exchange_pair_t received_of = left_of(view, view->self, offset_of_vertex(view, vertex));
-
-    return (exchange_round_t){
-        .send_peer = rank_of(view, right_of(view, sent_of, offset_of_vertex(view, vertex))),
-        .send_shard = shard_of(view, sent_of),
-        .send_after = (int) gather_round(view, parent),
-        .receive_peer = rank_of(view, right_of(view, received_of, offset_of_vertex(view, parent))),
-        .receive_shard = shard_of(view, received_of),
-        .inside = is_inside(view, vertex),
-    };
+    for (unsigned vertex = 1; vertex < exchange_shape_ranks(view->shape); ++vertex) {
+        const unsigned parent = exchange_tree_parent(view->tree, view->shape, vertex);
+        exchange_round_t *own = &round[gather_round(view->shape, vertex)];
+        *own = (exchange_round_t){
+            .send_after = (int) gather_round(view->shape, parent),
+            .inside = 0 != exchange_tree_pair(view->shape, vertex).place,
+        };
+        find_peer(view, parent, vertex, false, &own->send_shard, &own->send_peer);
+        find_peer(view, vertex, parent, false, &own->receive_shard, &own->receive_peer);
+        ++round[own->send_after].forwards;
+    }
 }
 
 unsigned exchange_schedule_rounds(const exchange_shape_t *shape)
@@ -119,30 +118,10 @@ exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned 
 void exchange_schedule_make(const exchange_tree_t *tree, const exchange_shape_t *shape,
                             unsigned rank, exchange_round_t *round)
 {
-    const unsigned ranks = exchange_shape_ranks(shape);
     const exchange_pair_t self = exchange_schedule_place(shape, rank);
-    const view_t reduce = {tree, shape, ranks, self};
-    const view_t gather = {exchange_tree_of_totals(tree), shape, ranks, self};
-    int root_after = EXCHANGE_AFTER_NOTHING;
 
-    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
-        const unsigned parent = exchange_tree_parent(tree, shape, vertex);
-        round[reduce_round(&reduce, vertex)] = round_of_reduce(&reduce, vertex, parent);
-    }
-    /* The last child comes first, and what the parent sends is complete after the first child. */
-    for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
-        const unsigned parent = exchange_tree_parent(tree, shape, vertex);
-        const unsigned index = reduce_round(&reduce, vertex);
-        int *after = 0 == parent ? &root_after : &round[reduce_round(&reduce, parent)].send_after;
-        round[index].opens = EXCHANGE_AFTER_NOTHING == *after;
-        round[index].totals = 1 == vertex;
-        *after = (int) index;
-    }
-    for (unsigned vertex = 1; vertex < ranks; ++vertex) {
-        const unsigned parent = exchange_tree_parent(gather.tree, shape, vertex);
-        round[gather_round(&gather, vertex)] = round_of_gather(&gather, vertex, parent);
-        ++round[gather_round(&gather, parent)].forwards;
-    }
+    make_reduce(&(view_t){tree, shape, self}, round);
+    make_gather(&(view_t){exchange_tree_of_totals(tree), shape, self}, round);
 }
 
 exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned step)
