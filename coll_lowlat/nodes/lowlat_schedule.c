@@ -9,10 +9,8 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 
-static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
-                                       size_t line_elems)
+static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems)
 {
-    (void) line_elems;
     return (lowlat_move_t){.node = lowlat_partner(role, step),
                            .sent = {0, elems},
                            .received = {0, elems},
@@ -42,49 +40,44 @@ static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, 
 }
 
 /*
- * `steps` exchanges of the positions, between the fold and its end: an extra gives its
- * vector to its proxy, and gets the sum.
+ * The exchanges of the positions, between the fold and its end: an extra gives its vector to its
+ * proxy, and gets the sum.
  */
-static bool move_with_fold(const lowlat_role_t *role, unsigned node, unsigned steps,
-                           lowlat_move_t (*exchange_of)(const lowlat_role_t *role, unsigned step,
-                                                        size_t elems, size_t line_elems),
-                           unsigned step, size_t elems, size_t line_elems, lowlat_move_t *move)
+static bool move_of(bool halves, unsigned node, unsigned nodes, unsigned step, size_t elems,
+                    size_t line_elems, lowlat_move_t *move)
 {
-    *move = (lowlat_move_t){.node = role->is_extra ? node - 1 : node + 1};
-    if (role->is_extra) {
+    const lowlat_role_t role = lowlat_role(node, nodes);
+    const unsigned exchange = step - role.is_proxy;
+    const unsigned exchanges = halves ? 2 * role.steps : role.steps;
+
+    *move = (lowlat_move_t){.node = role.is_extra ? node - 1 : node + 1};
+    if (role.is_extra) {
         move->sent.end = 0 == step ? elems : 0;
         move->received.end = 1 == step ? elems : 0;
         return step < 2;
     }
-    if (role->is_proxy && 0 == step) {
+    if (role.is_proxy && 0 == step) {
         move->received.end = elems;
         move->adds = true;
         return true;
     }
-    const unsigned exchange = step - role->is_proxy;
-    if (exchange < steps) {
-        *move = exchange_of(role, exchange, elems, line_elems);
+    if (exchange < exchanges) {
+        *move = halves ? halving_exchange(&role, exchange, elems, line_elems)
+                       : doubling_exchange(&role, exchange, elems);
         return true;
     }
-    if (role->is_proxy && exchange == steps) {
-        move->sent.end = elems;
-        return true;
-    }
-    return false;
+    move->sent.end = elems;
+    return role.is_proxy && exchange == exchanges;
 }
 
 bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
                               size_t line_elems, lowlat_move_t *move)
 {
-    const lowlat_role_t role = lowlat_role(node, nodes);
-    return move_with_fold(&role, node, role.steps, doubling_exchange, step, elems, line_elems,
-                          move);
+    return move_of(false, node, nodes, step, elems, line_elems, move);
 }
 
 bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move)
 {
-    const lowlat_role_t role = lowlat_role(node, nodes);
-    return move_with_fold(&role, node, 2 * role.steps, halving_exchange, step, elems, line_elems,
-                          move);
+    return move_of(true, node, nodes, step, elems, line_elems, move);
 }
