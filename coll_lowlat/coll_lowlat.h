@@ -50,13 +50,9 @@ typedef struct lowlat_module {
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;
-    /* The nonblocking call that runs as a task, or what is added up for the component above. */
+    /* The nonblocking call that runs as a task. */
     lowlat_task_t pending;
     arc_reduction_t reduction;
-    /* In no slot, but for sums of the component above (coll_lowlat_fold.c): with its exchange, */
-    bool for_above;
-    lowlat_pipe_t folded;
-    size_t folded_arena_bytes; /* and the arenas that were asked for */
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
     struct {
         bool unknown; /* whether parameters are the same on all ranks */
@@ -121,21 +117,11 @@ static inline int64_t coll_lowlat_look_calls(size_t bytes)
 void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes);
 
 /*
- * The same for sums of the component above, which sees the nodes of `topology`, with arenas of
- * `arena_bytes` or what there is.
- */
-void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *topology,
-                                 size_t arena_bytes);
-
-/*
  * Get more memory for a message of `bytes` bytes and for those to come, or
  * resolve to do without and change the map.  All ranks together, between two
  * operations.
  */
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
-
-/* The same, arenas of `arena_bytes`, which are more than there are. */
-void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes);
 
 /*
  * After a call that made until_look negative, all ranks together: look whether staging is still

@@ -8,7 +8,6 @@
 
 #include "coll_lowlat.h"
 #include "coll_lowlat_book.h"
-#include "coll_lowlat_fold.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
@@ -74,7 +73,6 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .prepare = coll_lowlat_prepare_init,
             .direct = coll_lowlat_direct,
             .directed = coll_lowlat_directed,
-            .fold = &coll_lowlat_fold_ops,
             .wait = lowlat_wait,
             .retag = lowlat_net_retag,
             .enabled = lowlat_enabled,
@@ -116,7 +114,6 @@ static int lowlat_close(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
-    arc_fiber_join(NULL);
     lowlat_book_close();
     coll_lowlat_staging_forget();
     lowlat_puts_free(component->puts);

@@ -108,9 +108,6 @@ bool lowlat_net_make(lowlat_module_t *module)
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };
     module->group.net = &module->net;
-    if (module->for_above) {
-        return true; /* who makes the exchange */
-    }
     make_exchanges(module);
     return NULL != module->scratch && make_pipe(module);
 }
@@ -123,7 +120,7 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
     }
     if (!keeps) {
         free(module->scratch);
-        free(module->for_above ? NULL : module->net.pipe);
+        free(module->net.pipe);
     }
     module->scratch = NULL;
     module->net.pipe = NULL;

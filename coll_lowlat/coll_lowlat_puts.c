@@ -124,7 +124,7 @@ static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
                                .received = wiring->received,
                                .requests = requests};
     const arc_wait_t wait = {.progress = mca_compat_progress,
-                             .timeout_ns = *module->base.timeout * ARC_NS_PER_SECOND};
+                             .timeout_ns = *module->base.component->timeout * ARC_NS_PER_SECOND};
     unsigned missing = 0;
 
     arc_status_t status = arc_cards_trade(&cards, &module->stream[0].base, &wait, &missing);
@@ -165,7 +165,7 @@ static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wi
 /* Whether a partner has come at all the agreement after it will tell. */
 static outcome_t greet_partners(const lowlat_module_t *module, lowlat_port_t *port)
 {
-    const int64_t limit = *module->base.timeout;
+    const int64_t limit = *module->base.component->timeout;
     const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
     const int64_t end_ns = arc_now_ns() + seconds * ARC_NS_PER_SECOND;
 

@@ -113,8 +113,7 @@ static arc_reason_t make_ready(lowlat_module_t *module)
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
     return NULL != group->parts && (1 == topology->nodes ||
-                                    (lowlat_net_make(module) &&
-                                     (module->for_above || coll_lowlat_choice_make(module))))
+                                    (lowlat_net_make(module) && coll_lowlat_choice_make(module)))
                ? ARC_REASON_NONE
                : ARC_REASON_NO_SETUP;
 }
@@ -128,15 +127,6 @@ static arc_reason_t begin_setup(lowlat_module_t *module)
     return ARC_OK == mca_nodes_find(&module->base, declared, &module->topology)
                ? make_ready(module)
                : ARC_REASON_NO_SETUP;
-}
-
-/* There is memory: by what all have said of their cores, how to wait and to stage. */
-static void use_facts(lowlat_module_t *module, const mca_facts_t *facts)
-{
-    use_share(module);
-    module->group.cores_shared = facts->cores_shared;
-    choose_wait(module);
-    coll_lowlat_staging_choose(module, facts->all_remember);
 }
 
 /*
@@ -179,25 +169,20 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
 
 void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
 {
-    coll_lowlat_grow_arena(module, arena_for(module, algorithm, bytes));
-}
+    const size_t arena_bytes = arena_for(module, algorithm, bytes);
+    const arc_status_t status =
+        get_memory(module, true, arena_bytes, module->group.arena_bytes, NULL);
 
-void coll_lowlat_grow_arena(lowlat_module_t *module, size_t arena_bytes)
-{
-    arc_status_t status = get_memory(module, true, arena_bytes, module->group.arena_bytes, NULL);
     if (ARC_PHASE_BROKEN == module->base.phase) {
         return;
     }
     /* The same on all ranks.  The algorithms work with what there is, or decline. */
     use_share(module);
-    if (!module->for_above) {
-        compile_map(module);
-        coll_lowlat_show(module);
-    }
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s%s",
+    compile_map(module);
+    coll_lowlat_show(module);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s %zu bytes of shared memory a rank%s",
                    ARC_OK == status ? "grows to" : "stays at",
                    lowlat_segment_bytes(module->share.arena_bytes),
-                   module->for_above ? " for sums of the component above" : "",
                    ARC_OK == status ? "" : ": no more for all ranks");
 }
 
@@ -231,7 +216,10 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     if (NULL != module->group.net) {
         lowlat_net_connect(module);
     }
-    use_facts(module, &facts);
+    use_share(module);
+    module->group.cores_shared = facts.cores_shared;
+    choose_wait(module);
+    coll_lowlat_staging_choose(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
@@ -240,29 +228,6 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     if (ARC_PHASE_BROKEN != base->phase) {
         base->phase = ARC_PHASE_READY;
         announce(module);
-    }
-}
-
-/* Equally many ranks on each of several nodes, the same as seen from both. */
-static bool is_same(const arc_topology_t *own, const arc_topology_t *other)
-{
-    return own->nodes == other->nodes && own->local_ranks == other->local_ranks &&
-           own->local_rank == other->local_rank && own->owners == own->largest &&
-           0 == memcmp(own->peers, other->peers, own->nodes * sizeof *own->peers);
-}
-
-void coll_lowlat_setup_for_above(lowlat_module_t *module, const arc_topology_t *topology,
-                                 size_t arena_bytes)
-{
-    const bool ready = ARC_REASON_NONE == begin_setup(module) && NULL != module->group.net &&
-                       is_same(&module->topology, topology);
-    mca_facts_t facts = {0};
-
-    if (ARC_OK == get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
-        use_facts(module, &facts);
-        module->base.phase = ARC_PHASE_READY;
-    } else if (ARC_PHASE_BROKEN != module->base.phase) {
-        coll_lowlat_teardown(module);
     }
 }
 

@@ -204,19 +204,3 @@ void lowlat_ring_start(lowlat_task_t *task)
     assert(task->group->net->loops);
     start(task);
 }
-
-/* ---- an exchange that is not ours ---- */
-
-void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold)
-{
-    lowlat_net_t *net = task->group->net;
-
-    assert(!net->single && net->owners == task->group->ranks);
-    *pipe = (lowlat_pipe_t){.piped.exchange = fold->exchange, .task = task};
-    net->pipe = pipe;
-    lowlat_piped_begin(task, &pipe->piped,
-                       fold->message_elems * net->owners * net->nodes * task->reducer->stride_bytes,
-                       net->owners, fold->row_elems);
-    pipe->parts = lowlat_pipe_parts(pipe);
-    lowlat_piped_start(task, fold->begin(fold, &pipe->parts));
-}

@@ -1,7 +1,6 @@
 /*
  * Long messages between nodes: exact sums through the pipeline of all exchanges
- * (exchange_pipeline.h), straight to the owners or in a loop; or sums of another exchange
- * (exchange_fold.h).
+ * (exchange_pipeline.h), straight to the owners or in a loop.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -24,11 +23,5 @@ void lowlat_pipe_init(struct lowlat_net *net, void *memory);
 
 void lowlat_direct_start(lowlat_task_t *task);
 void lowlat_ring_start(lowlat_task_t *task);
-
-/*
- * Start a call whose exchange is `fold`, with `pipe` for its state, which becomes net->pipe.  All
- * nodes have equally many ranks, two or more.
- */
-void lowlat_fold_start(lowlat_task_t *task, lowlat_pipe_t *pipe, exchange_fold_t *fold);
 
 #endif

@@ -156,32 +156,3 @@ static void *total_at(const exchange_coder_t *base, const exchange_message_t *me
     }
 const exchange_coder_ops_t lowlat_pipe_direct_ops = CODER_OPS(direct);
 const exchange_coder_ops_t lowlat_pipe_ring_ops = CODER_OPS(ring);
-
-/* ---- for an exchange that is not ours ---- */
-
-static unsigned char *at(const void *context, size_t number)
-{
-    return lowlat_own_at(context, number);
-}
-
-static size_t element(const void *context, size_t number)
-{
-    return lowlat_own_element(context, number);
-}
-
-static const unsigned char *given(const void *context, unsigned place, size_t number)
-{
-    return lowlat_own_given(context, place, number);
-}
-
-exchange_parts_t lowlat_pipe_parts(const lowlat_pipe_t *pipe)
-{
-    return (exchange_parts_t){
-        .count = lowlat_own_elems(pipe->task),
-        .at = at,
-        .element = element,
-        .given = given,
-        .places = pipe->task->group->ranks,
-        .context = pipe->task,
-    };
-}

@@ -7,7 +7,6 @@
 #ifndef LOWLAT_PIPE_CODER_H
 #define LOWLAT_PIPE_CODER_H
 
-#include "exchange_fold.h"
 #include "lowlat_order.h"
 #include "lowlat_piped.h"
 
@@ -19,13 +18,9 @@ typedef struct lowlat_pipe {
     lowlat_order_t order; /* of direct */
     lowlat_task_t *task;  /* of the call */
     bool unstaged;        /* from `in` to `out`: no rank shares our node */
-    exchange_parts_t parts;
 } lowlat_pipe_t;
 
 extern const exchange_coder_ops_t lowlat_pipe_direct_ops;
 extern const exchange_coder_ops_t lowlat_pipe_ring_ops;
-
-/* Our parts in the call of `pipe`, for an exchange that is not ours. */
-exchange_parts_t lowlat_pipe_parts(const lowlat_pipe_t *pipe);
 
 #endif

@@ -182,36 +182,14 @@ bool arc_fiber_resume(arc_fiber_t *fiber)
     return !fiber->ended;
 }
 
-/* ---- within a fiber: ours, or one of the others' ---- */
+/* ---- within a fiber ---- */
 
-static const arc_fibers_t *joined;
-
-static const arc_fibers_t *get_joined(void)
+bool arc_fiber_inside(void)
 {
-    return __atomic_load_n(&joined, __ATOMIC_ACQUIRE);
+    return NULL != get_current();
 }
 
-void arc_fiber_join(const arc_fibers_t *others)
-{
-    __atomic_store_n(&joined, others, __ATOMIC_RELEASE);
-}
-
-/*
- * By the stack: what a fiber calls may drive the progress, in which one of the others goes on, on a
- * stack of its own.
- */
-static bool is_inside(void)
-{
-    const arc_fiber_t *fiber = get_current();
-
-    if (NULL == fiber) {
-        return false;
-    }
-    const uintptr_t stack = (uintptr_t) fiber->memory + fiber->guard_bytes;
-    return (uintptr_t) __builtin_frame_address(0) - stack < fiber->stack_bytes;
-}
-
-static void yield(void)
+void arc_fiber_yield(void)
 {
     arc_fiber_t *fiber = get_current();
     void *kept = NULL;
@@ -221,31 +199,12 @@ static void yield(void)
     arc_fiber_tools_entered(&fiber->tools, kept);
 }
 
-static void await(bool (*is_there)(void *context), void *context)
+void arc_fiber_await(bool (*is_there)(void *context), void *context)
 {
     arc_fiber_t *fiber = get_current();
 
     fiber->is_there = is_there;
     fiber->awaited = context;
     fiber->mode = arc_float_mode_get();
-    yield();
-}
-
-const arc_fibers_t arc_fibers_own = {.inside = is_inside, .yield = yield, .await = await};
-
-bool arc_fiber_inside(void)
-{
-    const arc_fibers_t *others = get_joined();
-
-    return is_inside() || (NULL != others && others->inside());
-}
-
-void arc_fiber_yield(void)
-{
-    (is_inside() ? &arc_fibers_own : get_joined())->yield();
-}
-
-void arc_fiber_await(bool (*is_there)(void *context), void *context)
-{
-    (is_inside() ? &arc_fibers_own : get_joined())->await(is_there, context);
+    arc_fiber_yield();
 }

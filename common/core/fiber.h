@@ -57,19 +57,4 @@ void arc_fiber_yield(void);
  */
 void arc_fiber_await(bool (*is_there)(void *context), void *context);
 
-/* What a copy of this code in another component has for functions that run in its fibers. */
-typedef struct arc_fibers {
-    bool (*inside)(void);
-    void (*yield)(void);
-    void (*await)(bool (*is_there)(void *context), void *context);
-} arc_fibers_t;
-
-extern const arc_fibers_t arc_fibers_own;
-
-/*
- * From now on a caller within a fiber of `others` is within one for this copy, too, and waits as
- * that one's fibers do; NULL: of no others any more.  One such copy at most.
- */
-void arc_fiber_join(const arc_fibers_t *others);
-
 #endif

@@ -46,7 +46,7 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 {
     const arc_wait_t wait = {
         .progress = mca_compat_progress,
-        .timeout_ns = *module->timeout * ARC_NS_PER_SECOND,
+        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND,
     };
     unsigned missing = 0;
 

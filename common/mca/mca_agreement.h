@@ -1,10 +1,9 @@
 /*
  * MIN over all ranks, for set-ups and checks, with the time limit of calls.
  *
- * The messages have a tag that nothing else uses, one for each component; a module that one
- * component opens for another (mca_fold.h) has that one's, and they agree in turn.  What a rank
- * that does not come leaves behind may be read or written until the end of the process; so a module
- * that breaks here never frees the memory of its agreements.
+ * The messages have a tag that nothing else uses, one for each component.  What a rank that does
+ * not come leaves behind may be read or written until the end of the process; so a module that
+ * breaks here never frees the memory of its agreements.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -70,7 +70,7 @@ static unsigned rank_of(const mca_circle_t *circle, unsigned member)
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
                         size_t card_bytes)
 {
-    const int64_t timeout_ns = *module->timeout * ARC_NS_PER_SECOND;
+    const int64_t timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND;
     const unsigned ranks = circle->ranks;
     unsigned char *place = cards;
     arc_status_t status = ARC_OK;

@@ -13,7 +13,6 @@ arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicato
         module->component = component;
         module->comm = comm;
         module->agreement_tag = component->agreement_tag;
-        module->timeout = component->timeout;
     }
     return module;
 }

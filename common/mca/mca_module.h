@@ -41,7 +41,6 @@ typedef struct arc_component {
 #define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
     ARC_SLOT_TABLE(X)
 #undef X
-    const struct mca_fold_ops *fold; /* mca_fold.h; NULL: it adds up nothing for others */
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
     /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
@@ -118,9 +117,7 @@ struct arc_module {
     bool params_known;   /* to be the same on all ranks, without an agreement */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
-    /* Of its agreements; the tag and the time limit are the component's, as a rule. */
-    int agreement_tag;
-    const int *timeout;
+    int agreement_tag;  /* the component's, or a request's own */
     void *agreement;    /* mca_agreement.c's; NULL: none so far */
     bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
     arc_form_t form;    /* of the call under way, */

@@ -11,12 +11,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <cmocka.h>
 
 #include "fiber.h"
 
-enum { YIELDS = 1000, DEEP_BYTES = 200 * 1024, FIBERS = 3, STACK_BYTES = 256 * 1024 };
+enum { YIELDS = 1000, DEEP_BYTES = 200 * 1024, FIBERS = 3 };
 
 /* What a body counts up to, a yield for each. */
 typedef struct counter {
@@ -203,106 +202,6 @@ static void a_fiber_goes_on_in_other_threads(void **state)
     arc_fiber_free(fiber);
 }
 
-/* ---- fibers of another copy of the code ---- */
-
-static bool is_in_another;
-static int others_yields;
-static int others_waits;
-
-static bool is_inside_another(void)
-{
-    return is_in_another;
-}
-
-static void yield_to_another(void)
-{
-    ++others_yields;
-}
-
-static void await_in_another(bool (*is_there)(void *context), void *context)
-{
-    while (!is_there(context)) {
-        ++others_waits;
-    }
-}
-
-static void fibers_of_another_copy_count_as_own_ones(void **state)
-{
-    const arc_fibers_t others = {is_inside_another, yield_to_another, await_in_another};
-    counter_t counter = {.until = 1};
-    int left = YIELDS;
-    arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
-
-    assert_non_null(fiber);
-    arc_fiber_join(&others);
-    assert_false(arc_fiber_inside());
-    is_in_another = true;
-    assert_true(arc_fiber_inside());
-    arc_fiber_yield();
-    assert_int_equal(1, others_yields);
-    arc_fiber_await(counts_down, &left);
-    assert_int_equal(YIELDS - 1, others_waits);
-    is_in_another = false;
-
-    /* An own one goes back to its own resumer. */
-    arc_fiber_begin(fiber, count_up, &counter);
-    assert_true(arc_fiber_resume(fiber));
-    assert_int_equal(1, counter.count);
-    assert_int_equal(1, others_yields);
-    assert_false(arc_fiber_resume(fiber));
-    arc_fiber_free(fiber);
-
-    is_in_another = true;
-    arc_fiber_join(NULL);
-    assert_false(arc_fiber_inside());
-}
-
-static ucontext_t of_fiber;
-static ucontext_t of_another;
-
-/* On a stack of its own: the innermost is the one that yields. */
-static void yield_from_another_stack(void)
-{
-    is_in_another = true;
-    assert_true(arc_fiber_inside());
-    arc_fiber_yield();
-    is_in_another = false;
-    assert_false(arc_fiber_inside());
-}
-
-/* What a fiber calls drives the progress, in which one of another copy goes on. */
-static void run_another(void *stack)
-{
-    assert_int_equal(0, getcontext(&of_another));
-    of_another.uc_stack.ss_sp = stack;
-    of_another.uc_stack.ss_size = STACK_BYTES;
-    of_another.uc_link = &of_fiber;
-    makecontext(&of_another, yield_from_another_stack, 0);
-    assert_int_equal(0, swapcontext(&of_fiber, &of_another));
-    assert_true(arc_fiber_inside());
-}
-
-static void the_innermost_fiber_yields(void **state)
-{
-    const arc_fibers_t others = {is_inside_another, yield_to_another, await_in_another};
-    const int before = others_yields;
-    arc_fiber_t *fiber = arc_fiber_new(0);
-    void *stack = malloc(STACK_BYTES);
-    (void) state;
-
-    assert_non_null(fiber);
-    assert_non_null(stack);
-    is_in_another = false;
-    arc_fiber_join(&others);
-    arc_fiber_begin(fiber, run_another, stack);
-    assert_false(arc_fiber_resume(fiber));
-    assert_int_equal(before + 1, others_yields);
-    arc_fiber_join(NULL);
-    arc_fiber_free(fiber);
-    free(stack);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,8 +211,6 @@ int main(void)
         cmocka_unit_test(what_it_awaits_is_looked_at_in_its_rounding),
         cmocka_unit_test(stack_and_rounding_are_its_own),
         cmocka_unit_test(a_fiber_goes_on_in_other_threads),
-        cmocka_unit_test(fibers_of_another_copy_count_as_own_ones),
-        cmocka_unit_test(the_innermost_fiber_yields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
