@@ -40,8 +40,6 @@ enum {
     LARGE_EVERY = 8, /* calls of megabytes: only in every eighth round */
 };
 
-static int world_rank;
-static int world_ranks;
 static MPI_Comm other_comm; /* an inter-communicator, or MPI_COMM_NULL with one rank */
 static MPI_Op user_sum;
 static MPI_Datatype derived_int;
@@ -287,16 +285,13 @@ int main(int argc, char **argv)
     int rounds = DEFAULT_ROUNDS;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "r:")) != -1) {
         if (option != 'r') {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         rounds = atoi(optarg);
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     make_objects();
     for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
         for (int round = 0; round < rounds; round++) {
@@ -318,7 +313,5 @@ int main(int argc, char **argv)
     if (other_comm != MPI_COMM_NULL) {
         MPI_Comm_free(&other_comm);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -147,8 +147,7 @@ static void leave_a_child(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    tap_start();
+    tap_begin(&argc, &argv);
     copied = must_alloc(COPIED_BYTES);
     memset(copied, 0, COPIED_BYTES);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -160,7 +159,5 @@ int main(int argc, char **argv)
     (void) sums_check(MPI_COMM_WORLD, 1);
     tap_case("a child that outlives its rank");
     free(copied);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -141,7 +141,5 @@ int main(int argc, char **argv)
         pthread_cond_destroy(&pairs[i].changed);
         pthread_mutex_destroy(&pairs[i].lock);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

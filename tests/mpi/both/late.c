@@ -45,22 +45,19 @@ static bool gathers;
 /* Element 0 of a result is the number of ranks. */
 static int sum_ones(float *data, int count)
 {
-    int ranks;
-
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < count; i++) {
-        data[i] = gathers ? (float) ranks : 1.0f;
+        data[i] = gathers ? (float) world_ranks : 1.0f;
     }
     if (scatters) {
-        return MPI_Reduce_scatter_block(MPI_IN_PLACE, data, count / ranks, MPI_FLOAT, MPI_SUM,
+        return MPI_Reduce_scatter_block(MPI_IN_PLACE, data, count / world_ranks, MPI_FLOAT, MPI_SUM,
                                         MPI_COMM_WORLD);
     }
     if (gathers) {
         /* Not in place: such calls are passed down. */
-        SCOPED float *own = must_alloc((size_t) (count / ranks) * sizeof *own);
-        memcpy(own, data, (size_t) (count / ranks) * sizeof *own);
-        const int code = MPI_Allgather(own, count / ranks, MPI_FLOAT, data, count / ranks,
-                                       MPI_FLOAT, MPI_COMM_WORLD);
+        SCOPED float *own = must_alloc((size_t) (count / world_ranks) * sizeof *own);
+        memcpy(own, data, (size_t) (count / world_ranks) * sizeof *own);
+        const int code = MPI_Allgather(own, count / world_ranks, MPI_FLOAT, data,
+                                       count / world_ranks, MPI_FLOAT, MPI_COMM_WORLD);
         return code;
     }
     return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -133,15 +130,11 @@ static void check_late_one(float *data, int count, unsigned limit_seconds)
 static void check_unmapped(int count, int missing, unsigned away_seconds)
 {
     float *data = map(count);
-    int rank;
-    int ranks;
     long process = getpid();
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Bcast(&process, 1, MPI_LONG, missing, MPI_COMM_WORLD);
-    if (rank == missing) {
-        stay_away(ranks - 1, away_seconds);
+    if (world_rank == missing) {
+        stay_away(world_ranks - 1, away_seconds);
         (void) sum_ones(data, count);
         unmap(data, count);
     } else {
@@ -156,15 +149,11 @@ static void check_unmapped(int count, int missing, unsigned away_seconds)
 
 static void check_without(float *data, int count, int missing, unsigned away_seconds, bool is_first)
 {
-    int rank;
-    int ranks;
     long process = getpid();
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Bcast(&process, 1, MPI_LONG, missing, MPI_COMM_WORLD);
-    if (rank == missing) {
-        stay_away(ranks - 1, away_seconds);
+    if (world_rank == missing) {
+        stay_away(world_ranks - 1, away_seconds);
         if (is_first) {
             check_late_one(data, count, away_seconds);
         }
@@ -201,9 +190,7 @@ static void check_long(int count, double limit_seconds)
 {
     float *data = must_alloc((size_t) LONGEST_ELEMS * sizeof *data);
     double took_seconds = 0;
-    int ranks;
 
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     while (took_seconds <= limit_seconds && count <= LONGEST_ELEMS) {
         for (int i = 0; i < count; i++) {
             data[i] = 1.0f;
@@ -214,8 +201,8 @@ static void check_long(int count, double limit_seconds)
         took_seconds = MPI_Wtime() - start;
 
         tap_check(code == MPI_SUCCESS, "%d elements: returned %d", count, code);
-        tap_check(data[0] > 0.9f * (float) ranks && data[0] < 1.1f * (float) ranks,
-                  "%d elements: %g instead of %d", count, (double) data[0], ranks);
+        tap_check(data[0] > 0.9f * (float) world_ranks && data[0] < 1.1f * (float) world_ranks,
+                  "%d elements: %g instead of %d", count, (double) data[0], world_ranks);
         tap_note("%d elements took %.2f s", count, took_seconds);
         /* All ranks go on together. */
         MPI_Bcast(&took_seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -240,10 +227,9 @@ int main(int argc, char **argv)
     bool is_first = false;
     bool unmaps = false;
     int option;
-    int ranks;
 
     hold_signals();
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "r:w:n:b:l:sgfu")) != -1) {
         if (option == 'r') {
             missing = atoi(optarg);
@@ -267,8 +253,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (long_seconds > 0) {
         check_long(count, long_seconds);
@@ -276,7 +260,7 @@ int main(int argc, char **argv)
         SCOPED float *data = must_alloc((size_t) count * sizeof *data);
 
         if (!is_first) {
-            check_before(data, count_before > 0 ? count_before : count, ranks);
+            check_before(data, count_before > 0 ? count_before : count, world_ranks);
         }
         if (unmaps) {
             check_unmapped(count, missing, away_seconds);
@@ -284,7 +268,5 @@ int main(int argc, char **argv)
             check_without(data, count, missing, away_seconds, is_first);
         }
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

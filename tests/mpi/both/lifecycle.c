@@ -85,13 +85,11 @@ static void use_comm(MPI_Comm comm, int cycle, bool with_large)
 static MPI_Comm make_comm(int cycle)
 {
     MPI_Comm comm;
-    int rank;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (cycle % 2 == 0) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     } else {
-        MPI_Comm_split(MPI_COMM_WORLD, cycle % 4 == 1 ? rank % 2 : 0, -rank, &comm);
+        MPI_Comm_split(MPI_COMM_WORLD, cycle % 4 == 1 ? world_rank % 2 : 0, -world_rank, &comm);
     }
     return comm;
 }
@@ -168,7 +166,7 @@ int main(int argc, char **argv)
     bool with_large = false;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "n:q")) != -1) {
         if (option == 'n') {
             cycles = atoi(optarg);
@@ -178,7 +176,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    tap_start();
     large = must_alloc(LARGE_ELEMS * sizeof *large);
     run_alive(with_large);
     run_cycles(0, WARM_CYCLES, with_large);
@@ -197,7 +194,5 @@ int main(int argc, char **argv)
     tap_case("%d communicators alive at once: right sums", ALIVE);
     check_growth(&before, &after, "after these were freed");
     free(large);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -96,7 +96,5 @@ int main(int argc, char **argv)
     MPI_Comm_free(&of_operation);
     MPI_Comm_free(&of_lock);
     MPI_Op_free(&op);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     bool thin = false;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "l:bt")) != -1) {
         if (option == 'l') {
             limit = strtoul(optarg, NULL, 10);
@@ -197,7 +197,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    tap_start();
     if (only_nan) {
         matrix_check_nan();
     } else {
@@ -210,7 +209,5 @@ int main(int argc, char **argv)
         matrix_check_user_ops();
         matrix_check_random_floats();
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

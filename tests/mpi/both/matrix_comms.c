@@ -55,7 +55,7 @@ static void check_comm(MPI_Comm comm, uint64_t seed, bool inter, bool low_group)
     }
 }
 
-static void check_inter(int world_rank, int world_ranks)
+static void check_inter(void)
 {
     const char *description = "inter-communicator of the low and the high ranks";
     int low_ranks = (world_ranks + 1) / 2;
@@ -78,29 +78,24 @@ static void check_inter(int world_rank, int world_ranks)
 void matrix_check_communicators(void)
 {
     MPI_Comm comm;
-    int rank;
-    int ranks;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     check_comm(comm, 100, false, false);
     tap_case("duplicate of world");
     MPI_Comm_free(&comm);
 
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
-    check_comm(comm, 200 + (uint64_t) (rank % 2), false, false);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comm);
+    check_comm(comm, 200 + (uint64_t) (world_rank % 2), false, false);
     tap_case("even and odd ranks, at the same time");
     MPI_Comm_free(&comm);
 
-    MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - rank, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, world_ranks - world_rank, &comm);
     check_comm(comm, 300, false, false);
     tap_case("world in reversed order");
     MPI_Comm_free(&comm);
 
-    check_comm(MPI_COMM_SELF, 400 + (uint64_t) rank, false, false);
+    check_comm(MPI_COMM_SELF, 400 + (uint64_t) world_rank, false, false);
     tap_case("MPI_COMM_SELF");
 
-    check_inter(rank, ranks);
+    check_inter();
 }

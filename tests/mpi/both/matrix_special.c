@@ -52,13 +52,8 @@ static double input_value(int rank, int ranks, int i, bool specials)
 /* Rank 0 sends its result to everyone by point-to-point; the others compare bytes. */
 static void check_same_bits(const void *result, size_t bytes, int count)
 {
-    int rank;
-    int ranks;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (rank == 0) {
-        for (int peer = 1; peer < ranks; peer++) {
+    if (world_rank == 0) {
+        for (int peer = 1; peer < world_ranks; peer++) {
             MPI_Send(result, (int) bytes, MPI_BYTE, peer, COMPARE_TAG, MPI_COMM_WORLD);
         }
     } else {
@@ -97,23 +92,20 @@ static void check_sums(bool single, bool specials)
     float *singles = must_alloc(FLOAT_LARGEST * sizeof *singles);
     double *doubles = must_alloc(FLOAT_LARGEST * sizeof *doubles);
     void *buffer = single ? (void *) singles : (void *) doubles;
-    int rank;
-    int ranks;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (size_t c = 0; c < sizeof float_counts / sizeof float_counts[0]; c++) {
         int count = float_counts[c];
 
         for (int i = 0; i < count; i++) {
-            doubles[i] = input_value(rank, ranks, i, specials);
+            doubles[i] = input_value(world_rank, world_ranks, i, specials);
             singles[i] = (float) doubles[i];
         }
         MPI_Allreduce(MPI_IN_PLACE, buffer, count, single ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
         check_same_bits(buffer, (size_t) count * elem_bytes, count);
         for (int i = 0; i < count; i++) {
-            check_element(single ? (double) singles[i] : doubles[i], i, ranks, epsilon, specials);
+            check_element(single ? (double) singles[i] : doubles[i], i, world_ranks, epsilon,
+                          specials);
         }
     }
     free(singles);

@@ -186,13 +186,8 @@ static void check_whole_object(int rank, int ranks)
 
 void matrix_check_user_ops(void)
 {
-    int rank;
-    int ranks;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (size_t i = 0; i < sizeof user_ops / sizeof user_ops[0]; i++) {
-        check_elementwise(&user_ops[i], rank, ranks);
+        check_elementwise(&user_ops[i], world_rank, world_ranks);
     }
-    check_whole_object(rank, ranks);
+    check_whole_object(world_rank, world_ranks);
 }

@@ -44,8 +44,6 @@ static struct options {
     uint64_t seed;
 } options = {300, 6, 3000, 0, 1};
 
-static int rank;
-static int ranks;
 static MPI_Comm comm;
 static call_t calls[MAX_REQUESTS];
 static MPI_Request requests[MAX_REQUESTS];
@@ -58,12 +56,12 @@ static int value_of(const call_t *call, int from, int i)
 
 static int blocks_in(const call_t *call)
 {
-    return REDUCE_SCATTER == call->kind ? ranks : 1;
+    return REDUCE_SCATTER == call->kind ? world_ranks : 1;
 }
 
 static int blocks_out(const call_t *call)
 {
-    return ALLGATHER == call->kind ? ranks : 1;
+    return ALLGATHER == call->kind ? world_ranks : 1;
 }
 
 static MPI_Datatype type_of(const call_t *call)
@@ -96,9 +94,9 @@ static void fill(call_t *call, uint64_t salt)
     call->salt = salt;
     for (int i = 0; i < call->count * blocks_in(call); i++) {
         if (call->floats) {
-            ((float *) call->in)[i] = (float) value_of(call, rank, i);
+            ((float *) call->in)[i] = (float) value_of(call, world_rank, i);
         } else {
-            ((int *) call->in)[i] = value_of(call, rank, i);
+            ((int *) call->in)[i] = value_of(call, world_rank, i);
         }
     }
     for (int i = 0; i < call->count * blocks_out(call); i++) {
@@ -113,15 +111,16 @@ static double expected(const call_t *call, int i)
     if (ALLGATHER == call->kind) {
         return value_of(call, i / call->count, i % call->count);
     }
-    for (int from = 0; from < ranks; from++) {
-        sum += value_of(call, from, REDUCE_SCATTER == call->kind ? rank * call->count + i : i);
+    for (int from = 0; from < world_ranks; from++) {
+        sum +=
+            value_of(call, from, REDUCE_SCATTER == call->kind ? world_rank * call->count + i : i);
     }
     return sum;
 }
 
 static void check(const call_t *call, const char *what)
 {
-    const double allowed = call->floats ? options.error * MODULUS * ranks : 0;
+    const double allowed = call->floats ? options.error * MODULUS * world_ranks : 0;
 
     for (int i = 0; i < call->count * blocks_out(call); i++) {
         const double got =
@@ -164,7 +163,7 @@ static void shuffle(int *order, int count)
 
     for (int i = 0; i < count; i++) {
         const int place =
-            (int) (draw_bits(options.seed + 1, (unsigned) rank, turn++) % (unsigned) (i + 1));
+            (int) (draw_bits(options.seed + 1, (unsigned) world_rank, turn++) % (unsigned) (i + 1));
         order[i] = order[place];
         order[place] = i;
     }
@@ -225,7 +224,7 @@ static call_t make_sum(uint64_t salt)
  */
 static void run_round(uint64_t salt)
 {
-    const int patient = (int) (draw_bits(salt, 0, 1) % (unsigned) (2 * ranks));
+    const int patient = (int) (draw_bits(salt, 0, 1) % (unsigned) (2 * world_ranks));
     int order[MAX_REQUESTS];
     call_t blocking = make_sum(draw_bits(salt, 1, 1));
     call_t nonblocking = make_sum(draw_bits(salt, 2, 1));
@@ -235,23 +234,23 @@ static void run_round(uint64_t salt)
         fill(&calls[i], draw_bits(salt, 3, (uint64_t) i));
     }
     shuffle(order, options.requests);
-    if (rank == patient) {
+    if (world_rank == patient) {
         for (int i = 0; i < options.requests; i++) {
             MPI_Start(&requests[order[i]]);
             take(order[i]);
         }
-    } else if (patient < ranks) {
+    } else if (patient < world_ranks) {
         start_all(order);
     } else {
         start_around(order, order[0], &blocking, &nonblocking, &pending);
     }
-    if (rank != patient) {
+    if (world_rank != patient) {
         shuffle(order, options.requests);
         for (int i = 0; i < options.requests; i++) {
             take(order[i]);
         }
     }
-    if (patient >= ranks) {
+    if (patient >= world_ranks) {
         MPI_Wait(&pending, MPI_STATUS_IGNORE);
         check(&nonblocking, "a nonblocking call");
     }
@@ -281,7 +280,7 @@ int main(int argc, char **argv)
 {
     int option = 0;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while (-1 != (option = getopt(argc, argv, "r:q:l:t:s:"))) {
         switch (option) {
         case 'r':
@@ -300,9 +299,6 @@ int main(int argc, char **argv)
             options.seed = strtoull(optarg, NULL, 10);
         }
     }
-    tap_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int done = 0; done < options.rounds; done += ROUNDS_OF_REQUESTS) {
         const int left = options.rounds - done;
@@ -313,7 +309,5 @@ int main(int argc, char **argv)
     MPI_Comm_free(&comm);
     tap_case("%d persistent requests in %d rounds, started in any order", options.requests,
              options.rounds);
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -23,21 +23,16 @@ int main(int argc, char **argv)
 {
     enum { ELEMS = 1 << 17 };
     static float data[ELEMS];
-    int ranks = 0;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     for (int elems = 1; elems <= ELEMS; elems *= 2) {
         for (int i = 0; i < elems; i++) {
             data[i] = 1.0f;
         }
         MPI_Allreduce(MPI_IN_PLACE, data, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        tap_check(data[0] == (float) ranks && data[elems - 1] == (float) ranks,
-                  "%d elements: %g instead of %d", elems, (double) data[0], ranks);
+        tap_check(data[0] == (float) world_ranks && data[elems - 1] == (float) world_ranks,
+                  "%d elements: %g instead of %d", elems, (double) data[0], world_ranks);
     }
     tap_case("sums are right under another release");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -34,9 +34,6 @@ typedef struct sums {
     MPI_Request requests[2];
 } sums_t;
 
-static int rank;
-static int ranks;
-
 static void wait_a_moment(void)
 {
     const struct timespec moment = {0, MOMENT_NS};
@@ -88,22 +85,22 @@ static void check_pause(sums_t *sums, meeting_t *meeting, int pause)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Iallreduce(sums->floats, sums->float_sums, ELEMS, MPI_FLOAT, MPI_SUM, comm,
                    &sums->requests[0]);
-    if (0 == rank) {
+    if (0 == world_rank) {
         go_on_meanwhile(sums, meeting, pause, comm);
     } else {
-        if (ranks - 1 == rank) {
+        if (world_ranks - 1 == world_rank) {
             pause_after(sums, meeting, pause, pause - 1);
         }
         start_ints(sums, comm);
     }
     MPI_Waitall(2, sums->requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < ELEMS; i++) {
-        const double right = ranks * (double) sums->floats[i];
-        tap_check(fabs(sums->float_sums[i] - right) < 0.05 * ranks, "element %d: %g, not %g", i,
-                  (double) sums->float_sums[i], right);
+        const double right = world_ranks * (double) sums->floats[i];
+        tap_check(fabs(sums->float_sums[i] - right) < 0.05 * world_ranks, "element %d: %g, not %g",
+                  i, (double) sums->float_sums[i], right);
     }
     for (int i = 0; i < INTS; i++) {
-        tap_check(ranks * i == sums->int_sums[i], "%d: %d", i, sums->int_sums[i]);
+        tap_check(world_ranks * i == sums->int_sums[i], "%d: %d", i, sums->int_sums[i]);
     }
     MPI_Comm_free(&comm);
 }
@@ -115,14 +112,11 @@ int main(int argc, char **argv)
     MPI_Aint bytes = 0;
     int unit = 0;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
-    MPI_Win_allocate_shared(0 == rank ? sizeof *meeting : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+    tap_begin(&argc, &argv);
+    MPI_Win_allocate_shared(0 == world_rank ? sizeof *meeting : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                             (void *) &meeting, &window);
     MPI_Win_shared_query(window, 0, &bytes, &unit, (void *) &meeting);
-    if (0 == rank) {
+    if (0 == world_rank) {
         atomic_init(&meeting->paused, 0);
         atomic_init(&meeting->released, 0);
     }
@@ -146,7 +140,5 @@ int main(int argc, char **argv)
     free(sums.ints);
     free(sums.int_sums);
     MPI_Win_free(&window);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -386,7 +386,7 @@ int main(int argc, char **argv)
 {
     int option = 0;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while (-1 != (option = getopt(argc, argv, "o:p:c:l:t:bnfs:"))) {
         switch (option) {
         case 'o':
@@ -419,7 +419,6 @@ int main(int argc, char **argv)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
     MPI_Type_contiguous(PAIR, MPI_INT, &pair_type);
     MPI_Type_commit(&pair_type);
     MPI_Op_create(compose_maps, 0, &compose);
@@ -448,7 +447,5 @@ int main(int argc, char **argv)
     }
     MPI_Op_free(&compose);
     MPI_Type_free(&pair_type);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -24,8 +24,6 @@
 
 enum { ELEMS = 500, STACK_BYTES = 3 << 20, PAGE_BYTES = 4096, STARTS = 3 };
 
-static int rank;
-static int ranks;
 static volatile sig_atomic_t signals;
 
 static void add_on_large_stack(void *in, void *inout, int *count, MPI_Datatype *type)
@@ -67,13 +65,14 @@ static void check_stack(void)
 
     MPI_Op_create(add_on_large_stack, 1, &op);
     for (int i = 0; i < ELEMS; i++) {
-        in[i] = rank + i;
+        in[i] = world_rank + i;
     }
     MPI_Iallreduce(in, out, ELEMS, MPI_INT, op, MPI_COMM_WORLD, &request);
     MPI_Op_free(&op);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < ELEMS; i++) {
-        tap_check(out[i] == ranks * i + ranks * (ranks - 1) / 2, "element %d is %d", i, out[i]);
+        tap_check(out[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2,
+                  "element %d is %d", i, out[i]);
     }
     tap_case("an operation with %d bytes on its stack, freed while it is pending", STACK_BYTES);
 }
@@ -91,7 +90,7 @@ static void check_negative_extent(bool persistent)
     MPI_Type_create_resized(MPI_DOUBLE, 0, -(MPI_Aint) sizeof(double), &type);
     MPI_Type_commit(&type);
     for (int i = 0; i < 2 * ELEMS; i++) {
-        in[i] = rank + i;
+        in[i] = world_rank + i;
         out[i] = -1;
     }
     if (persistent) {
@@ -113,7 +112,7 @@ static void check_negative_extent(bool persistent)
     }
     for (int i = 0; i < 2 * ELEMS; i++) {
         const bool inside = i > 0 && i <= ELEMS;
-        const double exact = inside ? ranks * i + ranks * (ranks - 1) / 2 : -1;
+        const double exact = inside ? world_ranks * i + world_ranks * (world_ranks - 1) / 2 : -1;
 
         tap_check(out[i] == exact, "place %d has %g, not %g", i, out[i], exact);
     }
@@ -134,7 +133,7 @@ static void check_pause(double seconds)
     MPI_Comm comm;
     MPI_Request request;
     int done = 0;
-    int sum = rank;
+    int sum = world_rank;
 
     sigaction(SIGUSR1, &action, NULL);
     sigemptyset(&blocked);
@@ -149,7 +148,7 @@ static void check_pause(double seconds)
     const int code = done ? MPI_SUCCESS : MPI_Wait(&request, MPI_STATUS_IGNORE);
     tap_check(0 == signals, "a signal that is blocked was delivered");
     tap_check(MPI_SUCCESS == code, "the wait returned %d", code);
-    tap_check(sum == ranks * (ranks - 1) / 2, "the sum is %d", sum);
+    tap_check(sum == world_ranks * (world_ranks - 1) / 2, "the sum is %d", sum);
     sigprocmask(SIG_SETMASK, &before, NULL);
     tap_check(1 == signals, "%d signals came", (int) signals);
     MPI_Comm_free(&comm);
@@ -162,9 +161,7 @@ int main(int argc, char **argv)
     bool has_persistent = true;
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "c:n")) != -1) {
         if ('c' == option) {
             computes_seconds = atof(optarg);
@@ -174,14 +171,11 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    tap_start();
     check_stack();
     check_negative_extent(false);
     if (has_persistent) {
         check_negative_extent(true);
     }
     check_pause(computes_seconds);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -187,7 +187,5 @@ int main(int argc, char **argv)
         tap_case("%s %s while sums are pending: the same bits", by_thread ? "a thread" : "it",
                  modes[i].name);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -55,16 +55,6 @@ static int count_keys(MPI_Comm comm, const char *prefix)
     return ours;
 }
 
-static void set_key(MPI_Comm comm, const char *key, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
-}
-
 static void sum(MPI_Comm comm)
 {
     for (int i = 0; i < ELEMS; i++) {
@@ -158,8 +148,7 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
 
-    MPI_Init(&argc, &argv);
-    tap_start();
+    tap_begin(&argc, &argv);
     data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (argc > 2) {
@@ -170,7 +159,5 @@ int main(int argc, char **argv)
     }
     MPI_Comm_free(&comm);
     free(data);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -37,8 +37,6 @@ enum {
 static const int counts[] = {0,   1,    2,    7,    27,   28,    29,    127,   128,   129,    316,
                              317, 1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
 
-static int world_rank;
-static int world_ranks;
 static uint16_t *send;
 static uint16_t *receive;
 
@@ -191,7 +189,7 @@ int main(int argc, char **argv)
     int largest = LARGEST;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "f:nl:")) != -1) {
         if (option == 'f') {
             half = half_by_name(optarg);
@@ -203,9 +201,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     send = must_alloc(LARGEST * sizeof *send);
     receive = must_alloc(LARGEST * sizeof *receive);
     if (sum.type == MPI_DATATYPE_NULL) {
@@ -221,7 +216,5 @@ int main(int argc, char **argv)
     }
     free(send);
     free(receive);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

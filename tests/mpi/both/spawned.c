@@ -128,7 +128,5 @@ int main(int argc, char **argv)
     } else {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -101,26 +101,21 @@ static void check_sums(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     int option = 0;
-    int rank = 0;
     MPI_Comm duplicate = MPI_COMM_NULL;
     MPI_Comm half = MPI_COMM_NULL;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "l:")) != -1) {
         longest = option == 'l' ? atoi(optarg) : longest;
     }
-    tap_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     check_sums(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
     check_sums(duplicate);
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &half);
     check_sums(half);
     check_sums(MPI_COMM_WORLD);
     MPI_Comm_free(&half);
     MPI_Comm_free(&duplicate);
     tap_case("right results on all communicators");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -56,10 +56,9 @@ int main(int argc, char **argv)
     int count = 300;
     size_t more_mib = 256;
     bool all_pending = false;
-    int ranks = 0;
     int option = 0;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while (-1 != (option = getopt(argc, argv, "c:m:p"))) {
         switch (option) {
         case 'c':
@@ -72,8 +71,6 @@ int main(int argc, char **argv)
             all_pending = true;
         }
     }
-    tap_start();
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const rlim_t limit = address_bytes() + (more_mib << 20);
     (void) setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
     for (int i = 0; i < count; i++) {
@@ -83,18 +80,16 @@ int main(int argc, char **argv)
         for (int i = 0; i < count; i++) {
             start(comms[i], &in[i], &out[i], &requests[i]);
             if (!all_pending) {
-                finish(&out[i], ranks, &requests[i]);
+                finish(&out[i], world_ranks, &requests[i]);
             }
         }
         for (int i = 0; all_pending && i < count; i++) {
-            finish(&out[i], ranks, &requests[i]);
+            finish(&out[i], world_ranks, &requests[i]);
         }
     }
     for (int i = 0; i < count; i++) {
         MPI_Comm_free(&comms[i]);
     }
     tap_case("%d communicators, %zu MiB", count, more_mib);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

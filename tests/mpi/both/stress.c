@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     uint64_t calls = 10000;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "n:s:x:q")) != -1) {
         if (option == 'n') {
             calls = strtoull(optarg, NULL, 10);
@@ -252,7 +252,6 @@ int main(int argc, char **argv)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &stress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &stress.ranks);
-    tap_start();
     stress.comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &stress.comms[1]);
     stress.send = must_alloc(LARGEST_ELEMS * sizeof(uint32_t));
@@ -268,7 +267,5 @@ int main(int argc, char **argv)
     free(stress.message_out);
     free(stress.message_in);
     MPI_Comm_free(&stress.comms[1]);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

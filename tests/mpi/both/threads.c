@@ -143,7 +143,5 @@ int main(int argc, char **argv)
         run_threads(calls);
         tap_case("%d %s, %d calls each", THREADS, description, calls);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

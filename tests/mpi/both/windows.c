@@ -87,14 +87,13 @@ int main(int argc, char **argv)
     int turns = 50;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "n:")) != -1) {
         if (option != 'n') {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         turns = atoi(optarg);
     }
-    tap_start();
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -111,7 +110,5 @@ int main(int argc, char **argv)
         }
         tap_case("%d times %s, with sums between", turns, kinds[k].name);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -32,6 +32,16 @@ typedef struct report {
 static MPI_Comm report_comm = MPI_COMM_NULL;
 static report_t pending;
 static unsigned cases_printed;
+int world_rank;
+int world_ranks;
+
+void tap_begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
+}
 
 void tap_start(void)
 {
@@ -160,6 +170,13 @@ void tap_finish(void)
     MPI_Comm_free(&report_comm);
 }
 
+int tap_end(void)
+{
+    tap_finish();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
+
 static uint64_t scramble_bits(uint64_t bits)
 {
     bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -252,4 +269,35 @@ bool guarded_intact(const guarded_t *guarded)
 void harness_free_at(void *pointer)
 {
     free(*(void **) pointer);
+}
+
+void tap_check_same(const void *data, size_t bytes, MPI_Comm comm)
+{
+    SCOPED void *first = must_alloc(bytes + 1);
+
+    memcpy(first, data, bytes);
+    MPI_Bcast(first, (int) bytes, MPI_BYTE, 0, comm);
+    tap_check(0 == memcmp(first, data, bytes), "other bytes than rank 0");
+}
+
+void set_key(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+MPI_Comm dup_with_key(const char *key, const char *value)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
 }

@@ -21,11 +21,21 @@
 /** Start reporting. Collective over MPI_COMM_WORLD, after MPI_Init. */
 void tap_start(void);
 
+/** MPI_Init(), world_rank and world_ranks, and tap_start(). */
+void tap_begin(int *argc, char ***argv);
+
+/** This rank of MPI_COMM_WORLD, and how many there are; from tap_begin() on. */
+extern int world_rank;
+extern int world_ranks;
+
 /** Record a failure of the running case on this rank; the first text is kept. Local. */
 void tap_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** tap_fail() with text unless `good`. Returns `good`. Local. */
 bool tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Record a failure unless `data` has the bytes that it has on rank 0.  Collective over `comm`. */
+void tap_check_same(const void *data, size_t bytes, MPI_Comm comm);
 
 /** End the running case: collective; rank 0 prints `ok` or `not ok` with the description. */
 void tap_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -39,11 +49,20 @@ void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Print the plan and release the private communicator. Collective, before MPI_Finalize. */
 void tap_finish(void);
 
+/** tap_finish() and MPI_Finalize(); what main() returns. */
+int tap_end(void);
+
 /** Uniform 64 bits, a pure function of its arguments. */
 uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index);
 
 /** Largest shift_bytes of guarded_place_at(). */
 enum { GUARDED_SHIFT_BYTES = 64 };
+
+/** Set an info key of a communicator. */
+void set_key(MPI_Comm comm, const char *key, const char *value);
+
+/** A duplicate of MPI_COMM_WORLD that is made with the key. */
+MPI_Comm dup_with_key(const char *key, const char *value);
 
 /** Memory with room for canaries around a vector of up to `capacity_bytes`. */
 typedef struct guarded {

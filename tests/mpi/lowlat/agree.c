@@ -29,7 +29,6 @@ enum {
 
 static const int counts[] = {1, 14, 1000, 20011, LARGEST};
 
-static int world_rank;
 static int first_rank; /* of those that add up */
 static int last_rank;
 static int largest = LARGEST;
@@ -74,25 +73,13 @@ static void check_sums(MPI_Comm comm, int which, int round)
     }
 }
 
-static void set_key(MPI_Comm comm, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
-}
-
 /* The ranks that this one adds up with: the first `split` ones, or the others. */
 static MPI_Comm part_of_world(int split)
 {
-    int ranks;
     MPI_Comm part;
 
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     first_rank = world_rank < split ? 0 : split;
-    last_rank = world_rank < split ? split - 1 : ranks - 1;
+    last_rank = world_rank < split ? split - 1 : world_ranks - 1;
     if (split == 0) {
         return MPI_COMM_WORLD;
     }
@@ -109,7 +96,7 @@ int main(int argc, char **argv)
     int rounds = 3;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "c:r:k:l:s:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
@@ -128,8 +115,6 @@ int main(int argc, char **argv)
     if (communicators < 0 || communicators >= COMMS_MAX) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    tap_start();
     floats = must_alloc(LARGEST * sizeof *floats);
     float_sums = must_alloc(LARGEST * sizeof *float_sums);
     doubles = must_alloc(LARGEST * sizeof *doubles);
@@ -138,7 +123,7 @@ int main(int argc, char **argv)
     for (int c = 1; c <= communicators; c++) {
         MPI_Comm_dup(comms[0], &comms[c]);
         if (wish != NULL) {
-            set_key(comms[c], wish);
+            set_key(comms[c], "arc_quant", wish);
         }
     }
     for (int round = 0; round < rounds; round++) {
@@ -154,7 +139,5 @@ int main(int argc, char **argv)
     free(float_sums);
     free(doubles);
     free(double_sums);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

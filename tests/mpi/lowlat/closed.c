@@ -134,17 +134,14 @@ int main(int argc, char **argv)
     int option = 0;
     static float sum[ELEMS];
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "s:")) != -1) {
         wanted = option == 's' ? optarg : wanted;
     }
-    tap_start();
     for (int count = 1; count <= ELEMS; count *= 10) {
         MPI_Allreduce(MPI_IN_PLACE, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }
     tap_check(check_mappings(wanted), "there is no mapping with %s in its name", wanted);
     tap_case("shared memory is closed to other users");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -55,18 +55,15 @@ int main(int argc, char **argv)
     int calls = 100;
     MPI_Comm again = MPI_COMM_NULL;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     for (int option; (option = getopt(argc, argv, "n:")) != -1;) {
         calls = 'n' == option ? atoi(optarg) : calls;
     }
-    tap_start();
     check_calls(MPI_COMM_WORLD, calls);
     tap_case("right sums");
     MPI_Comm_dup(MPI_COMM_WORLD, &again);
     check_calls(again, calls);
     MPI_Comm_free(&again);
     tap_case("right sums on a duplicate");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -24,8 +24,6 @@
 
 enum { COMMS_MAX = 600, SIZES = 7, SEED = 91, RANGE = 1 << 20 };
 
-static int world_rank;
-static int world_ranks;
 static double *send;
 static double *receive;
 
@@ -141,7 +139,7 @@ int main(int argc, char **argv)
     bool memory = false;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "c:m:r:t:ga:")) != -1) {
         if (option == 'c') {
             communicators = atoi(optarg);
@@ -162,9 +160,6 @@ int main(int argc, char **argv)
     if (communicators < 0 || communicators > COMMS_MAX) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     send = must_alloc(4 * (size_t) longest * sizeof *send);
     receive = must_alloc(4 * (size_t) longest * sizeof *receive);
     if (memory) {
@@ -175,7 +170,5 @@ int main(int argc, char **argv)
     }
     free(send);
     free(receive);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

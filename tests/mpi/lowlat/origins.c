@@ -31,8 +31,6 @@ enum {
     DUP_GROWTH_BYTES = 8,
 };
 
-static int world_rank;
-static int world_ranks;
 static int communicators;
 static double most_seconds = 20;
 
@@ -304,9 +302,7 @@ int main(int argc, char **argv)
     int asked = 0;
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "n:s:")) != -1) {
         switch (option) {
         case 'n':
@@ -319,7 +315,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    tap_start();
     for (int i = 0; optind == argc && i < CASES; i++) {
         if (cases[i].communicators == 0) {
             cases[i].run();
@@ -328,7 +323,5 @@ int main(int argc, char **argv)
     for (int i = optind; i < argc; i++) {
         run_named(argv[i], asked);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -42,9 +42,6 @@ enum {
     LONGEST_US = 2000,
 };
 
-static int world_rank;
-static int world_ranks;
-
 /* The sum of rank + salt + i over all ranks of `comm`, checked. */
 static void check_sum(MPI_Comm comm, int count, int salt)
 {
@@ -302,7 +299,5 @@ int main(int argc, char **argv)
     if (spawned > 0) {
         check_spawned(argv[0], spawned);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -272,12 +272,10 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
     unsigned char *receive = must_alloc(bytes);
     unsigned char *parts = must_alloc(ELEMENTS * row->elem_bytes);
     unsigned char *sums = must_alloc(ELEMENTS * row->elem_bytes);
-    int rank;
     int all_differences = 0;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int e = 0; e < ELEMENTS; e++) {
-        row->put(parts + (size_t) e * row->elem_bytes, rank, e);
+        row->put(parts + (size_t) e * row->elem_bytes, world_rank, e);
         sum_all(row, e, sums + (size_t) e * row->elem_bytes);
     }
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0] && lengths[l] <= largest; l++) {
@@ -334,12 +332,10 @@ int main(int argc, char **argv)
     bool native = false;
     int largest = LARGEST;
     const char *groups = NULL;
-    int ranks;
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    first_rank[1] = ranks;
+    tap_begin(&argc, &argv);
+    first_rank[1] = world_ranks;
     while ((option = getopt(argc, argv, "g:h:nrl:d")) != -1) {
         if (option == 'g') {
             groups = optarg;
@@ -358,9 +354,8 @@ int main(int argc, char **argv)
         }
     }
     if (groups != NULL) {
-        read_nodes(groups, ranks);
+        read_nodes(groups, world_ranks);
     }
-    tap_start();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         if (rows[r].type == MPI_DATATYPE_NULL) {
             rows[r].type = native ? half_native_type() : MPI_UINT16_T;
@@ -371,7 +366,5 @@ int main(int argc, char **argv)
             check_type(&rows[r], largest, expect_differences);
         }
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

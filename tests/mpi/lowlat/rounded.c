@@ -30,8 +30,6 @@ enum {
     CALLS = 2, /* each algorithm sets up in one */
 };
 
-static int rank;
-static int ranks;
 static const half_format_t *half;
 
 static double part(int of_rank, int i)
@@ -47,7 +45,7 @@ static double bound(double magnitudes, int roundings)
 {
     const double unit = ldexp(1, -half->fraction_bits - 1);
     const double least = ldexp(1, 1 - half->bias - half->fraction_bits);
-    const double growth = pow(1 + unit, roundings) * pow(1 + ldexp(1, -24), ranks - 1) - 1;
+    const double growth = pow(1 + unit, roundings) * pow(1 + ldexp(1, -24), world_ranks - 1) - 1;
 
     return growth * magnitudes + roundings * least / 2;
 }
@@ -64,7 +62,7 @@ static void check_sums(const uint16_t *sums, int count, int roundings)
         double exact = 0;
         double magnitudes = 0;
 
-        for (int r = 0; r < ranks; r++) {
+        for (int r = 0; r < world_ranks; r++) {
             exact += part(r, i);
             magnitudes += fabs(part(r, i));
         }
@@ -78,7 +76,7 @@ static void check_sums(const uint16_t *sums, int count, int roundings)
                   i, error, bound(magnitudes, roundings));
     }
     tap_note("%s, %d ranks, %d roundings: NMSE %.3g, rounded once %.3g, worst error/bound %.2f",
-             half->name, ranks, roundings, error_squares / squares, once_squares / squares,
+             half->name, world_ranks, roundings, error_squares / squares, once_squares / squares,
              largest);
     /* One rounding and float additions; or more, of partial sums that are smaller. */
     const double ratio = error_squares / once_squares;
@@ -93,9 +91,7 @@ int main(int argc, char **argv)
     int roundings = 1;
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "f:r:n:")) != -1) {
         if (option == 'f') {
             half = half_by_name(optarg);
@@ -108,17 +104,14 @@ int main(int argc, char **argv)
     if (half == NULL || count < 1) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    tap_start();
     SCOPED uint16_t *send = must_alloc((size_t) count * sizeof *send);
     SCOPED uint16_t *receive = must_alloc((size_t) count * sizeof *receive);
     for (int i = 0; i < count; i++) {
-        send[i] = half_round(half, part(rank, i));
+        send[i] = half_round(half, part(world_rank, i));
     }
     for (int call = 0; call < CALLS; call++) {
         MPI_Allreduce(send, receive, count, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
     }
     check_sums(receive, count, roundings);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

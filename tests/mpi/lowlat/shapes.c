@@ -11,19 +11,14 @@ enum { ROUNDS = 2 };
 
 int main(int argc, char **argv)
 {
-    int rank = 0;
-    int ranks = 0;
-
-    MPI_Init(&argc, &argv);
-    tap_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_begin(&argc, &argv);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int size = 2; size <= ranks; size++) {
+        for (int size = 2; size <= world_ranks; size++) {
             MPI_Comm comm = MPI_COMM_NULL;
             int sum = 1;
 
-            MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &comm);
+            MPI_Comm_split(MPI_COMM_WORLD, world_rank < size ? 0 : MPI_UNDEFINED, world_rank,
+                           &comm);
             if (comm != MPI_COMM_NULL) {
                 MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
                 tap_check(sum == size, "%d instead of %d", sum, size);
@@ -32,7 +27,5 @@ int main(int argc, char **argv)
         }
     }
     tap_case("right sums on all communicators");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -19,9 +19,6 @@ enum { LARGEST = 100000, COMMUNICATORS = 2, CALLS = 2, VALUES = 1000, ROUNDINGS 
 
 static const int counts[] = {1, 10, 1000, 10000, LARGEST};
 
-static int world_rank;
-static int world_ranks;
-
 static int rounding_of(int rank)
 {
     static const int roundings[ROUNDINGS] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
@@ -101,10 +98,7 @@ int main(int argc, char **argv)
     double *send;
     double *receive;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     send = must_alloc(LARGEST * sizeof *send);
     receive = must_alloc(LARGEST * sizeof *receive);
     for (int i = 0; i < LARGEST; i++) {
@@ -121,7 +115,5 @@ int main(int argc, char **argv)
     check_shapes(send, receive);
     free(send);
     free(receive);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

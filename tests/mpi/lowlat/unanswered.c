@@ -134,8 +134,7 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
 
-    MPI_Init(&argc, &argv);
-    tap_start();
+    tap_begin(&argc, &argv);
     sum(MPI_COMM_WORLD);
     tap_check(real_progress != NULL, "the component has not asked for ucp_worker_progress");
     is_given_up = true;
@@ -146,7 +145,5 @@ int main(int argc, char **argv)
     sum(comm);
     MPI_Comm_free(&comm);
     tap_case("sums over a network that does not answer");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -53,8 +53,6 @@ static const row_t rows[] = {
 static const row_t near_row = {"near", 0, 0, 8};
 
 static const row_t *current_row;
-static int world_rank;
-static int world_ranks;
 
 static void sum_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -185,15 +183,12 @@ int main(int argc, char **argv)
     int option;
     MPI_Op op;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "f")) != -1) {
         far = true;
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Op_create(sum_op, 1, &op);
-    tap_start();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
             check_row(&rows[r], op, counts[c]);
@@ -210,7 +205,5 @@ int main(int argc, char **argv)
         tap_case("no memory for elements that are far from each other");
     }
     MPI_Op_free(&op);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -104,9 +104,6 @@ static int parts_of_vectors;
 static int misaligned_vectors;
 static bool served;
 
-static int world_rank;
-static int world_ranks;
-
 static int get_field(const unsigned char *element, int field)
 {
     const unsigned char *at = element + current_place->at[field];
@@ -365,7 +362,7 @@ int main(int argc, char **argv)
     int reductions = 0;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "b:s")) != -1) {
         if (option == 'b') {
             largest_bytes = strtoul(optarg, NULL, 10);
@@ -375,9 +372,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         reductions += check_row(&rows[r], false, largest_bytes);
         if (served || begins_at_address(&rows[r])) {
@@ -385,7 +379,5 @@ int main(int argc, char **argv)
         }
     }
     tap_note("reductions: %d", reductions);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -29,8 +29,6 @@ enum { BUCKETS = 5, MOVING = BUCKETS + 1, STEPS = 24, MOST_BYTES = sizeof(double
 /* Of one block; the first three differ by nothing but where they are. */
 static const int block_elems[BUCKETS] = {20001, 20001, 20001, 7040, 30011};
 
-static int rank;
-static int ranks;
 static bool scatters;
 static numbers_t numbers;
 
@@ -49,8 +47,8 @@ static bucket_t bucket_new(int number)
     enum { RANKS_MOST = 1000 };
     const size_t count = (size_t) block_elems[number];
     bucket_t bucket = {
-        .elems = scatters ? count * (size_t) ranks : count,
-        .first = scatters ? count * (size_t) rank : 0,
+        .elems = scatters ? count * (size_t) world_ranks : count,
+        .first = scatters ? count * (size_t) world_rank : 0,
         .count = count,
     };
     SCOPED float *drawn = must_alloc((bucket.elems + 1) * sizeof *drawn);
@@ -60,12 +58,12 @@ static bucket_t bucket_new(int number)
     bucket.running = must_alloc(count * sizeof *bucket.running);
     memset(bucket.exact, 0, bucket.elems * sizeof *bucket.exact);
     memset(bucket.running, 0, count * sizeof *bucket.running);
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < world_ranks; r++) {
         draw_normal(drawn, number * RANKS_MOST + r, bucket.elems);
         for (size_t i = 0; i < bucket.elems; i++) {
             const float value = numbers_value(drawn[i]);
             bucket.exact[i] += (double) value;
-            if (r == rank) {
+            if (r == world_rank) {
                 bucket.own[i] = value;
             }
         }
@@ -118,7 +116,8 @@ static void run_steps(bucket_t *buckets, const char *places)
     int spare = BUCKETS;
 
     for (int i = 0; i < 2 * MOVING; i++) {
-        memory[i] = must_alloc(MOST_BYTES * (size_t) ranks * (size_t) block_elems[BUCKETS - 1]);
+        memory[i] =
+            must_alloc(MOST_BYTES * (size_t) world_ranks * (size_t) block_elems[BUCKETS - 1]);
     }
     for (int b = 0; b < BUCKETS; b++) {
         held[b] = b;
@@ -146,7 +145,7 @@ static void run_steps(bucket_t *buckets, const char *places)
 static void check_all(const char *places)
 {
     /* The sums, of numbers of variance 1, are rounded to bf16, of which nothing is carried. */
-    const double rounded = MPI_UINT16_T == numbers.type ? 4e-6 * ranks : 0;
+    const double rounded = MPI_UINT16_T == numbers.type ? 4e-6 * world_ranks : 0;
     bucket_t buckets[BUCKETS];
 
     for (int b = 0; b < BUCKETS; b++) {
@@ -166,17 +165,12 @@ static void check_all(const char *places)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_begin(&argc, &argv);
     if (argc != 4) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     scatters = 0 == strcmp(argv[1], "reduce_scatter");
     numbers = numbers_named(argv[2]);
-    tap_start();
     check_all(argv[3]);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -103,19 +103,11 @@ static void check_mixed(int rank)
 
 int main(int argc, char **argv)
 {
-    int rank = 0;
-    int ranks = 0;
-
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     if (argc > 1) {
-        check_mixed(rank);
+        check_mixed(world_rank);
     } else {
-        check_communicators(rank, ranks);
+        check_communicators(world_rank, world_ranks);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -50,7 +50,6 @@ typedef struct watched {
 } watched_t;
 
 static float *data;
-static int world_rank;
 
 static void watch(watched_t *watched, MPI_Comm comm)
 {
@@ -89,16 +88,6 @@ static void expect_last(const watched_t *watched, const char *what)
     tap_check(strcmp(name, what) == 0, "the last call is \"%s\", not \"%s\"", name, what);
     tap_check((pvar_read(last) == 1) == (strcmp(what, "quantized") == 0), "\"%s\" is %g", what,
               pvar_read(last));
-}
-
-static void set_key(MPI_Comm comm, const char *key, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
 }
 
 static void sum(MPI_Comm comm, int elems, MPI_Op op)
@@ -185,9 +174,7 @@ int main(int argc, char **argv)
     MPI_Comm first;
     MPI_Comm second;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    tap_start();
+    tap_begin(&argc, &argv);
     pvars_begin();
     data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
@@ -214,7 +201,5 @@ int main(int argc, char **argv)
     MPI_Comm_free(&second);
     free(data);
     pvars_end();
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

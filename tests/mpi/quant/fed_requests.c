@@ -26,8 +26,6 @@ enum { ELEMS = 20000, CALLS = 64, VECTORS = 2, BF16_SHIFT = 16 };
 /* The error of a mean of CALLS calls is about that of one, divided by them. */
 static const double expected_gain = 45;
 
-static int rank;
-static int ranks;
 static float in[VECTORS][ELEMS];
 static float out[VECTORS][ELEMS];
 static double exact[VECTORS][ELEMS];
@@ -41,23 +39,13 @@ static void fill(void)
 {
     for (int vector = 0; vector < VECTORS; vector++) {
         for (int i = 0; i < ELEMS; i++) {
-            in[vector][i] = value(vector, rank, i);
+            in[vector][i] = value(vector, world_rank, i);
             exact[vector][i] = 0;
-            for (int from = 0; from < ranks; from++) {
+            for (int from = 0; from < world_ranks; from++) {
                 exact[vector][i] += (double) value(vector, from, i);
             }
         }
     }
-}
-
-static void set_key(MPI_Comm comm, const char *key, const char *said)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, said);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
 }
 
 /* The error of the mean of many calls of each vector, and that of the first call of the first. */
@@ -174,11 +162,8 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     MPI_Info info;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     const bool is_of_halves = 'u' == getopt(argc, argv, "u");
-    tap_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     fill();
     MPI_Info_create(&info);
     if (is_of_halves) {
@@ -188,7 +173,5 @@ int main(int argc, char **argv)
     MPI_Info_free(&info);
     (is_of_halves ? check_halves : check_starts)(comm);
     MPI_Comm_free(&comm);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -26,9 +26,6 @@
 
 enum { ELEMS = 70001, CALLS = 24, BF16_SHIFT = 16 };
 
-static int rank;
-static int ranks;
-
 /* What a rank has in vector number `which`, of numbers around `size`; and their exact sum. */
 static void draw_vector(int which, double size, float *own, double *sum)
 {
@@ -36,7 +33,7 @@ static void draw_vector(int which, double size, float *own, double *sum)
     SCOPED float *of_rank = must_alloc((ELEMS + 1) * sizeof *of_rank);
 
     memset(sum, 0, ELEMS * sizeof *sum);
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < world_ranks; r++) {
         draw_normal(of_rank, which * VECTORS + r, ELEMS);
         for (size_t i = 0; i < ELEMS; i++) {
             /* Of bf16, so that a vector of these has the same numbers. */
@@ -46,7 +43,7 @@ static void draw_vector(int which, double size, float *own, double *sum)
             bits = bits >> BF16_SHIFT << BF16_SHIFT;
             memcpy(&value, &bits, sizeof value);
             sum[i] += (double) value;
-            if (r == rank) {
+            if (r == world_rank) {
                 own[i] = value;
             }
         }
@@ -231,10 +228,10 @@ static void check_kept(void)
 
 static void call_halves(void)
 {
-    SCOPED float *blocks = must_alloc((size_t) ranks * ELEMS * sizeof *blocks);
+    SCOPED float *blocks = must_alloc((size_t) world_ranks * ELEMS * sizeof *blocks);
     SCOPED float *own = must_alloc(ELEMS * sizeof *own);
 
-    memset(blocks, 0, (size_t) ranks * ELEMS * sizeof *blocks);
+    memset(blocks, 0, (size_t) world_ranks * ELEMS * sizeof *blocks);
     for (int call = 0; call < 2; call++) {
         MPI_Reduce_scatter_block(blocks, own, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         MPI_Allgather(own, ELEMS, MPI_FLOAT, blocks, ELEMS, MPI_FLOAT, MPI_COMM_WORLD);
@@ -246,10 +243,7 @@ int main(int argc, char **argv)
 {
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "ml:t:v:kh")) != -1) {
         switch (option) {
         case 'm':
@@ -274,7 +268,5 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

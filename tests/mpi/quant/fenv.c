@@ -36,9 +36,6 @@ enum {
     COMPARE_TAG = 3,
 };
 
-static int world_rank;
-static int world_ranks;
-
 /* Numbers that make every exception: ordinary, denormal, huge (sums overflow), zero, not finite. */
 static float input(int rank, int i)
 {
@@ -159,18 +156,6 @@ static void check_same(const void *result, size_t bytes)
     tap_check(memcmp(of_rank_0, result, bytes) == 0, "bytes differ from rank 0");
 }
 
-static MPI_Comm make_quantized(const char *format)
-{
-    MPI_Comm comm;
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", format);
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
-    return comm;
-}
-
 /* A new communicator's first call, in each environment of the table. */
 static void check_first_calls(const char *format, const float *send, int elems)
 {
@@ -179,7 +164,7 @@ static void check_first_calls(const char *format, const float *send, int elems)
     SCOPED float *result = must_alloc(bytes);
 
     for (size_t i = 0; i < sizeof environments / sizeof environments[0]; i++) {
-        MPI_Comm comm = make_quantized(format);
+        MPI_Comm comm = dup_with_key("arc_quant", format);
 
         memset(result, 0, bytes);
         const fenv_t usual = enter_environment(i);
@@ -287,7 +272,5 @@ int main(int argc, char **argv)
         check_first_calls(argv[optind], send, ELEMS_OF_FORMATS);
         tap_case("%s is chosen and set up alike in every environment", argv[optind]);
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -31,31 +31,7 @@ enum {
     COMM_GROWTH_KIB = 6 * 1024,
 };
 
-static int world_rank;
-static int world_ranks;
 static float *data;
-
-static void set_key(MPI_Comm comm, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
-}
-
-static MPI_Comm dup_with_key(const char *value)
-{
-    MPI_Comm comm;
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", value);
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
-    return comm;
-}
 
 static double value_of(int rank, int i)
 {
@@ -137,7 +113,7 @@ static void check_cycle(MPI_Comm comm, const char *what)
             MPI_Info info;
 
             if (steps[s].value[0] != '\0') {
-                set_key(comm, steps[s].value);
+                set_key(comm, "arc_quant", steps[s].value);
             }
             MPI_Comm_get_info(comm, &info);
             MPI_Info_get(info, "arc_quant", MPI_MAX_INFO_VAL, value, &flag);
@@ -158,10 +134,10 @@ static void check_cycle(MPI_Comm comm, const char *what)
 
 static void check_garbage_at_dup(void)
 {
-    MPI_Comm comm = dup_with_key("garbage");
+    MPI_Comm comm = dup_with_key("arc_quant", "garbage");
 
     tap_check(sum_is_exact(comm), "an unknown word at the dup changes sums");
-    set_key(comm, "int8");
+    set_key(comm, "arc_quant", "int8");
     expect_key(comm, "int8", "garbage, int8");
     tap_check(!sum_is_exact(comm), "int8 after an unknown word changes nothing");
     MPI_Comm_free(&comm);
@@ -176,7 +152,7 @@ static void check_toggles(MPI_Comm comm)
         if (toggle == WARM_TOGGLES) {
             before = footprint_take();
         }
-        set_key(comm, toggle % 2 == 0 ? "on" : "off");
+        set_key(comm, "arc_quant", toggle % 2 == 0 ? "on" : "off");
         data[0] = 1.0f;
         MPI_Allreduce(MPI_IN_PLACE, data, toggle % 10 < 2 ? ELEMS : 1, MPI_FLOAT, MPI_SUM, comm);
         memset(data, 0, ELEMS * sizeof *data);
@@ -198,7 +174,7 @@ static void check_many_communicators(void)
         if (i == WARM_COMMS) {
             before = footprint_take();
         }
-        MPI_Comm comm = dup_with_key("on");
+        MPI_Comm comm = dup_with_key("arc_quant", "on");
 
         MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
         kept[i] = must_alloc(KEPT_BYTES);
@@ -219,23 +195,18 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     check_cycle(comm, "a dup");
     check_toggles(comm);
     MPI_Comm_free(&comm);
-    comm = dup_with_key("fp32");
+    comm = dup_with_key("arc_quant", "fp32");
     tap_check(sum_is_exact(comm), "fp32 at the dup is not exact");
     check_cycle(comm, "a dup with fp32");
     MPI_Comm_free(&comm);
     check_garbage_at_dup();
     check_many_communicators();
     free(data);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

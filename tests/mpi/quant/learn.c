@@ -48,8 +48,6 @@ static const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_s
 
 enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 
-static int world_rank;
-static int world_ranks;
 static int wanted = ANY;
 static int calls = 40;
 static collective_t collective = ALLREDUCE;
@@ -297,7 +295,5 @@ int main(int argc, char **argv)
     }
     free(data);
     free(sums);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -30,8 +30,6 @@ enum { ELEMS = 262144, CHAIN_MAX = 4 };
 static const double step_error = 3.56e-5;
 static const double tolerance = 0.05;
 static const float large = 4096.0f;
-static int world_rank;
-static int world_ranks;
 static int per_node;
 
 /* What a communicator has of the world's ranks, and in which order. */
@@ -127,9 +125,7 @@ static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
     tap_check(fabs(mse / expected - 1) <= tolerance, "%d ranks: error %.4e instead of %.4e", ranks,
               mse, expected);
 
-    memcpy(first, result, ELEMS * sizeof *first);
-    MPI_Bcast(first, ELEMS, MPI_FLOAT, 0, comm);
-    tap_check(0 == memcmp(first, result, ELEMS * sizeof *first), "bytes differ from rank 0");
+    tap_check_same(result, ELEMS * sizeof *result, comm);
     MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
     tap_check(0 == memcmp(data, result, ELEMS * sizeof *data), "in place: other bytes");
 }
@@ -223,12 +219,10 @@ int main(int argc, char **argv)
 {
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "p:")) != -1) {
         per_node = option == 'p' ? atoi(optarg) : 0;
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     if (per_node < 2 || 0 != world_ranks % per_node) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
@@ -242,13 +236,10 @@ int main(int argc, char **argv)
         {"one node: no levels", 0, node_of, in_order},
         {"uneven nodes: no levels", 0, all_but_the_last, in_order},
     };
-    tap_start();
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         check_shape(&shapes[i]);
     }
     check_again();
     check_tensors();
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

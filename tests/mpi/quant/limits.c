@@ -26,8 +26,6 @@ enum { OF_KIND = 12, KINDS = 4, CALLS = OF_KIND * KINDS, SMALL_CALLS = 6, LENGTH
 
 static const int lengths[LENGTHS] = {65536, 70001, 200000};
 
-static int world_rank;
-static int world_ranks;
 static bool is_double;
 static double most_absolute;
 static double most_relative;
@@ -103,16 +101,6 @@ static void check_result(int call, const void *result, const double *sum, size_t
     }
 }
 
-/* Is it what rank 0 has? */
-static void check_bits(int call, const void *result, size_t bytes)
-{
-    SCOPED void *first = must_alloc(bytes);
-
-    memcpy(first, result, bytes);
-    MPI_Bcast(first, (int) bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    tap_check(0 == memcmp(first, result, bytes), "call %d: other bits than on rank 0", call);
-}
-
 static void run_call(int call)
 {
     const size_t elems = (size_t) lengths[call % LENGTHS];
@@ -135,7 +123,7 @@ static void run_call(int call)
     MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) elems,
                   is_double ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     check_result(call, receive, sum, elems);
-    check_bits(call, receive, bytes);
+    tap_check_same(receive, bytes, MPI_COMM_WORLD);
     tap_check(in_place || 0 == memcmp(send, sent, bytes), "call %d: send has changed", call);
     if (!in_place) {
         free(receive);
@@ -149,9 +137,7 @@ int main(int argc, char **argv)
     bool wants_quantized = false;
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "a:r:dq")) != -1) {
         switch (option) {
         case 'a':
@@ -170,14 +156,11 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
     }
-    tap_start();
     for (int call = 0; call < CALLS; call++) {
         run_call(call);
     }
     tap_case("no element is off by more than is allowed, on all ranks with the same bits");
     tap_check(was_quantized || !wants_quantized, "all %d calls were exact", CALLS);
     tap_case("%s", wants_quantized ? "some call was quantized" : "that is all");
-    tap_finish();
-    MPI_Finalize();
-    return 0;
+    return tap_end();
 }

@@ -15,9 +15,6 @@
 
 enum { BLOCK = 1 << 17 }; /* of all blocks: from 1 MiB on, quantized by default */
 
-static int world_rank;
-static int world_ranks;
-
 static int gather_blocks(MPI_Comm comm, int send_count)
 {
     SCOPED float *in = must_alloc(BLOCK * sizeof *in);
@@ -34,10 +31,7 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 
@@ -57,7 +51,5 @@ int main(int argc, char **argv)
         tap_check(code != MPI_SUCCESS, "success without the block of rank %d", world_ranks - 1);
     }
     tap_case("a count that does not fit: no rank takes the next call for this one");
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

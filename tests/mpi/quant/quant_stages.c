@@ -33,8 +33,6 @@ enum {
 
 static const double step_error = 3.56e-5;
 
-static int world_rank;
-static int world_ranks;
 static bool lossy_scatter = true;
 static bool lossy_gather = true;
 static bool lossy_reduce = false;
@@ -104,16 +102,6 @@ static outcome_t call_reduce_scatter(MPI_Comm comm, int block, bool in_place)
     return outcome;
 }
 
-/* Do all ranks have these bytes? */
-static void check_same_bytes(const void *data, int bytes)
-{
-    SCOPED char *first = must_alloc((size_t) bytes + 1);
-
-    memcpy(first, data, (size_t) bytes);
-    MPI_Bcast(first, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    tap_check(memcmp(first, data, (size_t) bytes) == 0, "other bytes than rank 0");
-}
-
 static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
 {
     const int all = block * world_ranks;
@@ -134,7 +122,7 @@ static outcome_t call_allgather(MPI_Comm comm, int block, bool in_place)
     for (int i = 0; i < all; i++) {
         note_error(&outcome, (double) out[i], value_of(i / block, i % block));
     }
-    check_same_bytes(out, all * (int) sizeof *out);
+    tap_check_same(out, (size_t) all * sizeof *out, MPI_COMM_WORLD);
     tap_check(guarded_intact(&receive), "written out of bounds");
     guarded_fini(&receive);
     return outcome;
@@ -329,19 +317,9 @@ static void check_signatures(void)
         tap_check(stride == 1 || out[2 * i + 1] == -1, "a gap was written, at %d", i);
     }
     check_outcome(outcome, lossy_gather, all, "gather");
-    check_same_bytes(dense, all * (int) sizeof *dense);
+    tap_check_same(dense, (size_t) all * sizeof *dense, MPI_COMM_WORLD);
     MPI_Type_free(&wide);
     tap_case("floats of other types on some ranks, of the same signature");
-}
-
-static void set_key(MPI_Comm comm, const char *key, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
 }
 
 /* Of a communicator: which collectives are quantized. */
@@ -364,7 +342,6 @@ static void check_keys(void)
     } steps[] = {{"on", true}, {"off", false}, {"int8", true}, {"default", false}, {"1e-4", true}};
     MPI_Comm comm;
     MPI_Comm on;
-    MPI_Info info;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
@@ -373,10 +350,7 @@ static void check_keys(void)
         check_comm(comm, quantized, quantized, quantized);
         tap_case("arc_quant=%s", steps[s].value);
     }
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", "on");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &on);
-    MPI_Info_free(&info);
+    on = dup_with_key("arc_quant", "on");
     check_comm(on, true, true, true);
     check_comm(MPI_COMM_WORLD, false, false, false);
     tap_case("a key in MPI_Comm_dup_with_info is for this communicator only");
@@ -389,7 +363,7 @@ int main(int argc, char **argv)
     bool by_key = false;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "r:g:a:k")) != -1) {
         if (option == 'k') {
             by_key = true;
@@ -403,9 +377,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     if (by_key) {
         check_keys();
     } else {
@@ -414,7 +385,5 @@ int main(int argc, char **argv)
         check_others();
         check_signatures();
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -108,9 +108,6 @@ static const struct algorithm {
     {"hierarchical", rounded_by_nodes}, {"doubling", rounded_by_doubling},
 };
 
-static int world_rank;
-static int world_ranks;
-
 /* Sum of squared errors over this rank's share of the vector, against exact sums. */
 static double squared_error_of_share(const float *result, size_t elems)
 {
@@ -332,27 +329,13 @@ static void check_zeros(void)
     tap_case("zeros stay zeros");
 }
 
-static void set_key(MPI_Comm comm, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
-}
-
 static void check_info_key(void)
 {
     MPI_Comm on;
     MPI_Comm plain;
-    MPI_Info info;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &plain);
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", "on");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &on);
-    MPI_Info_free(&info);
+    on = dup_with_key("arc_quant", "on");
 
     check_exact(MPI_COMM_WORLD, EXACT_ELEMS);
     check_exact(plain, EXACT_ELEMS);
@@ -360,12 +343,12 @@ static void check_info_key(void)
     check_lossy(on, EXACT_ELEMS);
     check_exact(MPI_COMM_WORLD, EXACT_ELEMS);
     tap_case("arc_quant=on in MPI_Comm_dup_with_info quantizes this communicator only");
-    set_key(on, "off");
+    set_key(on, "arc_quant", "off");
     check_exact(on, EXACT_ELEMS);
     tap_case("arc_quant=off in MPI_Comm_set_info makes it exact again");
-    set_key(plain, "on");
+    set_key(plain, "arc_quant", "on");
     check_lossy(plain, EXACT_ELEMS);
-    set_key(plain, "off");
+    set_key(plain, "arc_quant", "off");
     check_exact(plain, EXACT_ELEMS);
     tap_case("arc_quant=on and off in MPI_Comm_set_info on a communicator in use");
     MPI_Comm_free(&on);
@@ -392,7 +375,7 @@ int main(int argc, char **argv)
     bool error_only = false;
     int option;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     while ((option = getopt(argc, argv, "a:c:m:n:p:k")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
@@ -411,9 +394,6 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     if (by_key) {
         check_info_key();
     } else if (error_only) {
@@ -425,7 +405,5 @@ int main(int argc, char **argv)
         check_other_reductions();
         check_zeros();
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -23,14 +23,12 @@
 
 enum { LONG = 200003, SHORT = 50, SEED = 31, RANGE = 40 };
 
-static int rank;
-static int ranks;
 static numbers_t numbers;
 
 /* What `of_rank` has for all blocks; small integers in short ones, whose sums are exact. */
 static float *draw(int of_rank, size_t block)
 {
-    const size_t elems = block * (size_t) ranks;
+    const size_t elems = block * (size_t) world_ranks;
     float *values = must_alloc((elems + 1) * sizeof *values);
 
     draw_normal(values, of_rank, elems);
@@ -55,18 +53,18 @@ static void check_error(double mean, double expected, double variance)
 
 static void check_reduce_scatter(size_t block, bool in_place, double expected)
 {
-    const size_t elems = block * (size_t) ranks;
+    const size_t elems = block * (size_t) world_ranks;
     SCOPED void *send = must_alloc(elems * numbers.bytes);
     SCOPED void *receive = must_alloc(elems * numbers.bytes);
     SCOPED double *sum = must_alloc(elems * sizeof *sum);
     double squares = 0;
 
     memset(sum, 0, elems * sizeof *sum);
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < world_ranks; r++) {
         SCOPED float *values = draw(r, block);
         for (size_t i = 0; i < elems; i++) {
             sum[i] += (double) values[i];
-            if (r == rank) {
+            if (r == world_rank) {
                 numbers_write(&numbers, in_place ? receive : send, i, values[i]);
             }
         }
@@ -74,10 +72,11 @@ static void check_reduce_scatter(size_t block, bool in_place, double expected)
     MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, numbers.type,
                              MPI_SUM, MPI_COMM_WORLD);
     for (size_t i = 0; i < block; i++) {
-        const double error = numbers_read(&numbers, receive, i) - sum[(size_t) rank * block + i];
+        const double error =
+            numbers_read(&numbers, receive, i) - sum[(size_t) world_rank * block + i];
         squares += error * error;
     }
-    check_error(squares / (double) block, expected, ranks);
+    check_error(squares / (double) block, expected, world_ranks);
     tap_case("reduce_scatter_block of %zu%s: the error is %g", block, in_place ? ", in place" : "",
              expected);
 }
@@ -86,7 +85,7 @@ static double squares_of_gathered(const void *receive, size_t block)
 {
     double squares = 0;
 
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < world_ranks; r++) {
         SCOPED float *values = draw(r, block);
         for (size_t i = 0; i < block; i++) {
             const double error =
@@ -94,35 +93,34 @@ static double squares_of_gathered(const void *receive, size_t block)
             squares += error * error;
         }
     }
-    return squares / (double) (block * (size_t) ranks);
+    return squares / (double) (block * (size_t) world_ranks);
 }
 
 /* `derived`: odd ranks receive blocks as one element of a derived type. */
 static void check_allgather(size_t block, bool in_place, bool derived, double expected)
 {
-    const size_t elems = block * (size_t) ranks;
+    const size_t elems = block * (size_t) world_ranks;
     SCOPED void *send = must_alloc(block * numbers.bytes);
     unsigned char *receive = must_alloc(elems * numbers.bytes);
     unsigned char *of_first = must_alloc(elems * numbers.bytes);
-    SCOPED float *values = draw(rank, block);
+    SCOPED float *values = draw(world_rank, block);
     MPI_Datatype whole;
 
     MPI_Type_contiguous((int) block, numbers.type, &whole);
     MPI_Type_commit(&whole);
     for (size_t i = 0; i < block; i++) {
-        numbers_write(&numbers, in_place ? receive + (size_t) rank * block * numbers.bytes : send,
-                      i, values[i]);
+        numbers_write(&numbers,
+                      in_place ? receive + (size_t) world_rank * block * numbers.bytes : send, i,
+                      values[i]);
     }
-    if (derived && rank % 2 == 1) {
+    if (derived && world_rank % 2 == 1) {
         MPI_Allgather(send, (int) block, numbers.type, receive, 1, whole, MPI_COMM_WORLD);
     } else {
         MPI_Allgather(in_place ? MPI_IN_PLACE : send, (int) block, numbers.type, receive,
                       (int) block, numbers.type, MPI_COMM_WORLD);
     }
     check_error(squares_of_gathered(receive, block), expected, 1);
-    memcpy(of_first, receive, elems * numbers.bytes);
-    MPI_Bcast(of_first, (int) elems, numbers.type, 0, MPI_COMM_WORLD);
-    tap_check(memcmp(of_first, receive, elems * numbers.bytes) == 0, "other bytes than rank 0");
+    tap_check_same(receive, elems * numbers.bytes, MPI_COMM_WORLD);
     tap_case("allgather of %zu%s%s: the error is %g, the same bytes everywhere", block,
              in_place ? ", in place" : "", derived ? ", derived types" : "", expected);
     MPI_Type_free(&whole);
@@ -132,16 +130,13 @@ static void check_allgather(size_t block, bool in_place, bool derived, double ex
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    tap_begin(&argc, &argv);
     if (argc != 3) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     numbers = numbers_named(argv[1]);
     const double once = atof(argv[2]);
-    const double sums = once * ranks * (ranks - 1) / 2;
-    tap_start();
+    const double sums = once * world_ranks * (world_ranks - 1) / 2;
     check_reduce_scatter(LONG, false, sums);
     check_reduce_scatter(LONG, true, sums);
     check_reduce_scatter(SHORT, false, 0);
@@ -150,7 +145,5 @@ int main(int argc, char **argv)
     check_allgather(LONG, false, true, once);
     check_allgather(LONG, true, false, 0);
     check_allgather(SHORT, false, false, 0);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -22,7 +22,6 @@
 
 enum { ELEMS = 70001, SHORT_ELEMS = 64 };
 
-static int rank;
 static pvar_t bound;
 
 static double read_bound(void)
@@ -38,7 +37,7 @@ static void sum_vector(float *data, int elems)
 static void fill_vector(float *data, float size)
 {
     for (int i = 0; i < ELEMS; i++) {
-        const uint64_t bits = draw_bits(89, (unsigned) rank, (uint64_t) i);
+        const uint64_t bits = draw_bits(89, (unsigned) world_rank, (uint64_t) i);
         data[i] = (float) (int32_t) (bits >> 32) / 2147483648.0f * size;
     }
 }
@@ -81,7 +80,7 @@ static void check_tiny(float *data)
     fill_vector(data, FLT_MIN / 8);
     fegetenv(&usual);
 #if defined(__x86_64__)
-    if (rank == 1) {
+    if (world_rank == 1) {
         const unsigned flush_to_zero = 1u << 15;
         const unsigned denormals_are_zero = 1u << 6;
         _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
@@ -98,9 +97,7 @@ static void check_tiny(float *data)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    tap_start();
+    tap_begin(&argc, &argv);
     float *data = must_alloc(ELEMS * sizeof *data);
 
     MPI_Comm world = MPI_COMM_WORLD;
@@ -113,7 +110,5 @@ int main(int argc, char **argv)
     free(data);
     pvar_close(&bound);
     pvars_end();
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

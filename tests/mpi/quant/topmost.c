@@ -25,8 +25,6 @@ enum {
 };
 
 static const half_format_t *half;
-static int rank;
-static int ranks;
 static bool has_infinities; /* there is no bound then: what is finite may come out as infinite */
 
 static uint16_t infinite(void)
@@ -44,9 +42,9 @@ static uint16_t near_the_top(int of_rank, int i)
 {
     const uint64_t bits = draw_bits(SEED, 0, (uint64_t) i);
 
-    return of_rank != (int) (bits % (unsigned) ranks) ? 0
-           : bits >> 60 == 0                          ? largest()
-                                                      : (uint16_t) (largest() - (bits >> 32) % 200);
+    return of_rank != (int) (bits % (unsigned) world_ranks) ? 0
+           : bits >> 60 == 0                                ? largest()
+                             : (uint16_t) (largest() - (bits >> 32) % 200);
 }
 
 static uint16_t part(int of_rank, int i)
@@ -65,16 +63,11 @@ static uint16_t part(int of_rank, int i)
 
 static void check_result(const uint16_t *result)
 {
-    uint16_t *of_rank_0 = must_alloc(ELEMS * sizeof *of_rank_0);
-
-    memcpy(of_rank_0, result, ELEMS * sizeof *of_rank_0);
-    MPI_Bcast(of_rank_0, (int) (ELEMS * sizeof *of_rank_0), MPI_BYTE, 0, MPI_COMM_WORLD);
-    tap_check(memcmp(of_rank_0, result, ELEMS * sizeof *of_rank_0) == 0, "other bits than rank 0");
-    free(of_rank_0);
+    tap_check_same(result, ELEMS * sizeof *result, MPI_COMM_WORLD);
     for (int i = 0; i < ELEMS; i++) {
         double sum = 0;
 
-        for (int of_rank = 0; of_rank < ranks; of_rank++) {
+        for (int of_rank = 0; of_rank < world_ranks; of_rank++) {
             sum += half_number(half, part(of_rank, i));
         }
         const bool finite = half_round(half, sum) != infinite();
@@ -86,10 +79,7 @@ static void check_result(const uint16_t *result)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     half = getopt(argc, argv, "f:") == 'f' ? half_by_name(optarg) : NULL;
     if (half == NULL) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -100,14 +90,12 @@ int main(int argc, char **argv)
     for (int call = 0; call < CALLS; call++) {
         has_infinities = call >= CALLS / 2;
         for (int i = 0; i < ELEMS; i++) {
-            send[i] = part(rank, i);
+            send[i] = part(world_rank, i);
         }
         MPI_Allreduce(send, receive, ELEMS, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
         check_result(receive);
         tap_case("call %d of %s: infinite where the sum is%s", call, half->name,
                  has_infinities ? "" : ", and finite where it is");
     }
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -22,9 +22,6 @@ enum {
     RANGE = 1000,
 };
 
-static int world_rank;
-static int world_ranks;
-
 /* Block r has r + 1 + shift + i % 1000. One call; its code, and if it is right. */
 static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type, int shift)
 {
@@ -72,10 +69,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     MPI_Datatype wide;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &wide);
@@ -120,7 +114,5 @@ int main(int argc, char **argv)
     check_values(out, block, stride, 2, "another communicator");
     tap_case("another communicator is as good as before");
     MPI_Type_free(&wide);
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -27,9 +27,6 @@ enum {
     UNTOUCHED = 0x4711,
 };
 
-static int rank;
-static int ranks;
-
 static uint16_t bf16_of(float value)
 {
     uint32_t bits = 0;
@@ -60,7 +57,7 @@ static int sum_vector(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 /* The last rank is alone with its call: the others would wait for it. */
 static void check_refused(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 {
-    if (rank == ranks - 1) {
+    if (world_rank == world_ranks - 1) {
         int class = MPI_SUCCESS;
 
         fill_vector(out, UNTOUCHED);
@@ -77,12 +74,12 @@ static void check_refused(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 static void check_served(MPI_Comm comm, const uint16_t *in, uint16_t *out)
 {
     fill_vector(out, UNTOUCHED);
-    if (rank == ranks - 1) {
+    if (world_rank == world_ranks - 1) {
         shortage_begin(SLACK_BYTES);
     }
     tap_check(sum_vector(comm, in, out) == MPI_SUCCESS, "it fails without memory to widen all");
     shortage_end();
-    check_all(out, bf16_of((float) ranks), "without memory to widen all");
+    check_all(out, bf16_of((float) world_ranks), "without memory to widen all");
     tap_case("a sum without memory to widen all");
 }
 
@@ -90,11 +87,8 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     const bool passed_down = getopt(argc, argv, "p") == 'p';
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    tap_start();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     SCOPED uint16_t *in = must_alloc(ELEMS * sizeof *in);
@@ -102,14 +96,12 @@ int main(int argc, char **argv)
 
     fill_vector(in, bf16_of(1));
     tap_check(sum_vector(comm, in, out) == MPI_SUCCESS, "it fails with memory");
-    check_all(out, bf16_of((float) ranks), "with memory");
+    check_all(out, bf16_of((float) world_ranks), "with memory");
     tap_case("a sum of ones");
 
     (passed_down ? check_refused : check_served)(comm, in, out);
     tap_check(sum_vector(MPI_COMM_WORLD, in, out) == MPI_SUCCESS, "it fails");
-    check_all(out, bf16_of((float) ranks), "another communicator");
+    check_all(out, bf16_of((float) world_ranks), "another communicator");
     tap_case("another communicator is as good as before");
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }

@@ -44,8 +44,6 @@ enum {
 /* Sums of doubles in another order than the component's may differ by some last bits. */
 static const double tolerance = 1e-9;
 
-static int world_rank;
-static int world_ranks;
 static collective_t collective = ALLREDUCE;
 
 /* ---- performance variables ---- */
@@ -264,16 +262,6 @@ static bool call_is_exact(MPI_Comm comm, int call)
     return error[LAST_NMSE] == 0;
 }
 
-static void set_key(MPI_Comm comm, const char *value)
-{
-    MPI_Info info;
-
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "arc_quant", value);
-    MPI_Comm_set_info(comm, info);
-    MPI_Info_free(&info);
-}
-
 static void check_switch(int every)
 {
     MPI_Comm other;
@@ -291,7 +279,7 @@ static void check_switch(int every)
         tap_check(!call_is_exact(other, call), "call %d on another communicator is exact", call);
     }
     tap_case("another communicator is judged by its own calls");
-    set_key(MPI_COMM_WORLD, "on");
+    set_key(MPI_COMM_WORLD, "arc_quant", "on");
     for (int call = 4; call < every; call++) {
         tap_check(!call_is_exact(MPI_COMM_WORLD, call), "call %d after the key is exact", call);
     }
@@ -410,10 +398,7 @@ int main(int argc, char **argv)
 {
     int option;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
+    tap_begin(&argc, &argv);
     open_pvars();
     while ((option = getopt(argc, argv, "c:e:s:m:t:")) != -1) {
         if (option == 'c') {
@@ -431,7 +416,5 @@ int main(int argc, char **argv)
         }
     }
     close_pvars();
-    tap_finish();
-    MPI_Finalize();
-    return EXIT_SUCCESS;
+    return tap_end();
 }
