@@ -64,7 +64,6 @@ static void call_once(MPI_Comm comm)
 
 static void run_first(int sample)
 {
-    (void) sample;
     call_once(MPI_COMM_WORLD);
 }
 
@@ -87,7 +86,6 @@ static void run_dup(int sample)
 {
     MPI_Comm comm = MPI_COMM_NULL;
 
-    (void) sample;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_free(&comm);
 }
@@ -96,7 +94,6 @@ static void run_dup_call(int sample)
 {
     MPI_Comm comm = MPI_COMM_NULL;
 
-    (void) sample;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     call_once(comm);
     MPI_Comm_free(&comm);
@@ -107,7 +104,6 @@ static void run_window(int sample)
     char *memory = NULL;
     MPI_Win window = MPI_WIN_NULL;
 
-    (void) sample;
     MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     MPI_Win_free(&window);
 }

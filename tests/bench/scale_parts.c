@@ -102,7 +102,6 @@ static arc_status_t mirror_receive(arc_stream_t *stream, unsigned peer, void *bu
 
 static arc_status_t mirror_test(arc_stream_t *stream, arc_stream_request_t *request)
 {
-    (void) stream;
     memcpy(request->handle, last_sent, request->bytes);
     request->handle = NULL;
     return ARC_OK;

@@ -66,7 +66,6 @@ static uint8_t *random_words(test_random_t *random, unsigned n, size_t *bytes)
     const unsigned count = (unsigned) test_random_below(random, COUNT_MAX);
     uint8_t *data = fuzz_alloc((size_t) COUNT_MAX * WORD_BYTES_MAX);
 
-    (void) n;
     *bytes = 0;
     for (unsigned i = 0; i < count; ++i) {
         const char *word = words[test_random_below(random, WORDS)];

@@ -30,10 +30,6 @@ static inline void fence(const void *memory, size_t bytes, const void *part, siz
     ASAN_POISON_MEMORY_REGION(memory, bytes);
     ASAN_UNPOISON_MEMORY_REGION(part, part_bytes);
 #else
-    (void) memory;
-    (void) bytes;
-    (void) part;
-    (void) part_bytes;
 #endif
 }
 

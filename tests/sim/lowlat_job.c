@@ -38,7 +38,6 @@ static void reduce_matrices(const void *const *parts, unsigned n, void *out, siz
                             const void *context)
 {
     matrix_t *o = out;
-    (void) context;
 
     for (size_t i = 0; i < count; ++i) {
         matrix_t product;
@@ -63,7 +62,6 @@ static void reduce_gapped(const void *const *parts, unsigned n, void *out, size_
 {
     enum { BYTES = offsetof(gapped_t, gap) };
     gapped_t *o = out;
-    (void) context;
 
     for (size_t i = 0; i < count; ++i) {
         gapped_t sum = {.number = 0};

@@ -175,8 +175,6 @@ static int run_blocking(arc_queue_t *queue, const void *call)
 
 static int lack_fiber(arc_queue_t *queue, const void *call)
 {
-    (void) queue;
-    (void) call;
     fail();
     return FAILED;
 }

@@ -194,7 +194,6 @@ static void sim_drop(arc_window_t *window, arc_window_request_t *request)
 /* Others drive the time: here nothing is to be done. */
 static void sim_progress(arc_window_t *window)
 {
-    (void) window;
 }
 
 static arc_status_t sim_look(arc_window_t *window)

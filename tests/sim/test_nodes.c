@@ -202,7 +202,6 @@ static void names_the_node_that_is_late(void **state)
 static void a_vector_that_fits_is_one_chunk(void **state)
 {
     nodes_options_t options = {.nodes = 2, .size = {1, 1}, .chunk_bytes = 1000, .seed = SEED};
-    (void) state;
 
     for (unsigned kind = 0; kind < LOWLAT_JOB_REDUCERS; ++kind) {
         const arc_reducer_t reducer = lowlat_job_reducer(kind);

@@ -84,7 +84,6 @@ static void sequences_may_begin_again(void **state)
 {
     enum { BITS = 8, TURNS = 3, ALL_ROUNDS = 2200 };
     puts_options_t options = options_of(2, PUTS_PAIRS, 2);
-    (void) state;
 
     options.config.streams = 1;
     options.config.sequence_bits = BITS;
@@ -101,8 +100,6 @@ static void sequences_may_begin_again(void **state)
 /* An answer carries the credit: a put for each message, and nothing else. */
 static void answered_messages_need_one_put_each(void **state)
 {
-    (void) state;
-
     for (puts_pattern_t pattern = PUTS_PAIRS; pattern <= PUTS_DOUBLING; ++pattern) {
         puts_options_t options = options_of(3, pattern, 4);
         options.max_bytes = options.config.fused_bytes;
@@ -118,7 +115,6 @@ static void answered_messages_need_one_put_each(void **state)
 static void unanswered_messages_need_a_credit_for_half_the_slots(void **state)
 {
     puts_options_t options = options_of(3, PUTS_ONE_WAY, 2);
-    (void) state;
 
     options.config.streams = 1;
     options.max_bytes = options.config.fused_bytes;
@@ -131,7 +127,6 @@ static void unanswered_messages_need_a_credit_for_half_the_slots(void **state)
 static void long_messages_need_a_fence_for_each_fragment(void **state)
 {
     puts_options_t options = options_of(0, PUTS_PAIRS, 2);
-    (void) state;
 
     options.config.slots = 64; /* no credits but those of answers */
     options.max_bytes = options.config.slot_bytes;
@@ -211,7 +206,6 @@ static void a_message_that_is_too_long_is_an_error(void **state)
 {
     unsigned char data[100] = {1};
     unsigned char room[100];
-    (void) state;
 
     for (size_t bytes = 20; bytes <= sizeof data; bytes += 80) {
         two_t two = two_new(&configs[0].config);
@@ -238,7 +232,6 @@ static void who_waits_for_a_peer_that_is_gone_is_told(void **state)
     unsigned char room[100];
     two_t two = two_new(&configs[1].config);
     arc_stream_request_t receive = {.handle = NULL};
-    (void) state;
 
     assert_int_equal(ARC_OK,
                      two.stream[1]->ops->receive(two.stream[1], 0, room, sizeof room, &receive));
@@ -254,7 +247,6 @@ static void there_are_no_messages_with_ranks_that_are_no_peers(void **state)
     two_t two = two_new(&configs[0].config);
     arc_stream_request_t request = {.handle = NULL};
     unsigned char byte = 0;
-    (void) state;
 
     assert_int_equal(ARC_ERR_INVALID,
                      two.stream[0]->ops->send(two.stream[0], 2, &byte, 1, &request));
@@ -271,7 +263,6 @@ static void an_old_credit_is_none(void **state)
 {
     static const uint64_t credits[] = {10, (1ull << 31) + 10, (1ull << 32) + 10, 5 + (5ull << 31)};
     const arc_put_config_t *config = &configs[1].config;
-    (void) state;
 
     for (size_t i = 0; i < sizeof credits / sizeof credits[0]; ++i) {
         two_t two = two_new(config);
@@ -313,8 +304,6 @@ static uint64_t wrong_without_fences(unsigned config)
 
 static void a_network_without_fences_is_noticed_where_they_count(void **state)
 {
-    (void) state;
-
     assert_true(wrong_without_fences(0) > 0);
     assert_int_equal(0, wrong_without_fences(1)); /* fused: every cell is tested by itself */
 }

@@ -132,7 +132,6 @@ static void doubles_are_summed_like_floats(void **state)
     double *inputs[RANKS];
     SCOPED double *result = test_alloc(COUNT * sizeof(double));
     SCOPED float *expected = test_alloc(COUNT * sizeof(float));
-    (void) state;
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         inputs[rank] = test_alloc(COUNT * sizeof(double));
@@ -187,7 +186,6 @@ static void halves_are_summed_as_floats_are(void **state)
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
     SCOPED uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
     SCOPED uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
-    (void) state;
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
@@ -217,7 +215,6 @@ static void non_finite_values_stay_where_they_are(void **state)
     enum { COUNT = 20001, RANKS = 6, NAN_AT = 5000, INFINITY_AT = COUNT - 1, BOTH_AT = 0 };
     SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
-    (void) state;
 
     inputs[1][NAN_AT] = NAN;
     inputs[2][INFINITY_AT] = -INFINITY;
@@ -245,7 +242,6 @@ static void numbers_stay_exact_on_a_node(void **state)
         unsigned messages;
     } rows[] = {{4, 2, 2, 3}, {2, 4, 1, 3}, {3, 2, 1, 3}, {4, 4, 2, 4}, {2, 6, 1, 4}};
     enum { COUNT = MANY };
-    (void) state;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const unsigned ranks = rows[i].nodes * rows[i].per_node;
@@ -269,7 +265,6 @@ static void what_is_long_goes_as_the_algorithm_says(void **state)
     enum { RANKS = 4, COUNT = 8192 };
     SCOPED float **inputs = quant_inputs_new(RANKS, COUNT + 1, SEED);
     SCOPED float *result = test_alloc((COUNT + 1) * sizeof(float));
-    (void) state;
 
     for (unsigned more = 0; more < 2; ++more) {
         quant_job_t job = job_of(RANKS, COUNT + more, inputs);
@@ -285,7 +280,6 @@ static void what_it_is_not_for_goes_as_the_algorithm_says(void **state)
     const quant_job_t job = job_of(4, 0, NULL);
     const quant_config_t open = job.config;
     quant_config_t config = open;
-    (void) state;
 
     for (unsigned i = 0; i < WAYS; ++i) {
         assert_int_equal(ways[i].phases, quant_doubling_phases(&open, ways[i].ranks));
@@ -326,7 +320,6 @@ static void faults_are_reported_and_nothing_is_left(void **state)
     SCOPED float *result = test_alloc(FAULT_COUNT * sizeof(float));
     quant_outcome_t outcome;
     uint64_t k = 1;
-    (void) state;
 
     for (;; ++k) {
         quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
@@ -366,7 +359,6 @@ static void a_late_rank_is_named(void **state)
     SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, FAULT_COUNT, SEED);
     SCOPED float *result = test_alloc(FAULT_COUNT * sizeof(float));
     quant_job_t job = job_of(FAULT_RANKS, FAULT_COUNT, inputs);
-    (void) state;
 
     job.first_is_absent = true;
     const quant_outcome_t outcome = quant_job_run(&job, 1, result);

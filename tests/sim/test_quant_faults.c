@@ -181,7 +181,6 @@ static void a_config_outside_the_limits_is_refused(void **state)
     const size_t tile = (size_t) good.block_rows * QUANT_LANES;
     quant_config_t bad[13];
 
-    (void) state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
         bad[i] = good;
     }

@@ -23,8 +23,6 @@ enum { SEED = 20261122, COUNT = 30011 };
 
 static float as_it_is(float x, size_t i, unsigned rank)
 {
-    (void) i;
-    (void) rank;
     return x;
 }
 
@@ -36,7 +34,6 @@ static float outlier(float x, size_t i, unsigned rank)
 /* Tensors of 512, large and small. */
 static float mixed(float x, size_t i, unsigned rank)
 {
-    (void) rank;
     return 0 == i / 512 % 2 ? x : x * 1e-3f;
 }
 
@@ -47,14 +44,11 @@ static float sparse(float x, size_t i, unsigned rank)
 
 static float denormal(float x, size_t i, unsigned rank)
 {
-    (void) rank;
     return 0 == i % 3 ? x * 0x1p-140f : x * 0x1p-126f;
 }
 
 static float zero(float x, size_t i, unsigned rank)
 {
-    (void) x;
-    (void) rank;
     return 0 == i % 2 ? 0.0f : -0.0f;
 }
 
@@ -67,8 +61,6 @@ static float cancelling(float x, size_t i, unsigned rank)
 /* All signs the same: sums grow as fast as they can. */
 static float positive(float x, size_t i, unsigned rank)
 {
-    (void) i;
-    (void) rank;
     return fabsf(x);
 }
 
@@ -268,7 +260,6 @@ static void a_message_takes_the_fewest_bits_that_do(void **state)
     unsigned seen[QUANT_CODES] = {0};
     unsigned taken = 0;
 
-    (void) state;
     for (double most = 2; most > 1e-3; most = (double) error + (most - (double) error) * 0.8) {
         const size_t bytes =
             quant_fit_pack(&fit, &quant_floats, &segment, numbers[0], error, most, message);
@@ -303,7 +294,6 @@ static void only_who_expects_any_format_takes_it(void **state)
     SCOPED uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
     SCOPED float **numbers = quant_inputs_new(1, ELEMS, SEED);
 
-    (void) state;
     const size_t bytes = quant_wire_pack(&segment, numbers[0], 0, message);
     segment.codec.format = &quant_format_int16;
     assert_int_equal(ARC_ERR_PROTOCOL, quant_wire_check(&segment, message, bytes));

@@ -186,7 +186,6 @@ static void the_error_of_many_ranks_is_as_predicted(void **state)
     };
     const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     const double tolerance = 0.05; /* the chance of a sample; and errors that raise later scales */
-    (void) state;
 
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         const job_case_t *row = &rows[r];

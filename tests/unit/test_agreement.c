@@ -99,7 +99,6 @@ static void all_find_the_minimum(void **state)
     static series_t series[MOST_RANKS];
     arc_task_t *tasks[MOST_RANKS];
     arc_status_t statuses[MOST_RANKS];
-    (void) state;
 
     for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
         const sim_options_t options = {
@@ -135,7 +134,6 @@ static void failures_end_it(void **state)
     arc_task_t *tasks[RANKS];
     arc_status_t statuses[RANKS];
     bool happened = true;
-    (void) state;
 
     for (uint64_t at = 1; happened; ++at) {
         const sim_options_t options = {.seed = SEED, .delay_max = 3, .eager_max = 1, .fail_at = at};
@@ -331,8 +329,6 @@ static void check_missing(unsigned ranks, const bool *is_missing)
 
 static void all_name_the_one_that_is_missing(void **state)
 {
-    (void) state;
-
     for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
         for (unsigned missing = 0; missing < ranks; ++missing) {
             bool is_missing[MOST_RANKS] = {false};
@@ -346,7 +342,6 @@ static void all_name_one_of_several_that_are_missing(void **state)
 {
     enum { CASES = 500 };
     test_random_t random = test_random_start(SEED);
-    (void) state;
 
     for (unsigned i = 0; i < CASES; ++i) {
         const unsigned ranks = 3 + (unsigned) test_random_below(&random, MOST_RANKS - 2);
@@ -373,7 +368,6 @@ static void run_gives_up_in_time_and_names_the_missing(void **state)
     const arc_wait_t wait = {.progress = no_time_passes, .timeout_ns = ARC_NS_PER_SECOND / 50};
     uint64_t own[] = {7, 8};
     unsigned missing = UINT32_MAX;
-    (void) state;
 
     make_held(3);
     int64_t start_ns = arc_now_ns();

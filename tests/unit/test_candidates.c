@@ -25,7 +25,6 @@ static lowlat_candidates_t list_of(unsigned owners, bool reproducible)
 
 static void candidates_keep_the_order_of_sums(void **state)
 {
-    (void) state;
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         for (unsigned reproducible = 0; reproducible < 2; ++reproducible) {
             const lowlat_candidates_t list = list_of(owners, reproducible);
@@ -68,7 +67,6 @@ static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat
 static void candidates_are_found_again(void **state)
 {
     const lowlat_candidates_t list = list_of(2, false);
-    (void) state;
 
     const lowlat_candidates_t single = list_of(1, false);
     const lowlat_candidates_t reproducible = list_of(1, true);
@@ -110,7 +108,6 @@ static void short_messages_begin_with_doubling_and_long_ones_below(void **state)
 
 static void reproducible_begins_with_ours(void **state)
 {
-    (void) state;
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
         const lowlat_candidates_t list = list_of(owners, true);
@@ -131,7 +128,6 @@ static void long_messages_between_two_nodes_may_be_doubled(void **state)
     const lowlat_net_t two = {.nodes = NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
     const lowlat_net_t three = {.nodes = MORE_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
 
-    (void) state;
     assert_int_equal(lowlat_candidate_guess(list.candidate[doubling], &two, LONG_BYTES),
                      ARC_RATIO_ONE);
     assert_true(lowlat_candidate_guess(list.candidate[doubling], &three, LONG_BYTES) >
@@ -140,7 +136,6 @@ static void long_messages_between_two_nodes_may_be_doubled(void **state)
 
 static void guesses_go_with_the_rules(void **state)
 {
-    (void) state;
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         const lowlat_net_t net = {.nodes = 4, .owners = owners, .leader_bytes = LEADER_BYTES};
         const lowlat_candidates_t list = list_of(owners, false);

@@ -104,7 +104,6 @@ static void run_all(actor_t *actors, unsigned absent)
 static void each_gets_the_card_that_is_meant_for_it(void **state)
 {
     static actor_t actors[RANKS];
-    (void) state;
 
     for (unsigned turn = 0; turn < 20; ++turn) {
         const sim_options_t options = {
@@ -131,7 +130,6 @@ static void each_gets_the_card_that_is_meant_for_it(void **state)
 static void who_does_not_come_is_named_in_time(void **state)
 {
     static actor_t actors[RANKS];
-    (void) state;
 
     for (unsigned absent = 0; absent < RANKS; ++absent) {
         const sim_options_t options = {.seed = SEED + absent, .delay_max = 4, .eager_max = 1};
@@ -155,7 +153,6 @@ static void a_card_of_another_length_is_an_error(void **state)
 {
     static actor_t actors[RANKS];
     const sim_options_t options = {.seed = SEED, .delay_max = 4, .eager_max = 1};
-    (void) state;
 
     network = sim_network_new(RANKS, &options);
     for (unsigned rank = 0; rank < RANKS; ++rank) {

@@ -353,7 +353,6 @@ static void the_documented_example_has_the_documented_bytes(void **state)
     x[64] = 0.25f;
     x[65] = 0.5f;
 
-    (void) state;
     for (size_t i = 0; i < TRIP_ISAS; ++i) {
         const quant_kernels_t kernels = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
         const quant_wire_segment_t segment = {.codec = {.kernels = &kernels,
@@ -417,7 +416,6 @@ static void the_documented_rows_have_the_documented_bytes(void **state)
     x[64] = 0.25f;
     x[65] = 0.5f;
 
-    (void) state;
     for (size_t r = 0; r < sizeof(documented_rows) / sizeof(documented_rows[0]); ++r) {
         const struct documented_row *row = &documented_rows[r];
         const size_t at = row->format->scaled ? 4 : 0;
@@ -438,7 +436,6 @@ static void the_documented_rows_have_the_documented_bytes(void **state)
 
 static void formats_are_found_by_name_and_by_id(void **state)
 {
-    (void) state;
     for (size_t i = 0; NULL != quant_format_at(i); ++i) {
         const quant_format_t *format = quant_format_at(i);
         assert_ptr_equal(format, quant_format_by_name(format->name));

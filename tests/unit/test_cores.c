@@ -126,7 +126,6 @@ static void agrees_with_all_ways_on_a_tree(void **state)
 {
     enum { SEED = 20261122, CASES = 3000, RANKS = 7, SPAN = 8 };
     unsigned of_shared = 0;
-    (void) state;
 
     test_random_t random = test_random_start(SEED);
     for (unsigned i = 0; i < CASES; ++i) {
@@ -147,7 +146,6 @@ static void agrees_with_all_ways_on_a_tree(void **state)
 
 static void what_is_not_known_counts_as_shared(void **state)
 {
-    (void) state;
     memset(all, 0, sizeof all);
     assert_true(arc_cores_are_shared(all, 1));
     may_run_on(0, 0, 4, 1);
@@ -157,7 +155,6 @@ static void what_is_not_known_counts_as_shared(void **state)
 
 static void quotas_are_shared_within_their_group(void **state)
 {
-    (void) state;
     may_run_on(0, 0, 4, 1);
     may_run_on(1, 0, 4, 1);
     may_run_on(2, 0, 4, 1);
@@ -182,7 +179,6 @@ static void quotas_are_shared_within_their_group(void **state)
 static void who_had_to_wait_shares(void **state)
 {
     static const uint64_t ms = 1000000;
-    (void) state;
 
     assert_false(arc_cores_are_crowded(0, 0, 4, 4));
     assert_true(arc_cores_are_crowded(0, 0, 5, 4));
@@ -219,7 +215,6 @@ static void write_file(const char *path, const char *text)
 
 static int make_root(void **state)
 {
-    (void) state;
     memset(root + sizeof root - 1 - RANDOM_BYTES, 'X', RANDOM_BYTES);
     return NULL == mkdtemp(root);
 }
@@ -227,7 +222,6 @@ static int make_root(void **state)
 static int remove_root(void **state)
 {
     char command[PATH_MAX];
-    (void) state;
     (void) snprintf(command, sizeof command, "rm -r '%s'", root);
     return system(command); /* NOLINT: the name is ours */
 }
@@ -242,7 +236,6 @@ static uint32_t quota_now(void)
 
 static void quotas_of_version_2_are_found(void **state)
 {
-    (void) state;
     assert_int_equal(0, quota_now());
     write_file("proc/self/cgroup", "0::/a.slice/b.scope\n");
     assert_int_equal(0, quota_now());
@@ -264,7 +257,6 @@ static void quotas_of_version_2_are_found(void **state)
 
 static void quotas_of_version_1_are_found(void **state)
 {
-    (void) state;
     write_file("proc/self/cgroup", "5:cpuset:/x\n4:cpu,cpuacct:/a/b\n1:name=systemd:/\n0::/y\n");
     write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
     write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
@@ -281,7 +273,6 @@ static void quotas_of_version_1_are_found(void **state)
 static void times_waited_are_found(void **state)
 {
     arc_cores_t own;
-    (void) state;
 
     arc_cores_get(&own, 1, root);
     assert_false(own.crowded);

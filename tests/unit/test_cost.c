@@ -73,7 +73,6 @@ static void costs_are_those_worked_out_by_hand(void **state)
         {"hierarchical_ring", 2, 2, 0, 22},
     };
 
-    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         const cost_algorithm_t *algorithm = cost_algorithm_by_name(rows[i].algorithm);
         assert_non_null(algorithm);
@@ -86,7 +85,6 @@ static void costs_are_those_worked_out_by_hand(void **state)
 
 static void one_rank_has_nothing_to_do(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         assert_true(0 == cost_algorithms[i].seconds(&round_model, 1, 1, 1000));
     }
@@ -96,7 +94,6 @@ static void one_node_does_not_ask_the_network(void **state)
 {
     cost_model_t no_network = round_model;
 
-    (void) state;
     no_network.inter = (cost_level_t){1e30, 1e30};
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         cost_seconds_fn_t seconds = cost_algorithms[i].seconds;
@@ -112,7 +109,6 @@ static void one_rank_per_node_does_not_ask_the_node(void **state)
 {
     cost_model_t no_memory = round_model;
 
-    (void) state;
     no_memory.intra = (cost_level_t){1e30, 1e30};
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         cost_seconds_fn_t seconds = cost_algorithms[i].seconds;
@@ -130,7 +126,6 @@ static void one_rank_per_node_does_not_ask_the_node(void **state)
 
 static void more_bytes_or_more_nodes_never_take_less(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         cost_seconds_fn_t seconds = cost_algorithms[i].seconds;
         for (unsigned nodes = 1; nodes <= 4096; nodes *= 2) {
@@ -149,7 +144,6 @@ static void only_the_printed_equation_is_below_the_least_possible(void **state)
     const cost_model_t only_bytes = {.inter = {.beta_seconds_per_byte = 1}, .eta = 1};
     const double bytes = 6720;
 
-    (void) state;
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         for (unsigned n = 1; n < SOME_NODES; ++n) {
             const double nodes = some_nodes[n];
@@ -174,7 +168,6 @@ static void doubling_and_ring_change_places_where_worked_out_by_hand(void **stat
                                 .eta = 1};
     size_t bytes = 0;
 
-    (void) state;
     assert_int_equal(ARC_OK, cost_crossover_find(&model, cost_doubling_seconds, cost_ring_seconds,
                                                  4, 1, 0, SIZE_MAX, &bytes));
     assert_int_equal(8192, bytes);
@@ -187,7 +180,6 @@ static void on_both_sides_of_a_crossover_another_one_wins(void **state)
 {
     unsigned found = 0;
 
-    (void) state;
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         for (size_t k = 0; k < cost_algorithms_count; ++k) {
             cost_seconds_fn_t small = cost_algorithms[i].seconds;
@@ -225,7 +217,6 @@ static void no_crossover_leaves_the_result_alone(void **state)
         {cost_doubling_seconds, cost_ring_seconds, 2, 1, ARC_ERR_INVALID},
     };
 
-    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         size_t bytes = 42;
         assert_int_equal(rows[i].status,
@@ -237,7 +228,6 @@ static void no_crossover_leaves_the_result_alone(void **state)
 
 static void algorithms_are_found_by_name(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < cost_algorithms_count; ++i) {
         assert_ptr_equal(&cost_algorithms[i], cost_algorithm_by_name(cost_algorithms[i].name));
     }

@@ -30,7 +30,6 @@ static const unsigned shards[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 1000};
 
 static void shards_follow_each_other_and_cover_the_vector(void **state)
 {
-    (void) state;
     EACH_LAYOUT(layout, 4096)
     {
         size_t next = 0;
@@ -45,7 +44,6 @@ static void shards_follow_each_other_and_cover_the_vector(void **state)
 
 static void shards_begin_at_rows_and_differ_by_one_row_at_most(void **state)
 {
-    (void) state;
     EACH_LAYOUT(layout, 4096)
     {
         size_t longest = exchange_layout_shard(&layout, 0).elems;
@@ -63,7 +61,6 @@ static void segments_follow_each_other_and_cover_their_shard(void **state)
 {
     const size_t limit = 300; /* of segments to walk: a vector of SIZE_MAX has many */
 
-    (void) state;
     EACH_LAYOUT(layout, 512)
     {
         for (unsigned shard = 0; shard < layout.shards; ++shard) {
@@ -81,7 +78,6 @@ static void segments_follow_each_other_and_cover_their_shard(void **state)
 
 static void segments_behind_the_last_are_empty(void **state)
 {
-    (void) state;
     EACH_LAYOUT(layout, 512)
     {
         size_t segments = exchange_layout_segments(&layout);
@@ -103,7 +99,6 @@ static void the_documented_example_is_cut_as_documented(void **state)
     static const size_t begins[] = {0, 384, 704};
     static const size_t lengths[] = {384, 320, 296};
 
-    (void) state;
     assert_int_equal(3, exchange_layout_segments(&layout));
     for (unsigned shard = 0; shard < 3; ++shard) {
         assert_int_equal(begins[shard], exchange_layout_shard(&layout, shard).begin);
@@ -118,7 +113,6 @@ static void shards_of_blocks_are_the_block_of_their_owner(void **state)
 {
     static const size_t block_counts[] = {0, 1, 63, 64, 65, 127, 128, 129, 4097, 10007};
 
-    (void) state;
     for (size_t c = 0; c < sizeof(block_counts) / sizeof(block_counts[0]); ++c) {
         for (unsigned ranks = 2; ranks <= 9; ++ranks) {
             const exchange_layout_t layout = {.count = block_counts[c],
@@ -140,7 +134,6 @@ static void chunks_follow_each_other_and_so_do_their_parts(void **state)
 {
     static const size_t chunk_elems[] = {ROW, 3 * ROW, 100, 4096, 10007};
 
-    (void) state;
     for (size_t c = 0; c < sizeof(chunk_elems) / sizeof(chunk_elems[0]); ++c) {
         for (size_t count = 0; count < 30000; count += 1 + count / 3) {
             for (unsigned shards_of = 1; shards_of <= 9; ++shards_of) {

@@ -91,7 +91,6 @@ static void check_tree(const exchange_tree_t *tree, const exchange_shape_t *shap
 
 static void parents_come_first_and_every_rank_is_placed_once(void **state)
 {
-    (void) state;
     for_each_tree(check_tree);
 }
 
@@ -130,7 +129,6 @@ static void check_children(const exchange_tree_t *tree, const exchange_shape_t *
 
 static void a_vertex_waits_for_those_whose_parent_it_is(void **state)
 {
-    (void) state;
     for_each_tree(check_children);
 }
 
@@ -142,7 +140,6 @@ static void a_schedule_of_many_ranks_is_made_at_once(void **state)
     static exchange_round_t rounds[2 * RANKS];
     unsigned forwards = 0;
 
-    (void) state;
     assert_int_equal(2, exchange_tree_open_max(&exchange_semi_loop, &shape));
     exchange_schedule_make(&exchange_semi_loop, &shape, RANKS / 3, rounds);
     for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
@@ -183,7 +180,6 @@ static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shap
 
 static void both_ends_of_a_message_agree(void **state)
 {
-    (void) state;
     for_each_tree(check_ends);
 }
 
@@ -228,13 +224,11 @@ static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *
 
 static void every_part_is_added_once_and_every_total_arrives_once(void **state)
 {
-    (void) state;
     for_each_tree(check_contents);
 }
 
 static void totals_may_descend_another_tree(void **state)
 {
-    (void) state;
     for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
         const exchange_shape_t shape = exchange_shape_flat(ranks);
         make_rounds(&exchange_direct_loop, &shape);
@@ -267,7 +261,6 @@ static void memory_is_bounded_as_documented(void **state)
     const exchange_tree_t *levels = &exchange_hierarchical;
     exchange_tree_t two_trees = exchange_direct;
 
-    (void) state;
     assert_int_equal(1, exchange_tree_open_max(&exchange_direct_loop, &eight));
     two_trees.gather = &exchange_recursive_halving;
     assert_int_equal(4, exchange_tree_open_max(&two_trees, &eight));

@@ -39,7 +39,6 @@ static void a_fiber_goes_on_where_it_stopped(void **state)
 {
     counter_t counter = {.until = YIELDS};
     arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
 
     assert_non_null(fiber);
     arc_fiber_begin(fiber, count_up, &counter);
@@ -58,7 +57,6 @@ static void a_fiber_is_used_again_and_several_take_turns(void **state)
 {
     counter_t counters[FIBERS];
     arc_fiber_t *fibers[FIBERS];
-    (void) state;
 
     for (int i = 0; i < FIBERS; ++i) {
         fibers[i] = arc_fiber_new(0);
@@ -97,7 +95,6 @@ static void stack_and_rounding_are_its_own(void **state)
 {
     bool kept = false;
     arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
 
     assert_non_null(fiber);
     arc_fiber_begin(fiber, use_stack, &kept);
@@ -126,7 +123,6 @@ static void a_fiber_goes_on_when_what_it_awaits_is_there(void **state)
 {
     int left = YIELDS;
     arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
 
     assert_non_null(fiber);
     arc_fiber_begin(fiber, await_once, &left);
@@ -163,7 +159,6 @@ static void what_it_awaits_is_looked_at_in_its_rounding(void **state)
 {
     looked_t looked = {.left = 2};
     arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
 
     assert_non_null(fiber);
     arc_fiber_begin(fiber, await_upwards, &looked);
@@ -186,7 +181,6 @@ static void a_fiber_goes_on_in_other_threads(void **state)
 {
     counter_t counter = {.until = FIBERS};
     arc_fiber_t *fiber = arc_fiber_new(0);
-    (void) state;
 
     assert_non_null(fiber);
     arc_fiber_begin(fiber, count_up, &counter);

@@ -176,7 +176,6 @@ static void fp32_carries_infinities(void **state)
 {
     const float x[3] = {INFINITY, -INFINITY, FLT_MAX};
 
-    (void) state;
     for (size_t i = 0; i < TRIP_ISAS; ++i) {
         trip_t trip = trip_new(&quant_format_fp32, trip_isas[i], x, 3, BLOCK_ROWS);
         assert_true(trip.codable);

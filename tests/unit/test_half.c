@@ -77,35 +77,28 @@ static uint16_t more(uint16_t x, unsigned fraction_bits)
 
 static uint16_t zero(uint16_t x, unsigned fraction_bits)
 {
-    (void) x;
-    (void) fraction_bits;
     return 0;
 }
 
 static uint16_t minus_zero(uint16_t x, unsigned fraction_bits)
 {
-    (void) x;
-    (void) fraction_bits;
     return 0x8000;
 }
 
 static uint16_t itself(uint16_t x, unsigned fraction_bits)
 {
-    (void) fraction_bits;
     return x;
 }
 
 /* The sum is the last place of x, negative: subnormal for the smallest numbers. */
 static uint16_t less_the_next(uint16_t x, unsigned fraction_bits)
 {
-    (void) fraction_bits;
     return (uint16_t) ((x ^ 0x8000u) + 1);
 }
 
 /* An odd factor, near 2^16 over the golden ratio: all pairs mixed. */
 static uint16_t any(uint16_t x, unsigned fraction_bits)
 {
-    (void) fraction_bits;
     return (uint16_t) (x * 40503u + 12);
 }
 
@@ -224,7 +217,6 @@ static void sums_are_alike_in_every_environment(void **state)
     static const unsigned flushes[] = {0, FLUSH_TO_ZERO, DENORMALS_ARE_ZERO,
                                        FLUSH_TO_ZERO | DENORMALS_ARE_ZERO};
     static uint16_t out[ISAS][LENGTH];
-    (void) state;
 
     for (size_t i = 0; i < TYPES * MEETINGS; ++i) {
         half_case_t row = {.meeting = &meetings[i / TYPES], .type = types[i % TYPES]};
@@ -248,7 +240,6 @@ static void sums_are_alike_in_every_environment(void **state)
 static void a_program_that_flushes_subnormals_gets_all_fp16_numbers(void **state)
 {
     static uint16_t expected[LENGTH], out[LENGTH];
-    (void) state;
 
     for (size_t i = 0; i < MEETINGS * ISAS; ++i) {
         const half_case_t row = {
@@ -341,7 +332,6 @@ static void every_count_ends_where_it_ends(void **state)
 {
     fenced_t fenced[PARTS + 1];
     test_random_t random = test_random_of(SEED, 0);
-    (void) state;
 
     for (unsigned k = 0; k <= PARTS; ++k) {
         fenced[k] = fenced_new();
@@ -368,7 +358,6 @@ static void every_count_converts(void **state)
     test_random_t random = test_random_of(SEED, 1);
     uint16_t narrowed[COUNT_MAX + 1];
     float widened[COUNT_MAX + 1];
-    (void) state;
 
     for (size_t i = 0; i < TYPES * ISAS * (COUNT_MAX + 1); ++i) {
         const arc_type_t type = types[i / ISAS % TYPES];
@@ -403,7 +392,6 @@ static void a_million_floats_narrow_alike(void **state)
     SCOPED uint16_t *half = test_alloc(FLOATS * sizeof *half);
     SCOPED uint16_t *expected = test_alloc(FLOATS * sizeof *expected);
     SCOPED float *number = test_alloc((FLOATS + 1) * sizeof *number);
-    (void) state;
 
     for (uint32_t i = 0; i <= FLOATS; ++i) {
         const uint32_t bits = i * UINT32_C(0x9e3779b9);
@@ -427,7 +415,6 @@ static void every_float_narrows_in_every_place(void **state)
                                      0x3001, 0x7fff, 0x8000, 0x8001, 0xefff, 0xf000, 0xffff};
     static float number[LENGTH];
     static uint16_t expected[LENGTH], half[LENGTH];
-    (void) state;
 
     for (size_t i = 0; i < TYPES * sizeof lower / sizeof lower[0]; ++i) {
         const arc_type_t type = types[i % TYPES];
@@ -449,7 +436,6 @@ static void every_float_narrows_in_every_place(void **state)
 static void every_half_widens_in_every_place(void **state)
 {
     static float expected[LENGTH], number[LENGTH];
-    (void) state;
 
     for (size_t i = 0; i < LENGTH; ++i) {
         part[0][i] = (uint16_t) i;

@@ -74,7 +74,6 @@ static void the_peak_is_found_in_every_block(void **state)
 {
     test_random_t random = test_random_of(3, 0);
     uint32_t absmax[QUANT_LANES];
-    (void) state;
 
     for (size_t lane = 0; lane < QUANT_LANES; ++lane) {
         for (size_t other = 0; other < QUANT_LANES; ++other) {

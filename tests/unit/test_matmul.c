@@ -94,7 +94,6 @@ static void check_places(const problem_t *problem, int matrix)
 
 static void elements_have_places_of_their_own(void **state)
 {
-    (void) state;
     for_random_jobs(check_places);
 }
 
@@ -103,7 +102,6 @@ static void an_example_of_tiles(void **state)
     static const size_t owners[3][3] = {{0, 1, 0}, {2, 3, 2}, {0, 1, 0}}; /* as in layout.h */
     const job_t job = parse("row,row,3x4@2x2,C", 8, 5, 9, 4);
     const layout_t *layout = &job.problem.layout[MATRIX_C];
-    (void) state;
 
     for (size_t row = 0; row < 3; row++) {
         for (size_t column = 0; column < 3; column++) {
@@ -157,7 +155,6 @@ static void check_cover(const problem_t *problem, int stationary)
 
 static void all_products_are_made_once(void **state)
 {
-    (void) state;
     for_random_jobs(check_cover);
 }
 
@@ -220,7 +217,6 @@ static void check_algorithm_1(const problem_t *problem, int stationary)
 
 static void the_products_are_as_many_as_in_the_paper(void **state)
 {
-    (void) state;
     for_random_jobs(check_algorithm_1);
 }
 
@@ -267,7 +263,6 @@ static void check_buffers(const problem_t *problem, int stationary)
 
 static void what_is_multiplied_has_been_fetched(void **state)
 {
-    (void) state;
     for_random_jobs(check_buffers);
 }
 
@@ -290,7 +285,6 @@ static void check_sums(const problem_t *problem, int stationary)
 
 static void sums_that_are_joined_are_of_one_slice(void **state)
 {
-    (void) state;
     for_random_jobs(check_sums);
 }
 
@@ -298,7 +292,6 @@ static void ranks_do_not_begin_with_the_same_tile(void **state)
 {
     const job_t job = parse("row,row,row,C", 64, 64, 64, 4);
     bool begun[4] = {false};
-    (void) state;
 
     for (size_t rank = 0; rank < 4; rank++) {
         products_t products = list_products(&job.problem, MATRIX_C, rank);
@@ -331,7 +324,6 @@ static void bytes_of_simple_cases(void **state)
            of B. */
         {"col,row,block*2,C", MATRIX_C, 4 * (4096 + 2048), 2 * 16384},
     };
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const job_t job = parse(rows[i].job, 64, 64, 64, 4);
@@ -367,7 +359,6 @@ static void what_cannot_be_is_refused_with_a_reason(void **state)
     static const size_t large[DIMS] = {64, 1 << 30, 64};
     char error[256];
     job_t job;
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_false(job_parse(rows[i].job, right, 6, &job, error, sizeof error));

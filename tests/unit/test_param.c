@@ -89,7 +89,6 @@ static const struct {
 
 static void parses_what_is_meant_and_nothing_else(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < sizeof parse_cases / sizeof parse_cases[0]; ++i) {
         const long long untouched = 12345;
         long long value = untouched;
@@ -102,7 +101,6 @@ static void parses_what_is_meant_and_nothing_else(void **state)
 static void says_what_is_allowed(void **state)
 {
     char text[TEXT_BYTES];
-    (void) state;
 
     arc_param_describe(&fruit, text, sizeof text);
     assert_string_equal("one of apple, pear", text);
@@ -121,7 +119,6 @@ static void a_fraction_is_stored_as_the_double_that_was_written(void **state)
         double value;
     } rows[] = {{"1e-4", 1e-4}, {"0.25", 0.25}, {"1", 1}, {"0.0", 0}, {"1.5e-300", 1.5e-300}};
     double stored = -1;
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         char text[TEXT_BYTES];
@@ -140,7 +137,6 @@ static void a_fraction_is_the_same_however_the_program_rounds(void **state)
 {
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     long long usual = 0;
-    (void) state;
 
     assert_int_equal(ARC_OK, arc_param_parse(&part, "0.1", &usual));
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
@@ -158,7 +154,6 @@ static void a_fraction_is_the_same_however_the_program_rounds(void **state)
 static void prints_sizes_as_users_write_them(void **state)
 {
     char text[TEXT_BYTES];
-    (void) state;
 
     arc_param_print(&size, 65536, text, sizeof text);
     assert_string_equal("64k", text);
@@ -210,7 +205,6 @@ static void both_tables_are_sound(void **state)
 {
     lowlat_config_t lowlat;
     quant_settings_t quant;
-    (void) state;
 
     memset(&lowlat, 0, sizeof lowlat);
     memset(&quant, 0, sizeof quant);

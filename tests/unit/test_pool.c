@@ -35,7 +35,6 @@ static unsigned asked;
 
 static bool has_left(void *context, const arc_pool_segment_t *segment)
 {
-    (void) context;
     ++asked;
     return users_left[segment->region][segment->offset_bytes / UNIT] == segment->users;
 }
@@ -142,7 +141,6 @@ static void random_sequences_neither_overlap_nor_lose_memory(void **state)
     test_random_t random = test_random_start(SEED);
     hands_t hands = {.count = 0};
     arc_pool_t pool;
-    (void) state;
 
     start(&pool, 3);
     for (unsigned step = 0; step < STEPS; ++step) {
@@ -170,7 +168,6 @@ static void random_sequences_neither_overlap_nor_lose_memory(void **state)
 static void nobody_gets_what_somebody_uses(void **state)
 {
     arc_pool_t pool;
-    (void) state;
 
     start(&pool, 1);
     arc_pool_segment_t *segment = arc_pool_take(&pool, REGION - HEAD);
@@ -192,7 +189,6 @@ static void nobody_gets_what_somebody_uses(void **state)
 static void what_was_cut_off_is_free(void **state)
 {
     arc_pool_t pool;
-    (void) state;
 
     start(&pool, 1);
     arc_pool_segment_t *segment = arc_pool_take(&pool, REGION - HEAD);
@@ -211,7 +207,6 @@ static void what_was_cut_off_is_free(void **state)
 static void neighbours_of_two_regions_do_not_join(void **state)
 {
     arc_pool_t pool;
-    (void) state;
 
     start(&pool, 2);
     assert_null(arc_pool_take(&pool, REGION - HEAD + 1));
@@ -224,7 +219,6 @@ static void a_cleared_pool_is_as_a_new_one(void **state)
     size_t least = 0;
     size_t best = 0;
     arc_pool_t pool;
-    (void) state;
 
     start(&pool, 2);
     assert_non_null(arc_pool_take(&pool, UNIT));
@@ -247,7 +241,6 @@ static void a_pool_grows_in_few_steps(void **state)
     size_t least = 0;
     size_t best = 0;
     arc_pool_t pool;
-    (void) state;
 
     arc_pool_init(&pool, 1 << 20, 3, has_left, NULL);
     for (unsigned i = 1; i <= SEGMENTS; ++i) {
@@ -268,7 +261,6 @@ static void a_region_has_room_for_what_is_wanted(void **state)
     size_t least = 0;
     size_t best = 0;
     arc_pool_t pool;
-    (void) state;
 
     arc_pool_init(&pool, 0, 1, has_left, NULL);
     for (unsigned i = 0; i < ARC_POOL_REGIONS; ++i) {
@@ -287,7 +279,6 @@ static void what_is_not_there_is_not_read(void **state)
     FILE *file = tmpfile();
     uint64_t there = SEED;
     uint64_t read = 0;
-    (void) state;
 
     assert_non_null(file);
     void *mapped = mmap(NULL, REGION, PROT_READ, MAP_SHARED, fileno(file), 0);

@@ -55,7 +55,6 @@ static void encoding_stays_within_its_bound_and_near_it(void **state)
     static const double sizes[] = {1, 1e-3, 1e4, 0.7, 3.1e-2, 0x1p-10};
     test_random_t random = test_random_of(31, 0);
     SCOPED float *x = test_alloc(ELEMS * sizeof *x);
-    (void) state;
 
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         const quant_format_t *format = quant_format_at(f);
@@ -85,7 +84,6 @@ static void tiny_and_huge_numbers_stay_within_the_bound(void **state)
 {
     static const float peaks[] = {FLT_MIN, 1e-44f, 0x1p-120f, 0x1p-30f, 0x1.fffp15f, 0x1.fp126f};
     SCOPED float *x = test_alloc(ELEMS * sizeof *x);
-    (void) state;
 
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         const quant_format_t *format = quant_format_at(f);
@@ -112,7 +110,6 @@ static void an_addition_stays_within_its_bound(void **state)
 {
     test_random_t random = test_random_of(33, 0);
     double closest = 0;
-    (void) state;
 
     for (unsigned i = 0; i < 100000; ++i) {
         const float a = (float) (test_random_normal(&random));
@@ -129,7 +126,6 @@ static void an_addition_stays_within_its_bound(void **state)
 static void errors_add_up_and_never_shrink(void **state)
 {
     test_random_t random = test_random_of(35, 0);
-    (void) state;
 
     for (unsigned i = 0; i < 100000; ++i) {
         const float a = (float) test_random_unit(&random);
@@ -144,7 +140,6 @@ static void errors_add_up_and_never_shrink(void **state)
 
 static void there_is_no_bound_once_a_sum_is_not_finite(void **state)
 {
-    (void) state;
     assert_true(isinf(quant_bound_added(0, 0, bits_of(INFINITY))));
     assert_true(isinf(quant_bound_added(0, 0, bits_of(NAN) & 0x7fffffff)));
     assert_true(isinf(quant_bound_added(INFINITY, 0, 0)));
@@ -154,7 +149,6 @@ static void there_is_no_bound_once_a_sum_is_not_finite(void **state)
 
 static void only_what_can_be_a_bound_is_valid(void **state)
 {
-    (void) state;
     assert_true(quant_bound_is_valid(0));
     assert_true(quant_bound_is_valid(bits_of(1)));
     assert_true(quant_bound_is_valid(bits_of(INFINITY)));

@@ -104,7 +104,6 @@ static const char *usual_algo(unsigned ranks)
 static void without_a_target_it_is_int8_on_a_loop(void **state)
 {
     const wanted_t wanted = want_anything(0);
-    (void) state;
 
     for (size_t i = 0; i < RANKS; ++i) {
         choice_t choice = {0};
@@ -116,7 +115,6 @@ static void without_a_target_it_is_int8_on_a_loop(void **state)
 
 static void what_is_named_is_taken_where_there_is_no_target(void **state)
 {
-    (void) state;
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
             wanted_t wanted = want_anything(0);
@@ -134,7 +132,6 @@ static void what_is_named_is_taken_where_there_is_no_target(void **state)
 
 static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
             const wanted_t wanted = want_anything(targets[t]);
@@ -168,7 +165,6 @@ static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
 static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void **state)
 {
     unsigned left = 0;
-    (void) state;
 
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
@@ -190,7 +186,6 @@ static void what_is_named_restricts_the_choice(void **state)
 {
     wanted_t wanted = want_anything(1e-4);
     choice_t choice = {0};
-    (void) state;
 
     wanted.format = &quant_format_int16;
     assert_true(choose(&wanted, 8, &choice));
@@ -223,7 +218,6 @@ static void with_levels_the_hierarchical_one_is_taken(void **state)
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
     wanted_t wanted = want_anything(0);
     choice_t choice = {0};
-    (void) state;
 
     wanted.per_node = 2;
     assert_true(choose(&wanted, 8, &choice));
@@ -246,7 +240,6 @@ static void with_levels_the_hierarchical_one_is_taken(void **state)
 
 static void where_there_are_no_levels_it_is_left_open(void **state)
 {
-    (void) state;
     for (unsigned per_node = 0; per_node <= 1; ++per_node) {
         for (size_t t = 0; t <= TARGETS; ++t) {
             for (size_t i = 0; i < RANKS; ++i) {
@@ -271,7 +264,6 @@ static void stages_that_are_exact_leave_room(void **state)
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
     wanted_t wanted = want_anything(1.5 * c);
     choice_t choice = {0};
-    (void) state;
 
     assert_true(choose(&wanted, 8, &choice));
     assert_ptr_equal(&quant_format_int9, choice.format);
@@ -284,7 +276,6 @@ static void stages_that_are_exact_leave_room(void **state)
 /* What the call before left is in each call, too. */
 static void with_feedback_a_call_has_the_error_of_two(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
             const wanted_t half = want_anything(targets[t] / 2);
@@ -322,7 +313,6 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
         {1024, 8, false, "int9", "hierarchical"},
     };
     const double limit = 1e-3;
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         wanted_t wanted = want_anything(0);
@@ -342,7 +332,6 @@ static void the_limit_of_auto_is_not_for_what_is_named(void **state)
 {
     wanted_t wanted = want_anything(0);
     choice_t choice = {0};
-    (void) state;
 
     wanted.auto_nmse = 1e-3;
     wanted.format = &quant_format_int4;

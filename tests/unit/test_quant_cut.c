@@ -89,7 +89,6 @@ static size_t divide_up(size_t value, size_t by)
 /* The defaults: 64 rows, 14 tiles of 4224 bytes and a header in 60 KiB. */
 static void without_either_no_length_changes_anything(void **state)
 {
-    (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         const quant_cut_t cut = cut_of(0, 0, lengths[l]);
         assert_int_equal(64, cut.block_rows);
@@ -99,7 +98,6 @@ static void without_either_no_length_changes_anything(void **state)
 
 static void minishards_are_the_tiles_of_the_longest_shard(void **state)
 {
-    (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 1; m < NUMBERS; ++m) {
             const size_t rows = divide_up(lengths[l], 64);
@@ -117,7 +115,6 @@ static void minishards_are_the_tiles_of_the_longest_shard(void **state)
 
 static void microshards_are_the_messages_of_the_longest_shard(void **state)
 {
-    (void) state;
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 0; m < NUMBERS; ++m) {
             for (size_t u = 1; u < NUMBERS; ++u) {
@@ -154,7 +151,6 @@ static void examples_are_cut_as_computed_by_hand(void **state)
         {0, 2, 64, 14},     /* 60 KiB */
     };
 
-    (void) state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const quant_cut_t cut = cut_of(rows[i].minishards, rows[i].microshards, 1000000);
         assert_int_equal(rows[i].block_rows, cut.block_rows);
@@ -167,7 +163,6 @@ static void no_message_is_longer_than_its_buffer_nor_than_segment_bytes(void **s
 {
     const quant_format_t *format = NULL;
 
-    (void) state;
     for (size_t i = 0; i < LENGTHS * NUMBERS * NUMBERS * SEGMENTS; ++i) {
         const int m = numbers[i / LENGTHS % NUMBERS];
         const int u = numbers[i / LENGTHS / NUMBERS % NUMBERS];
@@ -195,7 +190,6 @@ static void a_target_is_met_with_the_longest_blocks(void **state)
     quant_settings_t settings = default_settings();
     quant_config_t config = {0};
 
-    (void) state;
     settings.algorithm = 1 + 1; /* auto, full_loop, semi_loop */
     settings.target_nmse = 1.5e-4;
     assert_true(quant_settings_config(&settings, 8, &config));
@@ -217,7 +211,6 @@ static void short_vectors_meet_a_target_too(void **state)
     quant_settings_t settings = default_settings();
     quant_config_t config = {0};
 
-    (void) state;
     assert_true(quant_settings_config(&settings, 4, &config));
     assert_int_equal(settings.doubling_bytes, config.doubling_bytes);
     settings.target_nmse = 7e-5;

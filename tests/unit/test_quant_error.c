@@ -26,7 +26,6 @@ static void coefficients_of_int8_are_those_of_the_table(void **state)
                 {128, 4.195e-5},  {256, 4.850e-5},  {512, 5.510e-5},
                 {1024, 6.176e-5}, {2048, 6.845e-5}, {4096, 7.518e-5}};
 
-    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         assert_close(rows[i].coefficient,
                      quant_error_coefficient(&quant_format_int8, rows[i].block_rows), 2e-4);
@@ -49,7 +48,6 @@ static void coefficient_agrees_with_drawn_blocks(void **state)
     static const unsigned blocks[] = {40000, 40000, 5000, 5000};
     test_random_t random = test_random_start(99);
 
-    (void) state;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); ++r) {
         double squares = 0;
         double off = 0; /* squares of what the largest are off by */
@@ -72,7 +70,6 @@ static void longer_blocks_never_have_less_error(void **state)
 {
     const quant_format_t *format = NULL;
 
-    (void) state;
     for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
         double last = 0;
         for (unsigned rows = QUANT_BLOCK_ROWS_MIN; rows <= QUANT_BLOCK_ROWS_MAX;
@@ -86,7 +83,6 @@ static void longer_blocks_never_have_less_error(void **state)
 
 static void an_exact_format_has_no_error(void **state)
 {
-    (void) state;
     assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
 }
 
@@ -142,7 +138,6 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
     };
     size_t algos = 0;
 
-    (void) state;
     for (; NULL != quant_algo_at(algos); ++algos) {
     }
     assert_int_equal(algos, sizeof(rows) / sizeof(rows[0]));
@@ -162,7 +157,6 @@ static void with_levels_only_nodes_count_each_with_all_its_ranks(void **state)
 {
     const quant_algo_t *algo = quant_algo_by_name("hierarchical");
     const double c = quant_error_coefficient(&quant_format_int8, 64);
-    (void) state;
 
     for (unsigned nodes = 1; nodes <= 33; ++nodes) {
         for (unsigned p = 1; p <= 9; ++p) {
@@ -200,7 +194,6 @@ static void the_stages_add_up(void **state)
                                    .block_rows = 64};
     const double c = quant_error_coefficient(&quant_format_int8, 64);
 
-    (void) state;
     assert_close(28 * c, quant_error_mse(&reduce, 8, 1), 1e-12);
     assert_close(8 * c, quant_error_mse(&gather, 8, 1), 1e-12);
     assert_close(8 * c * 4, quant_error_mse(&gather, 8, 4), 1e-12);
@@ -208,7 +201,6 @@ static void the_stages_add_up(void **state)
 
 static void algorithms_are_found_by_name(void **state)
 {
-    (void) state;
     for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
         assert_ptr_equal(quant_algo_at(i), quant_algo_by_name(quant_algo_at(i)->name));
     }

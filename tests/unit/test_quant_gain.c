@@ -19,7 +19,6 @@ static void decisions_are_kept_by_class(void **state)
 {
     quant_gain_t gain = {0};
 
-    (void) state;
     for (unsigned class = 0; class <= LAST; ++class) {
         assert_false(quant_gain_is_decided(&gain, class));
         quant_gain_decide(&gain, class, class % 3 == 0);
@@ -37,7 +36,6 @@ static void with_nothing_learned_everything_is_quantized(void **state)
 {
     const quant_gain_t gain = quant_gain_always();
 
-    (void) state;
     for (unsigned class = 0; class <= LAST; ++class) {
         assert_true(quant_gain_is_decided(&gain, class));
         assert_true(quant_gain_at(&gain, class));
@@ -48,7 +46,6 @@ static void what_is_known_is_merged(void **state)
 {
     quant_gain_t gain = {.decided = 0x0f, .gains = 0x05};
     const quant_gain_t later = {.decided = 0x36, .gains = 0x22};
-    (void) state;
 
     quant_gain_merge(&gain, &later);
     assert_int_equal(0x3f, gain.decided);

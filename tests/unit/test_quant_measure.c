@@ -19,7 +19,6 @@ static void the_numbers_are_what_they_are_called(void **state)
     const float exact[] = {3, -4, 0, 12};
     const float result[] = {3.5f, -4, 1, 10};
     const quant_measure_t measure = quant_measure_floats(result, exact, 4);
-    (void) state;
 
     assert_true(measure.nmse == (0.25 + 1 + 4) / (9 + 16 + 144));
     assert_true(measure.error == 2);
@@ -29,7 +28,6 @@ static void equal_vectors_have_no_error(void **state)
 {
     const float values[] = {0, -1, NAN, INFINITY, -INFINITY, 3e38f};
     const quant_measure_t measure = quant_measure_floats(values, values, 6);
-    (void) state;
 
     assert_true(measure.nmse == 0 && measure.error == 0);
 }
@@ -38,7 +36,6 @@ static void a_zero_result_has_no_relation(void **state)
 {
     const float zeros[] = {0, 0};
     const float result[] = {0, 1};
-    (void) state;
 
     assert_true(quant_measure_floats(zeros, zeros, 2).nmse == 0);
     assert_true(isinf(quant_measure_floats(result, zeros, 2).nmse));
@@ -48,7 +45,6 @@ static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
 {
     static const float pairs[][2] = {
         {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
-    (void) state;
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
         const float result[] = {pairs[i][0], 2};
@@ -63,7 +59,6 @@ static void values_that_are_not_finite_leave_the_others_measured(void **state)
     const float exact[] = {INFINITY, 2, NAN};
     const float result[] = {INFINITY, 3, NAN};
     const quant_measure_t measure = quant_measure_floats(result, exact, 3);
-    (void) state;
 
     assert_true(measure.nmse == 0.25);
     assert_true(measure.error == 1);
@@ -74,7 +69,6 @@ static void the_largest_floats_do_not_overflow(void **state)
     const float exact[] = {3e38f, 3e38f};
     const float result[] = {3e38f, -3e38f};
     const quant_measure_t measure = quant_measure_floats(result, exact, 2);
-    (void) state;
 
     assert_true(measure.nmse == 2);
     assert_true(measure.error == 2 * (double) 3e38f);
@@ -85,7 +79,6 @@ static void doubles_are_measured_as_doubles(void **state)
     const double exact[] = {1, 1e300, 4};
     const double result[] = {1, 1e300, 4 + 1e-12};
     const quant_measure_t measure = quant_measure_doubles(result, exact, 3);
-    (void) state;
 
     assert_true(measure.error == result[2] - 4 && measure.error > 0);
 }
@@ -94,7 +87,6 @@ static void doubles_are_measured_as_doubles(void **state)
 static void doubles_of_any_size_are_measured(void **state)
 {
     static const double sizes[] = {1e-300, 1e-170, 1e-100, 1, 1e100, 1e160, 1e300};
-    (void) state;
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         const double exact[] = {3 * sizes[i], -4 * sizes[i]};
@@ -110,7 +102,6 @@ static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
     const double exact[] = {1.7e308, 1.7e308};
     const double result[] = {INFINITY, 1.7e308};
     const quant_measure_t measure = quant_measure_doubles(result, exact, 2);
-    (void) state;
 
     assert_true(isinf(measure.nmse) && isinf(measure.error));
 }
@@ -119,7 +110,6 @@ static void each_number_is_raised_by_itself(void **state)
 {
     quant_measure_t largest = {.nmse = 2, .error = 3};
     const quant_measure_t other = {.nmse = 1, .error = 4};
-    (void) state;
 
     quant_measure_raise(&largest, &other);
     assert_true(largest.nmse == 2 && largest.error == 4);

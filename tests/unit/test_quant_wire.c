@@ -352,7 +352,6 @@ static void the_bound_of_doubles_covers_that_they_become_floats(void **state)
     const double x = 1 + 0x1p-8 + 0x1p-30;
     unsigned char *bytes = test_alloc(quant_doubles.bytes_max(&quant_format_bf16, ONE, BLOCK_ROWS));
     double out = 0;
-    (void) state;
 
     quant_doubles.pack(&segment, &x, 0, bytes);
     assert_true(&quant_format_bf16 == quant_wire_format(bytes));

@@ -74,13 +74,11 @@ static const arc_task_ops_t task_ops = {.progress = progress};
 static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
 {
     operation_t *operation = (operation_t *) call;
-    (void) queue;
     return operation->in_fiber ? NULL : &operation->task;
 }
 
 static int end_task(arc_queue_t *queue, arc_status_t status)
 {
-    (void) queue;
     return ARC_OK == status ? RESULT : -1;
 }
 
@@ -91,8 +89,6 @@ static int run_blocking(arc_queue_t *queue, const void *call)
 
 static int give_up(arc_queue_t *queue, const void *call)
 {
-    (void) queue;
-    (void) call;
     return GIVEN_UP;
 }
 
@@ -166,7 +162,6 @@ static void poll_to_the_end(job_t *job, unsigned operations, int result)
 static void an_operation_runs_in_the_mode_of_its_start(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     for (unsigned i = 0; i < 4; ++i) {
         job->operation[i].in_fiber = 0 != i % 2;
@@ -186,7 +181,6 @@ static void an_operation_runs_in_the_mode_of_its_start(void **state)
 static void what_was_raised_stays_raised(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     (void) fesetround(FE_UPWARD);
     append(job, 0);
@@ -235,7 +229,6 @@ static void poll_within(operation_t *operation)
 static void a_start_does_not_wait_for_an_operation(void **state)
 {
     static void (*const polls[])(operation_t *) = {start_another_in_a_thread, start_another_here};
-    (void) state;
 
     for (size_t i = 0; i < sizeof polls / sizeof polls[0]; ++i) {
         for (int in_fiber = 0; in_fiber < 2; ++in_fiber) {
@@ -252,7 +245,6 @@ static void a_start_does_not_wait_for_an_operation(void **state)
 static void a_poll_within_an_operation_does_nothing(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     job->operation[0].poll = poll_within;
     append(job, 0);
@@ -266,7 +258,6 @@ static void a_poll_within_an_operation_does_nothing(void **state)
 static void queues_share_a_stack_one_after_the_other(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     for (unsigned i = 0; i < QUEUES; ++i) {
         job->operation[i].in_fiber = true;
@@ -280,7 +271,6 @@ static void queues_share_a_stack_one_after_the_other(void **state)
 static void stacks_are_kept_up_to_a_few(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     for (unsigned i = 0; i < QUEUES; ++i) {
         job->operation[i].in_fiber = true;
@@ -296,7 +286,6 @@ static void stacks_are_kept_up_to_a_few(void **state)
 static void an_operation_waits_for_a_stack_that_another_one_has(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     fibers_at_most = 2;
     for (unsigned i = 0; i < QUEUES; ++i) {
@@ -316,8 +305,6 @@ static void wait_for_the_second_operation(operation_t *operation)
 
 static void the_oldest_operation_gets_a_stack(void **state)
 {
-    (void) state;
-
     for (unsigned at_most = 1; at_most <= 3; ++at_most) {
         job_t *job = make_job();
 
@@ -338,7 +325,6 @@ static void the_oldest_operation_gets_a_stack(void **state)
 static void without_any_stack_it_ends_in_an_error(void **state)
 {
     job_t *job = make_job();
-    (void) state;
 
     fibers_at_most = 0;
     job->operation[0].in_fiber = true;

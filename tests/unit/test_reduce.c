@@ -150,7 +150,6 @@ static void check_by_hand(arc_op_t op, arc_type_t type, size_t bytes, const void
 
 static void integers_wrap_as_in_c(void **state)
 {
-    (void) state;
     CHECK(SUM, INT8, int8_t, -56, 100, 100);
     CHECK(SUM, INT8, int8_t, 44, 100, 100, 100);
     CHECK(SUM, UINT8, uint8_t, 44, 200, 100);
@@ -164,7 +163,6 @@ static void integers_wrap_as_in_c(void **state)
 
 static void operations_are_those_of_mpi(void **state)
 {
-    (void) state;
     CHECK(MAX, INT32, int32_t, 3, -5, 3, 2);
     CHECK(MAX, UINT32, uint32_t, UINT32_MAX - 4, UINT32_MAX - 4, 3);
     CHECK(MIN, INT64, int64_t, -5, 3, -5, 4);
@@ -189,7 +187,6 @@ static void operations_are_those_of_mpi(void **state)
 
 static void a_nan_or_equal_zeros_give_the_right_one(void **state)
 {
-    (void) state;
     CHECK(MAX, FLOAT, float, 1, NAN, 1);
     CHECK(MIN, DOUBLE, double, (double) NAN, 1, (double) NAN);
     CHECK(MAX, DOUBLE, double, 2, 1, (double) NAN, 2);
@@ -202,7 +199,6 @@ static void a_nan_or_equal_zeros_give_the_right_one(void **state)
 
 static void halves_round_once_to_nearest_even(void **state)
 {
-    (void) state;
     /* BF16: 256, 1: in steps of 2 above 256, so 256 + 1 alone rounds back to 256. */
     CHECK(SUM, BF16, uint16_t, 0x4381, 0x4380, 0x3f80, 0x3f80);
     CHECK(SUM, BF16, uint16_t, 0x4380, 0x4380, 0x3f80);
@@ -232,7 +228,6 @@ static void halves_round_once_to_nearest_even(void **state)
 
 static void pairs_prefer_the_smaller_index(void **state)
 {
-    (void) state;
     CHECK(MINLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){2, 7}), {3, 1}, {2, 7}, {2, 9});
     CHECK(MAXLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){3, 1}), {2, 0}, {3, 5}, {3, 1});
     CHECK(MAXLOC, FLOAT_FLOAT, arc_float_float_t, ((arc_float_float_t){3, 1}), {3, 1}, {3, 5});
@@ -245,7 +240,6 @@ static void what_is_not_defined_has_no_kernel(void **state)
 {
     const arc_reduce_table_t *table = &arc_reduce_table_scalar;
     arc_reducer_t reducer;
-    (void) state;
 
     assert_false(arc_reduce_make(table, ARC_OP_BAND, ARC_TYPE_FLOAT, &reducer));
     assert_false(arc_reduce_make(table, ARC_OP_LXOR, ARC_TYPE_DOUBLE, &reducer));
@@ -267,7 +261,6 @@ static void reducers_know_their_memory(void **state)
 {
     const arc_reduce_table_t *table = &arc_reduce_table_scalar;
     arc_reducer_t reducer;
-    (void) state;
 
     assert_true(arc_reduce_make(table, ARC_OP_MAXLOC, ARC_TYPE_DOUBLE_INT, &reducer));
     assert_int_equal(16, reducer.stride_bytes);

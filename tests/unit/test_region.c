@@ -83,7 +83,6 @@ static void nothing_is_left_of_a_released_region(void **state)
 
 static void other_files_are_not_opened(void **state)
 {
-    (void) state;
     arc_region_t region;
     const int file = memfd_create("other", MFD_CLOEXEC);
     const arc_region_key_t key = {.bytes = BYTES, .number = file, .process = getpid()};
@@ -95,7 +94,6 @@ static void other_files_are_not_opened(void **state)
 
 static void another_size_is_not_mapped(void **state)
 {
-    (void) state;
     arc_region_t region;
     arc_region_t other;
     arc_region_key_t key;
@@ -109,7 +107,6 @@ static void another_size_is_not_mapped(void **state)
 /* Without a look at the limit the process would end by SIGXFSZ. */
 static void a_limit_of_files_is_no_memory(void **state)
 {
-    (void) state;
     arc_region_t region;
     arc_region_key_t key;
     struct rlimit limit;

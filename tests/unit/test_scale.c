@@ -45,7 +45,6 @@ static void more_work_counts_more(void **state)
 {
     uint64_t few = 0;
     uint64_t many = 0;
-    (void) state;
 
     (void) scale_parts[0].run(FIRST_RANKS, &few);
     (void) scale_parts[0].run(STEP * FIRST_RANKS, &many);

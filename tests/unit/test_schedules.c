@@ -183,7 +183,6 @@ static void check_schedule(lowlat_schedule_fn_t schedule, bool keeps_order, unsi
 
 static void doubling_sums_everything_once_and_in_order(void **state)
 {
-    (void) state;
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
         check_schedule(lowlat_schedule_doubling, true, nodes, doubling_steps(nodes));
     }
@@ -191,7 +190,6 @@ static void doubling_sums_everything_once_and_in_order(void **state)
 
 static void halving_sums_everything_once_and_in_order(void **state)
 {
-    (void) state;
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
         const bool folds = 0 != (nodes & (nodes - 1));
         const unsigned exchanges = doubling_steps(nodes) - (folds ? 2 : 0);
@@ -218,7 +216,6 @@ static void partners_are_each_others_and_few(void **state)
 {
     enum { NODES = 70 };
     unsigned partner[LOWLAT_MAX_PARTNERS];
-    (void) state;
 
     for (unsigned nodes = 2; nodes <= NODES; ++nodes) {
         for (unsigned node = 0; node < nodes; ++node) {
@@ -241,7 +238,6 @@ static void partners_are_all_that_schedules_name(void **state)
                                                      lowlat_schedule_halving};
     enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
     lowlat_move_t move;
-    (void) state;
 
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
         for (unsigned i = 0; i < SCHEDULES * nodes; ++i) {
@@ -271,8 +267,6 @@ static void assert_partners_of(const exchange_tree_t *tree, unsigned nodes)
 /* Whichever of the two loops the ring takes; direct as far as it is direct. */
 static void partners_are_all_that_the_pipes_name(void **state)
 {
-    (void) state;
-
     for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES + 2; ++nodes) {
         assert_partners_of(&exchange_full_loop, nodes);
         assert_partners_of(&exchange_semi_loop, nodes);
@@ -334,8 +328,6 @@ static uint32_t added_in_turn(const lowlat_order_t *order, unsigned owner, unsig
 
 static void every_owner_adds_as_doubling_does(void **state)
 {
-    (void) state;
-
     for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES; ++nodes) {
         const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes));
         for (unsigned owner = 0; owner < nodes; ++owner) {

@@ -32,14 +32,12 @@ static lowlat_group_t group_of(unsigned ranks)
 
 static int share_cores(void **state)
 {
-    (void) state;
     cores_shared = true;
     return 0;
 }
 
 static int own_cores(void **state)
 {
-    (void) state;
     cores_shared = false;
     return 0;
 }
@@ -75,7 +73,6 @@ static lowlat_map_t map_of(unsigned ranks, lowlat_config_t config)
 /* 2 ranks: the longest message of one-shot. */
 static void the_way_of_staging_bounds_one_shot(void **state)
 {
-    (void) state;
     static const size_t max_bytes[LOWLAT_WAYS] = {
         [LOWLAT_WAY_ORDINARY] = 16 << 10,
         [LOWLAT_WAY_PREFETCHING] = 32 << 10,
@@ -94,7 +91,6 @@ static void the_way_of_staging_bounds_one_shot(void **state)
 
 static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
 {
-    (void) state;
     for (unsigned ranks = 2; ranks <= 100; ++ranks) {
         const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
         assert_int_equal(LOWLAT_ALGORITHM_ONESHOT, lowlat_map_lookup(&map, 1));
@@ -106,7 +102,6 @@ static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
 
 static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
 {
-    (void) state;
     size_t limit = SIZE_MAX;
     for (unsigned ranks = 2; ranks <= 100; ++ranks) {
         const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
@@ -120,7 +115,6 @@ static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
 
 static void a_forced_algorithm_takes_all_that_it_can_carry(void **state)
 {
-    (void) state;
     for (unsigned algorithm = 0; algorithm < LOWLAT_NODES_FIRST; ++algorithm) {
         const lowlat_group_t group = group_of(8);
         const size_t carries = lowlat_algorithms[algorithm].max_bytes(&group);
@@ -139,14 +133,12 @@ static void rules_bound_what_is_taken(void **state)
 {
     const lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT});
 
-    (void) state;
     assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, MAX_BYTES));
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
 }
 
 static void reproducible_takes_every_length_reproducible(void **state)
 {
-    (void) state;
     for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
         for (unsigned ranks = 2; ranks <= 100; ++ranks) {
             const lowlat_map_t map = map_of(
@@ -175,7 +167,6 @@ static void nodes_learn_all_lengths(void **state)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
-    (void) state;
 
     /* What was chosen for one node does not matter, nor do rules: these are for selectors. */
     for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
@@ -191,7 +182,6 @@ static void nodes_learn_all_lengths(void **state)
 
 static void nodes_take_the_algorithm_that_is_forced(void **state)
 {
-    (void) state;
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
         const int choice = 1 + (int) (algorithm - LOWLAT_NODES_FIRST);
         const lowlat_config_t config = {.nodes_algorithm = choice};
@@ -209,7 +199,6 @@ static void none_passes_everything_down_between_nodes_only(void **state)
     const lowlat_config_t config = {.nodes_algorithm = LOWLAT_NODES_NONE, .reproducible = true};
     const lowlat_map_t nodes = nodes_map_of(2, config);
     const lowlat_map_t node = map_of(2, config);
-    (void) state;
 
     assert_int_equal(LOWLAT_NOT_FORCED, lowlat_forced(&config, true));
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&nodes, 1));
@@ -220,7 +209,6 @@ static void none_passes_everything_down_between_nodes_only(void **state)
 /* Also where the ring, whose order depends on the position, was asked for. */
 static void reproducible_takes_every_length_between_nodes(void **state)
 {
-    (void) state;
     for (int choice = 0; choice < (int) LOWLAT_NODES_NONE; ++choice) {
         const lowlat_config_t config = {.nodes_algorithm = choice, .reproducible = true};
         const unsigned forced = lowlat_forced(&config, true);
@@ -237,7 +225,6 @@ static void a_selection_can_be_read(void **state)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
-    (void) state;
 
     lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT ", half_butterfly:100-1k"});
     lowlat_map_describe(&map, text, sizeof text);
@@ -252,7 +239,6 @@ static void a_selection_can_be_read(void **state)
 static void every_choice_of_format_and_algorithm_exists(void **state)
 {
     size_t choice = 0;
-    (void) state;
 
     assert_string_equal("auto", quant_format_choices[QUANT_CHOICE_AUTO]);
     for (; NULL != quant_format_choices[1 + choice]; ++choice) {
@@ -301,7 +287,6 @@ static void settings_give_valid_configurations(void **state)
     static const size_t segments[] = {2048, 61440, 100000, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
-    (void) state;
 
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i) {
         for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
@@ -323,7 +308,6 @@ static void messages_fill_the_segment(void **state)
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
     const quant_format_t *format = NULL;
-    (void) state;
 
     for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
         for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] * 3; ++i) {
@@ -355,7 +339,6 @@ static void stages_choose_what_is_quantized(void **state)
     };
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         settings.stages = rows[i].stages;
@@ -375,7 +358,6 @@ static void exact_messages_are_as_long_as_they_may_be(void **state)
     static const size_t segments[] = {2048, 49152, 61440, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
-    (void) state;
 
     settings.stages = QUANT_STAGES_NONE;
     for (size_t i = 0; i < sizeof minishards / sizeof minishards[0]; ++i) {
@@ -397,7 +379,6 @@ static void the_info_key_says_off_on_a_format_or_a_target(void **state)
 {
     static const char *const nothing[] = {"perhaps", "0", "1", "-1e-4", "1e-4x", ""};
     quant_settings_t settings = {.format = QUANT_CHOICE_AUTO, .target_nmse = 0.5};
-    (void) state;
 
     assert_int_equal(QUANT_WISH_OFF, quant_wish_parse("off", &settings));
     assert_int_equal(QUANT_WISH_ON, quant_wish_parse("On", &settings));
@@ -420,7 +401,6 @@ static void all_that_is_derived_is_compared(void **state)
     const quant_kernels_t others = kernels;
     const quant_settings_t settings = quant_defaults();
     const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
-    (void) state;
 
     quant_config_t same = config;
     same.kernels = &others;

@@ -128,7 +128,6 @@ static void a_fixed_choice_is_never_timed(void **state)
         "fixed", 2, {60, 50, 90}, .agree_us = 90, .config = EXPLORES};
     world_t world;
 
-    (void) state;
     world_start(&world, &setting, SEED);
     for (unsigned rank = 0; rank < setting.ranks; ++rank) {
         arc_select_fix(&world.select[rank], 2);
@@ -145,7 +144,6 @@ static void without_a_share_nothing_is_explored(void **state)
         "no share", 2, {60, 50, 90}, .agree_us = 90, .config = {.first = 2, .margin_percent = 3}};
     world_t world;
 
-    (void) state;
     world_start(&world, &setting, SEED);
     run(&world, CALLS);
     assert_int_equal(world.agreements, 0);
@@ -160,7 +158,6 @@ static void before_the_first_round_no_call_is_timed(void **state)
     arc_select_t select;
     bool timed = true;
 
-    (void) state;
     arc_select_init(&select, &config);
     for (unsigned call = 0; call < START; ++call) {
         assert_int_equal(arc_select_pick(&select, &timed), 1);
@@ -194,7 +191,6 @@ static void one_that_settles_decides_once(void **state)
          .config = {.explore_percent = 1, .margin_percent = 5, .settles = true}},
     };
 
-    (void) state;
     for (unsigned gains = 0; gains < 2; ++gains) {
         for (unsigned seed = 0; seed < SEEDS; ++seed) {
             const world_setting_t *setting = &settings[0 == gains];
@@ -223,7 +219,6 @@ static void guesses_come_from_the_neighbour(void **state)
     world_t next;
     world_t alone;
 
-    (void) state;
     world_start(&world, &setting, SEED);
     run(&world, CALLS);
     world_start(&alone, &setting, SEED);
@@ -246,7 +241,6 @@ static void calls_that_warm_up_do_not_count(void **state)
         "warm", 4, {60, 50}, .cold = 5, .agree_us = 90, .config = EXPLORES};
     world_t world;
 
-    (void) state;
     world_start(&world, &setting, SEED);
     while (world.calls < MOST_CALLS && 0 == arc_select_call_ns(&world.select[0], 1)) {
         world_call(&world);
@@ -262,7 +256,6 @@ static void times_are_told(void **state)
         "told", 4, {60, 40, 90}, .noise = 0.05, .agree_us = 90, .config = EXPLORES};
     world_t world;
 
-    (void) state;
     world_start(&world, &setting, SEED);
     assert_int_equal(arc_select_call_ns(&world.select[0], 1), 0);
     run(&world, CALLS);
@@ -283,7 +276,6 @@ static void exploring_becomes_rare(void **state)
     unsigned timed_calls = 0;
     arc_select_t select;
 
-    (void) state;
     arc_select_init(&select, &config);
     for (unsigned call = 0; call < CALLS; ++call) {
         bool timed = false;
@@ -313,7 +305,6 @@ static void classes_are_powers_of_two(void **state)
                  {1536, 11},    {1 << 20, 20},
                  {1 << 24, 24}, {(size_t) 1 << 30, 24}};
 
-    (void) state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         assert_int_equal(arc_select_class(cases[i].bytes), cases[i].class);
     }

@@ -40,7 +40,6 @@ static void the_median_counts(void **state)
     static const unsigned even[] = {900, 1000, 1200, 5000};
     arc_ratios_t ratios = {.count = 0};
 
-    (void) state;
     assert_int_equal(arc_ratios_median(&ratios), 0);
     add_all(&ratios, odd, sizeof odd / sizeof odd[0]);
     assert_int_equal(arc_ratios_median(&ratios), 1000);
@@ -54,7 +53,6 @@ static void the_oldest_go(void **state)
 {
     arc_ratios_t ratios = {.count = 0};
 
-    (void) state;
     for (unsigned i = 0; i < 2 * ARC_RATIOS; ++i) {
         arc_ratios_add(&ratios, i < ARC_RATIOS ? 9 : 2, 1);
     }
@@ -65,7 +63,6 @@ static void huge_and_tiny_ratios_stay_ratios(void **state)
 {
     arc_ratios_t ratios = {.count = 0};
 
-    (void) state;
     arc_ratios_add(&ratios, UINT64_MAX, 1);
     assert_in_range(arc_ratios_median(&ratios), 50 * ARC_RATIO_ONE, UINT16_MAX);
     ratios.count = 0;
@@ -78,7 +75,6 @@ static void one_ratio_tells_nothing_for_sure(void **state)
     static const unsigned far[] = {100, 100};
     arc_ratios_t ratios = {.count = 0};
 
-    (void) state;
     add_all(&ratios, far, 1);
     assert_false(arc_ratios_are_below_one(&ratios));
     add_all(&ratios, far, 1);
@@ -94,7 +90,6 @@ static void noise_is_not_taken_for_a_difference(void **state)
     unsigned mistaken = 0;
     unsigned found = 0;
 
-    (void) state;
     for (unsigned seed = 0; seed < SEEDS; ++seed) {
         test_random_t random = test_random_of(SEED, seed);
         arc_ratios_t same = {.count = 0};
@@ -114,7 +109,6 @@ static void ratios_to_another_one_follow(void **state)
     static const unsigned thousandths[] = {2000, 2100, 1900};
     arc_ratios_t ratios = {.count = 0};
 
-    (void) state;
     add_all(&ratios, thousandths, 3);
     arc_ratios_rebase(&ratios, 500);
     assert_int_equal(arc_ratios_median(&ratios), 4000);

@@ -111,7 +111,6 @@ static int read_record(void **state)
     unsigned count = 0;
     FILE *file = fopen(SELECT_RECORD, "r");
 
-    (void) state;
     assert_non_null(file);
     while (NULL != fgets(text, sizeof text, file)) {
         if ('j' == text[0]) {
@@ -225,13 +224,11 @@ static void keep_promises(double late)
 
 static void the_choice_is_near_the_best(void **state)
 {
-    (void) state;
     keep_promises(0);
 }
 
 static void so_it_is_when_ranks_come_late(void **state)
 {
-    (void) state;
     keep_promises(5);
 }
 

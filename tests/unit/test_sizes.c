@@ -32,7 +32,6 @@ static void units_cover_any_size(void **state)
         {SIZE_MAX, 1, SIZE_MAX},
         {SIZE_MAX, 2, SIZE_MAX / 2 + 1},
     };
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_true(rows[i].units == arc_divide_up(rows[i].size, rows[i].unit));
@@ -46,7 +45,6 @@ static void units_cover_any_size(void **state)
 static void bytes_are_a_product_and_a_sum(void **state)
 {
     size_t bytes = UNTOUCHED;
-    (void) state;
 
     assert_true(arc_checked_bytes(0, SIZE_MAX, 5, &bytes));
     assert_int_equal(5, bytes);
@@ -69,7 +67,6 @@ static void what_memory_cannot_have_is_refused(void **state)
         {1, PTRDIFF_MAX, 1},       {2, (size_t) PTRDIFF_MAX, 0},
     };
     size_t bytes = UNTOUCHED;
-    (void) state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_false(
@@ -84,7 +81,6 @@ static void parts_begin_at_multiples_of_the_unit(void **state)
     static const size_t bytes[PARTS] = {1, 0, 64, 65};
     size_t begin[PARTS + 1] = {7, 7, 7, 7, 7};
     static const size_t expected[PARTS + 1] = {0, 64, 64, 128, 256};
-    (void) state;
 
     arc_lay_out(bytes, PARTS, UNIT, begin);
     assert_memory_equal(expected, begin, sizeof expected);

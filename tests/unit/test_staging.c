@@ -67,7 +67,6 @@ static void copies_those_bytes_and_no_others(void **state)
 
 static void whatever_streams_has_a_fence(void **state)
 {
-    (void) state;
     assert_null(arc_copier_streaming(ARC_ISA_SCALAR).fence);
 #if HAVE_ISA_AVX2
     assert_non_null(arc_copier_streaming(ARC_ISA_AVX2).fence);
@@ -98,7 +97,6 @@ static void takes_what_is_clearly_faster(void **state)
 
 static void a_forced_way_is_for_all_lengths(void **state)
 {
-    (void) state;
     lowlat_group_t group = {.ranks = 2};
 
     lowlat_staging_force(&group, LOWLAT_WAY_ORDINARY);
@@ -116,7 +114,6 @@ static void a_forced_way_is_for_all_lengths(void **state)
 
 static void a_change_is_told_when_seen_twice_in_a_row(void **state)
 {
-    (void) state;
     enum { NEAR_NS = 50, FAR_NS = 200, SAME_NS = 99 };
     static const struct {
         int now_ns;
@@ -158,7 +155,6 @@ struct rank {
 
 static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
-    (void) context;
     arc_status_t status = ARC_IN_PROGRESS;
 
     while (ARC_IN_PROGRESS == status) {

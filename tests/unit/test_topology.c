@@ -167,7 +167,6 @@ static void check_all(void)
 
 static void ranks_node_by_node(void **state)
 {
-    (void) state;
     for (unsigned per_node = 1; per_node <= 9; ++per_node) {
         for (job.ranks = 1; job.ranks <= MOST_RANKS; ++job.ranks) {
             for (unsigned rank = 0; rank < job.ranks; ++rank) {
@@ -180,7 +179,6 @@ static void ranks_node_by_node(void **state)
 
 static void ranks_dealt_to_the_nodes(void **state)
 {
-    (void) state;
     for (unsigned nodes = 1; nodes <= 9; ++nodes) {
         for (job.ranks = nodes; job.ranks <= MOST_RANKS; ++job.ranks) {
             for (unsigned rank = 0; rank < job.ranks; ++rank) {
@@ -194,7 +192,6 @@ static void ranks_dealt_to_the_nodes(void **state)
 static void ranks_anywhere(void **state)
 {
     test_random_t random = test_random_start(SEED);
-    (void) state;
 
     for (unsigned i = 0; i < RANDOM_CASES; ++i) {
         const uint64_t nodes = 1 + test_random_below(&random, 12);
@@ -213,7 +210,6 @@ static void an_example(void **state)
     static const unsigned order[] = {0, 2, 5, 6, 1, 4, 3};
     static const unsigned members[] = {0, 2, 5, 6};
     arc_topology_t topology;
-    (void) state;
 
     assert_int_equal(ARC_OK, arc_topology_make(&topology, node_of, 7, 0));
     assert_int_equal(3, topology.nodes);
@@ -234,7 +230,6 @@ static void wrong_numbers_are_refused(void **state)
 {
     static const uint32_t wrong[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 0, 1}, {0, 0, UINT32_MAX}};
     arc_topology_t topology;
-    (void) state;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         assert_int_equal(ARC_ERR_PROTOCOL, arc_topology_make(&topology, wrong[i], 3, 0));
@@ -249,7 +244,6 @@ static void large_jobs_take_no_time(void **state)
     enum { RANKS = 1 << 20, PER_NODE = 64 };
     SCOPED uint32_t *node_of = calloc(RANKS, sizeof *node_of);
     arc_topology_t topology;
-    (void) state;
 
     assert_non_null(node_of);
     for (unsigned per_node = 1; per_node <= PER_NODE; per_node *= PER_NODE) {

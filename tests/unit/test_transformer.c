@@ -137,7 +137,6 @@ static void gradient_is_that_of_finite_differences(void **state)
     const size_t width = (size_t) shape.width;
     const size_t hidden = (size_t) shape.hidden;
 
-    (void) state;
     assert_non_null(scratch);
     training->pass.residual = PASS_RESIDUAL_FIRST;
     (void) mean_loss(training);
@@ -200,7 +199,6 @@ static void pieces_of_any_length_give_the_same_logits(void **state)
     model_t model;
     pass_t pass;
 
-    (void) state;
     draw_characters(characters, 3);
     assert_int_equal(model_new(&model, &shape, 0, 1), 0);
     model_draw(&model, 7);
@@ -290,7 +288,6 @@ static void split_models_give_the_logits_of_the_whole_one(void **state)
     team_t *team = calloc(1, sizeof(*team));
     pass_t pass;
 
-    (void) state;
     assert_non_null(team);
     assert_int_equal(model_new(&team->whole, &shape, 0, 1), 0);
     model_draw(&team->whole, 11);
@@ -320,7 +317,6 @@ static void shapes_that_cannot_be_split_have_a_fault(void **state)
     model_shape_t wrong = shape;
     char text[160];
 
-    (void) state;
     assert_null(model_shape_fault(&shape, 1, text, sizeof(text)));
     assert_null(model_shape_fault(&shape, 6, text, sizeof(text)));
     assert_non_null(model_shape_fault(&shape, 4, text, sizeof(text)));

@@ -64,7 +64,6 @@ static arc_status_t run_task(counted_t *task, unsigned spins, int64_t timeout_ns
 static void a_task_that_is_ready_costs_no_progress(void **state)
 {
     counted_t task = {.end_after = 1, .status = ARC_OK};
-    (void) state;
 
     assert_int_equal(ARC_OK, run_task(&task, 100, 0));
     assert_int_equal(1, task.polls);
@@ -74,7 +73,6 @@ static void a_task_that_is_ready_costs_no_progress(void **state)
 static void spins_first_then_makes_progress_on_every_poll(void **state)
 {
     counted_t task = {.end_after = 150, .status = ARC_OK};
-    (void) state;
 
     assert_int_equal(ARC_OK, run_task(&task, 100, 0));
     assert_int_equal(150, task.polls);
@@ -85,7 +83,6 @@ static void a_wait_for_memory_yields_between_calls_of_progress(void **state)
 {
     counted_t task = {.end_after = 100, .status = ARC_OK};
     const arc_wait_t wait = {.progress = count_progress, .yields = 3};
-    (void) state;
 
     task.task.ops = &counted_ops;
     task.task.memory_only = true;
@@ -104,7 +101,6 @@ static void errors_end_the_wait_at_once(void **state)
 {
     counted_t spinning = {.end_after = 3, .status = ARC_ERR_PROTOCOL};
     counted_t later = {.end_after = 30, .status = ARC_ERR_TRANSPORT};
-    (void) state;
 
     assert_int_equal(ARC_ERR_PROTOCOL, run_task(&spinning, 10, 0));
     assert_int_equal(3, spinning.polls);
@@ -115,7 +111,6 @@ static void errors_end_the_wait_at_once(void **state)
 static void a_time_limit_ends_the_wait(void **state)
 {
     counted_t never = {.end_after = 0};
-    (void) state;
 
     assert_int_equal(ARC_ERR_TIMEOUT, run_task(&never, 10, ARC_NS_PER_SECOND / 20));
     assert_true(progress_calls > 0);
@@ -127,7 +122,6 @@ static void a_long_task_that_moves_is_not_timed_out(void **state)
     enum { POLLS = 200, STEP_EVERY = 4 };
     const struct timespec a_poll = {.tv_nsec = 1000000};
     counted_t slow = {.step_every = STEP_EVERY};
-    (void) state;
 
     slow.task.ops = &counted_ops;
     slow.end_after = POLLS * 256;
@@ -146,7 +140,6 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
     char text[TEXT_BYTES] = "";
     arc_tally_t tally;
     arc_tally_t total;
-    (void) state;
 
     memset(&tally, 0, sizeof tally);
     memset(&total, 0, sizeof total);
@@ -180,7 +173,6 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
 
 static void every_status_has_a_text(void **state)
 {
-    (void) state;
 #define X(_code, _value, _text) assert_string_equal(_text, arc_status_text(_code));
     ARC_STATUS_TABLE(X)
 #undef X

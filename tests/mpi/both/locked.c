@@ -28,7 +28,6 @@ static MPI_Comm of_lock;
 
 static void add_locked(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    (void) type;
     (void) pthread_mutex_lock(&lock);
     for (int i = 0; i < *count; i++) {
         ((int *) inout)[i] += ((int *) in)[i];

@@ -32,7 +32,6 @@ static void add_modulo(void *in, void *inout, int *count, MPI_Datatype *type)
     const int *a = in;
     int *b = inout;
 
-    (void) type;
     for (int i = 0; i < *count; i++) {
         b[i] = (a[i] + b[i]) % MODULUS;
     }
@@ -44,7 +43,6 @@ static void first_nonzero(void *in, void *inout, int *count, MPI_Datatype *type)
     const int *a = in;
     int *b = inout;
 
-    (void) type;
     for (int i = 0; i < *count; i++) {
         b[i] = a[i] != 0 ? a[i] : b[i];
     }
@@ -56,7 +54,6 @@ static void whole_object(void *in, void *inout, int *count, MPI_Datatype *type)
     const int *a = in;
     int *b = inout;
 
-    (void) type;
     if (*count != object_length) {
         object_splits++;
         return;

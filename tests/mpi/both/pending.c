@@ -82,7 +82,6 @@ static void compose_maps(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     const int *first = in;
     int *second = inout;
-    (void) type;
 
     for (int i = 0; i < *count * PAIR; i += PAIR) {
         const long a = second[i];

@@ -29,7 +29,6 @@ static volatile sig_atomic_t signals;
 static void add_on_large_stack(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     volatile unsigned char large[STACK_BYTES];
-    (void) type;
 
     for (int i = 0; i < STACK_BYTES; i += PAGE_BYTES) {
         large[i] = 1;
@@ -52,7 +51,6 @@ static void add_doubles(void *in, void *inout, int *count, MPI_Datatype *type)
 
 static void count_signal(int number)
 {
-    (void) number;
     signals = signals + 1;
 }
 

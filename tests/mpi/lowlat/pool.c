@@ -154,7 +154,6 @@ static void sleep_again_later(void)
 static void fall_asleep(int number)
 {
     const struct timespec time = {.tv_nsec = SLEEP_NS};
-    (void) number;
 
     nanosleep(&time, NULL);
     sleep_again_later();

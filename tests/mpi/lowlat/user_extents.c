@@ -56,7 +56,6 @@ static const row_t *current_row;
 
 static void sum_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    (void) type;
     for (int i = 0; i < *count; i++) {
         const ptrdiff_t offset = i * current_row->extent + current_row->at;
         double a;

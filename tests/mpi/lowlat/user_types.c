@@ -225,13 +225,11 @@ static void apply_to_vectors(void *in, void *inout, int count,
 
 static void compose_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    (void) type;
     apply_to_vectors(in, inout, *count, compose_maps);
 }
 
 static void add_op(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    (void) type;
     apply_to_vectors(in, inout, *count, add_maps);
 }
 

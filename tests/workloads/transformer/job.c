@@ -40,7 +40,6 @@ void job_fail_if_any(const job_t *job, bool failed)
 {
     int any = failed;
 
-    (void) job;
     MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (any) {
         MPI_Finalize();
@@ -63,7 +62,6 @@ bool job_identical(const job_t *job, const float *x, size_t count)
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, of whole words */
     uint64_t ends[2];
 
-    (void) job;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &x[i], sizeof(bits));
