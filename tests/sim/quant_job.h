@@ -87,6 +87,15 @@ size_t quant_job_result_count(const quant_job_t *job);
  */
 void quant_job_group(quant_job_t *job, unsigned per_node);
 
+/* Nodes and ranks on each, for algorithms with levels. */
+typedef struct quant_shape {
+    unsigned nodes;
+    unsigned per_node;
+} quant_shape_t;
+
+enum { QUANT_SHAPES = 12 };
+extern const quant_shape_t quant_shapes[QUANT_SHAPES];
+
 /*
  * Run `calls` operations, each rank its own one after the other without waiting for the rest;
  * `result`: that of the last one on rank 0; of a reduce-scatter the blocks of all ranks.

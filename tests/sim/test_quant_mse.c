@@ -19,7 +19,7 @@
 #include "quant_error.h"
 #include "quant_job.h"
 
-enum { SEED = 20261120 };
+enum { SEED = 20261120, SEED_OF_SHAPES = 20261203 };
 
 typedef struct stage_case {
     char name[JOB_NAME_BYTES];
@@ -64,31 +64,42 @@ static double known_error(const stage_case_t *stages)
     return 0;
 }
 
+static void check_error(const stage_case_t *stages, unsigned ranks, unsigned per_node,
+                        uint64_t seed)
+{
+    const double tolerance = 0.02; /* the chance of a sample */
+    const size_t tile = 64 * QUANT_LANES;
+    const size_t shards = 2 * (size_t) ranks;
+    const size_t count = (64 + shards - 1) / shards * shards * tile;
+    SCOPED float **inputs = quant_inputs_new(ranks, count, seed);
+    quant_job_t job = quant_job_new(stages->algo, ranks, count, inputs, SEED);
+
+    job.config.reduce_format = stages_of[stages->stages].reduce;
+    job.config.gather_format = stages_of[stages->stages].gather;
+    quant_job_group(&job, per_node);
+    const double measured = quant_oracle_mse(&job);
+    const double predicted = quant_error_mse(&job.config, ranks, 1);
+    printf("# %s, %2u ranks, %u on a node: mse %.4e, predicted %.4e, G measured %.3f\n",
+           stages->name, ranks, per_node, measured, predicted,
+           measured / quant_error_coefficient(&quant_format_int8, 64));
+    /* One node: nothing is rounded while it adds, but by the additions. */
+    assert_true(predicted > 0 ? fabs(measured / predicted - 1) < tolerance : measured < 1e-12);
+    if (8 == ranks && 0 == per_node) {
+        assert_true(fabs(measured / known_error(stages) - 1) < 0.05);
+    }
+}
+
 static void mean_error_is_as_predicted(void **state)
 {
     static const unsigned ranks[] = {2, 8, 5, 3, 4, 7, 16};
     const stage_case_t *stages = *state;
-    const struct stages *of = &stages_of[stages->stages];
-    const unsigned cases = sizeof(ranks) / sizeof(ranks[0]);
-    const double tolerance = 0.02; /* the chance of a sample */
 
-    for (unsigned i = 0; i < cases; ++i) {
-        const size_t tile = 64 * QUANT_LANES;
-        const size_t shards = 2 * (size_t) ranks[i];
-        const size_t count = (64 + shards - 1) / shards * shards * tile;
-        SCOPED float **inputs = quant_inputs_new(ranks[i], count, SEED + i);
-        quant_job_t job = quant_job_new(stages->algo, ranks[i], count, inputs, SEED);
-        job.config.reduce_format = of->reduce;
-        job.config.gather_format = of->gather;
-        double measured = quant_oracle_mse(&job);
-        double predicted = quant_error_mse(&job.config, ranks[i], 1);
-        printf("# %s, %2u ranks: mse %.4e, predicted %.4e, G measured %.3f\n", stages->name,
-               ranks[i], measured, predicted,
-               measured / quant_error_coefficient(&quant_format_int8, 64));
-        assert_true(fabs(measured / predicted - 1) < tolerance);
-        if (8 == ranks[i]) {
-            assert_true(fabs(measured / known_error(stages) - 1) < 0.05);
-        }
+    for (unsigned i = 0; i < sizeof(ranks) / sizeof(ranks[0]); ++i) {
+        check_error(stages, ranks[i], 0, SEED + i);
+    }
+    for (unsigned i = 0; stages->algo->tree->levels && i < QUANT_SHAPES; ++i) {
+        check_error(stages, quant_shapes[i].nodes * quant_shapes[i].per_node,
+                    quant_shapes[i].per_node, SEED_OF_SHAPES);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * The stages of an allreduce by themselves, a reduce-scatter and an allgather of one
  * block per rank: every algorithm, under random schedules of the network.  Blocks of
- * any length, in place and not; ranks that run ahead; errors of the network.
+ * any length, in place and not; ranks that run ahead.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -17,7 +17,6 @@
 
 #include "quant_error.h"
 #include "quant_job.h"
-#include "quant_wire.h"
 
 enum { SEED = 20261121, RANKS_MOST = 9, SMALL_BLOCK = 8, SEGMENT_BYTES = 2048 };
 
@@ -238,89 +237,6 @@ static void the_mean_error_is_that_of_the_stage(void **state)
     }
 }
 
-/* ---- errors of the network ---- */
-
-enum { FAULT_RANKS = 4, FAULT_SEGMENTS = 6 };
-
-static quant_job_t fault_job(const stage_t *stage)
-{
-    quant_job_t job =
-        busy_job(stage, FAULT_RANKS, (size_t) FAULT_SEGMENTS * SMALL_BLOCK * QUANT_LANES - 77);
-
-    use_small_segments(&job, 5);
-    job.network.delay_max = 5;
-    job.network.eager_max = 1;
-    return job;
-}
-
-static void every_failing_operation_of_the_network_is_reported(void **state)
-{
-    quant_job_t job = fault_job(*state);
-    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
-    uint64_t messages = 0;
-    uint64_t k = 1;
-
-    job.inputs = inputs;
-    for (;; ++k) {
-        job.network.fail_at = k;
-        job.network.seed = SEED + k % 3;
-        job.in_place = 0 == k % 2;
-        quant_outcome_t outcome = quant_job_run(&job, 1, result);
-        if (!outcome.fault_happened) {
-            assert_true(quant_outcome_is_clean(&outcome));
-            messages = outcome.messages;
-            break;
-        }
-        quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_TRANSPORT);
-    }
-    /* A send, a receive and their two ends. */
-    assert_int_equal(4 * messages + 1, k);
-    assert_true(messages == (FAULT_RANKS - 1) * FAULT_RANKS * FAULT_SEGMENTS);
-}
-
-static void every_changed_byte_before_the_bound_is_noticed(void **state)
-{
-    static const uint64_t messages[] = {1, 2, 17, 50, 72};
-    quant_job_t job = fault_job(*state);
-    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
-
-    job.inputs = inputs;
-    for (size_t m = 0; m < sizeof(messages) / sizeof(messages[0]); ++m) {
-        for (size_t byte = 0; byte < offsetof(quant_wire_header_t, bound); ++byte) {
-            job.network.garble_at = messages[m];
-            job.network.garble_byte = byte;
-            quant_outcome_t outcome = quant_job_run(&job, 1, result);
-            quant_outcome_assert_failed(&outcome, FAULT_RANKS, ARC_ERR_PROTOCOL);
-        }
-    }
-}
-
-static void a_late_rank_is_named(void **state)
-{
-    quant_job_t job = fault_job(*state);
-    SCOPED float **inputs = quant_inputs_new(FAULT_RANKS, quant_job_in_count(&job), SEED);
-    SCOPED float *result = test_alloc(quant_job_result_count(&job) * sizeof(float));
-    unsigned name_it = 0;
-
-    job.inputs = inputs;
-    job.first_is_absent = true;
-    quant_outcome_t outcome = quant_job_run(&job, 1, result);
-    assert_false(outcome.finished);
-    for (unsigned rank = 1; rank < FAULT_RANKS; ++rank) {
-        unsigned names = 0;
-        for (unsigned peer = 0; peer < FAULT_RANKS; ++peer) {
-            names += outcome.waits[rank][peer];
-        }
-        assert_true(names >= 1 || ARC_OK == outcome.statuses[rank]);
-        assert_false(outcome.waits[rank][rank]);
-        name_it += outcome.waits[rank][0];
-    }
-    assert_true(name_it >= 1);
-    assert_int_equal(0, outcome.outstanding);
-}
-
 int main(void)
 {
     static const struct CMUnitTest others[] = {
@@ -328,9 +244,6 @@ int main(void)
         cmocka_unit_test(without_quantization_a_half_is_exact),
         cmocka_unit_test(non_finite_values_stay_where_they_are),
         cmocka_unit_test(the_mean_error_is_that_of_the_stage),
-        cmocka_unit_test(every_failing_operation_of_the_network_is_reported),
-        cmocka_unit_test(every_changed_byte_before_the_bound_is_noticed),
-        cmocka_unit_test(a_late_rank_is_named),
     };
     enum { OTHERS = sizeof(others) / sizeof(others[0]), EACH = RANKS_MOST + OTHERS };
     static grid_case_t cases[JOB_ALGOS * COLLECTIVES * EACH];

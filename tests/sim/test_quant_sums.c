@@ -59,15 +59,25 @@ enum {
     RANK_CASES = sizeof(rank_cases) / sizeof(rank_cases[0]),
     COUNT_CASES = sizeof(count_cases) / sizeof(count_cases[0]),
     VARIANTS = sizeof(variants) / sizeof(variants[0]),
-    GRID = RANK_CASES * COUNT_CASES,
+    GRID = RANK_CASES * COUNT_CASES + 1,
+    OF_SHAPES = QUANT_SHAPES * 6,
 };
 
 typedef struct grid_case {
     char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     unsigned ranks;
+    unsigned per_node; /* 0: as quant_job_group() says */
     size_t count;
 } grid_case_t;
+
+static quant_job_t job_of(const grid_case_t *grid, float **inputs, uint64_t seed)
+{
+    quant_job_t job = quant_job_new(grid->algo, grid->ranks, grid->count, inputs, seed);
+
+    quant_job_group(&job, grid->per_node);
+    return job;
+}
 
 /* Of each element the oracle's bound; of all the one that the call itself tells. */
 static void assert_within_bound(const quant_job_t *job, const float *result, float told)
@@ -99,7 +109,7 @@ static void sums_are_equal_everywhere_and_within_the_bound(void **state)
     unsigned first_block_rows = 0;
 
     for (unsigned v = 0; v < VARIANTS; ++v) {
-        quant_job_t job = quant_job_new(grid->algo, grid->ranks, grid->count, inputs, SEED);
+        quant_job_t job = job_of(grid, inputs, SEED);
         job.config.segment_bytes = SEGMENT_BYTES;
         quant_job_vary(&job, &variants[v], SEED + v);
         quant_outcome_t outcome = quant_job_clean(&job, 1, result);
@@ -189,17 +199,44 @@ static void constants_are_off_by_the_rounding_of_scales_only(void **state)
 
 static void fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm(void **state)
 {
-    enum { RANKS = 7, COUNT = 40009 };
-    SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
-    SCOPED float *result = test_alloc(COUNT * sizeof(float));
-    SCOPED float *chain = test_alloc(COUNT * sizeof(float));
-    quant_job_t job = quant_job_new(*state, RANKS, COUNT, inputs, SEED);
+    const grid_case_t *grid = *state;
+    SCOPED float **inputs = quant_inputs_new(grid->ranks, grid->count, SEED);
+    SCOPED float *result = test_alloc(grid->count * sizeof(float));
+    SCOPED float *chain = test_alloc(grid->count * sizeof(float));
+    quant_job_t job = job_of(grid, inputs, SEED);
 
+    job.mixed_isa = true;
     job.config.reduce_format = &quant_format_fp32;
     job.config.gather_format = &quant_format_fp32;
     (void) quant_job_clean(&job, 1, result);
     quant_oracle_float_sum(&job, chain);
-    assert_memory_equal(chain, result, COUNT * sizeof(float));
+    assert_memory_equal(chain, result, grid->count * sizeof(float));
+}
+
+/*
+ * What ranks of one node have must not be rounded before it is added up: here it cancels out
+ * but for integers, which a scale for the large parts would lose.
+ */
+static void nothing_is_rounded_on_a_node(void **state)
+{
+    const float large = 0x1p12f;
+    const grid_case_t *grid = *state;
+    SCOPED float **inputs = quant_inputs_new(grid->ranks, grid->count, SEED);
+    SCOPED float *result = test_alloc(grid->count * sizeof(float));
+    quant_job_t job = job_of(grid, inputs, SEED);
+
+    for (unsigned at = 0; at < grid->ranks; ++at) {
+        const unsigned place = at % grid->per_node;
+        for (size_t i = 0; i < grid->count; ++i) {
+            const float part = (float) (i % 61) * large;
+            const float small = 0 == at ? 127 : 0;
+            inputs[job.config.order[at]][i] = small + (0 == place ? part : 1 == place ? -part : 0);
+        }
+    }
+    (void) quant_job_clean(&job, 1, result);
+    for (size_t i = 0; i < grid->count; ++i) {
+        assert_true(127 == result[i]);
+    }
 }
 
 /* Calls of the spied kernel; one per tile that is encoded. */
@@ -304,22 +341,56 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
     assert_within_bound(&job, result, outcome.bound);
 }
 
+/* One more test of a case; the next one. */
+static struct CMUnitTest *add_test(const grid_case_t *wanted, const char *text,
+                                   CMUnitTestFunction function, grid_case_t *grid,
+                                   struct CMUnitTest *test)
+{
+    *grid = *wanted;
+    (void) snprintf(grid->name, sizeof(grid->name), "%s_of_%u_ranks_%u_a_node_%s", grid->algo->name,
+                    grid->ranks, grid->per_node, text);
+    *test = (struct CMUnitTest){.name = grid->name, .test_func = function, .initial_state = grid};
+    return test + 1;
+}
+
 static struct CMUnitTest *fill_grid(const quant_algo_t *algo, grid_case_t *grid,
                                     struct CMUnitTest *tests)
 {
     for (unsigned r = 0; r < RANK_CASES; ++r) {
-        for (unsigned c = 0; c < COUNT_CASES; ++c, ++grid, ++tests) {
-            grid->algo = algo;
-            grid->ranks = rank_cases[r];
-            grid->count = count_cases[c].per_rank * rank_cases[r] + (size_t) count_cases[c].plus;
-            (void) snprintf(grid->name, sizeof(grid->name), "%s_of_%u_ranks_%s_elements",
-                            algo->name, grid->ranks, count_cases[c].name);
-            *tests = (struct CMUnitTest){
-                .name = grid->name,
-                .test_func = sums_are_equal_everywhere_and_within_the_bound,
-                .initial_state = grid,
-            };
+        for (unsigned c = 0; c < COUNT_CASES; ++c) {
+            const grid_case_t one = {.algo = algo,
+                                     .ranks = rank_cases[r],
+                                     .count = count_cases[c].per_rank * rank_cases[r] +
+                                              (size_t) count_cases[c].plus};
+            tests = add_test(&one, count_cases[c].name,
+                             sums_are_equal_everywhere_and_within_the_bound, grid++, tests);
         }
+    }
+    const grid_case_t seven = {.algo = algo, .ranks = 7, .count = 40009};
+    return add_test(&seven, "fp32_on_both_stages",
+                    fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm, grid,
+                    tests);
+}
+
+/* Nodes of several ranks. */
+static struct CMUnitTest *fill_shapes(grid_case_t *grid, struct CMUnitTest *tests)
+{
+    static const size_t counts[] = {1, 64, 4097, 40009};
+
+    for (unsigned s = 0; s < QUANT_SHAPES; ++s) {
+        grid_case_t one = {.algo = quant_algo_by_name("hierarchical"),
+                           .ranks = quant_shapes[s].nodes * quant_shapes[s].per_node,
+                           .per_node = quant_shapes[s].per_node};
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
+            one.count = counts[c];
+            tests = add_test(&one, "are_equal", sums_are_equal_everywhere_and_within_the_bound,
+                             grid++, tests);
+        }
+        tests = add_test(&one, "fp32_on_both_stages",
+                         fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm, grid++,
+                         tests);
+        tests = add_test(&one, "nothing_is_rounded_on_a_node", nothing_is_rounded_on_a_node, grid++,
+                         tests);
     }
     return tests;
 }
@@ -331,15 +402,15 @@ int main(void)
         cmocka_unit_test(segments_of_many_tiles_and_large_vectors_work),
         cmocka_unit_test(multiples_of_127_are_exact),
         cmocka_unit_test(constants_are_off_by_the_rounding_of_scales_only),
-        cmocka_unit_test(fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm),
         cmocka_unit_test(each_contribution_is_encoded_once_and_no_total_again),
         cmocka_unit_test(non_finite_values_stay_where_they_are),
         cmocka_unit_test(huge_and_tiny_values_keep_the_bound),
     };
     enum { OTHERS = sizeof(others) / sizeof(others[0]) };
     static grid_case_t grid[JOB_ALGOS][GRID];
+    static grid_case_t shapes[OF_SHAPES];
     static char names[JOB_ALGOS][OTHERS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS * (GRID + OTHERS)];
+    static struct CMUnitTest tests[JOB_ALGOS * (GRID + OTHERS) + OF_SHAPES];
     struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
@@ -347,5 +418,6 @@ int main(void)
         next = fill_grid(quant_algo_at(a), grid[a], next);
         next = quant_job_tests(quant_algo_at(a), others, OTHERS, names[a], next);
     }
+    (void) fill_shapes(shapes, next);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
