@@ -128,6 +128,7 @@ static void check_cycle(MPI_Comm comm, const char *what)
             }
         }
     }
+    tap_check(sum_is_exact(MPI_COMM_WORLD), "a key of another communicator counts");
     tap_case("%s: on, off, a format, a target, an unknown word: sums and MPI_Comm_get_info follow",
              what);
 }

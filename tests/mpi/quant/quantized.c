@@ -16,7 +16,6 @@
  *   -n N   elements per rank (default 4096 * 4096)
  *   -m M   coll_quant_min_bytes (default 256 KiB)
  *   -c C   the c of another format; only the error is checked
- *   -k     quantization is off; switch it on by the communicator info key arc_quant
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -329,32 +328,6 @@ static void check_zeros(void)
     tap_case("zeros stay zeros");
 }
 
-static void check_info_key(void)
-{
-    MPI_Comm on;
-    MPI_Comm plain;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &plain);
-    on = dup_with_key("arc_quant", "on");
-
-    check_exact(MPI_COMM_WORLD, EXACT_ELEMS);
-    check_exact(plain, EXACT_ELEMS);
-    tap_case("without the key, sums are exact");
-    check_lossy(on, EXACT_ELEMS);
-    check_exact(MPI_COMM_WORLD, EXACT_ELEMS);
-    tap_case("arc_quant=on in MPI_Comm_dup_with_info quantizes this communicator only");
-    set_key(on, "arc_quant", "off");
-    check_exact(on, EXACT_ELEMS);
-    tap_case("arc_quant=off in MPI_Comm_set_info makes it exact again");
-    set_key(plain, "arc_quant", "on");
-    check_lossy(plain, EXACT_ELEMS);
-    set_key(plain, "arc_quant", "off");
-    check_exact(plain, EXACT_ELEMS);
-    tap_case("arc_quant=on and off in MPI_Comm_set_info on a communicator in use");
-    MPI_Comm_free(&on);
-    MPI_Comm_free(&plain);
-}
-
 static const struct algorithm *algorithm_by_name(const char *name)
 {
     for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++) {
@@ -371,12 +344,11 @@ int main(int argc, char **argv)
 {
     const struct algorithm *algorithm = &algorithms[0];
     size_t elems = DEFAULT_ELEMS;
-    bool by_key = false;
     bool error_only = false;
     int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:m:n:p:k")) != -1) {
+    while ((option = getopt(argc, argv, "a:c:m:n:p:")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
         } else if (option == 'n') {
@@ -388,18 +360,12 @@ int main(int argc, char **argv)
             error_only = true;
         } else if (option == 'p') {
             per_node = atoi(optarg);
-        } else if (option == 'k') {
-            by_key = true;
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    if (by_key) {
-        check_info_key();
-    } else if (error_only) {
-        check_error(algorithm, elems);
-    } else {
-        check_error(algorithm, elems);
+    check_error(algorithm, elems);
+    if (!error_only) {
         check_non_finite();
         check_limits();
         check_other_reductions();

@@ -12,7 +12,6 @@ for ranks in 2 3 4 5; do
     usual=full_loop # what auto takes
     [ "$ranks" -le 4 ] || usual=semi_loop
     mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -a "$usual" -n 1048576
-    mpi_run "np=$ranks info key" "$ranks" 60 "" quantized -k
 done
 # Every algorithm but the one for several nodes (test_levels.sh): the smallest sizes of job, each
 # with another cut of the messages.
