@@ -1,14 +1,13 @@
 /*
  * Tensor-parallel inference with a model of transformer_train, every rank with its part.
  *
- *   transformer_infer check|decode|prefill -m MODEL -v HELD_OUT
+ *   transformer_infer check|prefill -m MODEL -v HELD_OUT
  *
  *   check     logits of a prefill and of steps of decode against those of the whole model
- *   decode    characters per second, for batches of several sizes
  *   prefill   time to the first character for texts of several lengths, and held-out perplexity
  *
- *   -b LIST   decode: batches (default 1,4,16,64); prefill: lengths (128,256,512,1024,2048)
- *   -n N      decode: steps of a batch; prefill: texts to time (default 32)
+ *   -b LIST   prefill: lengths (default 128,256,512,1024,2048)
+ *   -n N      prefill: texts to time (default 32)
  *   -q N      prefill: characters of the held-out text to measure on (default 32768; 0: none)
  *   -r WAY    who adds the residual: apart (default), first, shared; pass.h says what these are
  *   -d X      check: largest difference of a logit, in parts of the largest logit (default 1e-4)
@@ -16,7 +15,6 @@
  * Prints lines of tab-separated words: the name of the mode, the batch or length, and
  *
  *   check     largest difference of a logit over the largest logit
- *   decode    bytes of a sum, characters per second, share of the time in sums
  *   prefill   bytes of a sum, median seconds to the first character and in sums, perplexity, share
  *             of the characters foretold
  *
@@ -42,7 +40,6 @@ typedef struct task {
 
 static const task_t tasks[] = {
     {"check", infer_check, "1,3"},
-    {"decode", infer_decode, "1,4,16,64"},
     {"prefill", infer_prefill, "128,256,512,1024,2048"},
 };
 
@@ -84,7 +81,7 @@ static const task_t *find_task(const job_t *job, const char *name)
             return &tasks[i];
         }
     }
-    job_fail(job, JOB_USAGE, "transformer_infer: first say check, decode or prefill");
+    job_fail(job, JOB_USAGE, "transformer_infer: first say check or prefill");
 }
 
 static pass_residual_t find_residual(const job_t *job, const char *name)

@@ -33,7 +33,6 @@ void infer_choose(const float *logits, size_t rows, uint8_t *characters);
 
 /* Each prints lines on rank 0, and returns whether what was computed is right. */
 bool infer_check(infer_t *infer);
-bool infer_decode(infer_t *infer);
 bool infer_prefill(infer_t *infer);
 
 #endif

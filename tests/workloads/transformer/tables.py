@@ -15,7 +15,6 @@ LEARNING = ["-s", 4]  # enough calls of the longest sums, at 1 Gb/s, to try ever
 HEADING = {
     "decode": "decode, computation replaced by a calibrated wait",
     "first_token": "prefill, computation replaced by a calibrated wait",
-    "generate": "decode with the trained model",
     "prefill": "prefill with the trained model",
     "quality": "quality with the trained model",
     "residual": "the residual in the sum",
@@ -88,19 +87,6 @@ def first_token(options, place, _):
     print_table(rows, True)
 
 
-def generate(options, place, held_out):
-    program = infer(options, held_out, "decode", "-b", options.batches)
-    found = place.compare(DECODED, options.rounds, program, 2)
-    header = ["batch", "KiB", "tuned tokens/s", "in sums", *DECODED[1:]]
-    rows = [header + ["in sums: lowlat", "int8"]]
-    for key, (speed, share, *_) in found["tuned"].items():
-        row = [key[0], kib(key[1]), f"{speed:.0f}", percent(share)]
-        row += [ratio(found[other][key][0] / speed) for other in DECODED[1:]]
-        row += [percent(found[other][key][1]) for other in ("lowlat", "int8")]
-        rows.append(row)
-    print_table(rows, True)
-
-
 def prefill(options, place, held_out):
     program = infer(options, held_out, "prefill", "-b", options.lengths, "-n", 12, "-q", 0)
     found = place.compare(PREFILLED, options.rounds, program, 2)
@@ -167,7 +153,6 @@ def residual(options, place, held_out):
 PARTS = {
     "decode": decode,
     "first_token": first_token,
-    "generate": generate,
     "prefill": prefill,
     "quality": quality,
     "residual": residual,
