@@ -24,7 +24,8 @@ static const char builtin[] = "twoshot, oneshot:0-256,"
                               "ranks=2:cores=shared:oneshot:0-512k,"
                               "direct, doubling:0-32k, nodes=2:doubling:0-64k,"
                               "doubling_by_leaders:0-16k,"
-                              "nodes=2:below:64k-inf, nodes=3-:below:4k-inf";
+                              "nodes=2:below:64k-inf, nodes=3-:below:8k-inf,"
+                              "nodes=3-:ranks=2-:doubling_by_leaders:8k-16k";
 
 enum { TEXT_BYTES = 256, NUMBER_BYTES = 24 };
 
