@@ -7,13 +7,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "lowlat_memory.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"

@@ -8,12 +8,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_job.h"
 
 enum { SEED = 20261207, RANKS = 5, COUNT = 12007, STRETCH = 500, KINDS = 4 };

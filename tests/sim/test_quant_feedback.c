@@ -8,13 +8,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_job.h"
 
 enum { SEED = 20261121, CALLS = 32, RANKS = 5, COUNT = 3 * 64 * QUANT_LANES * RANKS + 77 };

@@ -7,12 +7,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_job.h"
 
 enum { SEED = 20261121, COUNT = 30011, CALLS = 3, BF16_SHIFT = 16 };

@@ -9,13 +9,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_job.h"
 
 enum { SEED = 20261120, SEGMENT_BYTES = 2048 };

@@ -6,12 +6,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "queue_job.h"
 
 enum {

@@ -18,7 +18,7 @@ result() {
 build() {
     program=$1
     shift
-    ${CC:-cc} -O1 -g -pthread -fsanitize=thread -I"${top_builddir:-../..}" -I"$core" "$@" \
+    ${CC:-cc} -O1 -g -pthread -fsanitize=thread -I"${top_builddir:-../..}" -I"$core" -I"$top/tests/lib" "$@" \
         -o "$work/$program" -lcmocka -lm 2>>"$work/built"
 }
 
@@ -53,7 +53,8 @@ result $? "a data race is noticed"
 for test in queues fiber; do
     : >"$work/out"
     build $test "-Wl,--wrap=$([ $test = queues ] && echo arc_fiber_new)" \
-        "$top/tests/unit/test_$test.c" "$core/queue.c" "$core/fiber.c" "$core/wait.c" && run $test
+        "$top/tests/unit/test_$test.c" "$core/queue.c" "$core/fiber.c" "$core/wait.c" \
+        "$top/tests/lib/testlib.c" && run $test
     result $? "test_$test: no data race"
     sed 's/^/# /' "$work/out" | grep -v '# \[' | head -40
 done

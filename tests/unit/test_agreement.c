@@ -6,16 +6,9 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "agreement.h"
 #include "sim_stream.h"
-#include "testlib.h"
 
 enum { SEED = 20261122, MOST_RANKS = 70, AGREEMENTS = 4, STEPS = 2000000, LINK_MESSAGES = 4 };
 

@@ -5,12 +5,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "lowlat_candidates.h"
 
 enum { LEADER_BYTES = 16 << 10, OWNERS_MAX = 3, NODES_MAX = 20 };

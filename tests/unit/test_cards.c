@@ -6,16 +6,10 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "cards.h"
 #include "fiber.h"
 #include "sim_stream.h"
-#include "testlib.h"
 
 enum { SEED = 20261124, RANKS = 6, PARTNERS = RANKS - 1, CARD_BYTES = 300, LIMIT_NS = 50000000 };
 

@@ -7,17 +7,10 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_wire.h"
 #include "sizes.h"
-#include "testlib.h"
 #include "trip.h"
 
 enum { NAME_BYTES = 64, TILE = 64 * QUANT_LANES, SEED = 4711, MISALIGNED = 4 };

@@ -6,17 +6,11 @@
 #include "config.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "cores.h"
-#include "testlib.h"
 
 enum {
     BITS = CHAR_BIT * sizeof(unsigned long),

@@ -6,12 +6,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "cost_model.h"
 
 /* Numbers to reckon with in the head, no machine's. */

@@ -7,12 +7,8 @@
 
 #include <fenv.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "fiber.h"
 
 enum { YIELDS = 1000, DEEP_BYTES = 200 * 1024, FIBERS = 3 };

@@ -8,23 +8,16 @@
 #include "config.h"
 
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
+#include "unit.h"
 #include "half.h"
 #include "reduce.h"
 #include "reduce_oracle.h"
-#include "testlib.h"
 
 enum {
     SEED = 20261122,

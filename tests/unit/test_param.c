@@ -7,13 +7,8 @@
 #include "config.h"
 
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "lowlat_select.h"
 #include "quant_settings.h"
 

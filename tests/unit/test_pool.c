@@ -6,18 +6,12 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "peek.h"
 #include "pool.h"
-#include "testlib.h"
 
 enum {
     SEED = 20261123,

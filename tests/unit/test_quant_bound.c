@@ -8,17 +8,10 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_bound.h"
 #include "quant_payload.h"
-#include "testlib.h"
 
 enum { ROWS = 64, ELEMS = ROWS * QUANT_LANES };
 

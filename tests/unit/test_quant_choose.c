@@ -7,13 +7,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_choose.h"
 
 enum { BLOCK = 64 };

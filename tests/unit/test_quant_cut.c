@@ -6,13 +6,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "quant_cut.h"
 #include "quant_settings.h"
 

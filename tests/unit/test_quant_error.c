@@ -2,14 +2,9 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_error.h"
-#include "testlib.h"
 
 static void assert_close(double expected, double value, double tolerance)
 {

@@ -5,12 +5,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "quant_gain.h"
 
 enum { LAST = 8 * sizeof((quant_gain_t *) NULL)->decided - 1 };

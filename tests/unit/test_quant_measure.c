@@ -6,12 +6,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_measure.h"
 
 static void the_numbers_are_what_they_are_called(void **state)

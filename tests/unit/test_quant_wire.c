@@ -2,17 +2,10 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "quant_element.h"
 #include "quant_wire.h"
-#include "testlib.h"
 
 enum { ELEMS = 700, BLOCK_ROWS = 8 };
 

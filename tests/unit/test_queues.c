@@ -9,13 +9,8 @@
 
 #include <fenv.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "queue.h"
 
 enum { QUEUES = 12, POLLS = 100, RESULT = 5, GIVEN_UP = 7 };

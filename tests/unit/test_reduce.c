@@ -9,17 +9,11 @@
 
 #include <complex.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "reduce.h"
 #include "reduce_half.h"
 #include "reduce_oracle.h"
-#include "testlib.h"
 
 enum {
     SEED = 20261120,

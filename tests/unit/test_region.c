@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "region.h"
 
 enum { BYTES = 3 << 16, OURS = 0x5a, THEIRS = 0xa5 };

@@ -7,11 +7,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "scale_parts.h"
 
 enum { FIRST_RANKS = 512, LAST_RANKS = 32768, STEP = 4 };

@@ -9,13 +9,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "exchange_schedule.h"
 #include "lowlat_butterfly.h"
 #include "lowlat_net.h"

@@ -6,12 +6,7 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "lowlat_net.h"
 #include "lowlat_rules.h"
 #include "lowlat_staging.h"

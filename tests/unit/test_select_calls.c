@@ -7,12 +7,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "select_world.h"
 
 enum { SEED = 20261122, SEEDS = 200, PERCENT = 100 };

@@ -6,13 +6,9 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "select_ratios.h"
-#include "testlib.h"
 
 enum { SEED = 20261122, SEEDS = 500, UNDER = 100000, PERCENT = 100 };
 

@@ -8,14 +8,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_candidates.h"
 #include "select_world.h"

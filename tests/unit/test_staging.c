@@ -9,18 +9,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "copy.h"
 #include "lowlat_oneshot.h"
 #include "lowlat_staging.h"
 #include "reduce.h"
-#include "testlib.h"
 
 enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5 };
 

@@ -6,16 +6,10 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "topology.h"
-#include "testlib.h"
 
 enum { SEED = 20261122, MOST_RANKS = 64, RANDOM_CASES = 300 };
 

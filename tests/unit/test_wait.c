@@ -6,13 +6,9 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "tally.h"
 #include "wait.h"
 

@@ -14,9 +14,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "harness.h"
 
 #ifdef OPEN_MPI

@@ -9,10 +9,7 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "harness.h"
 #include "sums.h"

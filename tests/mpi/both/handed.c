@@ -9,8 +9,6 @@
 #include "config.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "harness.h"
 

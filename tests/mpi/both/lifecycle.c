@@ -13,13 +13,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h> /* malloc_trim */
-#endif
-
 #include "footprint.h"
 #include "harness.h"
 
@@ -28,7 +21,6 @@ enum {
     ALIVE = 64,
     LARGE_ELEMS = 70000, /* 280 KB of floats */
     MIDDLE_ELEMS = 1000,
-    SETTLING_BARRIERS = 10,
     /*
      * Over 500 cycles. Open MPI 4.1 alone grows by up to 140 KiB as its free lists fill, and what
      * 64 communicators at once have freed stays in pieces, up to 410 KiB in one of 14 runs; a leak
@@ -92,22 +84,6 @@ static MPI_Comm make_comm(int cycle)
         MPI_Comm_split(MPI_COMM_WORLD, cycle % 4 == 1 ? world_rank % 2 : 0, -world_rank, &comm);
     }
     return comm;
-}
-
-/*
- * The footprint when all ranks are at the same point: a segment that a peer still has attached
- * counts for its maker. Memory that the allocator keeps for later is given back first. More than
- * one barrier: memory that others put into is given back when all of them have left.
- */
-static footprint_t settled_footprint(void)
-{
-    for (int i = 0; i < SETTLING_BARRIERS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-    return footprint_take();
 }
 
 static void check_growth(const footprint_t *before, const footprint_t *after, const char *when)
@@ -182,15 +158,15 @@ int main(int argc, char **argv)
     run_alive(with_large); /* they lie elsewhere now: the first one of all took more, for trials */
     tap_case("%d communicators made, used and freed: right sums", WARM_CYCLES);
 
-    footprint_t before = settled_footprint();
+    footprint_t before = footprint_settled();
     run_cycles(WARM_CYCLES, WARM_CYCLES + cycles, with_large);
-    footprint_t after = settled_footprint();
+    footprint_t after = footprint_settled();
     tap_case("%d more: right sums", cycles);
     check_growth(&before, &after, "after the cycles");
 
-    before = settled_footprint();
+    before = footprint_settled();
     run_alive(with_large);
-    after = settled_footprint();
+    after = footprint_settled();
     tap_case("%d communicators alive at once: right sums", ALIVE);
     check_growth(&before, &after, "after these were freed");
     free(large);

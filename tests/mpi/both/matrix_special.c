@@ -14,9 +14,6 @@
 #include "config.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "matrix.h"
 

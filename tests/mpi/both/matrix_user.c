@@ -7,9 +7,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "matrix.h"
 
 enum {

@@ -10,9 +10,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "oracle.h"
 
 static void reduce_group(void *expected, const type_row_t *type, const draw_t *group, size_t count)

@@ -15,10 +15,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "persistent.h"
 

@@ -7,9 +7,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "harness.h"
 
 int MPI_Get_library_version(char *version, int *length)

@@ -11,9 +11,7 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "harness.h"

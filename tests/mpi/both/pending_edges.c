@@ -14,10 +14,7 @@
 #include "config.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "harness.h"
 #include "persistent.h"

@@ -12,9 +12,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "harness.h"
 
 enum { ELEMS = 70001 }; /* from 256 KiB on sums are quantized */

@@ -10,9 +10,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "harness.h"
 #include "sums.h"
 

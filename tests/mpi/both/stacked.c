@@ -11,9 +11,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "harness.h"
 
 enum { DEFAULT_ELEMS = 1000, RANGE = 100 };

@@ -11,10 +11,7 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "harness.h"
 

@@ -20,11 +20,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "harness.h"
 
 enum {

@@ -12,8 +12,6 @@
 #include "config.h"
 
 #include <complex.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "harness.h"
 #include "types.h"

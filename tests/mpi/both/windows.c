@@ -8,9 +8,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "sums.h"
 

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h> /* malloc_trim */
+#endif
 
 #include <mpi.h>
 
@@ -19,7 +22,7 @@
  * AddressSanitizer keeps what is freed for a while, and looks for leaks itself: where it is at
  * work, memory and mappings of the process tell nothing and count as 0.
  */
-enum { LINE_BYTES = 4096, BYTES_PER_KIB = 1024 };
+enum { LINE_BYTES = 4096, BYTES_PER_KIB = 1024, SETTLING_BARRIERS = 10 };
 
 static void fail_on(const char *path)
 {
@@ -106,5 +109,18 @@ footprint_t footprint_take(void)
     footprint.files = footprint_count_entries("/proc/self/fd");
     count_mappings(&footprint);
     count_sysv_segments(&footprint);
+    return footprint;
+}
+
+footprint_t footprint_settled(void)
+{
+    for (int i = 0; i < SETTLING_BARRIERS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    const footprint_t footprint = footprint_take();
+    MPI_Barrier(MPI_COMM_WORLD);
     return footprint;
 }

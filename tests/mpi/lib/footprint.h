@@ -21,6 +21,14 @@ typedef struct footprint {
 /** Take the counts now. Aborts the job when /proc is not there. */
 footprint_t footprint_take(void);
 
+/**
+ * The same when all ranks are at the same point; collective over MPI_COMM_WORLD.  A segment that a
+ * peer still has attached counts for its maker; memory that the allocator keeps for later is given
+ * back first.  More than one barrier: memory that others put into is given back when all of them
+ * have left.
+ */
+footprint_t footprint_settled(void);
+
 /** Number of entries in a directory, without the two dots. Aborts the job on failure. */
 long footprint_count_entries(const char *path);
 

@@ -9,9 +9,6 @@
 #include "config.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../lib/fence.h"
 #include "harness.h"

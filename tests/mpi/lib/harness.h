@@ -12,9 +12,14 @@
 #ifndef ARC_TESTS_MPI_HARNESS_H
 #define ARC_TESTS_MPI_HARNESS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 

@@ -1,8 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <math.h>
-
 #include "harness.h"
 #include "normal.h"
 

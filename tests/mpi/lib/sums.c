@@ -6,9 +6,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "harness.h"
 #include "sums.h"
 

@@ -8,9 +8,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "harness.h"
 
 static const int counts[] = {2, 300, 1, 5000};

@@ -16,9 +16,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "footprint.h"
 #include "harness.h"
 

@@ -11,9 +11,6 @@
 #include "config.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "harness.h"
 

@@ -9,13 +9,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h> /* malloc_trim */
-#endif
-
 #include "footprint.h"
 #include "harness.h"
 #include "sums.h"
@@ -223,15 +216,6 @@ static void run_session(void)
     tap_case("%d communicators with one call each", communicators);
 }
 
-static footprint_t settled_footprint(void)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-    return footprint_take();
-}
-
 static void make_dups(int dups)
 {
     for (int i = 0; i < dups; i++) {
@@ -249,7 +233,7 @@ static void run_dups(void)
     int enough = 0;
 
     make_dups(DUPS_BETWEEN_LOOKS); /* what the first ones keep */
-    const footprint_t before = settled_footprint();
+    const footprint_t before = footprint_settled();
     while (!enough) {
         make_dups(DUPS_BETWEEN_LOOKS);
         made += DUPS_BETWEEN_LOOKS;
@@ -257,7 +241,7 @@ static void run_dups(void)
             made >= communicators || (made >= DUPS_AT_LEAST && MPI_Wtime() - begin > most_seconds);
         MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    const footprint_t after = settled_footprint();
+    const footprint_t after = footprint_settled();
     const long growth_kib = after.resident_kib - before.resident_kib;
     tap_note("%d dups: rank 0 grew by %ld KiB", made, growth_kib);
     tap_check(growth_kib <= DUPS_GROWTH_KIB + made / 1024 * DUP_GROWTH_BYTES, "grew by %ld KiB",

@@ -16,15 +16,8 @@
 #include "config.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h> /* malloc_trim */
-#endif
 
 #include "footprint.h"
 #include "harness.h"
@@ -65,18 +58,6 @@ static void check_sum(MPI_Comm comm, int count, int salt)
     }
 }
 
-/* When all ranks are at the same point. */
-static footprint_t settled_footprint(void)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-    const footprint_t footprint = footprint_take();
-    MPI_Barrier(MPI_COMM_WORLD);
-    return footprint;
-}
-
 static footprint_t hold(MPI_Comm *comms, int communicators)
 {
     for (int i = 0; i < communicators; i++) {
@@ -86,7 +67,7 @@ static footprint_t hold(MPI_Comm *comms, int communicators)
     for (int i = communicators; i-- > 0;) {
         check_sum(comms[i], 1, i);
     }
-    const footprint_t footprint = settled_footprint();
+    const footprint_t footprint = footprint_settled();
     for (int i = 0; i < communicators; i++) {
         MPI_Comm_free(&comms[i]);
     }
@@ -121,13 +102,13 @@ static void check_one_by_one(int communicators)
         MPI_Comm comm;
 
         if (WARM_CYCLES == i) {
-            before = settled_footprint();
+            before = footprint_settled();
         }
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         check_sum(comm, 1, i);
         MPI_Comm_free(&comm);
     }
-    const footprint_t after = settled_footprint();
+    const footprint_t after = footprint_settled();
     tap_note("rank 0 holds %+ld KiB", after.resident_kib - before.resident_kib);
     tap_check(after.resident_kib <= before.resident_kib + RESIDENT_KIB, "%ld KiB instead of %ld",
               after.resident_kib, before.resident_kib);

@@ -25,11 +25,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "half_oracle.h"
 #include "half_type.h"
 #include "harness.h"

@@ -17,10 +17,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "half_oracle.h"
 #include "harness.h"
 #include "normal.h"

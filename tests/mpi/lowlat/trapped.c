@@ -11,7 +11,6 @@
 #include "config.h"
 
 #include <fenv.h>
-#include <stdlib.h>
 
 #include "harness.h"
 

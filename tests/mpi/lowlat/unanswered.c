@@ -13,10 +13,6 @@
 #include "config.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "harness.h"
 

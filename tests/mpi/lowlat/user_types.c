@@ -20,9 +20,6 @@
 #include "config.h"
 
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "harness.h"
 

@@ -17,9 +17,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "harness.h"
 #include "normal.h"
 #include "numbers.h"

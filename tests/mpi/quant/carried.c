@@ -18,7 +18,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "harness.h"
 #include "normal.h"

@@ -8,9 +8,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "harness.h"
 #include "pvars.h"
 

@@ -12,10 +12,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "normal.h"
 

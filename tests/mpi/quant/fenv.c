@@ -19,10 +19,6 @@
 
 #include <fenv.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -17,12 +17,7 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "harness.h"
 

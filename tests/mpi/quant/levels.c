@@ -17,11 +17,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "normal.h"
 

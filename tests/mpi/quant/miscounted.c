@@ -9,8 +9,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "harness.h"
 
 enum { BLOCK = 1 << 17 }; /* of all blocks: from 1 MiB on, quantized by default */

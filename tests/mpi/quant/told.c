@@ -11,8 +11,6 @@
 
 #include <fenv.h>
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

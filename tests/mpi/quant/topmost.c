@@ -9,11 +9,6 @@
  */
 #include "config.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "half_oracle.h"
 #include "harness.h"
 

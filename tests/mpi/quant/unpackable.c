@@ -10,8 +10,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "harness.h"
 #include "shortage.h"
 

@@ -12,11 +12,6 @@
  */
 #include "config.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "harness.h"
 #include "shortage.h"
 
