@@ -116,13 +116,13 @@ static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, w
 /* An error breaks the module, and messages may still use the cards. */
 static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
 {
-    arc_stream_request_t requests[2 * LOWLAT_MAX_PARTNERS] = {{.handle = NULL}};
+    arc_link_t links[LOWLAT_MAX_PARTNERS];
     const arc_cards_t cards = {.partners = wiring->partners,
                                .rank_of = wiring->rank_of,
                                .card_bytes = sizeof(ucx_card_t),
                                .sent = wiring->sent,
                                .received = wiring->received,
-                               .requests = requests};
+                               .link = links};
     const arc_wait_t wait = {.progress = mca_compat_progress,
                              .timeout_ns = *module->base.component->timeout * ARC_NS_PER_SECOND};
     unsigned missing = 0;

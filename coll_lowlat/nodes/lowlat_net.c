@@ -4,7 +4,7 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 
-static unsigned begin_step(exchange_steps_t *steps)
+static unsigned begin_step(arc_steps_t *steps)
 {
     lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
     const lowlat_net_t *net = exchange->net;
@@ -16,7 +16,7 @@ static unsigned begin_step(exchange_steps_t *steps)
         exchange->vector = NULL;
         return 0;
     }
-    exchange->link = (exchange_link_t){
+    exchange->link = (arc_link_t){
         .peer = net->peer[move->node],
         .sent = exchange->vector + move->sent.first * stride_bytes,
         .sent_bytes = lowlat_range_elems(move->sent) * stride_bytes,
@@ -28,12 +28,12 @@ static unsigned begin_step(exchange_steps_t *steps)
 }
 
 /* ARC_ERR_PROTOCOL: what came has another length. */
-static arc_status_t end_step(exchange_steps_t *steps)
+static arc_status_t end_step(arc_steps_t *steps)
 {
     lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
     const arc_reducer_t *reducer = exchange->net->reducer;
     const lowlat_move_t *move = &exchange->move;
-    const exchange_link_t *link = &exchange->link;
+    const arc_link_t *link = &exchange->link;
     unsigned char *own = exchange->vector + move->received.first * reducer->stride_bytes;
 
     if (link->receive.bytes != link->received_bytes) {
@@ -50,9 +50,9 @@ static arc_status_t end_step(exchange_steps_t *steps)
 void lowlat_exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
                            unsigned char *vector, size_t elems)
 {
-    static const exchange_steps_ops_t ops = {.begin = begin_step, .end = end_step};
+    static const arc_steps_ops_t ops = {.begin = begin_step, .end = end_step};
 
-    exchange_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
+    arc_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
     exchange->net = net;
     exchange->vector = vector;
     exchange->elems = elems;

@@ -17,7 +17,7 @@
 #ifndef LOWLAT_NET_H
 #define LOWLAT_NET_H
 
-#include "exchange_steps.h"
+#include "steps.h"
 #include "lowlat.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
@@ -56,8 +56,8 @@ bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_
 
 /* An exchange under way. */
 typedef struct lowlat_exchange {
-    exchange_steps_t steps; /* first: the exchange is their task */
-    exchange_link_t link;
+    arc_steps_t steps; /* first: the exchange is their task */
+    arc_link_t link;
     arc_stream_t *stream;
     const struct lowlat_net *net;
     unsigned char *scratch; /* for what is to be added: as long as the longest vector */

@@ -2,13 +2,13 @@
 #include "config.h"
 
 #include "exchange_schedule.h"
-#include "exchange_steps.h"
+#include "steps.h"
 #include "quant_doubling.h"
 #include "sizes.h"
 
 typedef struct doubling {
-    exchange_steps_t steps; /* first: the task is that of the steps */
-    exchange_link_t *link;
+    arc_steps_t steps; /* first: the task is that of the steps */
+    arc_link_t *link;
     arc_stream_t *stream;
     quant_coder_t *coder;
     exchange_shape_t shape;
@@ -86,7 +86,7 @@ static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[P
     const unsigned members = extent_of(&shape).members;
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(doubling_t),
-        [PART_LINKS] = members * sizeof(exchange_link_t),
+        [PART_LINKS] = members * sizeof(arc_link_t),
         [PART_MESSAGES] = members * message_bytes(config),
     };
 
@@ -112,7 +112,7 @@ arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void
 
     lay_out(config, stream->ranks, begin);
     *task = (doubling_t){
-        .link = (exchange_link_t *) (base + begin[PART_LINKS]),
+        .link = (arc_link_t *) (base + begin[PART_LINKS]),
         .stream = stream,
         .coder = coder,
         .shape = shape,
@@ -141,7 +141,7 @@ static uint8_t *buffer_of(const doubling_t *task, unsigned member)
 }
 
 /* Code the own part, or the sum, for the others; the next one first: not all send to the same. */
-static unsigned begin_phase(exchange_steps_t *steps)
+static unsigned begin_phase(arc_steps_t *steps)
 {
     doubling_t *task = (doubling_t *) steps;
     exchange_coder_t *coder = &task->coder->base;
@@ -157,7 +157,7 @@ static unsigned begin_phase(exchange_steps_t *steps)
                                             buffer_of(task, own));
     for (unsigned i = 1; i < group.ranks; ++i) {
         const unsigned member = (own + i) % group.ranks;
-        steps->link[i - 1] = (exchange_link_t){
+        steps->link[i - 1] = (arc_link_t){
             .peer = exchange_group_rank(&group, &task->shape, task->at, member),
             .sent = buffer_of(task, own),
             .sent_bytes = bytes,
@@ -169,7 +169,7 @@ static unsigned begin_phase(exchange_steps_t *steps)
 }
 
 /* All members add what their messages say in one order. */
-static arc_status_t end_phase(exchange_steps_t *steps)
+static arc_status_t end_phase(arc_steps_t *steps)
 {
     doubling_t *task = (doubling_t *) steps;
     exchange_coder_t *coder = &task->coder->base;
@@ -178,7 +178,7 @@ static arc_status_t end_phase(exchange_steps_t *steps)
     arc_status_t status = ARC_OK;
 
     for (unsigned i = 0; i < steps->links && ARC_OK == status; ++i) {
-        const exchange_link_t *link = &steps->link[i];
+        const arc_link_t *link = &steps->link[i];
         status = coder->ops->check(coder, &message, link->received, link->receive.bytes);
     }
     for (unsigned member = 0; member < group.ranks && ARC_OK == status; ++member) {
@@ -194,9 +194,9 @@ static arc_status_t end_phase(exchange_steps_t *steps)
 
 void quant_doubling_start(arc_task_t *base)
 {
-    static const exchange_steps_ops_t ops = {.begin = begin_phase, .end = end_phase};
+    static const arc_steps_ops_t ops = {.begin = begin_phase, .end = end_phase};
     doubling_t *task = (doubling_t *) base;
 
     task->sum.error = 0;
-    exchange_steps_start(&task->steps, &ops, task->stream, task->link);
+    arc_steps_start(&task->steps, &ops, task->stream, task->link);
 }

@@ -17,7 +17,7 @@
  * order of the places of their senders.  Ranks that have the same sum make the same message of it.
  *
  * In place.  The own part is encoded before anything is stored, and partial sums are where the
- * result is made.  Why nobody waits for ever: exchange_steps.h, each phase a step.
+ * result is made.  Why nobody waits for ever: steps.h, each phase a step.
  *
  *   cost      of n elements of b bytes on the wire: phases alpha + sum(f - 1) n b beta
  *   messages  sum(f - 1) a rank: log2 N for powers of two; with owners 2 (N - 1) of an N-th each

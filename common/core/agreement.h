@@ -33,8 +33,7 @@
 
 #include <stdint.h>
 
-#include "stream.h"
-#include "task.h"
+#include "steps.h"
 #include "wait.h"
 
 enum {
@@ -45,13 +44,9 @@ enum {
 #define ARC_AGREEMENT_NOBODY UINT64_MAX
 
 typedef struct arc_agreement {
-    arc_task_t task; /* first */
-    arc_stream_t *stream;
-    unsigned distance;  /* 2^k */
+    arc_steps_t steps;  /* first; step k is round k */
+    arc_link_t link[2]; /* to whom it sends, and from whom it receives */
     size_t bytes;       /* of a message */
-    arc_status_t error; /* of starting the round */
-    arc_stream_request_t send;
-    arc_stream_request_t receive;
     /* [0] who is missing, then the numbers. */
     uint64_t known[ARC_AGREEMENT_WORDS]; /* what is sent: unchanged while a round is under way */
     uint64_t received[ARC_AGREEMENT_WORDS];

@@ -11,17 +11,16 @@
 #ifndef ARC_CARDS_H
 #define ARC_CARDS_H
 
-#include "stream.h"
-#include "task.h"
+#include "steps.h"
 #include "wait.h"
 
 typedef struct arc_cards {
     unsigned partners;
     const unsigned *rank_of; /* [partners] */
     size_t card_bytes;
-    const void *sent;               /* [partners] cards */
-    void *received;                 /* [partners] cards */
-    arc_stream_request_t *requests; /* [partners][2], zero-initialised */
+    const void *sent; /* [partners] cards */
+    void *received;   /* [partners] cards */
+    arc_link_t *link; /* [partners], for the messages */
 } arc_cards_t;
 
 /*

@@ -53,10 +53,11 @@ static arc_status_t series_progress(arc_task_t *base)
 {
     series_t *series = (series_t *) base;
 
-    if (NULL == series->agreement.stream) {
+    if (NULL == series->agreement.steps.stream) {
         start_next(series);
     }
-    const arc_status_t status = series->agreement.task.ops->progress(&series->agreement.task);
+    const arc_status_t status =
+        series->agreement.steps.task.ops->progress(&series->agreement.steps.task);
     if (ARC_OK != status) {
         return status;
     }
@@ -251,7 +252,7 @@ static bool all_do_what_they_can(unsigned ranks, const bool *has_come)
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
         if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank]) {
-            arc_task_t *task = &agreements[rank].task;
+            arc_task_t *task = &agreements[rank].steps.task;
             const unsigned long steps = task->steps;
             statuses[rank] = task->ops->progress(task);
             moved = moved || steps != task->steps || ARC_IN_PROGRESS != statuses[rank];
@@ -287,7 +288,7 @@ static void check_missing(unsigned ranks, const bool *is_missing)
     for (unsigned distance = 1; distance < ranks; distance *= 2) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
             if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank] &&
-                distance == agreements[rank].distance) {
+                distance == 1u << agreements[rank].steps.step) {
                 arc_agreement_give_up(&agreements[rank]);
                 statuses[rank] = ARC_ERR_TIMEOUT;
             }

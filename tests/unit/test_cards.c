@@ -18,7 +18,7 @@ typedef struct actor {
     unsigned rank_of[PARTNERS];
     unsigned char sent[PARTNERS][CARD_BYTES];
     unsigned char received[PARTNERS][CARD_BYTES];
-    arc_stream_request_t requests[PARTNERS][2];
+    arc_link_t links[PARTNERS];
     arc_stream_t *stream;
     arc_wait_t wait;
     size_t card_bytes;
@@ -60,7 +60,7 @@ static void trade(void *context)
                                .card_bytes = actor->card_bytes,
                                .sent = actor->sent,
                                .received = actor->received,
-                               .requests = &actor->requests[0][0]};
+                               .link = actor->links};
 
     actor->status = arc_cards_trade(&cards, actor->stream, &actor->wait, &actor->missing);
 }

@@ -1,7 +1,8 @@
 /*
  * The runner of exchanges in steps: in each step a rank sends messages to some ranks and gets
- * messages from some; when all have come and gone, what came is added, and the next step begins.
- * For short vectors, whose messages cost more than bytes; exchange_pipeline.h is for long ones.
+ * messages from some; when all have come and gone it acts on what came, and the next step begins.
+ * For all whose messages cost more than bytes: short vectors, agreements, cards.  For long vectors
+ * there is exchange_pipeline.h.
  *
  * The operations of an exchange tell who exchanges what with whom, and what is done with it.
  *
@@ -12,14 +13,14 @@
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef EXCHANGE_STEPS_H
-#define EXCHANGE_STEPS_H
+#ifndef ARC_STEPS_H
+#define ARC_STEPS_H
 
 #include "stream.h"
 #include "task.h"
 
 /* What goes to one rank, and what comes from it. */
-typedef struct exchange_link {
+typedef struct arc_link {
     unsigned peer; /* of the stream */
     const void *sent;
     size_t sent_bytes; /* 0: nothing */
@@ -27,34 +28,34 @@ typedef struct exchange_link {
     size_t received_bytes; /* at most; 0: nothing */
     arc_stream_request_t send;
     arc_stream_request_t receive; /* tells how many bytes came */
-} exchange_link_t;
+} arc_link_t;
 
-typedef struct exchange_steps exchange_steps_t;
+typedef struct arc_steps arc_steps_t;
 
-typedef struct exchange_steps_ops {
+typedef struct arc_steps_ops {
     /*
      * Write the links of `steps->step`, their requests idle; how many.  What is sent is not touched
      * until end().  0: there is no such step, the exchange is over.
      */
-    unsigned (*begin)(exchange_steps_t *steps);
+    unsigned (*begin)(arc_steps_t *steps);
 
     /* All messages of the step have come and gone. */
-    arc_status_t (*end)(exchange_steps_t *steps) ARC_MUST_CHECK;
-} exchange_steps_ops_t;
+    arc_status_t (*end)(arc_steps_t *steps) ARC_MUST_CHECK;
+} arc_steps_ops_t;
 
 /* Embedded as the first member of who has the operations. */
-struct exchange_steps {
+struct arc_steps {
     arc_task_t task; /* first: the steps are a task */
-    const exchange_steps_ops_t *ops;
+    const arc_steps_ops_t *ops;
     arc_stream_t *stream;
-    exchange_link_t *link; /* as many as the step with most of them has */
-    unsigned links;        /* of the step under way; 0: it is not begun */
+    arc_link_t *link; /* as many as the step with most of them has */
+    unsigned links;   /* of the step under way; 0: it is not begun */
     unsigned step;
     arc_status_t status;
 };
 
 /* Make an exchange ready to run; its progress does the work.  What was started before is over. */
-void exchange_steps_start(exchange_steps_t *steps, const exchange_steps_ops_t *ops,
-                          arc_stream_t *stream, exchange_link_t *link);
+void arc_steps_start(arc_steps_t *steps, const arc_steps_ops_t *ops, arc_stream_t *stream,
+                     arc_link_t *link);
 
 #endif

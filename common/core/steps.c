@@ -1,23 +1,23 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "exchange_steps.h"
+#include "steps.h"
 
 /* Receives first: what is sent then finds them. */
-static ARC_MUST_CHECK arc_status_t start_messages(exchange_steps_t *steps)
+static ARC_MUST_CHECK arc_status_t start_messages(arc_steps_t *steps)
 {
     const arc_stream_ops_t *stream = steps->stream->ops;
     arc_status_t status = ARC_OK;
 
     for (unsigned i = 0; i < steps->links && ARC_OK == status; ++i) {
-        exchange_link_t *link = &steps->link[i];
+        arc_link_t *link = &steps->link[i];
         if (0 != link->received_bytes) {
             status = stream->receive(steps->stream, link->peer, link->received,
                                      link->received_bytes, &link->receive);
         }
     }
     for (unsigned i = 0; i < steps->links && ARC_OK == status; ++i) {
-        exchange_link_t *link = &steps->link[i];
+        arc_link_t *link = &steps->link[i];
         if (0 != link->sent_bytes) {
             status =
                 stream->send(steps->stream, link->peer, link->sent, link->sent_bytes, &link->send);
@@ -27,12 +27,12 @@ static ARC_MUST_CHECK arc_status_t start_messages(exchange_steps_t *steps)
 }
 
 /* ARC_OK: all messages of the step have come and gone. */
-static ARC_MUST_CHECK arc_status_t test_messages(exchange_steps_t *steps)
+static ARC_MUST_CHECK arc_status_t test_messages(arc_steps_t *steps)
 {
     arc_status_t all = ARC_OK;
 
     for (unsigned i = 0; i < 2 * steps->links; ++i) {
-        exchange_link_t *link = &steps->link[i / 2];
+        arc_link_t *link = &steps->link[i / 2];
         arc_stream_request_t *request = 0 == i % 2 ? &link->receive : &link->send;
         if (NULL == request->handle) {
             continue;
@@ -49,7 +49,7 @@ static ARC_MUST_CHECK arc_status_t test_messages(exchange_steps_t *steps)
 
 static void give_up(arc_task_t *task)
 {
-    exchange_steps_t *steps = (exchange_steps_t *) task;
+    arc_steps_t *steps = (arc_steps_t *) task;
 
     for (unsigned i = 0; i < steps->links; ++i) {
         arc_stream_abort(steps->stream, &steps->link[i].receive);
@@ -58,7 +58,7 @@ static void give_up(arc_task_t *task)
     steps->status = ARC_ERR_TRANSPORT;
 }
 
-static ARC_MUST_CHECK arc_status_t run(exchange_steps_t *steps)
+static ARC_MUST_CHECK arc_status_t run(arc_steps_t *steps)
 {
     for (;;) {
         arc_status_t status = ARC_OK;
@@ -85,7 +85,7 @@ static ARC_MUST_CHECK arc_status_t run(exchange_steps_t *steps)
 
 static arc_status_t progress(arc_task_t *task)
 {
-    exchange_steps_t *steps = (exchange_steps_t *) task;
+    arc_steps_t *steps = (arc_steps_t *) task;
     const arc_status_t status = ARC_OK == steps->status ? run(steps) : steps->status;
 
     if (ARC_OK != status && ARC_IN_PROGRESS != status) {
@@ -98,23 +98,23 @@ static arc_status_t progress(arc_task_t *task)
 /* Whose message came has started its receives before: what it is sent is on its way. */
 static bool waits_for(const arc_task_t *task, unsigned rank)
 {
-    const exchange_steps_t *steps = (const exchange_steps_t *) task;
+    const arc_steps_t *steps = (const arc_steps_t *) task;
     bool waits = false;
 
     for (unsigned i = 0; i < steps->links; ++i) {
-        const exchange_link_t *link = &steps->link[i];
+        const arc_link_t *link = &steps->link[i];
         waits |= rank == link->peer && (NULL != link->receive.handle || NULL != link->send.handle);
     }
     return waits;
 }
 
-void exchange_steps_start(exchange_steps_t *steps, const exchange_steps_ops_t *ops,
-                          arc_stream_t *stream, exchange_link_t *link)
+void arc_steps_start(arc_steps_t *steps, const arc_steps_ops_t *ops, arc_stream_t *stream,
+                     arc_link_t *link)
 {
     static const arc_task_ops_t task_ops = {
         .progress = progress, .waits_for = waits_for, .abort = give_up};
 
-    *steps = (exchange_steps_t){
+    *steps = (arc_steps_t){
         .task.ops = &task_ops,
         .ops = ops,
         .stream = stream,
