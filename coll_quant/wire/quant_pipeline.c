@@ -9,6 +9,8 @@
 
 typedef struct pipeline {
     arc_task_t task; /* first: the task is the pipeline */
+    quant_coder_t *coder;
+    unsigned ranks;
     arc_task_t *exchange;
     arc_task_t *doubling; /* NULL: nothing goes that way */
     arc_task_t *running;  /* one of the two */
@@ -75,6 +77,8 @@ arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stre
     quant_coder_t *coder = quant_coder_init(config, stream->rank, base + begin[PART_CODER]);
     *pipeline = (pipeline_t){
         .task.ops = &pipeline_ops,
+        .coder = coder,
+        .ranks = stream->ranks,
         .exchange = exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,
                                            base + begin[PART_EXCHANGE]),
     };
@@ -85,24 +89,18 @@ arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stre
     return &pipeline->task;
 }
 
-static quant_coder_t *coder_of(const pipeline_t *pipeline)
-{
-    return (quant_coder_t *) exchange_pipeline_coder(pipeline->exchange);
-}
-
 bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t *operation)
 {
     const pipeline_t *pipeline = (const pipeline_t *) task;
 
-    return NULL != pipeline->doubling &&
-           quant_doubling_takes(&coder_of(pipeline)->config, operation);
+    return NULL != pipeline->doubling && quant_doubling_takes(&pipeline->coder->config, operation);
 }
 
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 {
     pipeline_t *pipeline = (pipeline_t *) task;
-    const exchange_operation_t exchange = quant_coder_start(
-        coder_of(pipeline), operation, exchange_pipeline_ranks(pipeline->exchange));
+    const exchange_operation_t exchange =
+        quant_coder_start(pipeline->coder, operation, pipeline->ranks);
 
     if (quant_pipeline_is_doubling(task, operation)) {
         pipeline->running = pipeline->doubling;
@@ -115,10 +113,10 @@ void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 
 float quant_pipeline_bound(const arc_task_t *task)
 {
-    return coder_of((const pipeline_t *) task)->bound;
+    return ((const pipeline_t *) task)->coder->bound;
 }
 
 size_t quant_pipeline_exact_elems(const arc_task_t *task)
 {
-    return coder_of((const pipeline_t *) task)->exact_elems;
+    return ((const pipeline_t *) task)->coder->exact_elems;
 }

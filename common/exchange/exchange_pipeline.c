@@ -240,11 +240,6 @@ unsigned exchange_pipeline_ranks(const arc_task_t *task)
     return ((const exchange_pipeline_t *) task)->plan.ranks;
 }
 
-exchange_coder_t *exchange_pipeline_coder(const arc_task_t *task)
-{
-    return ((const exchange_pipeline_t *) task)->coder;
-}
-
 void exchange_pipeline_allow(arc_task_t *task, size_t segments)
 {
     ((exchange_pipeline_t *) task)->available = segments;

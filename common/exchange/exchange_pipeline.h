@@ -119,6 +119,5 @@ void exchange_pipeline_allow(arc_task_t *task, size_t segments);
 size_t exchange_pipeline_completed(const arc_task_t *task);
 
 unsigned exchange_pipeline_ranks(const arc_task_t *task);
-exchange_coder_t *exchange_pipeline_coder(const arc_task_t *task);
 
 #endif
