@@ -156,15 +156,13 @@ bool arc_pool_is_used(const arc_pool_t *pool)
     return NULL != part;
 }
 
-void arc_pool_return(arc_pool_t *pool, arc_pool_segment_t *segment)
-{
-    assert(ARC_POOL_TAKEN == segment->state);
-    make_free(pool, segment);
-}
-
 void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t users)
 {
     assert(ARC_POOL_TAKEN == segment->state);
+    if (0 == users) {
+        make_free(pool, segment);
+        return;
+    }
     segment->state = ARC_POOL_RETIRED;
     segment->users = users;
     segment->next_retired = pool->retired;

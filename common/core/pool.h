@@ -11,7 +11,7 @@
  * memory is wanted.  Free neighbours of a region join.
  *
  *   cost   take: all retired segments, and all parts in front of the first that is large enough;
- *          return, retire: constant
+ *          retire: constant
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -88,10 +88,7 @@ void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes);
 /* Has somebody taken a segment and not yet given it back? */
 bool arc_pool_is_used(const arc_pool_t *pool);
 
-/* Give a segment back that nobody else has used. */
-void arc_pool_return(arc_pool_t *pool, arc_pool_segment_t *segment);
-
-/* Give it back once so many `users` have left it. */
+/* Give it back once so many `users` have left it; at once if nobody else has used it. */
 void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t users);
 
 #endif

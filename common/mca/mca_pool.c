@@ -219,13 +219,6 @@ void mca_pool_cut(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t ar
     (void) pthread_mutex_unlock(&all.lock);
 }
 
-void mca_pool_return(arc_region_kind_t kind, arc_pool_segment_t *segment)
-{
-    (void) pthread_mutex_lock(&all.lock);
-    arc_pool_return(&all.source[kind].pool, segment);
-    (void) pthread_mutex_unlock(&all.lock);
-}
-
 void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsigned users)
 {
     (void) pthread_mutex_lock(&all.lock);

@@ -63,8 +63,7 @@ lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segmen
 /* Smaller arenas will do. */
 void mca_pool_cut(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes);
 
-/* Give a segment back: nobody else has used it, or so many `users` will leave it. */
-void mca_pool_return(arc_region_kind_t kind, arc_pool_segment_t *segment);
+/* Give a segment back that so many `users` will leave; 0: nobody else has used it. */
 void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsigned users);
 
 /*

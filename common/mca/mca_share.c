@@ -209,7 +209,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
     }
     unmap_all(share);
     if (ARC_OK == status && NULL != share->own) {
-        mca_pool_return(share->kind, share->own);
+        mca_pool_retire(share->kind, share->own, 0);
     }
     share->own = NULL;
     return ARC_OK == status ? ARC_UNSUPPORTED : status; /* with an error others may go on */

@@ -110,7 +110,7 @@ static void let_go_of_one(arc_pool_t *pool, hands_t *hands, test_random_t *rando
 
     hands->taken[which] = hands->taken[--hands->count];
     if (test_random_below(random, 2) == 0 || MOST == hands->retired_count) {
-        arc_pool_return(pool, segment);
+        arc_pool_retire(pool, segment, 0);
         return;
     }
     users_left[segment->region][segment->offset_bytes / UNIT] = 0;
@@ -193,7 +193,7 @@ static void what_was_cut_off_is_free(void **state)
     arc_pool_cut(&pool, segment, UNIT);
     assert_int_equal(REGION - HEAD - UNIT, check_list(&pool));
     arc_pool_cut(&pool, segment, UNIT);
-    arc_pool_return(&pool, segment);
+    arc_pool_retire(&pool, segment, 0);
     assert_int_equal(REGION - HEAD, check_list(&pool));
     arc_pool_clear(&pool);
 }
