@@ -65,21 +65,12 @@ OBJ_CLASS_DECLARATION(lowlat_module_t);
 
 extern lowlat_component_t mca_coll_lowlat_component;
 
-int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                          mca_coll_base_module_t *base);
-
-int coll_lowlat_iallreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                           ompi_request_t **request, mca_coll_base_module_t *base);
-int coll_lowlat_allreduce_init(const void *send, void *receive, int count,
-                               struct ompi_datatype_t *type, struct ompi_op_t *op,
-                               struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                               ompi_request_t **request, mca_coll_base_module_t *base);
+extern const arc_entries_t coll_lowlat_entries;
+int coll_lowlat_serve(arc_module_t *base, const arc_call_t *call);
 
 /* How the component serves calls that are not blocking (mca_component.h). */
 void coll_lowlat_settled(arc_module_t *base);
-arc_reason_t coll_lowlat_admit(arc_module_t *base, const arc_call_t *call);
+arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call);
 arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call);
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call);
 int coll_lowlat_directed(arc_module_t *base, arc_status_t status);
@@ -99,8 +90,10 @@ arc_reason_t coll_lowlat_prepare(lowlat_module_t *module, arc_reason_t verdict,
                                  const arc_reduction_t *reduction, size_t bytes,
                                  unsigned *algorithm);
 
-/* A task came to an error: say who is missing, break the module, return an MPI error. */
-int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task, arc_status_t status);
+/* The task of a call came to an error: say who is missing, break the module, return an MPI error.
+ */
+int coll_lowlat_fail(lowlat_module_t *module, arc_form_t form, lowlat_task_t *task,
+                     arc_status_t status);
 
 /* What a message counts for, in calls, towards the next look at staging. */
 static inline int64_t coll_lowlat_look_calls(size_t bytes)

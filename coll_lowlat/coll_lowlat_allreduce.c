@@ -13,8 +13,8 @@
 #include "lowlat_memory.h"
 #include "lowlat_turn.h"
 #include "mca_below.h"
+#include "mca_entry.h"
 #include "mca_half.h"
-#include "mca_request.h"
 #include "sizes.h"
 
 /* So many bytes of 16-bit floats for each node go as floats; longer ones straight to owners. */
@@ -79,9 +79,6 @@ static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
 {
     arc_module_t *base = &module->base;
 
-    if (base->nested) {
-        return ARC_REASON_NESTED;
-    }
     if (ARC_PHASE_FRESH == base->phase) {
         arc_module_agree_on_params(base);
         if (ARC_PHASE_DECLINED == base->phase) {
@@ -118,8 +115,8 @@ __attribute__((noinline, cold)) arc_reason_t coll_lowlat_prepare(lowlat_module_t
     return now;
 }
 
-__attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lowlat_task_t *task,
-                                                     arc_status_t status)
+__attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, arc_form_t form,
+                                                     lowlat_task_t *task, arc_status_t status)
 {
     enum { TEXT_BYTES = 256 };
     char missing[TEXT_BYTES] = "";
@@ -133,26 +130,29 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, lo
     if (ARC_ERR_TIMEOUT == status) {
         arc_task_abort(&task->task);
     }
-    return arc_module_break(&module->base, status, missing);
+    return arc_module_break(&module->base, arc_slot_of_form(ARC_SLOT_allreduce, form), status,
+                            missing);
 }
 
-static inline int run_task(lowlat_module_t *module, unsigned algorithm, lowlat_task_t *task)
+static inline int run_task(lowlat_module_t *module, const arc_call_t *call, unsigned algorithm,
+                           lowlat_task_t *task)
 {
     lowlat_algorithms[algorithm].start(task);
     /* While what was published is on its way. */
-    arc_module_count_served(&module->base, ARC_SLOT_allreduce, algorithm, task->span_bytes);
+    arc_module_count_served(&module->base, call, algorithm, task->span_bytes);
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {
-        return coll_lowlat_fail(module, task, status);
+        return coll_lowlat_fail(module, call->form, task, status);
     }
     module->until_look -= coll_lowlat_look_calls(task->span_bytes);
     return OPAL_LIKELY(module->until_look >= 0) ? MPI_SUCCESS : coll_lowlat_look(module);
 }
 
 /* Elements with gaps: the operation itself runs on packed vectors, in place. */
-static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigned algorithm,
-                                                lowlat_task_t *task, arc_reduction_t *reduction)
+static __attribute__((noinline)) int run_packed(lowlat_module_t *module, const arc_call_t *call,
+                                                unsigned algorithm, lowlat_task_t *task,
+                                                arc_reduction_t *reduction)
 {
     void *receive = task->out;
 
@@ -166,11 +166,11 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
         status = ARC_ERR_NO_MEMORY;
     }
     if (ARC_OK != status) {
-        return arc_module_break(&module->base, status, "");
+        return arc_module_break(&module->base, arc_call_slot(call), status, "");
     }
     task->in = reduction->vector;
     task->out = reduction->vector;
-    int result = run_task(module, algorithm, task);
+    int result = run_task(module, call, algorithm, task);
     if (MPI_SUCCESS == result) {
         return mca_bridge_unpack(reduction, receive, task->count);
     }
@@ -180,17 +180,15 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, unsigne
 
 /* Down to the next component, which takes 16-bit floats for integers. */
 static __attribute__((noinline)) int pass_down(lowlat_module_t *module, arc_reason_t reason,
-                                               const void *send, void *receive, int count,
-                                               struct ompi_datatype_t *type, struct ompi_op_t *op)
+                                               const arc_call_t *call)
 {
     arc_module_t *base = &module->base;
 
-    if (mca_half_is(module->bridge.uint16, op, type)) {
-        arc_module_count_pass(base, ARC_SLOT_allreduce, reason, count, type, op);
-        return mca_half_allreduce(base, module->bridge.uint16, send, receive, count, op,
-                                  arc_below_allreduce);
+    if (mca_half_is(module->bridge.uint16, call->op, call->type)) {
+        arc_module_count_pass(base, reason, call);
+        return mca_half_call(base, module->bridge.uint16, call, arc_below_call);
     }
-    return arc_module_pass(base, reason, send, receive, count, type, op);
+    return arc_module_pass(base, reason, call);
 }
 
 bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
@@ -201,15 +199,6 @@ bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t 
            (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
 }
 
-/* What the program called. */
-typedef struct call {
-    const void *send;
-    void *receive;
-    int count;
-    struct ompi_datatype_t *type;
-    struct ompi_op_t *op;
-} call_t;
-
 /* More memory for this message and those to come; all ranks are here together. */
 static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, unsigned algorithm,
                                                  size_t bytes)
@@ -219,14 +208,13 @@ static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, unsign
     arc_float_env_leave(of_program);
 }
 
-static int run_candidate(lowlat_module_t *module, unsigned number, const call_t *call,
+static int run_candidate(lowlat_module_t *module, unsigned number, const arc_call_t *call,
                          lowlat_task_t *task, int error)
 {
     const lowlat_candidate_t candidate = module->choice->list.candidate[number];
 
     if (LOWLAT_PASS_DOWN == candidate.algorithm) {
-        return pass_down(module, ARC_REASON_SLOWER, call->send, call->receive, call->count,
-                         call->type, call->op);
+        return pass_down(module, ARC_REASON_SLOWER, call);
     }
     if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes[candidate.algorithm])) {
         /* Once, so that the next length finds it. */
@@ -238,13 +226,13 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const call_t 
         }
     }
     task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;
-    const int result = run_task(module, candidate.algorithm, task);
+    const int result = run_task(module, call, candidate.algorithm, task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? error : result;
 }
 
 /* A call that is timed; after the last one of a round the ranks agree on the times. */
 static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, unsigned class,
-                                                     unsigned number, const call_t *call,
+                                                     unsigned number, const arc_call_t *call,
                                                      lowlat_task_t *task, int error)
 {
     const size_t bytes = task->span_bytes;
@@ -266,13 +254,13 @@ static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, un
 }
 
 /* Between nodes: by the candidate that is chosen, or is to be tried. */
-static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const call_t *call,
+static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const arc_call_t *call,
                                                  lowlat_task_t *task, int error)
 {
     const unsigned class = arc_select_class(task->span_bytes);
     bool timed = false;
 
-    if (OPAL_UNLIKELY(arc_fiber_inside())) {
+    if (OPAL_UNLIKELY(ARC_FORM_BLOCKING != call->form)) {
         return run_candidate(module, coll_lowlat_choice_served(module, class), call, task, error);
     }
     const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
@@ -302,7 +290,7 @@ static __attribute__((noinline)) bool exchanges_round(const lowlat_module_t *mod
  * floats.
  */
 static __attribute__((noinline)) int run_widened(lowlat_module_t *module, unsigned algorithm,
-                                                 const call_t *call, lowlat_task_t *task)
+                                                 const arc_call_t *call, lowlat_task_t *task)
 {
     const lowlat_net_t *net = module->group.net;
     const arc_type_t half = mca_half_of(module->bridge.uint16, call->op, call->type);
@@ -316,34 +304,27 @@ static __attribute__((noinline)) int run_widened(lowlat_module_t *module, unsign
             arc_half_select(half, arc_cpu_isa(ARC_ISA_BEST)),
             arc_reduce_kernel(module->bridge.kernels, ARC_OP_SUM, ARC_TYPE_FLOAT)};
         task->widened = &widened;
-        return run_task(module, LOWLAT_ALGORITHM_DIRECT, task);
+        return run_task(module, call, LOWLAT_ALGORITHM_DIRECT, task);
     }
-    return mca_half_allreduce(&module->base, half, call->send, call->receive, call->count, call->op,
-                              coll_lowlat_allreduce);
+    return mca_half_call(&module->base, half, call, coll_lowlat_serve);
 }
 
-int coll_lowlat_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                          mca_coll_base_module_t *base)
+static inline int serve(arc_module_t *base, const arc_call_t *call)
 {
-    lowlat_module_t *module =
-        (lowlat_module_t *) arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
+    lowlat_module_t *module = (lowlat_module_t *) base;
     arc_reduction_t reduction;
     lowlat_task_t task;
     unsigned algorithm = LOWLAT_PASS_DOWN;
     arc_reason_t verdict = ARC_REASON_EMPTY;
 
-    if (OPAL_UNLIKELY(NULL == module)) {
-        return OMPI_ERR_NOT_FOUND;
-    }
-    arc_module_settle(&module->base);
-    if (OPAL_LIKELY(count > 0)) {
-        verdict = mca_bridge_reduction(&module->bridge, op, type, &reduction);
+    arc_module_settle(base);
+    if (OPAL_LIKELY(call->count > 0)) {
+        verdict = mca_bridge_reduction(&module->bridge, call->op, call->type, &reduction);
     }
     if (OPAL_LIKELY(ARC_REASON_NONE == verdict)) {
         /* First the element: its product with an int is then no overflow. */
         if (OPAL_LIKELY(reduction.reducer.stride_bytes <= LOWLAT_MAX_ELEMENT_BYTES)) {
-            task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) count);
+            task.span_bytes = arc_reducer_span_bytes(&reduction.reducer, (size_t) call->count);
             algorithm = choose_algorithm(module, &reduction, task.span_bytes);
         }
         if (LOWLAT_PASS_DOWN == algorithm) {
@@ -358,7 +339,7 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         }
         if (coll_lowlat_is_young(module, verdict, task.span_bytes)) {
             const arc_reason_t reason = ARC_REASON_NONE == verdict ? ARC_REASON_YOUNG : verdict;
-            return pass_down(module, reason, send, receive, count, type, op);
+            return pass_down(module, reason, call);
         }
         verdict = coll_lowlat_prepare(module, verdict, &reduction, task.span_bytes, &algorithm);
         if (ARC_PHASE_BROKEN == module->base.phase) {
@@ -366,26 +347,34 @@ int coll_lowlat_allreduce(const void *send, void *receive, int count, struct omp
         }
     }
     if (OPAL_UNLIKELY(ARC_REASON_NONE != verdict)) {
-        return pass_down(module, verdict, send, receive, count, type, op);
+        return pass_down(module, verdict, call);
     }
 
     task.group = &module->group;
     task.reducer = &reduction.reducer;
-    task.in = MPI_IN_PLACE == send ? receive : send;
-    task.out = receive;
-    task.count = (size_t) count;
+    task.in = MPI_IN_PLACE == call->send ? call->receive : call->send;
+    task.out = call->receive;
+    task.count = (size_t) call->count;
     task.leader_bytes = module->net.leader_bytes;
     task.widened = NULL;
-    const call_t call = {send, receive, count, type, op};
-    if (OPAL_UNLIKELY(reduction.reducer.rounds_once && exchanges_round(module, op, type))) {
-        return run_widened(module, algorithm, &call, &task);
+    if (OPAL_UNLIKELY(reduction.reducer.rounds_once &&
+                      exchanges_round(module, call->op, call->type))) {
+        return run_widened(module, algorithm, call, &task);
     }
     if (OPAL_UNLIKELY(reduction.packed)) {
-        return run_packed(module, algorithm, &task, &reduction);
+        return run_packed(module, call, algorithm, &task, &reduction);
     }
     if (LOWLAT_LEARNED == algorithm) {
-        return run_learned(module, &call, &task, reduction.error);
+        return run_learned(module, call, &task, reduction.error);
     }
-    const int result = run_task(module, algorithm, &task);
+    const int result = run_task(module, call, algorithm, &task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? reduction.error : result;
 }
+
+int coll_lowlat_serve(arc_module_t *base, const arc_call_t *call)
+{
+    return serve(base, call);
+}
+
+ARC_DEFINE_SUM(allreduce, lowlat_module_t, serve)
+const arc_entries_t coll_lowlat_entries = {ARC_ENTRIES(allreduce)};

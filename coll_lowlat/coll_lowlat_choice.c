@@ -165,7 +165,6 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
     }
     arc_status_t status = recall(module);
     if (ARC_OK != status) {
-        (void) arc_module_break(&module->base, status, " in an agreement on what was learned");
         return;
     }
     lowlat_candidates_list(&choice->list, module->net.owners,
@@ -198,9 +197,7 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
 
     const int64_t begin_ns = arc_now_ns();
     const int count = (int) arc_select_offer(select, values);
-    arc_status_t status = arc_module_min(&module->base, values, count);
-    if (ARC_OK != status) {
-        (void) arc_module_break(&module->base, status, " in an agreement on times");
+    if (ARC_OK != arc_module_min(&module->base, values, count)) {
         return;
     }
     const bool changed = arc_select_take(select, values, (uint64_t) (arc_now_ns() - begin_ns));

@@ -129,8 +129,7 @@ static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
 
     arc_status_t status = arc_cards_trade(&cards, &module->stream[0].base, &wait, &missing);
     if (ARC_OK != status) {
-        (void) arc_module_break_without(&module->base, ARC_SLOT_allreduce, status, " to agree",
-                                        missing);
+        (void) arc_module_break_without(&module->base, ARC_SLOTS, status, " to agree", missing);
     }
     return status;
 }

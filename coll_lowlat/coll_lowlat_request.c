@@ -12,7 +12,6 @@
 #include "config.h"
 
 #include "coll_lowlat_choice.h"
-#include "mca_below.h"
 #include "mca_half.h"
 #include "mca_request.h"
 
@@ -59,7 +58,7 @@ void coll_lowlat_settled(arc_module_t *base)
     module->settled.uint16 = module->bridge.uint16;
 }
 
-arc_reason_t coll_lowlat_admit(arc_module_t *base, const arc_call_t *call)
+arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
     arc_reduction_t reduction;
@@ -136,7 +135,7 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
     task->leader_bytes = module->net.leader_bytes;
     task->widened = NULL;
     lowlat_algorithms[algorithm].start(task);
-    arc_module_count_served(base, ARC_SLOT_allreduce, algorithm, task->span_bytes);
+    arc_module_count_served(base, call, algorithm, task->span_bytes);
     return &task->task;
 }
 
@@ -145,41 +144,9 @@ int coll_lowlat_directed(arc_module_t *base, arc_status_t status)
     lowlat_module_t *module = (lowlat_module_t *) base;
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {
-        return coll_lowlat_fail(module, &module->pending, status);
+        const arc_form_t form = NULL == base->of ? ARC_FORM_NONBLOCKING : ARC_FORM_PERSISTENT;
+        return coll_lowlat_fail(module, form, &module->pending, status);
     }
     module->until_look -= coll_lowlat_look_calls(module->pending.span_bytes);
     return module->reduction.error;
-}
-
-int coll_lowlat_iallreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                           ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    arc_module_t *module = arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
-    arc_call_t call = {.collective = ARC_SLOT_allreduce,
-                       .form = ARC_FORM_NONBLOCKING,
-                       .send = send,
-                       .receive = receive,
-                       .count = count,
-                       .type = type,
-                       .op = op};
-
-    return NULL == module ? OMPI_ERR_NOT_FOUND : arc_request_start(module, &call, request);
-}
-
-int coll_lowlat_allreduce_init(const void *send, void *receive, int count,
-                               struct ompi_datatype_t *type, struct ompi_op_t *op,
-                               struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                               ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    arc_module_t *module = arc_module_own(base, OBJ_CLASS(lowlat_module_t), comm);
-    const arc_call_t call = {.collective = ARC_SLOT_allreduce,
-                             .form = ARC_FORM_PERSISTENT,
-                             .send = send,
-                             .receive = receive,
-                             .count = count,
-                             .type = type,
-                             .op = op};
-
-    return NULL == module ? OMPI_ERR_NOT_FOUND : arc_request_init(module, &call, info, request);
 }

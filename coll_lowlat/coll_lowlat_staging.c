@@ -115,7 +115,7 @@ void coll_lowlat_staging_try(lowlat_module_t *module)
     if (ARC_OK == status) {
         remember_staging(module);
     } else {
-        (void) arc_module_break(&module->base, status, " in the trial of staging");
+        (void) arc_module_break(&module->base, ARC_SLOTS, status, " in the trial of staging");
     }
 }
 

@@ -14,7 +14,10 @@
 
 #include <assert.h>
 
-#include "coll_quant.h"
+#include "coll_quant_fold.h"
+#include "coll_quant_keys.h"
+#include "coll_quant_setup.h"
+#include "coll_quant_stats.h"
 #include "mca_component.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
@@ -70,17 +73,9 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .installed_everywhere = &mca_coll_quant_component.settings.installed_everywhere,
             .setup_calls = &mca_coll_quant_component.settings.setup_calls,
             .module_class = OBJ_CLASS(quant_module_t),
-            .allreduce = coll_quant_allreduce,
-            .reduce_scatter_block = coll_quant_reduce_scatter_block,
-            .allgather = coll_quant_allgather,
-            .iallreduce = coll_quant_iallreduce,
-            .ireduce_scatter_block = coll_quant_ireduce_scatter_block,
-            .iallgather = coll_quant_iallgather,
-            .allreduce_init = coll_quant_allreduce_init,
-            .reduce_scatter_block_init = coll_quant_reduce_scatter_block_init,
-            .allgather_init = coll_quant_allgather_init,
+            .entries = &coll_quant_entries,
+            .serve = coll_quant_serve,
             .settled = coll_quant_settled,
-            .number = coll_quant_number,
             .admit = coll_quant_admit,
             .prepare = coll_quant_prepare_init,
             .wait = quant_wait,
@@ -173,7 +168,6 @@ static void module_construct(quant_module_t *module)
 {
     memset((unsigned char *) module + sizeof module->base, 0, sizeof *module - sizeof module->base);
     module->uint16 = ARC_TYPE_UINT16;
-    module->last_call = QUANT_LAST_NONE;
 }
 
 static void module_destruct(quant_module_t *module)

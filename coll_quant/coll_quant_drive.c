@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "coll_quant.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 
 /*

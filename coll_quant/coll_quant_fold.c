@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "coll_quant.h"
+#include "coll_quant_fold.h"
 #include "float_env.h"
 #include "quant_codec.h"
 #include "quant_pipeline.h"
@@ -151,7 +151,7 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
 }
 
 /* Drive a task of all ranks to its end. */
-static int run(quant_module_t *module, lowlat_task_t *task)
+static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *task)
 {
     enum { TEXT_BYTES = 256 };
     char missing[TEXT_BYTES] = "";
@@ -164,16 +164,16 @@ static int run(quant_module_t *module, lowlat_task_t *task)
         mca_share_describe_missing(&module->topology, task, missing, sizeof missing);
         arc_task_abort(&task->task);
     }
-    return arc_module_break(&module->base, status, missing);
+    return arc_module_break(&module->base, arc_call_slot(call->said), status, missing);
 }
 
-int coll_quant_fold_run(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_fold_run(quant_module_t *module, quant_call_t *call)
 {
-    const int status = run(module, quant_fold_start(module->fold.exchange, operation));
+    quant_fold_t *exchange = module->fold.exchange;
+    const int status = run(module, call, quant_fold_start(exchange, &call->operation));
 
-    return MPI_SUCCESS == status
-               ? run(module, quant_fold_start_bound(module->fold.exchange, &module->bound))
-               : status;
+    return MPI_SUCCESS == status ? run(module, call, quant_fold_start_bound(exchange, &call->bound))
+                                 : status;
 }
 
 void coll_quant_fold_release(quant_module_t *module)

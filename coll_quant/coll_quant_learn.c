@@ -14,7 +14,9 @@
  */
 #include "config.h"
 
-#include "coll_quant.h"
+#include "coll_quant_learn.h"
+#include "coll_quant_remember.h"
+#include "coll_quant_show.h"
 #include "settled.h"
 
 enum {
@@ -29,17 +31,18 @@ enum {
 
 enum { BELOW = ARC_SELECT_BELOW, QUANTIZED, CANDIDATES };
 
-static void log_decision(const quant_module_t *module, const quant_timed_t *timed)
+static void log_decision(const quant_module_t *module, const quant_call_t *call)
 {
+    const quant_timed_t *timed = &call->timed;
     enum { US = 1000 };
 
     arc_module_log(
         &module->base, ARC_LOG_CHOICE,
         "learned from %llu calls of %s of about %zu bytes of %ss: the component below %llu us, "
         "quantized %llu us: %s",
-        (unsigned long long) timed->select->spent_calls,
-        arc_slot_call(coll_quant_slot(timed->collective)), arc_select_class_bytes(timed->class),
-        timed->element->name, (unsigned long long) arc_select_call_ns(timed->select, BELOW) / US,
+        (unsigned long long) timed->select->spent_calls, arc_slot_call(call->said->collective),
+        arc_select_class_bytes(timed->class), call->operation.element->name,
+        (unsigned long long) arc_select_call_ns(timed->select, BELOW) / US,
         (unsigned long long) arc_select_call_ns(timed->select, QUANTIZED) / US,
         QUANTIZED == timed->select->chosen ? "quantized" : "passed down");
 }
@@ -67,70 +70,62 @@ static arc_select_t *select_of(quant_module_t *module, unsigned tried, unsigned 
     return select;
 }
 
-arc_reason_t coll_quant_learned(quant_module_t *module, exchange_collective_t collective,
-                                const quant_element_t *element, size_t bytes)
+arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call)
 {
-    const unsigned tried = coll_quant_tried(collective, element);
-    const unsigned class = arc_select_class(bytes);
+    const unsigned tried = coll_quant_tried(call->operation.collective, call->operation.element);
+    const unsigned class = arc_select_class(call->bytes);
     const quant_gain_t *gain = &module->gain[tried];
+    bool is_timed = false;
 
-    if (arc_fiber_inside()) {
-        return ARC_REASON_NONE; /* what was admitted is served, and not timed */
+    if (quant_gain_is_decided(gain, class)) {
+        return quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
     }
-    arc_reason_t verdict = quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
-
-    if (!quant_gain_is_decided(gain, class)) {
-        arc_select_t *select = select_of(module, tried, class);
-        bool is_timed = false;
-        const unsigned picked = arc_select_pick(select, &is_timed);
-        verdict = QUANTIZED == picked ? ARC_REASON_NONE : ARC_REASON_LEARNING;
-        if (is_timed) {
-            module->timed = (quant_timed_t){.select = select,
-                                            .collective = collective,
-                                            .element = element,
-                                            .class = class,
-                                            .begin_ns = (uint64_t) arc_now_ns()};
-        }
+    arc_select_t *select = select_of(module, tried, class);
+    const unsigned picked = arc_select_pick(select, &is_timed);
+    if (is_timed) {
+        call->timed =
+            (quant_timed_t){.select = select, .class = class, .begin_ns = (uint64_t) arc_now_ns()};
     }
-    return verdict;
+    return QUANTIZED == picked ? ARC_REASON_NONE : ARC_REASON_LEARNING;
 }
 
 /* All ranks have timed a round: agree on what it tells. */
-static int agree_on_times(quant_module_t *module, const quant_timed_t *timed)
+static int agree_on_times(quant_module_t *module, const quant_call_t *call)
 {
+    const quant_timed_t *timed = &call->timed;
     uint64_t values[ARC_SELECT_VALUES];
     const unsigned count = arc_select_offer(timed->select, values);
 
     const uint64_t begin_ns = (uint64_t) arc_now_ns();
     if (ARC_OK != arc_module_min(&module->base, values, (int) count)) {
-        return arc_module_break_call(&module->base, coll_quant_slot(timed->collective),
-                                     ARC_ERR_TRANSPORT, " in an agreement on times");
+        return arc_module_broken_error();
     }
     (void) arc_select_take(timed->select, values, (uint64_t) arc_now_ns() - begin_ns);
     if (timed->select->decided) {
-        quant_gain_decide(&module->gain[coll_quant_tried(timed->collective, timed->element)],
-                          timed->class, QUANTIZED == timed->select->chosen);
-        log_decision(module, timed);
+        quant_gain_decide(
+            &module->gain[coll_quant_tried(call->operation.collective, call->operation.element)],
+            timed->class, QUANTIZED == timed->select->chosen);
+        log_decision(module, call);
         coll_quant_remember(module);
         coll_quant_show(module);
     }
     return MPI_SUCCESS;
 }
 
-int coll_quant_learn(quant_module_t *module, int status)
+int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status)
 {
-    const quant_timed_t timed = module->timed;
-    const bool was_below = 0 == timed.end_ns;
-    const uint64_t end_ns = was_below ? (uint64_t) arc_now_ns() : timed.end_ns;
-    const uint64_t weight = was_below ? BELOW_WEIGHT : 1;
+    const quant_timed_t *timed = &call->timed;
+    const bool was_below = 0 == timed->end_ns;
 
-    module->timed = (quant_timed_t){.select = NULL};
-    if (NULL == timed.select || ARC_PHASE_BROKEN == module->base.phase) {
+    /* Verified sums that were too far off have torn down what they were to be learned in. */
+    if (NULL == timed->select || ARC_PHASE_READY != module->base.phase) {
         return status;
     }
+    const uint64_t end_ns = was_below ? (uint64_t) arc_now_ns() : timed->end_ns;
+    const uint64_t weight = was_below ? BELOW_WEIGHT : 1;
     /* Also after an error: the other ranks know nothing of it. */
-    if (arc_select_note(timed.select, end_ns - weight * (end_ns - timed.begin_ns), end_ns)) {
-        const int agreed = agree_on_times(module, &timed);
+    if (arc_select_note(timed->select, end_ns - weight * (end_ns - timed->begin_ns), end_ns)) {
+        const int agreed = agree_on_times(module, call);
         return MPI_SUCCESS == status ? agreed : status;
     }
     return status;

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_quant.h"
+#include "coll_quant_limit.h"
 #include "float_env.h"
 #include "quant_pipeline.h"
 
@@ -87,14 +87,13 @@ static int agree_to_keep(quant_module_t *module, size_t bytes, bool *ok)
         limit->kept = NULL;
         limit->kept_bytes = 0;
     }
-    return ARC_OK == status ? MPI_SUCCESS
-                            : arc_module_break_call(&module->base, ARC_SLOT_allreduce, status,
-                                                    " in an agreement on memory to make it again");
+    return ARC_OK == status ? MPI_SUCCESS : arc_module_broken_error();
 }
 
 /* The size is known, and what is sent stays. */
-static int begin_relative(quant_module_t *module, quant_operation_t *operation, bool *run)
+static int begin_relative(quant_module_t *module, quant_call_t *call, bool *run)
 {
+    quant_operation_t *operation = &call->operation;
     quant_limit_t *limit = &module->limit;
     const quant_size_t *size = size_of(limit, operation);
     const size_t bytes = operation->count * operation->element->bytes;
@@ -104,7 +103,7 @@ static int begin_relative(quant_module_t *module, quant_operation_t *operation, 
         return status;
     }
     if (!*run) {
-        return coll_quant_below(module, operation, operation->recv, " for which memory is short");
+        return coll_quant_below(module, call, operation->recv, " for which memory is short");
     }
     if (operation->send == operation->recv) {
         memcpy(limit->kept, operation->send, bytes);
@@ -120,11 +119,11 @@ static int begin_relative(quant_module_t *module, quant_operation_t *operation, 
     return MPI_SUCCESS;
 }
 
-int coll_quant_limit_begin(quant_module_t *module, quant_operation_t *operation, bool *run)
+int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *run)
 {
     *run = true;
-    operation->bound_max = module->settings.target_abs;
-    return module->settings.target_rel > 0 ? begin_relative(module, operation, run) : MPI_SUCCESS;
+    call->operation.bound_max = module->settings.target_abs;
+    return module->settings.target_rel > 0 ? begin_relative(module, call, run) : MPI_SUCCESS;
 }
 
 static void pause_unless(quant_limit_t *limit, bool of_use)
@@ -136,11 +135,12 @@ static void pause_unless(quant_limit_t *limit, bool of_use)
 }
 
 /* Is the result within target_rel?  What is reckoned with from now on. */
-static bool take_size(quant_module_t *module, const quant_operation_t *operation, bool *first)
+static bool take_size(quant_module_t *module, const quant_call_t *call, bool *first)
 {
+    const quant_operation_t *operation = &call->operation;
     quant_limit_t *limit = &module->limit;
     quant_size_t *size = size_of(limit, operation);
-    const double bound = (double) module->bound;
+    const double bound = (double) call->bound;
     float peak = 0;
 
     *first = NULL == size->element;
@@ -158,9 +158,11 @@ static bool take_size(quant_module_t *module, const quant_operation_t *operation
     return within;
 }
 
-int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_limit_end(quant_module_t *module, quant_call_t *call)
 {
-    if (coll_quant_shares(operation->collective)) {
+    const quant_operation_t *operation = &call->operation;
+
+    if (EXCHANGE_REDUCE_SCATTER == operation->collective) {
         return MPI_SUCCESS;
     }
     const size_t elems =
@@ -169,13 +171,13 @@ int coll_quant_limit_end(quant_module_t *module, const quant_operation_t *operat
     const bool plain = operation->bound_max <= DBL_MIN; /* a sum of floats, or doubles */
     bool first = false;
 
-    if (module->settings.target_rel > 0 && !take_size(module, operation, &first) && !plain) {
-        module->bound = 0;
+    if (module->settings.target_rel > 0 && !take_size(module, call, &first) && !plain) {
+        call->bound = 0;
         pause_unless(&module->limit, false);
         if (NULL != operation->residual) {
             memset(operation->residual, 0, operation->count * sizeof *operation->residual);
         }
-        return coll_quant_below(module, operation, operation->recv, " that is made again exactly");
+        return coll_quant_below(module, call, operation->recv, " that is made again exactly");
     }
     pause_unless(&module->limit, coded || first);
     return MPI_SUCCESS;

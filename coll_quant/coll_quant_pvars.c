@@ -17,7 +17,7 @@
 
 #include <opal/mca/base/mca_base_pvar.h>
 
-#include "coll_quant.h"
+#include "coll_quant_stats.h"
 #include "mca_below.h"
 
 /* How a variable of a communicator is read. */
@@ -62,7 +62,7 @@ static uint64_t read_tally(const arc_module_t *module, const comm_pvar_t *pvar)
 
 static int read_comm(const mca_base_pvar_t *variable, void *value, void *communicator)
 {
-    static const quant_module_t none = {.last_call = QUANT_LAST_NONE};
+    static const quant_module_t none = {.stats.last_call = QUANT_LAST_NONE};
     const comm_pvar_t *pvar = variable->ctx;
     const arc_module_t *module = arc_module_find(communicator, OBJ_CLASS(quant_module_t));
 
@@ -144,8 +144,8 @@ void coll_quant_pvars_register(const quant_component_t *component)
 /* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
 #define QUANT_PVAR_STATE(_name, _help)                                                \
     {                                                                                 \
-        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, _name),         \
-                                   .bytes = sizeof((quant_module_t *) 0)->_name};     \
+        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._name),   \
+                                   .bytes = sizeof((quant_stats_t *) 0)->_name};      \
         register_variable(component, "comm_" #_name, NULL, MCA_BASE_PVAR_CLASS_STATE, \
                           MCA_BASE_VAR_TYPE_INT, calls, &pvar);                       \
     }

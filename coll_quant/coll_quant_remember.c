@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "coll_quant.h"
+#include "coll_quant_remember.h"
 #include "hash.h"
 
 void coll_quant_remember(const quant_module_t *module)

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_quant.h"
+#include "coll_quant_residual.h"
 #include "float_env.h"
 
 enum {
@@ -55,13 +55,13 @@ typedef struct residual {
     float *lost;
 } residual_t;
 
-struct quant_residuals {
+typedef struct quant_residuals {
     residual_t *kept;
     unsigned count;
     unsigned room; /* of kept */
     size_t bytes;  /* of all that is kept */
     uint64_t calls;
-};
+} quant_residuals_t;
 
 static bool is_same_place(const vector_t *a, const vector_t *b)
 {
@@ -128,8 +128,7 @@ static bool has_shrunk(double before, double now)
 
 static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t bytes)
 {
-    if (!module->residual_memory_warned) {
-        module->residual_memory_warned = true;
+    if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
         arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
                         ompi_comm_rank(module->base.comm), bytes);
     }
@@ -137,20 +136,20 @@ static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t 
 
 static __attribute__((cold)) void say_forgotten(quant_module_t *module, const vector_t *of)
 {
-    arc_module_log(&module->base, module->residual_room_warned ? ARC_LOG_CALL : ARC_LOG_WARN,
+    arc_module_log(&module->base,
+                   arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN
+                                                                       : ARC_LOG_CALL,
                    "error feedback forgets a vector of %zu numbers, which was not used for the "
                    "longest time: coll_quant_feedback_bytes allows %zu bytes. %s",
                    of->count, module->settings.feedback_bytes,
                    0 == module->settings.feedback_calls
                        ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
                        : "There are more vectors than that");
-    module->residual_room_warned = true;
 }
 
 static __attribute__((cold)) void warn_of_length(quant_module_t *module, const vector_t *of)
 {
-    if (!module->residual_length_warned) {
-        module->residual_length_warned = true;
+    if (arc_module_first(&module->base, QUANT_SAID_LENGTH)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "no error feedback for a vector of %zu numbers: "
                        "coll_quant_feedback_bytes allows %zu bytes",
@@ -160,8 +159,7 @@ static __attribute__((cold)) void warn_of_length(quant_module_t *module, const v
 
 static __attribute__((cold)) void warn_of_sequence(quant_module_t *module, const vector_t *of)
 {
-    if (!module->residual_sequence_warned) {
-        module->residual_sequence_warned = true;
+    if (arc_module_first(&module->base, QUANT_SAID_SEQUENCE)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "error feedback: call %llu of %d has another type or count than before; "
                        "coll_quant_feedback_calls is not the number of calls that repeat",
@@ -257,8 +255,9 @@ static residual_t *begin(quant_module_t *module, const vector_t *of)
     return one;
 }
 
-static vector_t vector_of(const quant_module_t *module, const quant_operation_t *operation)
+static vector_t vector_of(const quant_module_t *module, const quant_call_t *call)
 {
+    const quant_operation_t *operation = &call->operation;
     const unsigned calls = (unsigned) module->settings.feedback_calls;
     vector_t of = {
         .collective = operation->collective,
@@ -275,14 +274,14 @@ static vector_t vector_of(const quant_module_t *module, const quant_operation_t 
         of.send = operation->send;
         of.receive = operation->recv;
     } else {
-        of.number = module->base.number % calls;
+        of.number = call->number % calls;
     }
     return of;
 }
 
-float *coll_quant_residual(quant_module_t *module, const quant_operation_t *operation)
+float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
 {
-    if (!module->config.feedback || 0 == operation->count) {
+    if (!module->config.feedback || 0 == call->operation.count) {
         return NULL;
     }
     if (NULL == module->residuals) {
@@ -293,7 +292,7 @@ float *coll_quant_residual(quant_module_t *module, const quant_operation_t *oper
         warn_of_memory(module, sizeof *all);
         return NULL;
     }
-    const vector_t of = vector_of(module, operation);
+    const vector_t of = vector_of(module, call);
     const double size = size_of(&of);
     residual_t *one = find(all, &of);
     if (NULL == one) {
@@ -322,13 +321,10 @@ void coll_quant_residuals_free(quant_module_t *module)
     module->residuals = NULL;
 }
 
-__attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *module,
-                                                             exchange_collective_t collective)
+__attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *module)
 {
-    if (!module->residual_stage_warned) {
-        module->residual_stage_warned = true;
+    if (arc_module_first(&module->base, QUANT_SAID_STAGE)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
-                       "coll_quant_error_feedback is for sums and has no effect on %s",
-                       arc_slot_call(coll_quant_slot(collective)));
+                       "coll_quant_error_feedback is for sums and has no effect on MPI_Allgather");
     }
 }

@@ -7,11 +7,13 @@
 
 #include <stdio.h>
 
-#include "coll_quant.h"
+#include "coll_quant_fold.h"
+#include "coll_quant_limit.h"
+#include "coll_quant_stats.h"
 #include "quant_pipeline.h"
 
-static __attribute__((noinline, cold)) int
-fail(quant_module_t *module, exchange_collective_t collective, arc_status_t status)
+static __attribute__((noinline, cold)) int fail(quant_module_t *module, const quant_call_t *call,
+                                                arc_status_t status)
 {
     enum { TEXT_BYTES = 128 };
     char missing[TEXT_BYTES] = "";
@@ -26,52 +28,52 @@ fail(quant_module_t *module, exchange_collective_t collective, arc_status_t stat
         }
         arc_task_abort(module->task);
     }
-    return arc_module_break_call(&module->base, coll_quant_slot(collective), status, missing);
+    return arc_module_break(&module->base, arc_call_slot(call->said), status, missing);
 }
 
-static int run_task(quant_module_t *module, const quant_operation_t *operation)
+static int run_task(quant_module_t *module, quant_call_t *call)
 {
+    const quant_operation_t *operation = &call->operation;
     bool folds = false;
     const int checked = coll_quant_fold_check(module, operation, &folds);
 
     if (MPI_SUCCESS != checked || folds) {
-        return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, operation);
+        return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, call);
     }
     quant_pipeline_start(module->task, operation);
     const arc_status_t status = coll_quant_drive(&module->wait, module->task);
     if (ARC_OK != status) {
-        return fail(module, operation->collective, status);
+        return fail(module, call, status);
     }
-    module->bound = quant_pipeline_bound(module->task);
+    call->bound = quant_pipeline_bound(module->task);
     return MPI_SUCCESS;
 }
 
-static int run_within_limits(quant_module_t *module, const quant_operation_t *wanted)
+static int run_within_limits(quant_module_t *module, quant_call_t *call)
 {
-    quant_operation_t operation = *wanted;
     bool run = true;
-    int status = coll_quant_limit_begin(module, &operation, &run);
+    int status = coll_quant_limit_begin(module, call, &run);
 
-    module->bound = 0;
+    call->bound = 0;
     if (MPI_SUCCESS == status && run) {
-        status = run_task(module, &operation);
+        status = run_task(module, call);
         if (MPI_SUCCESS == status) {
-            status = coll_quant_limit_end(module, &operation);
+            status = coll_quant_limit_end(module, call);
         }
     }
     return status;
 }
 
-int coll_quant_run_and_note(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call)
 {
-    const bool is_timed = NULL != module->timed.select;
+    const bool is_timed = NULL != call->timed.select;
 
-    module->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
+    call->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     const int status =
-        module->config.bounded ? run_within_limits(module, operation) : run_task(module, operation);
-    module->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
+        module->config.bounded ? run_within_limits(module, call) : run_task(module, call);
+    call->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     if (MPI_SUCCESS == status) {
-        coll_quant_stats_note_bound(module, module->bound);
+        coll_quant_stats_note_bound(module, call->bound);
     }
     return status;
 }

@@ -11,7 +11,12 @@
 
 #include <stdlib.h>
 
-#include "coll_quant.h"
+#include "coll_quant_fold.h"
+#include "coll_quant_remember.h"
+#include "coll_quant_limit.h"
+#include "coll_quant_residual.h"
+#include "coll_quant_setup.h"
+#include "coll_quant_show.h"
 #include "half.h"
 #include "float_env.h"
 #include "mca_nodes.h"
@@ -28,7 +33,6 @@ void coll_quant_teardown(quant_module_t *module)
     coll_quant_fold_release(module);
     free(module->selectors);
     module->selectors = NULL;
-    module->timed.select = NULL;
     coll_quant_residuals_free(module);
     coll_quant_limit_reset(module);
 }
@@ -111,6 +115,28 @@ static void set_up(quant_module_t *module)
     make_ready(module);
 }
 
+/*
+ * The slots that a module with these settings takes.  Allreduce: the ranks agree there, so it is
+ * always there, also where the user wants nothing quantized.
+ */
+static unsigned slots_of(const quant_module_t *module)
+{
+    /* Where nobody wants sums of another kind, nonblocking calls need not pass through here. */
+    const bool asked = module->active || ARC_TYPE_UINT16 != module->uint16;
+    unsigned slots = arc_slot_bit(ARC_SLOT_allreduce);
+
+    for (exchange_collective_t collective = EXCHANGE_ALLREDUCE; collective < EXCHANGE_COLLECTIVES;
+         ++collective) {
+        if (quant_settings_want_collective(&module->settings, collective)) {
+            slots |= (asked ? arc_slot_forms : arc_slot_bit)((arc_slot_t) collective);
+        }
+    }
+    return slots;
+}
+static_assert((int) ARC_SLOT_reduce_scatter_block == (int) EXCHANGE_REDUCE_SCATTER &&
+                  (int) ARC_SLOT_allgather == (int) EXCHANGE_ALLGATHER,
+              "the same order");
+
 void coll_quant_renew(quant_module_t *module)
 {
     coll_quant_teardown(module);
@@ -129,7 +155,7 @@ void coll_quant_renew(quant_module_t *module)
     }
     module->attainable = false;
     module->algo = 0;
-    module->base.wanted = coll_quant_slots(module);
+    module->base.wanted = slots_of(module);
     if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }
@@ -181,10 +207,10 @@ static void warn_of_levels(quant_module_t *module)
     const quant_algo_t *wanted =
         quant_algo_by_name(quant_algorithm_choices[module->settings.algorithm]);
 
-    if (NULL == wanted || wanted == module->config.algo || module->levels_warned) {
+    if (NULL == wanted || wanted == module->config.algo ||
+        !arc_module_first(&module->base, QUANT_SAID_LEVELS)) {
         return;
     }
-    module->levels_warned = true;
     arc_module_log(&module->base, ARC_LOG_WARN,
                    "%s needs several nodes of equally many ranks, at least 2; here nodes %u, "
                    "ranks on a node %u to %u: %s is used instead",

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coll_quant.h"
+#include "coll_quant_show.h"
 #include "float_env.h"
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
@@ -43,7 +43,7 @@ static void describe_gain(const quant_module_t *module, exchange_collective_t co
         }
         if (0 == used) {
             used = (size_t) snprintf(text, text_bytes,
-                                     "; %s of %ss:", arc_slot_call(coll_quant_slot(collective)),
+                                     "; %s of %ss:", arc_slot_call((arc_slot_t) collective),
                                      element->name);
         }
         if (used < text_bytes) {

@@ -1,14 +1,12 @@
 /*
- * What is known about the errors of calls: bounds, which every call tells, and measured errors,
- * which verified calls tell.  Of each communicator, for MPI_T (coll_quant_pvars.c), and of the
- * process, for the report.  Floats are converted and compared in the default environment:
- * a small bound must not become zero because the program flushes denormal numbers.
+ * Floats are converted and compared in the default environment: a small bound must not become zero
+ * because the program flushes denormal numbers.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include "coll_quant.h"
+#include "coll_quant_stats.h"
 #include "float_env.h"
 
 static double larger(double a, double b)
@@ -39,7 +37,7 @@ void coll_quant_stats_note_bound(quant_module_t *module, float bound)
     note_bound(&component->stats, bound);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
-    holder->last_call = QUANT_LAST_QUANTIZED;
+    holder->stats.last_call = QUANT_LAST_QUANTIZED;
 }
 
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
@@ -47,7 +45,7 @@ void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
     quant_module_t *holder = holder_of(module);
 
     holder->stats.last_bound = 0;
-    holder->last_call = QUANT_LAST_EXACT + (int) reason;
+    holder->stats.last_call = QUANT_LAST_EXACT + (int) reason;
 }
 
 static void note_measure(quant_stats_t *stats, const quant_measure_t *measure)

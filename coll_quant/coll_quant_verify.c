@@ -25,7 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_quant.h"
+#include "coll_quant_call.h"
+#include "coll_quant_setup.h"
+#include "coll_quant_show.h"
+#include "coll_quant_stats.h"
 #include "float_env.h"
 
 /* Doubles, as bits: numbers that are not negative have the order of their bits. */
@@ -46,33 +49,24 @@ static check_t check_make(const quant_module_t *module, const quant_operation_t 
     return (check_t){.exact = malloc(bytes), .bytes = bytes};
 }
 
-static int fail(quant_module_t *module, const quant_operation_t *operation, arc_status_t status,
-                const char *details)
-{
-    return arc_module_break_call(&module->base, coll_quant_slot(operation->collective), status,
-                                 details);
-}
-
 void coll_quant_warn_unverified(quant_module_t *module, size_t bytes)
 {
-    if (!module->skip_warned) {
+    if (arc_module_first(&module->base, QUANT_SAID_SKIPPED)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "a call is not verified: some rank has no memory for %zu bytes of "
                        "exact result. Nor will others be while that is so",
                        bytes);
     }
-    module->skip_warned = true;
 }
 
 /* Memory on all ranks or on none, which is said once.  An MPI error code. */
-static int agree_on_memory(quant_module_t *module, const quant_operation_t *operation,
-                           check_t *check)
+static int agree_on_memory(quant_module_t *module, check_t *check)
 {
     uint64_t ok = NULL != check->exact;
     const arc_status_t status = arc_module_min(&module->base, &ok, 1);
 
     if (ARC_OK != status) {
-        return fail(module, operation, status, " in an agreement on memory to verify it");
+        return arc_module_broken_error();
     }
     if (ok) {
         return MPI_SUCCESS;
@@ -104,7 +98,7 @@ static ARC_MUST_CHECK arc_status_t agree_on_largest(quant_module_t *module,
 }
 
 /* No call of this communicator is quantized any more. */
-static void stop_quantizing(quant_module_t *module, exchange_collective_t collective, double nmse)
+static void stop_quantizing(quant_module_t *module, const quant_call_t *call, double nmse)
 {
     arc_module_t *base = &module->base;
 
@@ -115,8 +109,7 @@ static void stop_quantizing(quant_module_t *module, exchange_collective_t collec
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
                    "%.3e, and coll_quant_max_nmse allows %.3e",
-                   arc_slot_call(arc_slot_of_form(coll_quant_slot(collective), module->base.form)),
-                   nmse, module->settings.max_nmse);
+                   arc_slot_call(arc_call_slot(call->said)), nmse, module->settings.max_nmse);
 }
 
 /* Of the part-th `count` elements of the result. */
@@ -157,39 +150,39 @@ static bool is_above_limit(double nmse, double max_nmse)
     return result;
 }
 
-static int act_on_error(quant_module_t *module, const quant_operation_t *operation,
-                        const check_t *check)
+static int act_on_error(quant_module_t *module, quant_call_t *call, const check_t *check)
 {
+    const quant_operation_t *operation = &call->operation;
     quant_measure_t found;
     const arc_status_t status = measure_result(module, operation, check, &found);
 
     if (ARC_OK != status) {
-        return fail(module, operation, status, " in the agreement on its error");
+        return arc_module_broken_error();
     }
     coll_quant_stats_note_measure(module, &found);
     if (is_above_limit(found.nmse, module->settings.max_nmse)) {
         memcpy(operation->recv, check->exact, check->bytes);
-        module->bound = 0;
+        call->bound = 0;
         coll_quant_stats_note_exact(module, ARC_REASON_ERROR_MEASURED);
-        stop_quantizing(module, operation->collective, found.nmse);
+        stop_quantizing(module, call, found.nmse);
     }
     return MPI_SUCCESS;
 }
 
-int coll_quant_verify(quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_verify(quant_module_t *module, quant_call_t *call)
 {
-    check_t check = check_make(module, operation);
-    int status = agree_on_memory(module, operation, &check);
+    check_t check = check_make(module, &call->operation);
+    int status = agree_on_memory(module, &check);
 
     if (MPI_SUCCESS == status && NULL != check.exact) {
-        status = coll_quant_below(module, operation, check.exact,
-                                  " in the exact call that is to verify it");
+        status =
+            coll_quant_below(module, call, check.exact, " in the exact call that is to verify it");
     }
     if (MPI_SUCCESS == status) {
-        status = coll_quant_run_and_note(module, operation);
+        status = coll_quant_run_and_note(module, call);
     }
     if (MPI_SUCCESS == status && NULL != check.exact) {
-        status = act_on_error(module, operation, &check);
+        status = act_on_error(module, call, &check);
     }
     arc_module_free(&module->base, check.exact);
     return status;

@@ -35,7 +35,7 @@
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
     X(ABSENT,         "a rank lacks the component, or nobody can know")                 \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
-    X(NESTED,         "call made by the set-up itself")
+    X(NESTED,         "call made by the component below")
 /* clang-format on */
 
 typedef enum arc_reason {

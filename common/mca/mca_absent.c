@@ -13,9 +13,14 @@ static int count_allreduce(const void *send, void *receive, int count, struct om
 {
     arc_module_t *module = arc_module_own(base, OBJ_CLASS(arc_module_t), comm);
 
-    return NULL == module
-               ? OMPI_ERR_NOT_FOUND
-               : arc_module_pass(module, module->declined, send, receive, count, type, op);
+    return NULL == module ? OMPI_ERR_NOT_FOUND
+                          : arc_module_pass(module, module->declined,
+                                            &(arc_call_t){.collective = ARC_SLOT_allreduce,
+                                                          .send = send,
+                                                          .receive = receive,
+                                                          .count = count,
+                                                          .type = type,
+                                                          .op = op});
 }
 
 static int count_iallreduce(const void *send, void *receive, int count,
@@ -35,7 +40,7 @@ static int count_iallreduce(const void *send, void *receive, int count,
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
-    arc_module_count_pass_call(module, module->declined, &call);
+    arc_module_count_pass(module, module->declined, &call);
     return arc_below_start(module, &call, request);
 }
 

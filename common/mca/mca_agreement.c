@@ -5,7 +5,6 @@
 
 #include "agreement.h"
 #include "mca_agreement.h"
-#include "mca_below.h"
 #include "mca_break.h"
 #include "mca_log.h"
 #include "mca_params.h"
@@ -15,17 +14,6 @@ typedef struct mca_agreement {
     mca_stream_t stream;
     arc_agreement_t agreement;
 } mca_agreement_t;
-
-/* Through the component below, without a limit. */
-static arc_status_t min_below(arc_module_t *module, uint64_t *values, int count)
-{
-    /* Whatever the component below calls on this communicator must not come back to us. */
-    module->nested = true;
-    int status = arc_below_allreduce(MPI_IN_PLACE, values, count, &ompi_mpi_uint64_t.dt,
-                                     &ompi_mpi_op_min.op, module->comm, &module->super);
-    module->nested = false;
-    return OMPI_SUCCESS == status ? ARC_OK : ARC_ERR_TRANSPORT;
-}
 
 /* Made at the first agreement, kept for those to come. */
 static mca_agreement_t *get_agreement(arc_module_t *module)
@@ -53,16 +41,13 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
     if (ARC_PHASE_BROKEN == module->phase) {
         return ARC_ERR_TIMEOUT;
     }
-    if (count > ARC_AGREEMENT_VALUES) {
-        return min_below(module, values, count);
-    }
     mca_agreement_t *own = get_agreement(module);
     arc_status_t status = NULL == own
                               ? ARC_ERR_NO_MEMORY
                               : arc_agreement_run(&own->agreement, &own->stream.base, values,
                                                   (unsigned) count, &wait, &missing);
     if (ARC_OK != status) {
-        (void) arc_module_break_without(module, ARC_SLOT_allreduce, status, " to agree", missing);
+        (void) arc_module_break_without(module, ARC_SLOTS, status, " to agree", missing);
     }
     return status;
 }

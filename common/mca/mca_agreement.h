@@ -13,10 +13,9 @@
 #include "mca_module.h"
 
 /*
- * MIN over all ranks of the communicator of each of `count` values.  For set-up and checks, not
- * for every call.  Up to ARC_AGREEMENT_VALUES values are under the component's time limit; if that
- * ends it, or anything goes wrong, the module is broken, and it has been said who is missing.  More
- * values go through the component below.
+ * MIN over all ranks of the communicator of each of `count` values, up to ARC_AGREEMENT_VALUES.
+ * For set-up and checks, not for every call.  If the component's time limit ends it, or anything
+ * goes wrong, the module is broken, and it has been said who is missing.
  */
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
 

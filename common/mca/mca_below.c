@@ -23,95 +23,37 @@ arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class
     return NULL;
 }
 
-/*
- * Before a call of the component below.  *before: for leave_below().  False: that one has called
- * us, and there is none below it.
- */
-static bool enter_below(arc_module_t *module, arc_slot_t slot, unsigned *before)
+int arc_below_call(arc_module_t *module, const arc_call_t *call)
 {
-    *before = module->inside;
-    if (0 != (module->inside & arc_slot_bit(slot)) && !mca_slot_descend(module, slot)) {
-        return false;
-    }
-    module->inside |= arc_slot_bit(slot);
-    return true;
-}
-
-static int leave_below(arc_module_t *module, unsigned before, int status)
-{
-    module->inside = before;
-    return status;
-}
-
-int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                        struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                        mca_coll_base_module_t *base)
-{
-    arc_module_t *module = (arc_module_t *) base;
-    unsigned before = 0;
+    const unsigned before = module->inside;
+    int status = MPI_SUCCESS;
 
     if (OPAL_UNLIKELY(arc_fiber_inside())) {
-        return mca_plain_allreduce(module, send, receive, count, type, op);
+        return mca_plain_call(module, call);
     }
-    return !enter_below(module, ARC_SLOT_allreduce, &before)
-               ? OMPI_ERR_NOT_FOUND
-               : leave_below(module, before,
-                             module->below_allreduce(send, receive, count, type, op, comm,
-                                                     module->below_allreduce_module));
-}
-
-int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
-                                   struct ompi_datatype_t *type, struct ompi_op_t *op,
-                                   struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
-{
-    arc_module_t *module = (arc_module_t *) base;
-    unsigned before = 0;
-
-    if (OPAL_UNLIKELY(arc_fiber_inside())) {
-        return mca_plain_reduce_scatter_block(module, send, receive, count, type, op);
+    /* That one has called us, and there may be none below it. */
+    if (0 != (before & arc_slot_bit(call->collective)) &&
+        !mca_slot_descend(module, call->collective)) {
+        return OMPI_ERR_NOT_FOUND;
     }
-    return !enter_below(module, ARC_SLOT_reduce_scatter_block, &before)
-               ? OMPI_ERR_NOT_FOUND
-               : leave_below(
-                     module, before,
-                     module->below_reduce_scatter_block(send, receive, count, type, op, comm,
-                                                        module->below_reduce_scatter_block_module));
-}
-
-int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
-                        void *receive, int receive_count, struct ompi_datatype_t *receive_type,
-                        struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
-{
-    arc_module_t *module = (arc_module_t *) base;
-    unsigned before = 0;
-
-    if (OPAL_UNLIKELY(arc_fiber_inside())) {
-        return mca_plain_allgather(module, send, send_count, send_type, receive, receive_count,
-                                   receive_type);
-    }
-    return !enter_below(module, ARC_SLOT_allgather, &before)
-               ? OMPI_ERR_NOT_FOUND
-               : leave_below(module, before,
-                             module->below_allgather(send, send_count, send_type, receive,
-                                                     receive_count, receive_type, comm,
-                                                     module->below_allgather_module));
-}
-
-int arc_own_blocking(arc_module_t *module, const arc_call_t *call)
-{
-    const arc_component_t *component = module->component;
-
+    module->inside |= arc_slot_bit(call->collective);
     switch (call->collective) {
     case ARC_SLOT_reduce_scatter_block:
-        return component->reduce_scatter_block(call->send, call->receive, call->count, call->type,
-                                               call->op, module->comm, &module->super);
+        status = module->below_reduce_scatter_block(call->send, call->receive, call->count,
+                                                    call->type, call->op, module->comm,
+                                                    module->below_reduce_scatter_block_module);
+        break;
     case ARC_SLOT_allgather:
-        return component->allgather(call->send, call->send_count, call->send_type, call->receive,
-                                    call->count, call->type, module->comm, &module->super);
+        status = module->below_allgather(call->send, call->send_count, call->send_type,
+                                         call->receive, call->count, call->type, module->comm,
+                                         module->below_allgather_module);
+        break;
     default:
-        return component->allreduce(call->send, call->receive, call->count, call->type, call->op,
-                                    module->comm, &module->super);
+        status = module->below_allreduce(call->send, call->receive, call->count, call->type,
+                                         call->op, module->comm, module->below_allreduce_module);
     }
+    module->inside = before;
+    return status;
 }
 
 int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request)

@@ -37,22 +37,9 @@ static inline arc_module_t *arc_module_own(mca_coll_base_module_t *base, const o
 }
 
 /*
- * The collective by the component below.  `base` is our module, of `comm`: as Open MPI's own
- * functions, so that these can stand for them.  In a fiber, where nothing may block: by
- * mca_plain.h.
+ * The blocking call by the component below; in a fiber, where nothing may block, by mca_plain.h.
  */
-int arc_below_allreduce(const void *send, void *receive, int count, struct ompi_datatype_t *type,
-                        struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                        mca_coll_base_module_t *base);
-int arc_below_reduce_scatter_block(const void *send, void *receive, int count,
-                                   struct ompi_datatype_t *type, struct ompi_op_t *op,
-                                   struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-int arc_below_allgather(const void *send, int send_count, struct ompi_datatype_t *send_type,
-                        void *receive, int receive_count, struct ompi_datatype_t *receive_type,
-                        struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-
-/* The call by the blocking function of our component; in a fiber. */
-int arc_own_blocking(arc_module_t *module, const arc_call_t *call);
+int arc_below_call(arc_module_t *module, const arc_call_t *call);
 
 /* The nonblocking call, or the persistent request, of the component below. */
 int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request);

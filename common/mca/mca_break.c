@@ -7,13 +7,8 @@
 
 #include "mca_log.h"
 
-int arc_module_break(arc_module_t *module, arc_status_t status, const char *details)
-{
-    return arc_module_break_call(module, ARC_SLOT_allreduce, status, details);
-}
-
-int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t status,
-                          const char *details)
+int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                     const char *details)
 {
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error(); /* which has been said */
@@ -21,7 +16,7 @@ int arc_module_break_call(arc_module_t *module, arc_slot_t slot, arc_status_t st
     module->phase = ARC_PHASE_BROKEN;
     arc_module_warn(
         module, "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
-        ompi_comm_rank(module->comm), arc_slot_call(arc_slot_of_form(slot, module->form)),
+        ompi_comm_rank(module->comm), ARC_SLOTS == slot ? "a collective" : arc_slot_call(slot),
         arc_status_text(status), details);
     return arc_module_broken_error();
 }
@@ -38,12 +33,12 @@ int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t
     char text[TEXT_BYTES];
 
     if (ARC_ERR_TIMEOUT != status) {
-        return arc_module_break_call(module, slot, status, details);
+        return arc_module_break(module, slot, status, details);
     }
     (void) snprintf(text, sizeof text, "%s; %s rank %u", details,
                     missing == (unsigned) ompi_comm_rank(module->comm)
                         ? "the others have waited for this one,"
                         : "waiting for",
                     missing);
-    return arc_module_break_call(module, slot, status, text);
+    return arc_module_break(module, slot, status, text);
 }

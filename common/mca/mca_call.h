@@ -77,7 +77,10 @@ static inline const char *arc_slot_call(arc_slot_t slot)
     return calls[slot];
 }
 
-/* A call of a program that is not blocking (mca_request.h). */
+/*
+ * A call of a program.  It is handed down from the slot (mca_entry.h) to whoever serves it: no
+ * module holds anything of it.
+ */
 typedef struct arc_call {
     arc_slot_t collective; /* ARC_SLOT_allreduce, ...: the blocking one */
     arc_form_t form;
@@ -87,8 +90,13 @@ typedef struct arc_call {
     struct ompi_datatype_t *type;
     struct ompi_op_t *op; /* NULL: an allgather, which has a count and a type to send */
     int send_count;
-    uint64_t number; /* component->number; 0: it has none */
     struct ompi_datatype_t *send_type;
+    uint64_t number; /* that component->admit gave a nonblocking one; 0: none */
 } arc_call_t;
+
+static inline arc_slot_t arc_call_slot(const arc_call_t *call)
+{
+    return arc_slot_of_form(call->collective, call->form);
+}
 
 #endif

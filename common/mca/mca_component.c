@@ -170,7 +170,7 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     module->calls_to_go = module->params_known ? *component->setup_calls : 0;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    module->super.coll_allreduce = component->allreduce;
+    module->super.coll_allreduce = component->entries->allreduce;
     return &module->super;
 }
 

@@ -88,7 +88,7 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
         status = make_trade(&stream.base, &trade, timeout_ns, &missing);
     }
     if (ARC_OK != status) {
-        (void) arc_module_break_without(module, ARC_SLOT_allreduce, status, " to agree", missing);
+        (void) arc_module_break_without(module, ARC_SLOTS, status, " to agree", missing);
     }
     return status;
 }

@@ -45,21 +45,12 @@ static inline arc_type_t mca_half_of(arc_type_t uint16, const struct ompi_op_t *
 }
 
 /*
- * The sum, or what else `op` is, of `count` 16-bit floats over the module's communicator: widened,
- * reduced in place as MPI_FLOAT by `allreduce`, which is called with the module, and rounded once.
- * An MPI error code.
+ * The reduction that `call` is of 16-bit floats: widened, reduced in place as MPI_FLOAT by `sum`,
+ * and rounded once.  An MPI error code.
  * Without memory for the floats nothing was sent; no other rank knows, so the module is broken
  * then: no later call can be taken for this one.
  */
-int mca_half_allreduce(arc_module_t *module, arc_type_t half, const void *send, void *receive,
-                       int count, struct ompi_op_t *op,
-                       mca_coll_base_module_allreduce_fn_t allreduce);
-
-/*
- * The same of a reduce-scatter, `count` for each rank; send and receive as MPI has them.
- */
-int mca_half_reduce_scatter_block(arc_module_t *module, arc_type_t half, const void *send,
-                                  void *receive, int count,
-                                  mca_coll_base_module_reduce_scatter_block_fn_t reduce_scatter);
+int mca_half_call(arc_module_t *module, arc_type_t half, const arc_call_t *call,
+                  arc_serve_fn_t sum);
 
 #endif

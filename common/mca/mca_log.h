@@ -24,6 +24,15 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
 enum { ARC_SHOWN_BYTES = 256 }; /* longer lines are cut off by MPI */
 void arc_module_show(const arc_module_t *module, const char *text);
 
+/* Is it the first time on the communicator?  `what`: a number of the component, below 32. */
+static inline bool arc_module_first(arc_module_t *module, unsigned what)
+{
+    const unsigned before = module->said;
+
+    module->said |= 1U << what;
+    return before != module->said;
+}
+
 /* What concerns this rank, unless the user wants no warnings. */
 void arc_module_warn(const arc_module_t *module, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

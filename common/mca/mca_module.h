@@ -18,6 +18,16 @@
 
 typedef struct arc_module arc_module_t;
 
+/* What Open MPI calls, of each slot; NULL if the component has none (mca_entry.h). */
+typedef struct arc_entries {
+#define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
+    ARC_SLOT_TABLE(X)
+#undef X
+} arc_entries_t;
+
+/* Serve a call, or pass it down, and wait for its end: an MPI error code. */
+typedef int (*arc_serve_fn_t)(arc_module_t *module, const arc_call_t *call);
+
 typedef struct arc_component {
     mca_coll_base_component_t super; /* first: Open MPI's view */
 
@@ -36,25 +46,21 @@ typedef struct arc_component {
     const char *choice_key; /* info key, for arc_module_show() (mca_log.h) */
     const char *const *algorithm_names;
     size_t algorithms;
-    opal_class_t *module_class; /* derives from arc_module_t */
-    /* Of each slot: NULL if the component has none.  Each has an allreduce. */
-#define X(_name, _call) mca_coll_base_module_##_name##_fn_t _name;
-    ARC_SLOT_TABLE(X)
-#undef X
+    opal_class_t *module_class;   /* derives from arc_module_t */
+    const arc_entries_t *entries; /* each component has an allreduce */
+    /*
+     * A blocking call; or one that was admitted, whose queue has come to it, in a fiber.
+     */
+    arc_serve_fn_t serve;
     /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
     bool (*wanted)(void);
     /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
     void (*settled)(arc_module_t *module);
     /*
-     * A call that is not blocking is started, served or not: the number that is to be
-     * module->number while it is run.  It follows from what `admit` may look at.  May be NULL.
-     */
-    uint64_t (*number)(arc_module_t *module, const arc_call_t *call);
-    /*
-     * Of calls that are not blocking.  Is it served?  By what all ranks know alike at this place in
+     * A nonblocking call is started.  Is it served?  By what all ranks know alike at this place in
      * the order of calls: while module->unsettled is set, not by what pending operations change.
      */
-    arc_reason_t (*admit)(arc_module_t *module, const arc_call_t *call);
+    arc_reason_t (*admit)(arc_module_t *module, arc_call_t *call);
     /* Set up the module of a persistent request.  Is it served?  All ranks are here together. */
     arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
     /* Begin it as a task; NULL: only with waiting.  May be NULL itself. */
@@ -104,6 +110,7 @@ struct arc_module {
     arc_module_t *of;
     bool has_requests; /* some were made, and said what there is to say */
     bool quiet;        /* what it has to say was said */
+    unsigned said;     /* once: bits of arc_module_first() */
     unsigned wanted;   /* slots, the same on all ranks: by default that of allreduce */
     unsigned entered;  /* slots: in the chain of components that starts there */
     unsigned inside;   /* slots: a call of the component below is under way */
@@ -119,9 +126,6 @@ struct arc_module {
     arc_reason_t declined;
     int agreement_tag;  /* the component's, or a request's own */
     void *agreement;    /* mca_agreement.c's; NULL: none so far */
-    bool nested;        /* a set-up or a check is under way: calls that it makes are passed down */
-    arc_form_t form;    /* of the call under way, */
-    uint64_t number;    /* and its number among those that the component counts */
     bool unsettled;     /* nonblocking calls were made since the last blocking one */
     arc_queue_t *queue; /* of these; NULL: there were none */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */

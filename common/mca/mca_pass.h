@@ -9,10 +9,10 @@
 #include "mca_module.h"
 
 /* Count a call that one of the component's algorithms serves; `bytes` of all blocks. */
-static inline void arc_module_count_served(arc_module_t *module, arc_slot_t collective,
+static inline void arc_module_count_served(arc_module_t *module, const arc_call_t *call,
                                            size_t algorithm, size_t bytes)
 {
-    arc_tally_t *tally = arc_module_tally(module, module->form, collective);
+    arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
 
     if (NULL != tally) {
         arc_tally_count(&tally->served[algorithm], bytes);
@@ -20,20 +20,9 @@ static inline void arc_module_count_served(arc_module_t *module, arc_slot_t coll
 }
 
 /* Count, and say if the user wants to know, that a call goes to the component below. */
-void arc_module_count_pass(arc_module_t *module, arc_slot_t slot, arc_reason_t reason, int count,
-                           const struct ompi_datatype_t *type, const struct ompi_op_t *op);
-
-/* The same of a call that is not blocking. */
-void arc_module_count_pass_call(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
+void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
 
 /* Count, and give the call to the component below. */
-int arc_module_pass(arc_module_t *module, arc_reason_t reason, const void *send, void *receive,
-                    int count, struct ompi_datatype_t *type, struct ompi_op_t *op);
-int arc_module_pass_reduce_scatter_block(arc_module_t *module, arc_reason_t reason,
-                                         const void *send, void *receive, int count,
-                                         struct ompi_datatype_t *type, struct ompi_op_t *op);
-int arc_module_pass_allgather(arc_module_t *module, arc_reason_t reason, const void *send,
-                              int send_count, struct ompi_datatype_t *send_type, void *receive,
-                              int receive_count, struct ompi_datatype_t *receive_type);
+int arc_module_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
 
 #endif

@@ -151,54 +151,34 @@ static arc_status_t send_down(const vectors_t *vectors, int *missing)
     return status;
 }
 
-/* `take` elements of the sum, from element `from` on, are the result. */
-static int sum_and_take(arc_module_t *module, arc_slot_t slot, const void *summand, size_t count,
-                        struct ompi_datatype_t *type, struct ompi_op_t *op, void *receive,
-                        size_t from, size_t take)
+/* A rank takes all of the sum, or its block of it. */
+static arc_status_t sum_and_take(arc_module_t *module, const arc_call_t *call, int *missing)
 {
+    const bool shares = ARC_SLOT_reduce_scatter_block == call->collective;
+    const size_t take = (size_t) call->count;
+    const size_t count = shares ? take * (size_t) ompi_comm_size(module->comm) : take;
+    const size_t from = shares ? take * (size_t) ompi_comm_rank(module->comm) : 0;
     ptrdiff_t extent = 0;
-    int missing = 0;
     vectors_t vectors;
 
-    if (ARC_PHASE_BROKEN == module->phase) {
-        return arc_module_broken_error();
-    }
     arc_status_t status =
-        make_vectors(&vectors, module, count, type, 2) ? ARC_OK : ARC_ERR_NO_MEMORY;
+        make_vectors(&vectors, module, count, call->type, 2) ? ARC_OK : ARC_ERR_NO_MEMORY;
     if (ARC_OK == status) {
-        (void) ompi_datatype_type_extent(type, &extent);
-        (void) ompi_datatype_copy_content_same_ddt(type, count, (char *) vectors.own,
+        const void *summand = MPI_IN_PLACE == call->send ? call->receive : call->send;
+        (void) ompi_datatype_type_extent(call->type, &extent);
+        (void) ompi_datatype_copy_content_same_ddt(call->type, count, (char *) vectors.own,
                                                    (char *) (uintptr_t) summand);
-        status = reduce_to_first(&vectors, op, &missing);
+        status = reduce_to_first(&vectors, call->op, missing);
     }
     if (ARC_OK == status) {
-        status = send_down(&vectors, &missing);
+        status = send_down(&vectors, missing);
     }
     if (ARC_OK == status) {
         (void) ompi_datatype_copy_content_same_ddt(
-            type, take, receive, (char *) vectors.own + (ptrdiff_t) from * extent);
+            call->type, take, call->receive, (char *) vectors.own + (ptrdiff_t) from * extent);
     }
     free_vectors(&vectors, status);
-    return ARC_OK == status
-               ? MPI_SUCCESS
-               : arc_module_break_without(module, slot, status, "", (unsigned) missing);
-}
-
-int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
-                        struct ompi_datatype_t *type, struct ompi_op_t *op)
-{
-    return sum_and_take(module, ARC_SLOT_allreduce, MPI_IN_PLACE == send ? receive : send,
-                        (size_t) count, type, op, receive, 0, (size_t) count);
-}
-
-int mca_plain_reduce_scatter_block(arc_module_t *module, const void *send, void *receive, int count,
-                                   struct ompi_datatype_t *type, struct ompi_op_t *op)
-{
-    const size_t all = (size_t) count * (size_t) ompi_comm_size(module->comm);
-
-    return sum_and_take(module, ARC_SLOT_reduce_scatter_block,
-                        MPI_IN_PLACE == send ? receive : send, all, type, op, receive,
-                        (size_t) count * (size_t) ompi_comm_rank(module->comm), (size_t) count);
+    return status;
 }
 
 /* ---- allgather ---- */
@@ -237,53 +217,56 @@ static arc_status_t send_around(const arc_module_t *module, char *blocks, ptrdif
 }
 
 /* Put this rank's block where it belongs among `blocks`, which are those of the program or ours. */
-static bool place_own(const void *send, int send_count, struct ompi_datatype_t *send_type,
-                      void *receive, char *blocks, ptrdiff_t offset_bytes, int count,
-                      struct ompi_datatype_t *type)
+static bool place_own(const arc_call_t *call, char *blocks, ptrdiff_t offset_bytes)
 {
-    if (MPI_IN_PLACE != send) {
-        return OMPI_SUCCESS == ompi_datatype_sndrcv(send, send_count, send_type,
-                                                    blocks + offset_bytes, count, type);
+    if (MPI_IN_PLACE != call->send) {
+        return OMPI_SUCCESS == ompi_datatype_sndrcv(call->send, call->send_count, call->send_type,
+                                                    blocks + offset_bytes, call->count, call->type);
     }
-    return receive == blocks || OMPI_SUCCESS == ompi_datatype_copy_content_same_ddt(
-                                                    type, (size_t) count, blocks + offset_bytes,
-                                                    (char *) receive + offset_bytes);
+    return call->receive == blocks ||
+           OMPI_SUCCESS == ompi_datatype_copy_content_same_ddt(
+                               call->type, (size_t) call->count, blocks + offset_bytes,
+                               (char *) call->receive + offset_bytes);
 }
 
-int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
-                        struct ompi_datatype_t *send_type, void *receive, int receive_count,
-                        struct ompi_datatype_t *receive_type)
+static arc_status_t gather(arc_module_t *module, const arc_call_t *call, int *missing)
 {
-    const size_t all = (size_t) receive_count * (size_t) ompi_comm_size(module->comm);
+    const size_t all = (size_t) call->count * (size_t) ompi_comm_size(module->comm);
     /* Without a time limit no message outlives the call: they may use the program's memory. */
     const bool limited = *module->component->timeout > 0;
-    vectors_t vectors = {.own = receive};
+    vectors_t vectors = {.own = call->receive};
     arc_status_t status = ARC_OK;
     ptrdiff_t extent = 0;
+
+    if (limited && !make_vectors(&vectors, module, all, call->type, 1)) {
+        status = ARC_ERR_NO_MEMORY;
+    }
+    char *blocks = (char *) vectors.own;
+    (void) ompi_datatype_type_extent(call->type, &extent);
+    const ptrdiff_t block_bytes = extent * call->count;
+    if (ARC_OK == status && !place_own(call, blocks, ompi_comm_rank(module->comm) * block_bytes)) {
+        status = ARC_ERR_PROTOCOL;
+    }
+    if (ARC_OK == status) {
+        status = send_around(module, blocks, block_bytes, call->count, call->type, missing);
+    }
+    if (ARC_OK == status && limited) {
+        (void) ompi_datatype_copy_content_same_ddt(call->type, all, call->receive, blocks);
+    }
+    free_vectors(&vectors, status);
+    return status;
+}
+
+int mca_plain_call(arc_module_t *module, const arc_call_t *call)
+{
     int missing = 0;
 
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    if (limited && !make_vectors(&vectors, module, all, receive_type, 1)) {
-        status = ARC_ERR_NO_MEMORY;
-    }
-    char *blocks = (char *) vectors.own;
-    (void) ompi_datatype_type_extent(receive_type, &extent);
-    const ptrdiff_t block_bytes = extent * receive_count;
-    if (ARC_OK == status &&
-        !place_own(send, send_count, send_type, receive, blocks,
-                   ompi_comm_rank(module->comm) * block_bytes, receive_count, receive_type)) {
-        status = ARC_ERR_PROTOCOL;
-    }
-    if (ARC_OK == status) {
-        status = send_around(module, blocks, block_bytes, receive_count, receive_type, &missing);
-    }
-    if (ARC_OK == status && limited) {
-        (void) ompi_datatype_copy_content_same_ddt(receive_type, all, receive, blocks);
-    }
-    free_vectors(&vectors, status);
+    const arc_status_t status =
+        (ARC_SLOT_allgather == call->collective ? gather : sum_and_take)(module, call, &missing);
     return ARC_OK == status ? MPI_SUCCESS
-                            : arc_module_break_without(module, ARC_SLOT_allgather, status, "",
+                            : arc_module_break_without(module, arc_call_slot(call), status, "",
                                                        (unsigned) missing);
 }

@@ -8,7 +8,7 @@
  *   reduce_scatter_block    that, and each takes its block
  *   allgather               around a ring
  *
- * Any type and operation.  Each returns MPI_SUCCESS, or an MPI error once the module is broken.
+ * Any type and operation.  MPI_SUCCESS, or an MPI error once the module is broken.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -17,12 +17,6 @@
 
 #include "mca_module.h"
 
-int mca_plain_allreduce(arc_module_t *module, const void *send, void *receive, int count,
-                        struct ompi_datatype_t *type, struct ompi_op_t *op);
-int mca_plain_reduce_scatter_block(arc_module_t *module, const void *send, void *receive, int count,
-                                   struct ompi_datatype_t *type, struct ompi_op_t *op);
-int mca_plain_allgather(arc_module_t *module, const void *send, int send_count,
-                        struct ompi_datatype_t *send_type, void *receive, int receive_count,
-                        struct ompi_datatype_t *receive_type);
+int mca_plain_call(arc_module_t *module, const arc_call_t *call);
 
 #endif

@@ -38,50 +38,32 @@ static struct {
 
 /* ---- run a call of a queue ---- */
 
+static arc_module_t *module_of(arc_queue_t *queue)
+{
+    return ((module_queue_t *) queue)->module;
+}
+
 static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
 {
-    arc_module_t *module = ((module_queue_t *) queue)->module;
-    arc_task_t *task = NULL;
+    arc_module_t *module = module_of(queue);
 
-    if (NULL != module->component->direct) {
-        module->form = ((const arc_call_t *) call)->form;
-        task = module->component->direct(module, call);
-        if (NULL == task) {
-            module->form = ARC_FORM_BLOCKING;
-        }
-    }
-    return task;
+    return NULL == module->component->direct ? NULL : module->component->direct(module, call);
 }
 
 static int end_task(arc_queue_t *queue, arc_status_t status)
 {
-    arc_module_t *module = ((module_queue_t *) queue)->module;
-    const int result = module->component->directed(module, status);
-
-    module->form = ARC_FORM_BLOCKING;
-    return result;
+    return module_of(queue)->component->directed(module_of(queue), status);
 }
 
 static int run_blocking(arc_queue_t *queue, const void *call)
 {
-    arc_module_t *module = ((module_queue_t *) queue)->module;
-
-    module->form = ((const arc_call_t *) call)->form;
-    module->number = ((const arc_call_t *) call)->number;
-    const int result = arc_own_blocking(module, call);
-    module->form = ARC_FORM_BLOCKING;
-    return result;
+    return module_of(queue)->component->serve(module_of(queue), call);
 }
 
 static int lack_fiber(arc_queue_t *queue, const void *call)
 {
-    arc_module_t *module = ((module_queue_t *) queue)->module;
-
-    module->form = ((const arc_call_t *) call)->form;
-    const int result = arc_module_break_call(module, ((const arc_call_t *) call)->collective,
-                                             ARC_ERR_NO_MEMORY, " for a stack");
-    module->form = ARC_FORM_BLOCKING;
-    return result;
+    return arc_module_break(module_of(queue), arc_call_slot(call), ARC_ERR_NO_MEMORY,
+                            " for a stack");
 }
 
 static const arc_queue_ops_t queue_ops = {begin_task, end_task, run_blocking, lack_fiber};
@@ -205,33 +187,27 @@ static bool is_open_mpis_own(const arc_call_t *call)
            (&ompi_mpi_op_max.op == call->op || &ompi_mpi_op_min.op == call->op);
 }
 
-/* What is started has a place among the calls. */
-static void number_call(arc_module_t *module, arc_call_t *call)
-{
-    if (!module->unsettled) {
-        module->component->settled(module);
-    }
-    if (NULL != module->component->number) {
-        call->number = module->component->number(module, call);
-    }
-}
-
 int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request)
 {
     int result = MPI_SUCCESS;
 
+    if (NULL == module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (OPAL_UNLIKELY(is_open_mpis_own(call))) {
         return arc_below_start(module, call, request);
     }
-    number_call(module, call);
+    if (!module->unsettled) {
+        module->component->settled(module);
+    }
     const arc_reason_t reason = module->component->admit(module, call);
     if (ARC_REASON_NONE != reason) {
-        arc_module_count_pass_call(module, reason, call);
+        arc_module_count_pass(module, reason, call);
         return arc_below_start(module, call, request);
     }
     if (!have_queue(module)) {
         /* The other ranks start it. */
-        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
+        return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
     module->unsettled = true;
     if (arc_queue_try(&all.queues, module->queue, call, &result)) {
@@ -241,7 +217,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     arc_request_t *made = make_request(module, call, false);
     if (NULL == made) {
         /* It may have begun: there is no way back. */
-        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
+        return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
     made->super.super.req_state = OMPI_REQUEST_ACTIVE;
     *request = &made->super.super;
@@ -260,8 +236,6 @@ static int start_one(arc_request_t *request)
     base->req_state = OMPI_REQUEST_ACTIVE;
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
-    number_call(module, &request->call);
-    module->unsettled = true;
     if (arc_queue_try(&all.queues, module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;
         (void) ompi_request_complete(base, false);
@@ -312,7 +286,6 @@ static arc_module_t *open_own(arc_module_t *module)
         own->phase = ARC_PHASE_DECLINED;
         own->declined = module->declined;
     }
-    own->form = ARC_FORM_PERSISTENT;
     own->component->enabled(own);
     take_tags(own);
     own->agreement_tag = own->tags - AGREEMENT_TAG;
@@ -343,6 +316,9 @@ static ompi_request_t *make_persistent(arc_module_t *module, const arc_call_t *c
 int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                      ompi_request_t **request)
 {
+    if (NULL == module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
     arc_module_settle(module);
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
@@ -350,13 +326,12 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
     ompi_request_t *made = make_persistent(module, call);
     if (NULL == made) {
         /* The other ranks wait for this one, or will start theirs. */
-        return arc_module_break_call(module, call->collective, ARC_ERR_NO_MEMORY, "");
+        return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
     arc_module_t *own = ((arc_request_t *) made)->module;
     const arc_reason_t reason = module->component->prepare(own, call);
     const bool broken = ARC_PHASE_BROKEN == own->phase;
     if (!broken && ARC_REASON_NONE == reason) {
-        own->form = ARC_FORM_BLOCKING;
         *request = made;
         return MPI_SUCCESS;
     }
@@ -364,7 +339,7 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
     if (broken) {
         return arc_module_broken_error();
     }
-    arc_module_count_pass_call(module, reason, call);
+    arc_module_count_pass(module, reason, call);
     return arc_below_init(module, call, info, request);
 }
 

@@ -43,8 +43,8 @@ void arc_requests_open(void);
 void arc_requests_close(void);
 
 /*
- * Give the call its number and start it, or have the component below start it if it is not
- * admitted.  *request is what MPI returns: MPI_SUCCESS, or an error, and then nothing was started.
+ * Start the call, or have the component below start it if it is not admitted.  *request is what MPI
+ * returns: MPI_SUCCESS, or an error, and then nothing was started.  module NULL: there is none.
  */
 int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request);
 

@@ -34,7 +34,7 @@ typedef struct slot_ops {
         const mca_coll_base_comm_coll_t *slots = module->comm->c_coll;                            \
                                                                                                   \
         if (NULL == slots->coll_##_name || NULL == slots->coll_##_name##_module ||                \
-            NULL == module->component->_name) {                                                   \
+            NULL == module->component->entries->_name) {                                          \
             return false;                                                                         \
         }                                                                                         \
         if (NULL != module->below_##_name##_module) {                                             \
@@ -43,7 +43,7 @@ typedef struct slot_ops {
         module->below_##_name = slots->coll_##_name;                                              \
         module->below_##_name##_module = slots->coll_##_name##_module;                            \
         OBJ_RETAIN(module->below_##_name##_module);                                               \
-        module->super.coll_##_name = module->component->_name;                                    \
+        module->super.coll_##_name = module->component->entries->_name;                           \
         return true;                                                                              \
     }                                                                                             \
                                                                                                   \

@@ -1,0 +1,362 @@
+/*
+ * What a call of the program says, and what becomes of it: one function decides, whatever the form
+ * of the call.
+ *
+ * Reduce_scatter_block: MPI requires the count, the type and the operation to be the same on all
+ * ranks, as for an allreduce.
+ *
+ * Allgather: it requires no such thing.  A rank may send MPI_FLOAT and another one a column of its
+ * matrix, as a derived type; what is the same on all ranks is the signature, the basic types that
+ * are sent.  So the receive type decides by its signature: all floats, all doubles, or all 16-bit
+ * floats, however they lie in memory; nor does it matter what the send type is.
+ *
+ * In place an allgather is passed down.  All ranks receive what a block is decoded to, its owner
+ * too.  A program that gathers out of place keeps what it sends; in place its own block is its only
+ * copy, as of parameters that each rank updates a share of, and an update that is smaller than the
+ * error would be lost in every step.  MPI wants MPI_IN_PLACE on all ranks or on none.
+ *
+ * Nonblocking calls are the blocking ones, in a fiber (mca_request.h).  Whether one is admitted
+ * follows from its arguments, from the settings, and, where the last call was a blocking one, from
+ * what the module has learned by then.  They are not timed, so they teach nothing: where blocking
+ * calls have taught nothing either, ranks on several nodes quantize and those on one node do not.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "coll_quant_fold.h"
+#include "coll_quant_learn.h"
+#include "coll_quant_limit.h"
+#include "coll_quant_residual.h"
+#include "coll_quant_setup.h"
+#include "coll_quant_stats.h"
+#include "mca_entry.h"
+#include "mca_half.h"
+
+/* ---- what a call says ---- */
+
+static size_t bytes_of(int count, struct ompi_datatype_t *type)
+{
+    size_t bytes = 0;
+
+    (void) ompi_datatype_type_size(type, &bytes);
+    return (size_t) count * bytes;
+}
+
+static size_t bytes_of_all(const quant_module_t *module, const arc_call_t *said)
+{
+    return coll_quant_blocks(module, (exchange_collective_t) said->collective) *
+           bytes_of(said->count, said->type);
+}
+
+/* What numbers of this type are here; NULL: the user wants them exact, or they are none. */
+static const quant_element_t *element_of(const quant_module_t *module,
+                                         const struct ompi_datatype_t *type)
+{
+    const quant_types_t *types = quant_settings_types(&module->settings);
+
+    if (mca_bridge_is_float(type) && types->floats) {
+        return &quant_floats;
+    }
+    return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
+}
+
+static const quant_element_t *element_of_halves(const quant_module_t *module,
+                                                exchange_collective_t collective)
+{
+    /* What the component below makes of sums that are too far off would be integers. */
+    return EXCHANGE_ALLREDUCE == collective && module->settings.target_rel > 0
+               ? NULL
+               : element_of(module, &ompi_mpi_float.dt);
+}
+
+/* Field by field: to fill all of a call with zeros takes as long as to pass it down. */
+static void read_call(const quant_module_t *module, const arc_call_t *said, arc_type_t uint16,
+                      quant_call_t *call)
+{
+    const exchange_collective_t collective = (exchange_collective_t) said->collective;
+    struct ompi_datatype_t *type = NULL == said->op ? mca_bridge_all_of(said->type) : said->type;
+    const bool is_half = NULL != type && mca_half_is_named(uint16, type) &&
+                         (NULL == said->op || OMPI_OP_SUM == said->op->op_type);
+    const quant_element_t *element = NULL == type ? NULL
+                                     : is_half    ? element_of_halves(module, collective)
+                                                  : element_of(module, type);
+
+    call->said = said;
+    call->type = type;
+    call->is_half_sum = is_half && NULL != said->op;
+    call->said_bytes = bytes_of_all(module, said);
+    call->bytes = 0;
+    call->number = said->number;
+    call->operation.element = element;
+    call->operation.storage = is_half ? &module->storage : NULL;
+    call->operation.count = (size_t) said->count;
+    call->operation.collective = collective;
+    call->timed.select = NULL;
+    call->timed.end_ns = 0;
+    if (NULL == element) {
+        return;
+    }
+    if (NULL == said->op) {
+        call->operation.count = bytes_of(said->count, said->type) / bytes_of(1, type);
+    }
+    call->bytes = coll_quant_blocks(module, collective) * call->operation.count * element->bytes;
+    call->operation.send = MPI_IN_PLACE == said->send ? said->receive : said->send;
+    call->operation.recv = said->receive;
+    call->operation.parts = NULL;
+    call->operation.residual = NULL;
+    call->operation.bound_max = 0;
+}
+
+/* ---- what becomes of it ---- */
+
+static arc_reason_t reason_of_arguments(const quant_call_t *call)
+{
+    const arc_call_t *said = call->said;
+
+    if (said->count <= 0) {
+        return ARC_REASON_EMPTY;
+    }
+    if (NULL != said->op) {
+        return call->is_half_sum ? ARC_REASON_NONE : mca_bridge_is_sum(said->op, said->type);
+    }
+    if (NULL != call->operation.element && MPI_IN_PLACE == said->send) {
+        return ARC_REASON_IN_PLACE;
+    }
+    /* Open MPI's packing counts in 31 bits. */
+    return call->operation.count > INT32_MAX ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
+}
+
+/* Why it is not served as the program makes it, whatever the state of the module. */
+static arc_reason_t reason_of_call(const quant_module_t *module, const quant_call_t *call)
+{
+    if (!module->active) {
+        return ARC_REASON_OFF;
+    }
+    const arc_reason_t reason = reason_of_arguments(call);
+    if (ARC_REASON_NONE != reason) {
+        return reason;
+    }
+    if (NULL == call->operation.element) {
+        return ARC_REASON_TYPE_OR_OP;
+    }
+    if (!quant_settings_want_collective(&module->settings, call->operation.collective)) {
+        return ARC_REASON_NOT_CHOSEN;
+    }
+    return call->bytes < module->settings.min_bytes ? ARC_REASON_TOO_SMALL : ARC_REASON_NONE;
+}
+
+/* Why no call is served in this state of the module; ARC_REASON_NONE: those that can be are. */
+static arc_reason_t reason_of_module(const quant_module_t *module)
+{
+    switch (module->base.phase) {
+    case ARC_PHASE_FRESH:
+        return ARC_REASON_YOUNG;
+    case ARC_PHASE_DECLINED:
+        return module->base.declined;
+    case ARC_PHASE_BROKEN:
+        return ARC_REASON_NONE; /* who serves it returns the error */
+    default:
+        return module->attainable ? ARC_REASON_NONE : ARC_REASON_INACCURATE;
+    }
+}
+
+/* Where a call is not timed: is it known, or to be expected, that the component below is faster? */
+static arc_reason_t reason_of_gain(const quant_module_t *module, const quant_call_t *call)
+{
+    const quant_gain_t *gain =
+        &module->settled
+             .gain[coll_quant_tried(call->operation.collective, call->operation.element)];
+    const unsigned class = arc_select_class(call->bytes);
+
+    if (quant_gain_is_decided(gain, class)) {
+        return quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
+    }
+    return 0 != module->settings.explore_percent && mca_compat_on_one_node(module->base.comm)
+               ? ARC_REASON_LEARNING
+               : ARC_REASON_NONE;
+}
+
+/*
+ * When it is decided.  AT_START: a nonblocking call is started, no rank waits, and only what all
+ * know alike counts.  AT_INIT: a persistent request is made, all ranks are here.  AT_RUN: a
+ * blocking call, or one that was admitted and is not begun.
+ */
+typedef enum moment { AT_START, AT_INIT, AT_RUN } moment_t;
+
+/*
+ * Why the call is passed down; ARC_REASON_NONE: it is served.  A call that could be quantized, by
+ * what it is, has a number: whatever was learned, and whatever form the calls before it had, it is
+ * the same.
+ */
+static arc_reason_t decide(quant_module_t *module, quant_call_t *call, moment_t moment)
+{
+    arc_module_t *base = &module->base;
+    const bool is_blocking = ARC_FORM_BLOCKING == call->said->form;
+    arc_reason_t reason = reason_of_call(module, call);
+
+    if (AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
+        reason = ARC_REASON_YOUNG;
+    }
+    if (ARC_REASON_NONE == reason && (AT_START == moment || is_blocking)) {
+        module->sums += EXCHANGE_ALLGATHER != call->operation.collective;
+        call->number = module->sums; /* how many of these and before it add */
+    }
+    if (AT_RUN != moment && ARC_REASON_NONE == reason) {
+        reason = reason_of_gain(module, call);
+    }
+    if (AT_START == moment) {
+        if (call->is_half_sum || base->unsettled) {
+            return call->is_half_sum ? ARC_REASON_NONE : reason; /* at least exact, as what it is */
+        }
+        if (ARC_PHASE_FRESH == base->phase && !arc_module_is_young(base, call->said_bytes)) {
+            return reason; /* it sets the module up */
+        }
+    }
+    if (ARC_REASON_NONE == reason) {
+        reason = reason_of_module(module);
+    }
+    if (AT_START != moment && ARC_PHASE_READY != base->phase &&
+        (AT_RUN == moment || module->settled.same)) {
+        reason = coll_quant_set_up_if_needed(module, reason);
+    }
+    if (AT_RUN != moment) {
+        return call->is_half_sum ? ARC_REASON_NONE : reason;
+    }
+    if (ARC_REASON_NONE == reason) {
+        reason = coll_quant_limit_reason(module, call->operation.collective);
+    }
+    return ARC_REASON_NONE == reason && is_blocking ? coll_quant_learned(module, call) : reason;
+}
+
+/* 16-bit floats as floats, which are added there. */
+static int pass_down(quant_module_t *module, const quant_call_t *call, arc_reason_t reason)
+{
+    coll_quant_stats_note_exact(module, reason);
+    if (!call->is_half_sum) {
+        return arc_module_pass(&module->base, reason, call->said);
+    }
+    arc_call_t as_floats = *call->said;
+    as_floats.type = &ompi_mpi_float.dt;
+    arc_module_count_pass(&module->base, reason, &as_floats);
+    return mca_half_call(&module->base, module->uint16, call->said, arc_below_call);
+}
+
+/* Is it a basic type, or another name of the same format? */
+static bool is_plain(const struct ompi_datatype_t *type, const struct ompi_datatype_t *basic)
+{
+    return ompi_datatype_is_predefined(type) && type->super.id == basic->super.id;
+}
+
+static int run_gather(quant_module_t *module, quant_call_t *call)
+{
+    const arc_call_t *said = call->said;
+
+    if (module->config.feedback) {
+        coll_quant_residual_warn_of_stage(module);
+    }
+    if (bytes_of(said->send_count, said->send_type) != bytes_of(said->count, said->type)) {
+        /* MPI does not allow it.  Ranks that do send must not take our next call for this one. */
+        ++module->sequence;
+        return MPI_ERR_COUNT;
+    }
+    return is_plain(said->type, call->type) && is_plain(said->send_type, call->type)
+               ? coll_quant_run_call(module, call)
+               : coll_quant_gather_packed(module, call);
+}
+
+static int run_sum(quant_module_t *module, quant_call_t *call)
+{
+    call->operation.residual = coll_quant_residual(module, call);
+    return coll_quant_run_call(module, call);
+}
+
+int coll_quant_serve(arc_module_t *base, const arc_call_t *said)
+{
+    quant_module_t *module = (quant_module_t *) base;
+
+    arc_module_settle(base);
+    if (0 != base->inside) {
+        return arc_module_pass(base, ARC_REASON_NESTED, said);
+    }
+    if (ARC_PHASE_FRESH == base->phase) {
+        coll_quant_agree_if_due(module, bytes_of_all(module, said));
+    }
+    if (ARC_PHASE_BROKEN == base->phase) {
+        return arc_module_broken_error();
+    }
+    quant_call_t call;
+    read_call(module, said, module->uint16, &call);
+    const arc_reason_t reason = decide(module, &call, AT_RUN);
+    if (ARC_PHASE_BROKEN == base->phase) {
+        return arc_module_broken_error();
+    }
+    return coll_quant_learn(module, &call,
+                            ARC_REASON_NONE != reason ? pass_down(module, &call, reason)
+                            : NULL == said->op        ? run_gather(module, &call)
+                                                      : run_sum(module, &call));
+}
+
+/* ---- calls that are not blocking (mca_module.h) ---- */
+
+/*
+ * Settings that ranks may have alone, by the info key, are compared in the first blocking call.
+ * Before that some ranks may not be in the slots of nonblocking calls at all, so nobody serves
+ * them.
+ */
+void coll_quant_settled(arc_module_t *base)
+{
+    quant_module_t *module = (quant_module_t *) base;
+
+    module->settled.same =
+        ARC_PHASE_FRESH != base->phase || (base->params_known && !module->key_was_set);
+    module->settled.uint16 = module->uint16;
+    memcpy(module->settled.gain, module->gain, sizeof module->gain);
+}
+
+arc_reason_t coll_quant_admit(arc_module_t *base, arc_call_t *said)
+{
+    quant_module_t *module = (quant_module_t *) base;
+    quant_call_t call;
+
+    read_call(module, said, module->settled.uint16, &call);
+    const arc_reason_t reason = decide(module, &call, AT_START);
+
+    said->number = call.number;
+    return reason;
+}
+
+arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *said)
+{
+    quant_module_t *module = (quant_module_t *) base;
+    quant_call_t call;
+
+    coll_quant_settled(base);
+    if (module->settled.same) {
+        base->calls_to_go = 0; /* who makes a persistent request will use it */
+        coll_quant_agree_if_due(module, 0);
+        coll_quant_settled(base);
+    }
+    read_call(module, said, module->settled.uint16, &call);
+    const arc_reason_t reason = decide(module, &call, AT_INIT);
+    if (ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
+        (void) coll_quant_fold_look(module, &call.operation); /* who called us looks at the phase */
+    }
+    return reason;
+}
+
+void coll_quant_retag(arc_module_t *base)
+{
+    ((quant_module_t *) base)->stream.tag = base->tags;
+}
+
+ARC_DEFINE_SUM(allreduce, quant_module_t, coll_quant_serve)
+ARC_DEFINE_SUM(reduce_scatter_block, quant_module_t, coll_quant_serve)
+ARC_DEFINE_GATHER(allgather, quant_module_t, coll_quant_serve)
+const arc_entries_t coll_quant_entries = {
+    ARC_ENTRIES(allreduce),
+    ARC_ENTRIES(reduce_scatter_block),
+    ARC_ENTRIES(allgather),
+};
