@@ -10,7 +10,6 @@
  *                       coll_quant_fold.c    of sums made in shared memory of the nodes
  *                       coll_quant_limit.c   are elements as exact as they have to be?
  *                           coll_quant_below.c   the same exactly, by the component below
- *                           coll_quant_drive.c   the task, until it is complete
  *
  * A file calls only files below it in this list; coll_quant_learn.c, does it pay?, and
  * coll_quant_setup.c, until the module is ready, are called by the door.
@@ -95,8 +94,5 @@ int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call);
  */
 int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *receive,
                      const char *details);
-
-/* Drive a task to its end, in C's default floating-point environment. */
-arc_status_t coll_quant_drive(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
 
 #endif

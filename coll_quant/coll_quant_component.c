@@ -155,6 +155,7 @@ static void quant_enabled(arc_module_t *base)
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
+    module->wait.sheltered = true;
     module->wait.timeout_ns = settings->timeout * ARC_NS_PER_SECOND;
     if (NULL == base->of) {
         coll_quant_keys_enable(module);

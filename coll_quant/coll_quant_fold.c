@@ -155,7 +155,7 @@ static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *
 {
     enum { TEXT_BYTES = 256 };
     char missing[TEXT_BYTES] = "";
-    const arc_status_t status = coll_quant_drive(&module->fold.wait, &task->task);
+    const arc_status_t status = arc_wait_run(&module->fold.wait, &task->task);
 
     if (ARC_OK == status) {
         return MPI_SUCCESS;

@@ -106,24 +106,13 @@ static double size_of(const vector_t *of)
     const size_t run = 1 == places ? of->count : RUN;
     double sum = 0;
 
-    const arc_float_env_t of_program = arc_float_env_enter();
     for (size_t place = 0; place < places; ++place) {
         const size_t begin = place * (of->count / places);
         for (size_t done = 0; done < run; done += RUN) {
             sum += add_magnitudes(of, begin + done, run - done < RUN ? run - done : RUN);
         }
     }
-    sum /= (double) (places * run);
-    arc_float_env_leave(of_program);
-    return sum;
-}
-
-static bool has_shrunk(double before, double now)
-{
-    const arc_float_env_t of_program = arc_float_env_enter();
-    const bool result = now < before * shrunk;
-    arc_float_env_leave(of_program);
-    return result;
+    return sum / (double) (places * run);
 }
 
 static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t bytes)
@@ -279,11 +268,9 @@ static vector_t vector_of(const quant_module_t *module, const quant_call_t *call
     return of;
 }
 
-float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
+/* In C's default floating-point environment. */
+static float *lost_before(quant_module_t *module, const quant_call_t *call)
 {
-    if (!module->config.feedback || 0 == call->operation.count) {
-        return NULL;
-    }
     if (NULL == module->residuals) {
         module->residuals = calloc(1, sizeof *module->residuals);
     }
@@ -297,7 +284,7 @@ float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
     residual_t *one = find(all, &of);
     if (NULL == one) {
         one = begin(module, &of);
-    } else if (has_shrunk(one->size, size)) {
+    } else if (size < one->size * shrunk) {
         memset(one->lost, 0, bytes_of(&of));
     }
     if (NULL == one) {
@@ -306,6 +293,17 @@ float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
     one->size = size;
     one->used = ++all->calls;
     return one->lost;
+}
+
+float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
+{
+    if (!module->config.feedback || 0 == call->operation.count) {
+        return NULL;
+    }
+    const arc_float_env_t of_program = arc_float_env_enter();
+    float *lost = lost_before(module, call);
+    arc_float_env_leave(of_program);
+    return lost;
 }
 
 void coll_quant_residuals_free(quant_module_t *module)

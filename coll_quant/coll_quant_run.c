@@ -41,7 +41,7 @@ static int run_task(quant_module_t *module, quant_call_t *call)
         return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, call);
     }
     quant_pipeline_start(module->task, operation);
-    const arc_status_t status = coll_quant_drive(&module->wait, module->task);
+    const arc_status_t status = arc_wait_run(&module->wait, module->task);
     if (ARC_OK != status) {
         return fail(module, call, status);
     }

@@ -61,12 +61,10 @@ static void say_choice(const quant_module_t *module)
 /* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */
 static bool get_memory(quant_module_t *module, size_t *bytes)
 {
-    const arc_float_env_t of_program = arc_float_env_enter();
     const bool valid = ARC_OK == quant_config_check(&module->config);
 
     *bytes = quant_pipeline_memory_bytes(&module->config, module->stream.base.ranks) +
              EXCHANGE_ALIGN_BYTES - 1;
-    arc_float_env_leave(of_program);
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
     module->memory = malloc(*bytes);
     /* Pages of it are taken when a class of lengths is learned. */
@@ -79,11 +77,9 @@ static void make_ready(quant_module_t *module)
 {
     const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
 
-    const arc_float_env_t of_program = arc_float_env_enter();
     module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
     module->base.phase = ARC_PHASE_READY;
     say_choice(module);
-    arc_float_env_leave(of_program);
 }
 
 /* The memory of the algorithm, on all ranks or on none. */
@@ -220,7 +216,7 @@ static void warn_of_levels(quant_module_t *module)
 
 /*
  * Format, algorithm and configuration for the settings.  A number that tells which, for the ranks
- * to compare.  In the default floating-point environment.
+ * to compare.
  */
 static uint64_t choose_config(quant_module_t *module)
 {
@@ -244,18 +240,10 @@ static uint64_t choose_config(quant_module_t *module)
     return quant_config_hash(&module->config) ^ module->algo;
 }
 
-/* All that is chosen, in the same environment on all ranks. */
-static uint64_t choose_in_default_environment(quant_module_t *module)
-{
-    const arc_float_env_t of_program = arc_float_env_enter();
-    const uint64_t number = choose_config(module);
-    arc_float_env_leave(of_program);
-    return number;
-}
-
 /*
  * The ranks compare their settings, which the info key may have changed, and then what they choose,
  * which comes from the C library's functions, too; these may differ in the last bit between hosts.
+ * In C's default floating-point environment, whatever each rank's program has set.
  */
 static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)
 {
@@ -272,7 +260,7 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
             base->phase = ARC_PHASE_DECLINED;
             base->declined = ARC_REASON_NO_SETUP;
         } else {
-            arc_module_agree(base, choose_in_default_environment(module));
+            arc_module_agree(base, choose_config(module));
         }
     }
     if (ARC_PHASE_DECLINED == base->phase) {
@@ -296,8 +284,10 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
         arc_module_uninstall(base);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
+        const arc_float_env_t of_program = arc_float_env_enter();
         set_up(module);
         coll_quant_show(module);
+        arc_float_env_leave(of_program);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
@@ -308,7 +298,9 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
 void coll_quant_agree_if_due(quant_module_t *module, size_t bytes)
 {
     if (ARC_PHASE_FRESH == module->base.phase && !arc_module_is_young(&module->base, bytes)) {
+        const arc_float_env_t of_program = arc_float_env_enter();
         agree_on_settings(module);
         coll_quant_show(module);
+        arc_float_env_leave(of_program);
     }
 }

@@ -141,13 +141,15 @@ static ARC_MUST_CHECK arc_status_t measure_result(quant_module_t *module,
     return agree_on_largest(module, found);
 }
 
-/* A comparison that does not depend on what the program does to denormals. */
+/* Numbers that are not negative, as their bits, whatever the program does to denormals. */
 static bool is_above_limit(double nmse, double max_nmse)
 {
-    const arc_float_env_t of_program = arc_float_env_enter();
-    const bool result = max_nmse > 0 && nmse > max_nmse;
-    arc_float_env_leave(of_program);
-    return result;
+    uint64_t found = 0;
+    uint64_t most = 0;
+
+    memcpy(&found, &nmse, sizeof found);
+    memcpy(&most, &max_nmse, sizeof most);
+    return 0 != most && found > most;
 }
 
 static int act_on_error(quant_module_t *module, quant_call_t *call, const check_t *check)

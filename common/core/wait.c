@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "fiber.h"
+#include "float_env.h"
 #include "wait.h"
 
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
@@ -49,6 +50,17 @@ arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, con
     return arc_patience_ends(&watch->patience) ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
 }
 
+static arc_status_t step(const arc_wait_t *wait, arc_task_t *task)
+{
+    if (!wait->sheltered) {
+        return task->ops->progress(task);
+    }
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const arc_status_t status = task->ops->progress(task);
+    arc_float_env_leave(of_program);
+    return status;
+}
+
 /* A wait in a fiber. */
 typedef struct awaited {
     const arc_wait_t *wait;
@@ -61,7 +73,7 @@ static bool has_ended(void *context)
 {
     awaited_t *awaited = context;
 
-    awaited->status = awaited->task->ops->progress(awaited->task);
+    awaited->status = step(awaited->wait, awaited->task);
     if (ARC_IN_PROGRESS == awaited->status) {
         awaited->status = arc_wait_check(&awaited->watch, awaited->wait, awaited->task);
     }
@@ -86,7 +98,7 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
     }
     arc_wait_watch(&watch, wait, task);
     for (unsigned poll = 1;; ++poll) {
-        arc_status_t status = task->ops->progress(task);
+        arc_status_t status = step(wait, task);
         if (ARC_IN_PROGRESS != status) {
             return status;
         }

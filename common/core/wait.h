@@ -27,6 +27,12 @@ typedef struct arc_wait {
     unsigned spins;         /* polls before the first call of progress */
     unsigned yields;    /* polls that only yield, for each that calls progress: waits for memory */
     int64_t timeout_ns; /* without a step forward; 0: wait for ever */
+    /*
+     * Steps of the task, but for spins, run in C's default floating-point environment, whatever the
+     * program has set, and what they raise is not shown to it.  Calls of `progress` do not: there
+     * Open MPI may call functions of the program.
+     */
+    bool sheltered;
 } arc_wait_t;
 
 /* A clock that only goes forward.  Integers: floating point would raise exceptions, and the program
