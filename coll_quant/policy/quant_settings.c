@@ -114,7 +114,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
 
     const quant_limits_t limits = {
         .target_nmse = settings->target_nmse,
-        .auto_nmse = settings->auto_nmse,
+        .auto_nmse = QUANT_AUTO_NMSE,
     };
 
     if (!(chosen.bounded ? quant_choose_range(&chosen, ranks, settings->target_nmse)

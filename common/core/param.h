@@ -46,8 +46,7 @@ enum { ARC_PARAM_KINDS = ARC_PARAM_KIND_TEXT + 1 };
 /* The bits of 1.0: the largest fraction. */
 #define ARC_PARAM_FRACTION_ONE 0x3ff0000000000000LL
 
-/* The bits of other numbers that rows have: 0.001, and the largest float. */
-#define ARC_PARAM_NUMBER_THOUSANDTH 0x3f50624dd2f1a9fcLL
+/* The bits of the largest float. */
 #define ARC_PARAM_NUMBER_LARGEST 0x47efffffe0000000LL
 
 /* Room for the help of a parameter, less what is allowed: help that is longer would be cut off. */

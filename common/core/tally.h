@@ -29,7 +29,7 @@
     X(SLOWER,         "the component below is faster here")                             \
     X(LEARNING,       "whether quantizing is faster here is being learned")              \
     X(NOT_ONE_NODE,   "communicator spans several nodes")                               \
-    X(INACCURATE,     "nothing allowed is below target_nmse or auto_nmse here")         \
+    X(INACCURATE,     "nothing allowed is below target_nmse here")         \
     X(BOUND,          "no format keeps target_abs or target_rel with these numbers")    \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \

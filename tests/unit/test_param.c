@@ -64,7 +64,7 @@ static const struct {
     {&fruit, "2", ARC_ERR_INVALID, 0},
     {&part, "0", ARC_OK, 0},
     {&part, "1", ARC_OK, ARC_PARAM_FRACTION_ONE},
-    {&part, "0.001", ARC_OK, ARC_PARAM_NUMBER_THOUSANDTH},
+    {&part, "0.001", ARC_OK, 0x3f50624dd2f1a9fcLL},
     {&part, "1.0001", ARC_ERR_INVALID, 0},
     {&part, "-1e-3", ARC_ERR_INVALID, 0},
     {&part, "-0", ARC_ERR_INVALID, 0},
