@@ -53,7 +53,7 @@ typedef struct lowlat_module {
     /* The nonblocking call that runs as a task. */
     lowlat_task_t pending;
     arc_reduction_t reduction;
-    /* What decides over nonblocking calls until the next blocking one (coll_lowlat_request.c). */
+    /* What decides over nonblocking calls until the next blocking one (coll_lowlat_door.c). */
     struct {
         bool unknown; /* whether parameters are the same on all ranks */
         bool ready;
@@ -65,35 +65,13 @@ OBJ_CLASS_DECLARATION(lowlat_module_t);
 
 extern lowlat_component_t mca_coll_lowlat_component;
 
+/* The door: how the component serves calls (mca_module.h); coll_lowlat_door.c. */
 extern const arc_entries_t coll_lowlat_entries;
 int coll_lowlat_serve(arc_module_t *base, const arc_call_t *call);
-
-/* How the component serves calls that are not blocking (mca_component.h). */
 void coll_lowlat_settled(arc_module_t *base);
 arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call);
 arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call);
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call);
-int coll_lowlat_directed(arc_module_t *base, arc_status_t status);
-
-/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
-unsigned coll_lowlat_choose(const lowlat_module_t *module, const arc_reduction_t *reduction,
-                            size_t bytes);
-
-/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
-bool coll_lowlat_is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes);
-
-/*
- * All ranks together, before a call that the module is not ready for: agree, set up, get more
- * memory. The verdict, and the algorithm that now counts.
- */
-arc_reason_t coll_lowlat_prepare(lowlat_module_t *module, arc_reason_t verdict,
-                                 const arc_reduction_t *reduction, size_t bytes,
-                                 unsigned *algorithm);
-
-/* The task of a call came to an error: say who is missing, break the module, return an MPI error.
- */
-int coll_lowlat_fail(lowlat_module_t *module, arc_form_t form, lowlat_task_t *task,
-                     arc_status_t status);
 
 /* What a message counts for, in calls, towards the next look at staging. */
 static inline int64_t coll_lowlat_look_calls(size_t bytes)

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "coll_lowlat.h"
+#include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"

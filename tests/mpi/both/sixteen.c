@@ -11,6 +11,7 @@
  *
  *   -f TYPE   none (default), bf16 or fp16
  *   -n        the sums are of MPIX_C_FLOAT16, Open MPI's own type of fp16
+ *   -i        those in place by MPI_Iallreduce
  *   -l N      leave out vectors above N elements
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -32,6 +33,7 @@ enum {
 static const int counts[] = {0,   1,    2,    7,    27,   28,    29,    127,   128,   129,    316,
                              317, 1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
 
+static bool nonblocking;
 static uint16_t *send;
 static uint16_t *receive;
 
@@ -125,8 +127,14 @@ static void check_call(const meaning_t *meaning, int count, bool in_place)
     for (int i = 0; i < count; i++) {
         in[i] = meaning->part(world_rank, i);
     }
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, meaning->type, meaning->op,
-                  MPI_COMM_WORLD);
+    const void *out = in_place ? MPI_IN_PLACE : send;
+    if (nonblocking && in_place) {
+        MPI_Request request;
+        MPI_Iallreduce(out, receive, count, meaning->type, meaning->op, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Allreduce(out, receive, count, meaning->type, meaning->op, MPI_COMM_WORLD);
+    }
     for (int i = 0; i < count; i++) {
         const uint16_t expected = meaning->result(i);
 
@@ -185,9 +193,11 @@ int main(int argc, char **argv)
     int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "f:nl:")) != -1) {
+    while ((option = getopt(argc, argv, "f:inl:")) != -1) {
         if (option == 'f') {
             half = half_by_name(optarg);
+        } else if (option == 'i') {
+            nonblocking = true;
         } else if (option == 'n') {
             sum.type = half_native_type();
         } else if (option == 'l') {

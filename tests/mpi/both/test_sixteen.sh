@@ -22,6 +22,10 @@ for type in bf16 fp16; do
         mpi_judge "np=$ranks $type"
         mpi_says "np=$ranks $type: no vector is passed down" 'passed  message' 0
     done
+    for memory in 1g 64k; do # enough of it, and too little for a set-up
+        mpi_run "np=3 $type nonblocking, $memory" 3 60 "--mca coll_lowlat_uint16_as $type \
+            --mca coll_lowlat_max_memory $memory --mca coll_lowlat_verbose 0" sixteen -f $type -i
+    done
     mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
     mpi_judge "np=3 $type passed down"
     check_passed "np=3 $type passed down"

@@ -1,0 +1,313 @@
+/*
+ * What a call says, and what becomes of it: one function decides, whatever the form of the call.
+ *
+ * On one node, once the communicator is set up, a nonblocking operation is the same task in shared
+ * memory that a blocking call runs.  All else is that blocking call, in a fiber (mca_request.h).
+ * Whether a call is admitted follows from its type, operation and length, and from what the module
+ * was when the last blocking call ended, which is the same on all ranks: `settled`.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "coll_lowlat_allreduce.h"
+#include "coll_lowlat_choice.h"
+#include "float_env.h"
+#include "mca_entry.h"
+#include "mca_half.h"
+#include "sizes.h"
+
+/*
+ * The algorithm for reductions that not all algorithms are for.  A function of the program
+ * gets whole vectors: one block of one-shot, or one chunk with one owner in each node.
+ * What rounds once is added in one go on a node; between nodes it travels as floats, or is to be
+ * rounded by every exchange.
+ */
+static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *module,
+                                                         const arc_reduction_t *reduction,
+                                                         size_t bytes, unsigned algorithm)
+{
+    const lowlat_net_t *net = module->group.net;
+    /* The 31 bits are those of Open MPI's packing. */
+    const size_t arena_limit = arc_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
+
+    if (!reduction->packed) {
+        return NULL != net || lowlat_algorithms[algorithm].reproducible ? algorithm
+                                                                        : LOWLAT_ALGORITHM_TWOSHOT;
+    }
+    if (NULL == net) {
+        return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
+                                                                        : LOWLAT_PASS_DOWN;
+    }
+    const size_t one_owner_bytes = 1 == net->owners ? SIZE_MAX : net->leader_bytes;
+    const size_t limit = arc_min(arena_limit, arc_min(one_owner_bytes, net->chunk_bytes));
+    const bool may_reorder = ompi_op_is_commute(reduction->op);
+    return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
+                                                                        : LOWLAT_PASS_DOWN;
+}
+
+/* The algorithm for a message of `bytes` bytes, or LOWLAT_PASS_DOWN, or LOWLAT_LEARNED. */
+static inline unsigned choose_algorithm(const lowlat_module_t *module,
+                                        const arc_reduction_t *reduction, size_t bytes)
+{
+    const unsigned algorithm = lowlat_map_lookup(&module->map, bytes);
+    const bool special = reduction->packed || reduction->reducer.rounds_once;
+
+    return OPAL_LIKELY(!special || LOWLAT_PASS_DOWN == algorithm)
+               ? algorithm
+               : choose_special(module, reduction, bytes, algorithm);
+}
+
+/* What the call is to the component; *bytes is set if that is ARC_REASON_NONE. */
+static inline arc_reason_t read_call(lowlat_module_t *module, const arc_call_t *call,
+                                     arc_reduction_t *reduction, size_t *bytes)
+{
+    if (OPAL_UNLIKELY(call->count <= 0)) {
+        return ARC_REASON_EMPTY;
+    }
+    const arc_reason_t reason =
+        mca_bridge_reduction(&module->bridge, call->op, call->type, reduction);
+    if (OPAL_UNLIKELY(ARC_REASON_NONE != reason)) {
+        return reason;
+    }
+    /* First the element: its product with an int is then no overflow. */
+    if (OPAL_UNLIKELY(reduction->reducer.stride_bytes > LOWLAT_MAX_ELEMENT_BYTES)) {
+        return ARC_REASON_TOO_LARGE;
+    }
+    *bytes = arc_reducer_span_bytes(&reduction->reducer, (size_t) call->count);
+    return ARC_REASON_NONE;
+}
+
+/*
+ * Calls that the module is not ready for: agree on the configuration where it is not known to be
+ * the same, set up at the first that is eligible, get more memory at the first that is
+ * long.  All ranks make the same calls, so all are here together.  Returns the
+ * verdict, and the algorithm that now counts.
+ */
+static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
+                                 const arc_reduction_t *reduction, size_t bytes,
+                                 unsigned *algorithm)
+{
+    arc_module_t *base = &module->base;
+
+    if (ARC_PHASE_FRESH == base->phase) {
+        arc_module_agree_on_params(base);
+        if (ARC_PHASE_DECLINED == base->phase) {
+            /* Perhaps not all ranks take them for floats: then nobody must. */
+            mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
+        }
+    }
+    if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
+        coll_lowlat_setup(module, *algorithm, bytes);
+    }
+    if (ARC_PHASE_DECLINED == base->phase || ARC_PHASE_BROKEN == base->phase) {
+        return base->declined;
+    }
+    if (ARC_REASON_NONE != verdict) {
+        return verdict;
+    }
+    *algorithm = choose_algorithm(module, reduction, bytes);
+    if (LOWLAT_PASS_DOWN != *algorithm && bytes > module->enough_bytes[*algorithm]) {
+        coll_lowlat_grow(module, *algorithm, bytes);
+        *algorithm = choose_algorithm(module, reduction, bytes);
+    }
+    return LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
+}
+
+/* What all ranks decide alike must not follow how each one's program rounds, or traps. */
+static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *module,
+                                                            arc_reason_t verdict,
+                                                            const arc_reduction_t *reduction,
+                                                            size_t bytes, unsigned *algorithm)
+{
+    const arc_float_env_t of_program = arc_float_env_enter();
+    const arc_reason_t now = prepare_call(module, verdict, reduction, bytes, algorithm);
+    arc_float_env_leave(of_program);
+    return now;
+}
+
+/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
+static bool is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
+{
+    arc_module_t *base = &module->base;
+
+    return ARC_PHASE_FRESH == base->phase && base->params_known &&
+           (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
+}
+
+/* Is the component below chosen for this length, between nodes? */
+static bool is_slower(const lowlat_module_t *module, size_t bytes)
+{
+    const lowlat_choice_t *choice = module->choice;
+
+    return NULL != choice &&
+           LOWLAT_PASS_DOWN ==
+               choice->list.candidate[choice->select[arc_select_class(bytes)].chosen].algorithm;
+}
+
+/*
+ * When it is decided.  AT_START: a nonblocking call is started, no rank waits, and only what all
+ * know alike counts.  AT_INIT: a persistent request is made, all ranks are here.  AT_RUN: a
+ * blocking call, or one that was admitted and is not begun.
+ */
+typedef enum moment { AT_START, AT_INIT, AT_RUN } moment_t;
+
+/* choose_algorithm() by what the module was when the last blocking call ended. */
+static unsigned choose_settled(const lowlat_module_t *module, const arc_reduction_t *reduction,
+                               size_t bytes)
+{
+    if (reduction->packed) {
+        return bytes <= module->group.block_bytes ? LOWLAT_ALGORITHM_ONESHOT : LOWLAT_PASS_DOWN;
+    }
+    return lowlat_map_lookup(&module->settled.map, bytes);
+}
+
+/*
+ * Why the call is passed down; ARC_REASON_NONE: *algorithm serves it.  The component below would
+ * add 16-bit floats as integers, so they are served by whoever is asked first.  And a call that is
+ * started is admitted where ranks may have other parameters: they find out when a call agrees, and
+ * not from what each of them makes of its arguments.
+ */
+static inline __attribute__((always_inline)) arc_reason_t
+decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_reduction_t *reduction,
+       size_t *bytes, unsigned *algorithm)
+{
+    arc_module_t *base = &module->base;
+
+    if (AT_START == moment) {
+        if (call->count > 0 && (module->settled.unknown ||
+                                mca_half_is(module->settled.uint16, call->op, call->type))) {
+            return ARC_REASON_NONE;
+        }
+        if (!base->unsettled && ARC_PHASE_DECLINED == base->phase) {
+            return base->declined;
+        }
+    }
+    arc_reason_t reason = read_call(module, call, reduction, bytes);
+    if (OPAL_LIKELY(ARC_REASON_NONE == reason)) {
+        *algorithm =
+            (AT_START == moment ? choose_settled : choose_algorithm)(module, reduction, *bytes);
+        reason = LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
+    }
+    if (AT_START == moment) {
+        if (!base->unsettled && is_young(module, reason, *bytes)) {
+            return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
+        }
+        return ARC_REASON_NONE == reason && module->settled.ready && is_slower(module, *bytes)
+                   ? ARC_REASON_SLOWER
+                   : reason;
+    }
+    if (OPAL_UNLIKELY(ARC_PHASE_READY != base->phase ||
+                      (ARC_REASON_NONE == reason && *bytes > module->enough_bytes[*algorithm]))) {
+        if (ARC_PHASE_BROKEN == base->phase) {
+            return reason; /* which counts for nothing */
+        }
+        if (AT_RUN == moment && is_young(module, reason, *bytes)) {
+            return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
+        }
+        reason = prepare(module, reason, reduction, *bytes, algorithm);
+    }
+    if (AT_INIT == moment && ARC_REASON_EMPTY != reason) {
+        if (mca_half_is(module->bridge.uint16, call->op, call->type)) {
+            return ARC_REASON_NONE;
+        }
+        return ARC_REASON_NONE == reason && is_slower(module, *bytes) ? ARC_REASON_SLOWER : reason;
+    }
+    return reason;
+}
+
+static inline void fill_task(lowlat_task_t *task, lowlat_module_t *module, const arc_call_t *call,
+                             const arc_reduction_t *reduction)
+{
+    task->group = &module->group;
+    task->reducer = &reduction->reducer;
+    task->in = MPI_IN_PLACE == call->send ? call->receive : call->send;
+    task->out = call->receive;
+    task->count = (size_t) call->count;
+    task->leader_bytes = module->net.leader_bytes;
+    task->widened = NULL;
+}
+
+static inline int serve(arc_module_t *base, const arc_call_t *call)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+    arc_reduction_t reduction;
+    lowlat_task_t task;
+    unsigned algorithm = LOWLAT_PASS_DOWN;
+
+    arc_module_settle(base);
+    const arc_reason_t reason =
+        decide(module, call, AT_RUN, &reduction, &task.span_bytes, &algorithm);
+    if (OPAL_UNLIKELY(ARC_PHASE_BROKEN == base->phase)) {
+        return arc_module_broken_error();
+    }
+    if (OPAL_UNLIKELY(ARC_REASON_NONE != reason)) {
+        return coll_lowlat_pass_down(module, reason, call);
+    }
+    fill_task(&task, module, call, &reduction);
+    if (OPAL_UNLIKELY(reduction.reducer.rounds_once || reduction.packed ||
+                      LOWLAT_LEARNED == algorithm)) {
+        return coll_lowlat_run_special(module, call, algorithm, &task, &reduction);
+    }
+    const int result = coll_lowlat_run_task(module, call, algorithm, &task);
+    return OPAL_LIKELY(MPI_SUCCESS == result) ? reduction.error : result;
+}
+
+int coll_lowlat_serve(arc_module_t *base, const arc_call_t *call)
+{
+    return serve(base, call);
+}
+
+/* ---- calls that are not blocking (mca_module.h) ---- */
+
+void coll_lowlat_settled(arc_module_t *base)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+
+    module->settled.unknown = ARC_PHASE_FRESH == base->phase && !base->params_known;
+    module->settled.ready = ARC_PHASE_READY == base->phase;
+    module->settled.map = module->map;
+    module->settled.uint16 = module->bridge.uint16;
+}
+
+arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call)
+{
+    arc_reduction_t reduction;
+    unsigned algorithm = LOWLAT_PASS_DOWN;
+    size_t bytes = 0;
+
+    return decide((lowlat_module_t *) base, call, AT_START, &reduction, &bytes, &algorithm);
+}
+
+arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call)
+{
+    arc_reduction_t reduction;
+    unsigned algorithm = LOWLAT_PASS_DOWN;
+    size_t bytes = 0;
+
+    return decide((lowlat_module_t *) base, call, AT_INIT, &reduction, &bytes, &algorithm);
+}
+
+arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+    lowlat_task_t *task = &module->pending;
+
+    if (ARC_PHASE_READY != base->phase || NULL != module->group.net ||
+        ARC_REASON_NONE != read_call(module, call, &module->reduction, &task->span_bytes)) {
+        return NULL;
+    }
+    const unsigned algorithm = choose_algorithm(module, &module->reduction, task->span_bytes);
+    if (module->reduction.packed || algorithm >= LOWLAT_ALGORITHMS ||
+        task->span_bytes > module->enough_bytes[algorithm] ||
+        module->until_look < coll_lowlat_look_calls(task->span_bytes)) {
+        return NULL;
+    }
+    fill_task(task, module, call, &module->reduction);
+    lowlat_algorithms[algorithm].start(task);
+    arc_module_count_served(base, call, algorithm, task->span_bytes);
+    return &task->task;
+}
+
+ARC_DEFINE_SUM(allreduce, lowlat_module_t, serve)
+const arc_entries_t coll_lowlat_entries = {ARC_ENTRIES(allreduce)};
