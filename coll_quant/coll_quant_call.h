@@ -82,8 +82,8 @@ int coll_quant_run_call(quant_module_t *module, quant_call_t *call);
  */
 int coll_quant_verify(quant_module_t *module, quant_call_t *call);
 
-/* Say once that some rank has no memory of so many bytes for a verification. */
-void coll_quant_warn_unverified(quant_module_t *module, size_t bytes);
+/* Memory for a verification, on all ranks or, NULL, on none, which is said once. */
+int coll_quant_get_memory(quant_module_t *module, size_t bytes, void **memory);
 
 /* One operation, whose bound becomes known. */
 int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call);

@@ -71,22 +71,14 @@ static quant_size_t *size_of(quant_limit_t *limit, const quant_operation_t *oper
 static int agree_to_keep(quant_module_t *module, size_t bytes, bool *ok)
 {
     quant_limit_t *limit = &module->limit;
+    arc_status_t status = ARC_OK;
 
-    *ok = bytes <= limit->kept_bytes;
-    if (*ok) {
-        return MPI_SUCCESS;
-    }
-    free(limit->kept);
-    limit->kept = malloc(bytes);
-    limit->kept_bytes = bytes;
-    uint64_t have = NULL != limit->kept;
-    const arc_status_t status = arc_module_min(&module->base, &have, 1);
-    *ok = ARC_OK == status && have;
-    if (!*ok) {
+    if (bytes > limit->kept_bytes) {
         free(limit->kept);
-        limit->kept = NULL;
-        limit->kept_bytes = 0;
+        status = arc_module_malloc(&module->base, bytes, &limit->kept);
+        limit->kept_bytes = NULL == limit->kept ? 0 : bytes;
     }
+    *ok = bytes <= limit->kept_bytes;
     return ARC_OK == status ? MPI_SUCCESS : arc_module_broken_error();
 }
 

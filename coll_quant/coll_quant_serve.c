@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "coll_quant_fold.h"
 #include "float_env.h"
 #include "quant_pipeline.h"
@@ -30,60 +28,38 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     return verified ? coll_quant_verify(module, call) : coll_quant_run_and_note(module, call);
 }
 
-/* What is sent, and behind it the result; the same place if both are as long. */
-typedef struct widened {
-    size_t sent; /* numbers */
-    size_t received;
-    float *floats; /* NULL: some rank has no memory */
-} widened_t;
-
-/* Memory on all ranks or on none, which is said once.  An MPI error code. */
-static int agree_to_widen(quant_module_t *module, const quant_operation_t *operation,
-                          widened_t *widened)
+/* All of the call as floats: what is sent, and behind it the result, or in its place. */
+static int verify_halves(quant_module_t *module, quant_call_t *call)
 {
+    quant_operation_t *operation = &call->operation;
+    const quant_storage_t *storage = operation->storage;
     const size_t sent = coll_quant_blocks_sent(module, operation->collective) * operation->count;
     const size_t received =
         coll_quant_blocks_received(module, operation->collective) * operation->count;
-    const size_t bytes = (sent == received ? sent : sent + received) * sizeof(float);
-    float *memory = malloc(bytes + 1);
-    uint64_t ok = NULL != memory;
-    const arc_status_t status = arc_module_min(&module->base, &ok, 1);
+    const size_t result_at = sent == received ? 0 : sent;
+    void *halves = operation->recv;
+    void *memory = NULL;
 
-    if (ARC_OK != status || !ok) {
-        free(memory);
-        memory = NULL;
+    int status = coll_quant_get_memory(module, (result_at + received) * sizeof(float), &memory);
+    float *floats = memory;
+    if (MPI_SUCCESS != status || NULL == floats) {
+        return MPI_SUCCESS != status ? status : run(module, call, false);
     }
-    *widened = (widened_t){.sent = sent, .received = received, .floats = memory};
-    if (ARC_OK != status) {
-        return arc_module_broken_error();
-    }
-    if (!ok) {
-        coll_quant_warn_unverified(module, bytes);
-    }
-    return MPI_SUCCESS;
-}
-
-/* The call with all of it as floats, which are its vector. */
-static int verify_widened(quant_module_t *module, quant_call_t *call, const widened_t *widened)
-{
-    const quant_storage_t *storage = call->operation.storage;
-    void *result = call->operation.recv;
-    void *received = widened->floats + (widened->sent == widened->received ? 0 : widened->sent);
-
     arc_float_env_t of_program = arc_float_env_enter();
-    storage->widen(call->operation.send, widened->floats, widened->sent);
+    storage->widen(operation->send, floats, sent);
     arc_float_env_leave(of_program);
-    call->operation.storage = NULL;
-    call->operation.send = widened->floats;
-    call->operation.recv = received;
-    const int status = run(module, call, true);
+    operation->storage = NULL;
+    operation->send = floats;
+    operation->recv = floats + result_at;
+    status = run(module, call, true);
     if (MPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
-        quant_storage_clamp(storage, module->config.kernels, call->bound, received,
-                            widened->received);
-        storage->narrow(received, result, widened->received);
+        quant_storage_clamp(storage, module->config.kernels, call->bound, floats + result_at,
+                            received);
+        storage->narrow(floats + result_at, halves, received);
         arc_float_env_leave(of_program);
     }
+    arc_module_free(&module->base, floats);
     return status;
 }
 
@@ -92,16 +68,7 @@ int coll_quant_run_call(quant_module_t *module, quant_call_t *call)
     const unsigned every = (unsigned) module->settings.verify_every;
     const bool verified =
         0 != every && 0 == (module->calls[call->operation.collective] + 1) % every;
-    widened_t widened = {.floats = NULL};
 
-    if (!verified || NULL == call->operation.storage) {
-        return run(module, call, verified);
-    }
-    int status = agree_to_widen(module, &call->operation, &widened);
-    if (MPI_SUCCESS == status) {
-        status = NULL == widened.floats ? run(module, call, false)
-                                        : verify_widened(module, call, &widened);
-    }
-    arc_module_free(&module->base, widened.floats);
-    return status;
+    return verified && NULL != call->operation.storage ? verify_halves(module, call)
+                                                       : run(module, call, verified);
 }

@@ -41,39 +41,17 @@ typedef struct check {
     size_t bytes;
 } check_t;
 
-static check_t check_make(const quant_module_t *module, const quant_operation_t *operation)
+int coll_quant_get_memory(quant_module_t *module, size_t bytes, void **memory)
 {
-    const size_t bytes = operation->count * operation->element->bytes *
-                         coll_quant_blocks_received(module, operation->collective);
-
-    return (check_t){.exact = malloc(bytes), .bytes = bytes};
-}
-
-void coll_quant_warn_unverified(quant_module_t *module, size_t bytes)
-{
-    if (arc_module_first(&module->base, QUANT_SAID_SKIPPED)) {
+    if (ARC_OK != arc_module_malloc(&module->base, bytes, memory)) {
+        return arc_module_broken_error();
+    }
+    if (NULL == *memory && arc_module_first(&module->base, QUANT_SAID_SKIPPED)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "a call is not verified: some rank has no memory for %zu bytes of "
                        "exact result. Nor will others be while that is so",
                        bytes);
     }
-}
-
-/* Memory on all ranks or on none, which is said once.  An MPI error code. */
-static int agree_on_memory(quant_module_t *module, check_t *check)
-{
-    uint64_t ok = NULL != check->exact;
-    const arc_status_t status = arc_module_min(&module->base, &ok, 1);
-
-    if (ARC_OK != status) {
-        return arc_module_broken_error();
-    }
-    if (ok) {
-        return MPI_SUCCESS;
-    }
-    free(check->exact);
-    check->exact = NULL;
-    coll_quant_warn_unverified(module, check->bytes);
     return MPI_SUCCESS;
 }
 
@@ -173,8 +151,10 @@ static int act_on_error(quant_module_t *module, quant_call_t *call, const check_
 
 int coll_quant_verify(quant_module_t *module, quant_call_t *call)
 {
-    check_t check = check_make(module, &call->operation);
-    int status = agree_on_memory(module, &check);
+    const quant_operation_t *operation = &call->operation;
+    check_t check = {.bytes = operation->count * operation->element->bytes *
+                              coll_quant_blocks_received(module, operation->collective)};
+    int status = coll_quant_get_memory(module, check.bytes, &check.exact);
 
     if (MPI_SUCCESS == status && NULL != check.exact) {
         status =

@@ -52,6 +52,20 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
     return status;
 }
 
+arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory)
+{
+    void *own = malloc(bytes + 1);
+    uint64_t ok = NULL != own;
+    const arc_status_t status = arc_module_min(module, &ok, 1);
+
+    if (ARC_OK != status || !ok) {
+        free(own);
+        own = NULL;
+    }
+    *memory = own;
+    return status;
+}
+
 void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
     /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */

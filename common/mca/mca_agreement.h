@@ -19,6 +19,9 @@
  */
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
 
+/* Memory on all ranks or, NULL, on none.  Errors are those of arc_module_min(). */
+arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory) ARC_MUST_CHECK;
+
 /*
  * The first step of every module: is `hash`, of the configuration, the same on
  * all ranks?  Moves the module to ARC_PHASE_AGREED or ARC_PHASE_DECLINED; ARC_PHASE_BROKEN: a rank

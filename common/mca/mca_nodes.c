@@ -45,11 +45,11 @@ static arc_status_t gather_nodes(arc_module_t *module, unsigned declared, uint32
 arc_status_t mca_nodes_find(arc_module_t *module, unsigned declared, arc_topology_t *topology)
 {
     const unsigned ranks = (unsigned) ompi_comm_size(module->comm);
-    uint32_t *cards = calloc(2 * (size_t) ranks, sizeof *cards);
-    uint64_t ok = NULL != cards;
+    void *memory = NULL;
 
-    arc_status_t status = arc_module_min(module, &ok, 1);
-    if (ARC_OK == status && !ok) {
+    arc_status_t status = arc_module_malloc(module, 2 * ranks * sizeof(uint32_t), &memory);
+    uint32_t *cards = memory;
+    if (ARC_OK == status && NULL == cards) {
         status = ARC_ERR_NO_MEMORY;
     }
     if (ARC_OK == status) {
