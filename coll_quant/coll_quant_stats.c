@@ -9,43 +9,38 @@
 #include "coll_quant_stats.h"
 #include "float_env.h"
 
-static double larger(double a, double b)
+/* Its communicator's, of which all requests count. */
+static quant_stats_t *stats_of(quant_module_t *module)
 {
-    return a > b ? a : b;
+    return NULL == module->base.of ? &module->stats : &((quant_module_t *) module->base.of)->stats;
 }
 
-static void note_bound(quant_stats_t *stats, float bound)
+static void note_bound(quant_stats_t *stats, double bound)
 {
-    stats->last_bound = (double) bound;
-    stats->worst_bound = larger(stats->worst_bound, stats->last_bound);
-}
-
-/* Its communicator's. */
-static quant_module_t *holder_of(quant_module_t *module)
-{
-    return NULL == module->base.of ? module : (quant_module_t *) module->base.of;
+    stats->last_bound = bound;
+    stats->worst_bound = bound > stats->worst_bound ? bound : stats->worst_bound;
 }
 
 void coll_quant_stats_note_bound(quant_module_t *module, float bound)
 {
     quant_component_t *component = &mca_coll_quant_component;
-    quant_module_t *holder = holder_of(module);
+    quant_stats_t *stats = stats_of(module);
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    note_bound(&holder->stats, bound);
-    note_bound(&component->stats, bound);
+    note_bound(stats, (double) bound);
+    note_bound(&component->stats, (double) bound);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
-    holder->stats.last_call = QUANT_LAST_QUANTIZED;
+    stats->last_call = QUANT_LAST_QUANTIZED;
 }
 
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
 {
-    quant_module_t *holder = holder_of(module);
+    quant_stats_t *stats = stats_of(module);
 
-    holder->stats.last_bound = 0;
-    holder->stats.last_call = QUANT_LAST_EXACT + (int) reason;
+    stats->last_bound = 0;
+    stats->last_call = QUANT_LAST_EXACT + (int) reason;
 }
 
 static void note_measure(quant_stats_t *stats, const quant_measure_t *measure)
@@ -61,7 +56,7 @@ void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t
 
     (void) pthread_mutex_lock(&component->base.lock);
     const arc_float_env_t of_program = arc_float_env_enter();
-    note_measure(&holder_of(module)->stats, measure);
+    note_measure(stats_of(module), measure);
     note_measure(&component->stats, measure);
     arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
