@@ -23,6 +23,14 @@ arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class
     return NULL;
 }
 
+/* What is below in a slot, with what its form has besides the arguments of the collective. */
+#define SUM_BELOW(_name, ...)                                                           \
+    module->below_##_name(call->send, call->receive, call->count, call->type, call->op, \
+                          module->comm, __VA_ARGS__)
+#define GATHER_BELOW(_name, ...)                                                        \
+    module->below_##_name(call->send, call->send_count, call->send_type, call->receive, \
+                          call->count, call->type, module->comm, __VA_ARGS__)
+
 int arc_below_call(arc_module_t *module, const arc_call_t *call)
 {
     const unsigned before = module->inside;
@@ -39,18 +47,13 @@ int arc_below_call(arc_module_t *module, const arc_call_t *call)
     module->inside |= arc_slot_bit(call->collective);
     switch (call->collective) {
     case ARC_SLOT_reduce_scatter_block:
-        status = module->below_reduce_scatter_block(call->send, call->receive, call->count,
-                                                    call->type, call->op, module->comm,
-                                                    module->below_reduce_scatter_block_module);
+        status = SUM_BELOW(reduce_scatter_block, module->below_reduce_scatter_block_module);
         break;
     case ARC_SLOT_allgather:
-        status = module->below_allgather(call->send, call->send_count, call->send_type,
-                                         call->receive, call->count, call->type, module->comm,
-                                         module->below_allgather_module);
+        status = GATHER_BELOW(allgather, module->below_allgather_module);
         break;
     default:
-        status = module->below_allreduce(call->send, call->receive, call->count, call->type,
-                                         call->op, module->comm, module->below_allreduce_module);
+        status = SUM_BELOW(allreduce, module->below_allreduce_module);
     }
     module->inside = before;
     return status;
@@ -60,17 +63,12 @@ int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t
 {
     switch (call->collective) {
     case ARC_SLOT_reduce_scatter_block:
-        return module->below_ireduce_scatter_block(call->send, call->receive, call->count,
-                                                   call->type, call->op, module->comm, request,
-                                                   module->below_ireduce_scatter_block_module);
+        return SUM_BELOW(ireduce_scatter_block, request,
+                         module->below_ireduce_scatter_block_module);
     case ARC_SLOT_allgather:
-        return module->below_iallgather(call->send, call->send_count, call->send_type,
-                                        call->receive, call->count, call->type, module->comm,
-                                        request, module->below_iallgather_module);
+        return GATHER_BELOW(iallgather, request, module->below_iallgather_module);
     default:
-        return module->below_iallreduce(call->send, call->receive, call->count, call->type,
-                                        call->op, module->comm, request,
-                                        module->below_iallreduce_module);
+        return SUM_BELOW(iallreduce, request, module->below_iallreduce_module);
     }
 }
 
@@ -79,17 +77,12 @@ int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_inf
 {
     switch (call->collective) {
     case ARC_SLOT_reduce_scatter_block:
-        return module->below_reduce_scatter_block_init(
-            call->send, call->receive, call->count, call->type, call->op, module->comm, info,
-            request, module->below_reduce_scatter_block_init_module);
+        return SUM_BELOW(reduce_scatter_block_init, info, request,
+                         module->below_reduce_scatter_block_init_module);
     case ARC_SLOT_allgather:
-        return module->below_allgather_init(call->send, call->send_count, call->send_type,
-                                            call->receive, call->count, call->type, module->comm,
-                                            info, request, module->below_allgather_init_module);
+        return GATHER_BELOW(allgather_init, info, request, module->below_allgather_init_module);
     default:
-        return module->below_allreduce_init(call->send, call->receive, call->count, call->type,
-                                            call->op, module->comm, info, request,
-                                            module->below_allreduce_init_module);
+        return SUM_BELOW(allreduce_init, info, request, module->below_allreduce_init_module);
     }
 }
 

@@ -183,37 +183,26 @@ static arc_status_t sum_and_take(arc_module_t *module, const arc_call_t *call, i
 
 /* ---- allgather ---- */
 
-/* In step s a rank hands on the block that it got in the one before, of rank r - s. */
-static arc_status_t send_around(const arc_module_t *module, char *blocks, ptrdiff_t block_bytes,
-                                int count, struct ompi_datatype_t *type, int *missing)
+/* All blocks to the first rank, and down from there. */
+static arc_status_t collect(const vectors_t *vectors, const arc_call_t *call, ptrdiff_t block_bytes,
+                            int *missing)
 {
+    const arc_module_t *module = vectors->module;
     const int rank = ompi_comm_rank(module->comm);
-    const int ranks = ompi_comm_size(module->comm);
-    const int next = (rank + 1) % ranks;
+    char *blocks = (char *) vectors->own;
     arc_status_t status = ARC_OK;
 
-    *missing = (rank + ranks - 1) % ranks;
-    for (int step = 0; step < ranks - 1 && ARC_OK == status; ++step) {
-        char *out = blocks + (rank + ranks - step) % ranks * block_bytes;
-        char *in = blocks + (*missing + ranks - step) % ranks * block_bytes;
-        ompi_request_t *sent = NULL;
-
-        if (OMPI_SUCCESS !=
-            MCA_PML_CALL(isend(out, (size_t) count, type, next, module->tags - PLAIN_TAG,
-                               MCA_PML_BASE_SEND_STANDARD, module->comm, &sent))) {
-            return ARC_ERR_TRANSPORT;
-        }
-        status = receive_from(module, *missing, in, (size_t) count, type);
-        if (ARC_ERR_TIMEOUT == status) {
-            return status; /* the send is left to the network, as the module is broken then */
-        }
-        const arc_status_t of_send = wait_for(module, sent);
-        if (ARC_OK == status && ARC_OK != of_send) {
-            *missing = next;
-            return of_send;
-        }
+    *missing = 0;
+    if (0 != rank) {
+        status = send_to(module, 0, blocks + rank * block_bytes, (size_t) call->count, call->type);
     }
-    return status;
+    for (int other = 1; 0 == rank && other < ompi_comm_size(module->comm) && ARC_OK == status;
+         ++other) {
+        *missing = other;
+        status = receive_from(module, other, blocks + other * block_bytes, (size_t) call->count,
+                              call->type);
+    }
+    return ARC_OK == status ? send_down(vectors, missing) : status;
 }
 
 /* Put this rank's block where it belongs among `blocks`, which are those of the program or ours. */
@@ -234,7 +223,7 @@ static arc_status_t gather(arc_module_t *module, const arc_call_t *call, int *mi
     const size_t all = (size_t) call->count * (size_t) ompi_comm_size(module->comm);
     /* Without a time limit no message outlives the call: they may use the program's memory. */
     const bool limited = *module->component->timeout > 0;
-    vectors_t vectors = {.own = call->receive};
+    vectors_t vectors = {.module = module, .type = call->type, .count = all, .own = call->receive};
     arc_status_t status = ARC_OK;
     ptrdiff_t extent = 0;
 
@@ -248,7 +237,7 @@ static arc_status_t gather(arc_module_t *module, const arc_call_t *call, int *mi
         status = ARC_ERR_PROTOCOL;
     }
     if (ARC_OK == status) {
-        status = send_around(module, blocks, block_bytes, call->count, call->type, missing);
+        status = collect(&vectors, call, block_bytes, missing);
     }
     if (ARC_OK == status && limited) {
         (void) ompi_datatype_copy_content_same_ddt(call->type, all, call->receive, blocks);

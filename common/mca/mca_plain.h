@@ -6,7 +6,7 @@
  *
  *   allreduce               up a binomial tree, in the order of the ranks, and down again
  *   reduce_scatter_block    that, and each takes its block
- *   allgather               around a ring
+ *   allgather               all blocks to the first rank, and down the tree
  *
  * Any type and operation.  MPI_SUCCESS, or an MPI error once the module is broken.
  *
