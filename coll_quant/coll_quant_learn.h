@@ -20,4 +20,11 @@ arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call);
  */
 int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status);
 
+/*
+ * What is remembered of a communicator of the same processes, in the same order, with the same
+ * settings; of this process, others may remember something else.  A number that is the same where
+ * that is, for the ranks to compare.
+ */
+uint64_t coll_quant_recall(quant_module_t *module);
+
 #endif

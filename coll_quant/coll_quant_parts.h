@@ -33,7 +33,7 @@ typedef struct quant_stats {
     int last_call; /* QUANT_LAST_... */
 } quant_stats_t;
 
-/* ---- does quantizing pay?  coll_quant_learn.c, coll_quant_remember.c ---- */
+/* ---- does quantizing pay?  coll_quant_learn.c ---- */
 
 enum {
     QUANT_ELEMENT_TYPES = 2,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "coll_quant_fold.h"
-#include "coll_quant_remember.h"
+#include "coll_quant_learn.h"
 #include "coll_quant_limit.h"
 #include "coll_quant_residual.h"
 #include "coll_quant_setup.h"
