@@ -73,15 +73,6 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
     return NULL != module->memory && NULL != module->selectors && valid;
 }
 
-static void make_ready(quant_module_t *module)
-{
-    const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
-
-    module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
-    module->base.phase = ARC_PHASE_READY;
-    say_choice(module);
-}
-
 /* The memory of the algorithm, on all ranks or on none. */
 static void set_up(quant_module_t *module)
 {
@@ -108,7 +99,10 @@ static void set_up(quant_module_t *module)
         /* Some have been in other communicators since. */
         memset(module->gain, 0, sizeof module->gain);
     }
-    make_ready(module);
+    const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
+    module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
+    base->phase = ARC_PHASE_READY;
+    say_choice(module);
 }
 
 /*

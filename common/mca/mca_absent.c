@@ -3,7 +3,7 @@
 
 #include "mca_absent.h"
 
-#include "mca_below.h"
+#include "mca_entry.h"
 #include "mca_pass.h"
 #include "mca_slots.h"
 
@@ -12,15 +12,9 @@ static int count_allreduce(const void *send, void *receive, int count, struct om
                            mca_coll_base_module_t *base)
 {
     arc_module_t *module = arc_module_own(base, OBJ_CLASS(arc_module_t), comm);
+    const arc_call_t call = ARC_CALL_OF_SUM(allreduce, ARC_FORM_BLOCKING);
 
-    return NULL == module ? OMPI_ERR_NOT_FOUND
-                          : arc_module_pass(module, module->declined,
-                                            &(arc_call_t){.collective = ARC_SLOT_allreduce,
-                                                          .send = send,
-                                                          .receive = receive,
-                                                          .count = count,
-                                                          .type = type,
-                                                          .op = op});
+    return NULL == module ? OMPI_ERR_NOT_FOUND : arc_module_pass(module, module->declined, &call);
 }
 
 static int count_iallreduce(const void *send, void *receive, int count,
@@ -29,13 +23,7 @@ static int count_iallreduce(const void *send, void *receive, int count,
                             mca_coll_base_module_t *base)
 {
     arc_module_t *module = arc_module_own(base, OBJ_CLASS(arc_module_t), comm);
-    const arc_call_t call = {.collective = ARC_SLOT_allreduce,
-                             .form = ARC_FORM_NONBLOCKING,
-                             .send = send,
-                             .receive = receive,
-                             .count = count,
-                             .type = type,
-                             .op = op};
+    const arc_call_t call = ARC_CALL_OF_SUM(allreduce, ARC_FORM_NONBLOCKING);
 
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
