@@ -24,15 +24,17 @@ if mpi_have_plugin; then
         mpi_skip "memfd" "no right to limit System V memory"
     fi
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
+    mpi_run "np=4 quant, 2 on a node" 4 120 "--mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2" lifecycle -q
 fi
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 
 if mpi_have_plugin; then
     mpi_start 4 3 "" stress -n 100000000
+    mpi_start 4 3 "--mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2" lifecycle -q -n 100000000
     # Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
     mpi_nothing_left '^vader_segment\|^sm_segment'
-    mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"
+    mpi_result $? "nothing is left in shared memory by jobs that were ended in the middle"
 fi
 
 # Twelve ranks on as many declared nodes: eleven shapes of communicators, each twice.
