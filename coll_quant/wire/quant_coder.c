@@ -362,6 +362,19 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
     return coder;
 }
 
+void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation)
+{
+    coder->operation = *operation;
+    coder->element = NULL == operation->element ? &quant_floats : operation->element;
+    coder->segment.codec.block_rows = coder->config.block_rows;
+    coder->segment.exact = coder->element->exact;
+    coder->segment.sequence = operation->sequence;
+    coder->own = 0;
+    coder->fit = (quant_fit_t){.most = 0};
+    coder->bound = 0;
+    coder->exact_elems = 0;
+}
+
 exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
                                        unsigned ranks)
 {
@@ -375,14 +388,9 @@ exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operati
     const quant_cut_t cut = quant_cut(&coder->config, exchange_layout_shard(&layout, 0).elems);
 
     layout.segment_elems = cut.segment_elems;
-    coder->operation = *operation;
-    coder->element = NULL == operation->element ? &quant_floats : operation->element;
+    quant_coder_start_whole(coder, operation);
     coder->segment.codec.block_rows = cut.block_rows;
-    coder->segment.exact = coder->element->exact;
-    coder->segment.sequence = operation->sequence;
     coder->own = is_stage ? coder->rank * operation->count : 0;
-    coder->bound = 0;
-    coder->exact_elems = 0;
     coder->fit = quant_fit_of(&coder->config, operation, ranks);
     if (1 == ranks && operation->send != operation->recv) {
         memcpy(operation->recv, operation->send, operation->count * storage_bytes(coder));

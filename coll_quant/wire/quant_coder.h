@@ -43,6 +43,9 @@ exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ra
 size_t quant_coder_memory_bytes(const quant_config_t *config);
 quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory);
 
+/* For a call whose messages are of the whole vector. */
+void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation);
+
 /* For a call; returns how it is laid out among `ranks`. */
 exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
                                        unsigned ranks);

@@ -6,6 +6,9 @@
 #include "quant_doubling.h"
 #include "sizes.h"
 
+/* More factors of at least 2 than a number of ranks can have. */
+enum { GROUPS_MAX = 32 };
+
 typedef struct doubling {
     arc_steps_t steps; /* first: the task is that of the steps */
     arc_link_t *link;
@@ -15,7 +18,9 @@ typedef struct doubling {
     unsigned at;          /* of this rank, in the order by node */
     uint8_t *messages;    /* of all members of the largest group */
     size_t message_bytes; /* from one to the next */
-    exchange_sum_t sum;   /* so far */
+
+    exchange_sum_t sum;                     /* so far */
+    exchange_group_t group[GROUPS_MAX + 1]; /* of each phase; behind the last one without ranks */
 } doubling_t;
 
 /* ---- what goes this way ---- */
@@ -120,17 +125,20 @@ arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void
         .messages = base + begin[PART_MESSAGES],
         .message_bytes = message_bytes(config),
     };
+    for (unsigned step = 0; step <= GROUPS_MAX; ++step) {
+        task->group[step] = exchange_schedule_group(&shape, step);
+    }
     return &task->steps.task;
 }
 
 /* ---- a call ---- */
 
 /* What both ends know of the messages of a group. */
-static exchange_message_t message_of(const doubling_t *task, const exchange_group_t *group)
+static exchange_message_t message_of(const doubling_t *task)
 {
     return (exchange_message_t){
         .partial = true,
-        .inside = group->inside,
+        .inside = task->group[task->steps.step].inside,
         .span = {.elems = task->coder->operation.count},
     };
 }
@@ -145,27 +153,27 @@ static unsigned begin_phase(arc_steps_t *steps)
 {
     doubling_t *task = (doubling_t *) steps;
     exchange_coder_t *coder = &task->coder->base;
-    const exchange_group_t group = exchange_schedule_group(&task->shape, steps->step);
+    const exchange_group_t *group = &task->group[steps->step];
 
-    if (0 == group.ranks || 0 == task->coder->operation.count) {
+    if (0 == group->ranks || 0 == task->coder->operation.count) {
         quant_coder_end_sum(task->coder, &task->sum);
         return 0;
     }
-    const exchange_message_t message = message_of(task, &group);
-    const unsigned own = exchange_group_member(&group, task->at);
+    const exchange_message_t message = message_of(task);
+    const unsigned own = exchange_group_member(group, task->at);
     const size_t bytes = coder->ops->encode(coder, &message, 0 == steps->step ? NULL : &task->sum,
                                             buffer_of(task, own));
-    for (unsigned i = 1; i < group.ranks; ++i) {
-        const unsigned member = (own + i) % group.ranks;
+    for (unsigned i = 1; i < group->ranks; ++i) {
+        const unsigned member = (own + i) % group->ranks;
         steps->link[i - 1] = (arc_link_t){
-            .peer = exchange_group_rank(&group, &task->shape, task->at, member),
+            .peer = exchange_group_rank(group, &task->shape, task->at, member),
             .sent = buffer_of(task, own),
             .sent_bytes = bytes,
             .received = buffer_of(task, member),
             .received_bytes = coder->ops->capacity(coder, &message),
         };
     }
-    return group.ranks - 1;
+    return group->ranks - 1;
 }
 
 /* All members add what their messages say in one order. */
@@ -173,15 +181,15 @@ static arc_status_t end_phase(arc_steps_t *steps)
 {
     doubling_t *task = (doubling_t *) steps;
     exchange_coder_t *coder = &task->coder->base;
-    const exchange_group_t group = exchange_schedule_group(&task->shape, steps->step);
-    const exchange_message_t message = message_of(task, &group);
+    const exchange_message_t message = message_of(task);
     arc_status_t status = ARC_OK;
 
     for (unsigned i = 0; i < steps->links && ARC_OK == status; ++i) {
         const arc_link_t *link = &steps->link[i];
         status = coder->ops->check(coder, &message, link->received, link->receive.bytes);
     }
-    for (unsigned member = 0; member < group.ranks && ARC_OK == status; ++member) {
+    for (unsigned member = 0; member < task->group[steps->step].ranks && ARC_OK == status;
+         ++member) {
         const void *buffer = buffer_of(task, member);
         if (0 == member) {
             task->sum = quant_coder_begin_sum(task->coder, &message, buffer);
@@ -192,11 +200,12 @@ static arc_status_t end_phase(arc_steps_t *steps)
     return status;
 }
 
-void quant_doubling_start(arc_task_t *base)
+void quant_doubling_start(arc_task_t *base, const quant_operation_t *operation)
 {
     static const arc_steps_ops_t ops = {.begin = begin_phase, .end = end_phase};
     doubling_t *task = (doubling_t *) base;
 
+    quant_coder_start_whole(task->coder, operation);
     task->sum.error = 0;
     arc_steps_start(&task->steps, &ops, task->stream, task->link);
 }

@@ -52,8 +52,6 @@ bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t 
 /* As quant_pipeline_init() and its like (quant_pipeline.h), where there are phases. */
 size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks);
 arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void *memory);
-
-/* The call that the coder was started for. */
-void quant_doubling_start(arc_task_t *task);
+void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
 
 #endif

@@ -99,13 +99,13 @@ bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t 
 void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation)
 {
     pipeline_t *pipeline = (pipeline_t *) task;
-    const exchange_operation_t exchange =
-        quant_coder_start(pipeline->coder, operation, pipeline->ranks);
 
     if (quant_pipeline_is_doubling(task, operation)) {
         pipeline->running = pipeline->doubling;
-        quant_doubling_start(pipeline->doubling);
+        quant_doubling_start(pipeline->doubling, operation);
     } else {
+        const exchange_operation_t exchange =
+            quant_coder_start(pipeline->coder, operation, pipeline->ranks);
         pipeline->running = pipeline->exchange;
         exchange_pipeline_start(pipeline->exchange, &exchange);
     }
