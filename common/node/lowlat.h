@@ -2,8 +2,8 @@
  * Sums on a node: the memory of a group of ranks that map each other's segments, and the shape of
  * an algorithm.
  *
- * Every rank owns one segment.  It alone writes there, but for one counter; everybody else maps it
- * and reads:
+ * Every rank owns one segment.  Only the owner writes there, but for one counter; all others map it
+ * and read:
  *
  *   | flags | left | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
  *                                  set 0       set 1       set 0         set 1
@@ -12,34 +12,33 @@
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
  *   left        others that have let go of the segment, each for good; they write it, not the owner
- *   probe       a counter to measure with how far apart cores are; told: what was found
+ *   probe       a counter by which ranks measure how far apart cores are; told: what they found
  *   packet[b]   the sequence number of an operation, then up to 632 bytes of data
  *   line[b][s]  one cache line: up to 56 bytes of data, then the sequence number
  *   arena[b]    staged data
  *
  * where b is the buffer set and s a step.
  *
- * THE TWO BUFFER SETS.  Operation number k of the group uses set k mod 2 of the
- * packets, lines and arenas, whatever its algorithm.  That is enough, with no
- * barrier or credit at the end of an operation:
+ * THE TWO BUFFER SETS.  Operation number k of the group uses set k mod 2 of the packets, lines and
+ * arenas, whatever its algorithm.  Two sets are enough, with no barrier or credit at the end of an
+ * operation:
  *
- *   1  The result of an allreduce depends on every rank's part.  So whoever has
+ *   1  The result of an allreduce depends on every rank's part.  So a rank that has
  *      completed k+1 has, directly or through others, waited for something that
  *      every rank did in k+1; every rank had then returned from k.
- *   2  A rank that writes set b for k+2 has completed k+1.  By 1 nobody is in
- *      operation k any more, the last one that read set b.
+ *   2  A rank that writes set b for k+2 has completed k+1.  By 1 no rank is in
+ *      operation k any more, which was the last one to read set b.
  *
- * What 1 asks of an algorithm: flags are set and awaited for empty parts, too.
- * The waits are acquire loads of what was stored with release, so that the
- * argument carries through any number of ranks.
+ * For 1 an algorithm must set and await flags for empty parts, too. The waits are acquire loads of
+ * what was stored with release, so that the argument carries through any number of ranks.
  *
  * THE COUNTERS.  Within an operation a flag counts pieces: 1, 2, ...  It is
  * stored as `base` + n, where `base` is the number of pieces of all operations
  * before, the same on all ranks.  So a flag that an operation does not use is
  * merely small, "not before" is a plain comparison, and nothing ever wraps.
  *
- * Written by one rank and read by others: a line of its own for each flag, and
- * 128 bytes between them, because the prefetcher of x86 fetches lines in pairs.
+ * One rank writes a flag and others read it: so each has a line of its own, 128 bytes from the
+ * next, because the prefetcher of x86 fetches lines in pairs.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -122,8 +121,8 @@ typedef struct lowlat_group {
     size_t prefetch_bytes; /* messages up to here prefetch for the next one */
     size_t stream_bytes;   /* messages from here on are staged by `streaming` */
     arc_copier_t streaming;
-    unsigned way;               /* most ranks stage long messages so; the same on all ranks */
-    int apart_ns;               /* the neighbour was when that was found out (lowlat_probe.h) */
+    unsigned way;               /* how most ranks stage long messages; the same on all ranks */
+    int apart_ns;               /* distance of the neighbour at the last trial (lowlat_probe.h) */
     unsigned looks_changed;     /* looks in a row that found another distance */
     uint64_t probes;            /* the same on all ranks */
     uint64_t sequence;          /* operations started so far; the same on all ranks */
@@ -161,7 +160,7 @@ typedef struct lowlat_task {
     size_t span_bytes; /* of `count` elements */
     /* Several nodes: messages up to here have one rank of each node exchange them. */
     size_t leader_bytes;
-    /* For direct over nodes of a rank each: what it adds are 16-bit floats, so; else NULL. */
+    /* How direct adds 16-bit floats between nodes of one rank each; otherwise NULL. */
     const struct lowlat_widened *widened;
     /* From here on set by lowlat_task_begin(), */
     uint64_t sequence;

@@ -52,7 +52,7 @@ static inline bool lowlat_is_absent(const lowlat_task_t *task, unsigned rank)
  */
 static inline void lowlat_flag_post(lowlat_task_t *task, lowlat_flag_t flag, size_t n)
 {
-    /* Or the next operation would take it for its own. */
+    /* A higher flag would count as one of the next operation. */
     assert(task->base + n <= task->group->pieces);
     if (task->unfenced) {
         task->unfenced = false;
@@ -70,7 +70,7 @@ static inline bool lowlat_flag_reached(const lowlat_task_t *task, unsigned rank,
            task->base + n;
 }
 
-/* Have all peers?  Remembers which have been seen, until all of them have. */
+/* Have all peers done so?  Remembers which ones have, until all of them have. */
 static inline bool lowlat_all_reached(lowlat_task_t *task, lowlat_flag_t flag, size_t n)
 {
     for (; task->peer < task->group->ranks; ++task->peer) {
@@ -137,9 +137,9 @@ static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned
 }
 
 /*
- * First the data, then the number.  Release: whoever sees the number sees the data.  Of the data
- * those in the line of the number come last: peers poll that line, and take it away from a rank
- * that writes there and is not yet done.
+ * First the data, then the number.  Release: whoever sees the number sees the data.  The data in
+ * the line of the number come last: peers poll that line, and take it away from a rank that has not
+ * yet written all of it.
  */
 static inline void lowlat_packet_post(const lowlat_task_t *task, const void *data)
 {

@@ -15,12 +15,12 @@
  *
  *   complete k own part of all ranks -> `out`, from there -> our slot  REDUCED k+1
  *
- * That copies as much, but nobody reads the slot back after others have begun to: its lines
- * would have to come back from their cores.
+ * That copies as much, but the owner does not read its slot after others have begun to read it: the
+ * lines would have to come back from their cores.
  *
- * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of all
- * peers, stage k for GATHERED >= k-S+1 of all peers: they have then read all of
- * chunk k-S from our slot, and REDUCED came before that.
+ * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of all peers, stage k for
+ * GATHERED >= k-S+1 of all peers: they have then read all of chunk k-S from our slot, and had set
+ * REDUCED before that.  S is `slots`.
  *
  * In place: a rank overwrites a part of a chunk in `out` only after it has
  * staged it (parts of others) or read it (its own).
@@ -47,7 +47,7 @@ lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned ran
 /* Where an element of a chunk is in the arena of `rank`. */
 unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem);
 
-/* The actions, on the next chunk each.  False: what they wait for has not come. */
+/* Each of these acts on its next chunk.  False: what it waits for has not come. */
 bool lowlat_parts_stage(lowlat_task_t *task);
 bool lowlat_parts_reduce(lowlat_task_t *task);
 bool lowlat_parts_gather(lowlat_task_t *task);
@@ -55,10 +55,10 @@ bool lowlat_parts_gather(lowlat_task_t *task);
 /* Reduce and publish at once. */
 bool lowlat_parts_complete(lowlat_task_t *task);
 
-/* Cannot wait: `chunk` is the next one, and its part is complete. */
+/* Never waits: `chunk` is the next one, and our part of it is complete. */
 void lowlat_parts_publish(lowlat_task_t *task, size_t chunk);
 
-/* Of these tasks: is `rank` behind in what the next actions wait for? */
+/* waits_for of these tasks: is `rank` behind in what the next actions wait for? */
 bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
 
 #endif

@@ -27,27 +27,27 @@ typedef struct lowlat_piped {
 } lowlat_piped_t;
 
 /*
- * Begin a call as lowlat_parts_begin() does.  Owners have a `piped`, whose exchange is to be
- * started then; others may have NULL.
+ * Begin a call as lowlat_parts_begin() does.  Owners pass a `piped`, whose exchange they start
+ * afterwards; other ranks may pass NULL.
  */
 void lowlat_piped_begin(lowlat_task_t *task, lowlat_piped_t *piped, size_t chunk_bytes,
                         unsigned owners, size_t row_elems);
 
-/* Start the exchange of our parts, lowlat_own_elems() in all: cut as they are. */
+/* Start the exchange of our parts, of lowlat_own_elems() elements in all, cut as they are. */
 void lowlat_piped_start(lowlat_task_t *task, exchange_operation_t operation);
 
 /*
- * What belongs to us is a part of each chunk; its numbers count from 0, one chunk's after the
- * other: how many there are, which element of the vector one is, where it and those of the same
- * chunk that follow lie in our arena, and what rank `place` gave to them, until the result is
- * stored there.
+ * We own a part of each chunk.  The elements of our parts are numbered from 0, chunk after chunk:
+ * how many there are, which element of the vector number `number` is, where it and the next ones of
+ * the same chunk lie in our arena, and what rank `place` gave to them, until the result is stored
+ * there.
  */
 size_t lowlat_own_elems(const lowlat_task_t *task);
 size_t lowlat_own_element(const lowlat_task_t *task, size_t number);
 unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number);
 const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number);
 
-/* For the table of a task without phases, whose exchange is task->piped. */
+/* The operations (arc_task_ops_t) of a task without phases, whose exchange is task->piped. */
 arc_status_t lowlat_piped_drive(lowlat_task_t *task) ARC_MUST_CHECK;
 unsigned lowlat_piped_awaits(const arc_task_t *base);
 void lowlat_piped_abort(arc_task_t *base);

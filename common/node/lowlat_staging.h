@@ -1,26 +1,27 @@
 /*
- * How a rank makes its data readable: which way of staging for which length, and whether what
- * was found still holds.
+ * How a rank makes its data readable: which way of staging for which length, and whether that
+ * choice still holds.
  *
  *   ordinary      stores; each fetches its line from the core that read it last
- *   prefetching   the same, and in each call the lines of the next one are fetched ahead
+ *   prefetching   the same, and each call fetches the lines of the next call ahead
  *   streaming     past the caches (copy.h)
  *
- * Which is the fastest no table can tell: between far cores streaming is 2 to 5 times faster than
- * ordinary stores on one processor and slower on another.  So it is tried, in one-shot calls of
- * a few lengths, when a communicator is set up.  Virtual cores move: near now, far a moment
- * later.  So neighbours look from time to time how far apart they are, after a call, when
- * both are there anyway, and where that has changed all try again.
+ * No table can tell which way is the fastest: between far cores streaming is 2 to 5 times faster
+ * than ordinary stores on one processor and slower on another.  So the ranks try the ways, in
+ * one-shot calls of a few lengths, when a communicator is set up.  Virtual cores move: they are
+ * near now and far a moment later.  So neighbours measure from time to time how far apart they are,
+ * after a call, when both are there anyway, and where that has changed all try again.
  *
  *   after call k      look: time a cache line; tell in our segment whether it has changed
- *   after call k+1    read what all have told.  It is complete: who has completed k+1 has seen,
- *                     directly or through others, something of every rank's k+1 (lowlat.h).
- *                     Nobody writes there before k+2 is completed.  So all ranks read the same.
+ *   after call k+1    read what all have told.  It is complete: a rank that has completed k+1
+ *                     has seen, directly or through others, something of every rank's k+1
+ *                     (lowlat.h).  No rank writes there before it has completed k+2.  So all
+ *                     ranks read the same.
  *   has it changed?   All try again.  Each tells how it stages now, all make a call of one
  *                     number, and each reads what the others have told.
  *
- * Staging itself is every rank's own business.  The algorithm is not, and which one is faster
- * depends on the staging: it follows what most ranks found.
+ * Every rank chooses its way for itself.  The algorithm must be the same on all ranks, and which
+ * one is faster depends on the staging, so it follows the way that most ranks chose.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -51,13 +52,13 @@ typedef struct lowlat_staging_times {
 void lowlat_staging_force(lowlat_group_t *group, lowlat_way_t way);
 
 /*
- * Set them to what was fastest.  Ordinary stores unless another way is clearly faster: streaming
- * from a length on for which, and for all longer ones that were tried, it is; prefetching up to
- * twice the longest for which it is.
+ * Set the bounds by the times.  Ways other than ordinary stores must be clearly faster than these:
+ * streaming is used from a length on if it is so there and at all longer lengths that were tried;
+ * prefetching up to twice the longest length at which it is so.
  */
 void lowlat_staging_choose(lowlat_group_t *group, const lowlat_staging_times_t *times);
 
-/* How the bounds have long messages staged: those that are longer than all that were tried. */
+/* The way in which the bounds stage messages that are longer than all that were tried. */
 lowlat_way_t lowlat_staging_way(const lowlat_group_t *group);
 
 /* What was chosen, as text. */
@@ -71,9 +72,9 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run,
                                 void *context) ARC_MUST_CHECK;
 
 /*
- * The last step of a trial: this rank stages long messages in that way.  Leaves in group->way how
- * more than half of the ranks do, the same on all; ordinary if there is no such way.  Not twice
- * without an operation in between: somebody may still read what the others told.
+ * The last step of a trial: this rank stages long messages in that way.  Sets group->way to the way
+ * of more than half of the ranks, the same on all; to ordinary if there is none.  Not to be called
+ * twice without an operation in between: a rank may still read what the others told.
  */
 arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowlat_run_fn_t run,
                                   void *context) ARC_MUST_CHECK;
@@ -81,10 +82,10 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
 /* After call k: how far apart are we?  Tell the others if it has changed, twice in a row. */
 void lowlat_staging_look(lowlat_group_t *group);
 
-/* What a look does with what it measured; INT_MAX: nothing was. */
+/* The second half of a look: act on the time that was measured; INT_MAX: none was. */
 void lowlat_staging_note(lowlat_group_t *group, int now_ns);
 
-/* After call k+1: has any rank told so? */
+/* After call k+1: has any rank told of a change? */
 bool lowlat_staging_changed(const lowlat_group_t *group);
 
 #endif
