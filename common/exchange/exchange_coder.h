@@ -3,12 +3,12 @@
  * with one that came.  exchange_pipeline.c says when and where; a coder knows the numbers, where
  * they are, how they are added, and the bytes of a message.
  *
- * Two coders: exact sums of any type (coll_lowlat), and quantized ones (coll_quant).
+ * There are two coders: exact sums of any type (coll_lowlat), and quantized ones (coll_quant).
  *
  * What a coder must keep.  Both ends of a message know its exchange_message_t before it exists, and
- * find the same capacity for it.  The own part of a segment is read when a message is made of it or
- * added to it, and never after the total of that segment has been stored: in place, a total takes
- * its memory.  All ranks that decode a total store the same bytes.
+ * compute the same capacity for it.  The own part of a segment is read when a message is made of it
+ * or added to it, and never after the total of that segment has been stored: in place, a total
+ * takes its memory.  All ranks that decode a total store the same bytes.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -37,10 +37,10 @@ typedef struct exchange_sum {
 typedef struct exchange_coder exchange_coder_t;
 
 /*
- * Without copies.  A coder whose messages are its numbers as they are may spare the buffers:
- * `part_at` gives the own part as the message that it would be, `total_at` the memory of the result
- * for a total, which is then summed there, received there, and sent on from there.  Both must stay
- * as they are until the call is over, and must not overlap.
+ * Without copies.  A coder whose messages are the numbers themselves may spare the buffers:
+ * `part_at` tells where the own part is, which is then sent from there; `total_at` tells where the
+ * result of a total is, which is then summed there, received there, and sent on from there.  Both
+ * places must stay as they are until the call is over, and must not overlap.
  *
  * `x` is the partial sum to add, or NULL for the own part.  Buffers of messages have the longest
  * capacity of the configuration and the alignment of the memory of the exchange.
@@ -53,7 +53,7 @@ typedef struct exchange_coder_ops {
     arc_status_t (*check)(const exchange_coder_t *coder, const exchange_message_t *message,
                           const void *buffer, size_t bytes) ARC_MUST_CHECK;
 
-    /* Write the message of `x`, of a total that of the own block; its bytes. */
+    /* Write the message of `x`, or of a total that of the own block; returns its bytes. */
     size_t (*encode)(exchange_coder_t *coder, const exchange_message_t *message,
                      const exchange_sum_t *x, void *buffer);
 
@@ -61,7 +61,7 @@ typedef struct exchange_coder_ops {
     void (*add)(exchange_coder_t *coder, const exchange_message_t *message, const void *buffer,
                 const exchange_sum_t *x, exchange_sum_t *sum);
 
-    /* Write the message `sent` of what came + x, to another buffer; its bytes. */
+    /* Write the message `sent` of what came + x to another buffer; returns its bytes. */
     size_t (*hop)(exchange_coder_t *coder, const exchange_message_t *received, const void *buffer,
                   const exchange_sum_t *x, const exchange_message_t *sent, void *to);
 
@@ -73,7 +73,7 @@ typedef struct exchange_coder_ops {
     void (*store_total)(exchange_coder_t *coder, const exchange_message_t *message,
                         const void *buffer);
 
-    /* Both may be NULL, or return NULL: by way of a buffer. */
+    /* Both may be NULL, or return NULL: the message then goes by way of a buffer. */
     const void *(*part_at)(const exchange_coder_t *coder, const exchange_message_t *message);
     void *(*total_at)(const exchange_coder_t *coder, const exchange_message_t *message);
 } exchange_coder_ops_t;

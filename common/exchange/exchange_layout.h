@@ -10,8 +10,8 @@
  * last one of a shard is what is left.  Everything follows from the fields of the
  * layout, which are equal on all ranks.
  *
- * Chunks: a vector of which one chunk after the other becomes available is cut the other way
- * round, into chunks, of which each shard has a part, its segment:
+ * Chunks: a vector that becomes available one chunk after the other is cut the other way round,
+ * into chunks, and each chunk into one segment for each shard:
  *
  *   vector    | chunk 0                       | chunk 1                       | ...
  *   shard       0: seg. 0 | 1: seg. 0 | ...     0: seg. 1 | 1: seg. 1 | ...
@@ -54,7 +54,7 @@ size_t exchange_layout_segments(const exchange_layout_t *layout);
 exchange_span_t exchange_layout_segment(const exchange_layout_t *layout, unsigned shard,
                                         size_t segment);
 
-/* What a call does: an allreduce, or one of its stages with N blocks, of rank r block r. */
+/* What a call does: an allreduce, or one of its stages, with N blocks; block r is rank r's. */
 typedef enum exchange_collective {
     EXCHANGE_ALLREDUCE,
     EXCHANGE_REDUCE_SCATTER, /* the result is the sum of the own block, not coded */

@@ -1,7 +1,7 @@
 /*
- * The engine of every exchange between ranks or nodes: runs the schedule of a tree over
- * messages, many segments at a time, as a resumable task.  What the messages are made of is the
- * coder's (exchange_coder.h): exact numbers, or quantized ones.
+ * The engine of every exchange between ranks or nodes: runs the schedule of a tree over messages,
+ * many segments at a time, as a resumable task.  The coder (exchange_coder.h) says what the
+ * messages are made of: exact numbers, or quantized ones.
  *
  * Order.  A shard has many segments.  W segments of every shard ("window") pass
  * all rounds of the schedule, then the next W.  Message (group, round, j) carries
@@ -21,22 +21,22 @@
  * every depth.  Partial sums are never stored as results.
  *
  * The invariant.  A rank acts on a received message only after it has sent its own messages up to
- * the same place in the order (can_act()).  What it has open then, sums to send and totals to
- * forward, is what the tree has open there (exchange_tree.h): of each of the W segments no more
- * than L, the most open vertices of the tree, or of the two.  So no more than H = W L sums are
- * open at a time, and totals; both are asserted.
+ * the same place in the order (can_act()).  So the sums that it has to send then, and the totals
+ * that it has to forward, are those of the vertices that are open there (exchange_tree.h): for each
+ * of the W segments no more than L, the most open vertices of the tree, or of the two trees.  So a
+ * rank has at most H = W L sums at a time, and as many totals; both are asserted.
  *
- * Buffers.  H sums, and slots of one message each, in one of four states, at most A of them
- * receiving; at most A messages are being sent.  With D the depth of the configuration,
+ * Buffers.  There are H sums, and slots of one message each, in one of four states; at most A slots
+ * are receiving, and at most A messages are being sent.  With D the depth of the configuration,
  *
  *   W = (D - 1)/2/L but at least 1,   A = D/2,   H + A + 1 slots
  *
  *   free --> receiving --> free, sending, or kept until the last forward is sent
  *        \-> sending   --> free
  *
- * One more message is spare: a total, or a sum that is the next message and can be sent now, is
- * not kept as a sum.  It goes from the received message to the spare one, which changes places with
- * that of the slot.
+ * One more buffer is spare: a total, or a sum that is the next message and can be sent now, is not
+ * kept as a sum.  It goes from the received message to the spare buffer, which changes places with
+ * the buffer of the slot.
  *
  * No deadlock, even if a send ends only when its receive is started.  Assume nothing moves but some
  * message is not delivered; take the first such, m, in the order above.  All before m are
@@ -57,12 +57,12 @@
  * without coding it; in an allgather it encodes its own block as the total when that is
  * the next message, stores it, and keeps it.
  *
- * In place.  A rank stores a segment of the result only with the total of it, and a total
- * exists only after every rank has sent, or as its root added, its own part of that very
- * segment: the own part has been read.  A reduce-scatter in place stores the sum of the own
- * block at the beginning of the vector, which is block 0 of what is to be sent.  The sum of
- * segment k of the own block is complete in the last round, at x; the own part of segment k of
- * block 0 went into a sum at a receive before x, or went out, by the invariant, by a send up to x.
+ * In place.  A rank stores a segment of the result only when it has its total, and a total exists
+ * only after every rank has sent its own part of that very segment or, as the root, has added it:
+ * so the own part has been read.  A reduce-scatter in place stores the sum of the own block at the
+ * beginning of the vector, which is block 0 of what is to be sent.  The sum of segment k of the own
+ * block is complete in the last round, at x; the own part of segment k of block 0 went into a sum
+ * at a receive before x, or went out, by the invariant, by a send up to x.
  *
  * Cost for n elements of b bytes on the wire, N ranks, tree of height h: 2 h alpha
  * + 2 (N - 1)/N n b beta + n gamma, gamma the time to decode, add and encode an element.
@@ -112,10 +112,10 @@ arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned ran
 /* Make the task ready for a call; its progress does the work.  The call before is complete. */
 void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *operation);
 
-/* The own parts of the first `segments` segments are there; never less than before. */
+/* The own parts of the first `segments` segments are there; never fewer than before. */
 void exchange_pipeline_allow(arc_task_t *task, size_t segments);
 
-/* So many segments, the first ones, are stored as results. */
+/* The number of segments, from the first on, that are stored as results. */
 size_t exchange_pipeline_completed(const arc_task_t *task);
 
 unsigned exchange_pipeline_ranks(const arc_task_t *task);

@@ -38,13 +38,13 @@ typedef struct cell {
     slot_t *kept;       /* the total, as long as it has to be sent on */
 } cell_t;
 
-/* How much of what a rank needs; equal on all ranks. */
+/* How many of each thing a rank needs; equal on all ranks. */
 typedef struct plan {
     unsigned ranks;  /* and shards */
     unsigned rounds; /* of an allreduce */
     unsigned window; /* segments of a shard that travel together, at most */
     unsigned flight; /* A: receives, and sends, at a time */
-    unsigned kept;   /* H: totals that wait for forwards, and sums */
+    unsigned kept;   /* H: at most so many totals wait for forwards, and sums */
     unsigned slots;
 } plan_t;
 
@@ -108,7 +108,7 @@ static inline cell_t *exchange_pipeline_cell(const exchange_pipeline_t *pipe, un
     return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
 }
 
-/* The stacks; the proof of exchange_pipeline.h says why they neither run out nor over. */
+/* The stacks; the proof of exchange_pipeline.h says why they neither run out nor overflow. */
 static inline void exchange_pipeline_free_slot(exchange_pipeline_t *pipe, slot_t *slot)
 {
     assert(pipe->free_slots < pipe->plan.slots);
@@ -160,7 +160,7 @@ exchange_message_t exchange_pipeline_message(const exchange_pipeline_t *pipe, co
 /* One user less; the last one frees the slot. */
 void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot);
 
-/* The slot has a total, which `forwards` sends are to come of. */
+/* The slot has a total, which is to be sent `forwards` times. */
 void exchange_pipeline_keep(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
                             unsigned forwards, cell_t *cell);
 

@@ -46,17 +46,17 @@ typedef struct exchange_round {
 /* R; 0 for one rank. */
 unsigned exchange_schedule_rounds(const exchange_shape_t *shape);
 
-/* Where a rank is. */
+/* The node of a rank, and its place there. */
 exchange_pair_t exchange_schedule_place(const exchange_shape_t *shape, unsigned rank);
 
-/* What the rank does in all rounds; takes as long as there are rounds. */
+/* Fill round[] with what the rank does in each round; the time grows with their number. */
 void exchange_schedule_make(const exchange_tree_t *tree, const exchange_shape_t *shape,
                             unsigned rank, exchange_round_t *round);
 
 /*
- * Doubling, where no rank owns anything: step after step ranks whose places, in the order by node,
- * differ in one digit have exchanged everything.  The digits are those of a number whose bases are
- * the prime factors of the ranks of a node, the first ones, and of the nodes.
+ * Doubling, where no rank owns anything: in each step the ranks whose places, in the order by node,
+ * differ only in one digit exchange all that they have.  Places are written as numbers whose bases
+ * are first the prime factors of the ranks of a node, then those of the nodes.
  */
 typedef struct exchange_group {
     unsigned ranks;  /* a prime number; 0: there is no such step */

@@ -17,13 +17,14 @@
  * exactly once, of another shard each: all ranks do the same work, and with every
  * number u each rank sends one message and receives one.
  *
- * Totals may descend another tree than the one that partial sums climb: the two have nothing in
- * common but the owner.
+ * Totals may descend another tree than the one that partial sums climb: the two trees have only the
+ * owner in common.
  *
  * Levels.  Ranks may be grouped by the node that they are on, p of them on each of n nodes.  A rank
  * is then a pair, node and place, and offsets are pairs, too: the two are added each by itself,
- * modulo n and modulo p. The functions below tell the tree between nodes; on every node it has a
- * star. Vertex (i, 0) is vertex i of the tree between nodes, (i, 1) ... (i, p - 1) hang on it:
+ * modulo n and modulo p.  The functions of exchange_tree_t define the tree between nodes; on every
+ * node it has a star.  Vertex (i, 0) is vertex i of the tree between nodes, (i, 1) ... (i, p - 1)
+ * hang on it:
  *
  *        (0,0)                        the offset of (i, j) is that of i for the node,
  *       /  |  \                       j for the place: all partial sums of a node come
@@ -31,8 +32,8 @@
  *   |  \                              p ranks of a node talk to others at the same time
  * (1,1) (1,2)
  *
- * The numbers alternate, the leaves of a node behind the next node, so that partial sums
- * travel between nodes while those of the next one are added up:
+ * The numbers of the leaves of a node come after that of the next node, so that partial sums travel
+ * between nodes while those of the next node are added up:
  *
  *   (0,0)  (1,0) (0,1) .. (0,p-1)  (2,0) (1,1) .. (1,p-1)  (3,0) ...  (n-1,1) .. (n-1,p-1)
  *
@@ -63,9 +64,8 @@ typedef struct exchange_tree {
     unsigned (*offset)(unsigned ranks, unsigned vertex);
 
     /*
-     * The most vertices that are open at a time, that is, between themselves and their last child
-     * in the order of the numbers: so many partial sums, or totals, of different shards a rank has
-     * to keep.
+     * The most vertices that are open at a time; a vertex is open from its own number to that of
+     * its last child.  A rank has to keep so many partial sums, or totals, of different shards.
      */
     unsigned (*open)(unsigned nodes, unsigned per_node);
 
@@ -100,7 +100,7 @@ static inline const exchange_tree_t *exchange_tree_of_totals(const exchange_tree
 /* The offset of most trees: vertex u is u places from the root. */
 unsigned exchange_tree_in_order(unsigned ranks, unsigned vertex);
 
-/* Of trees in which each vertex but the root is closed by the next one, or has no child. */
+/* `open` of trees in which each vertex but the root is closed by the next one, or has no child. */
 unsigned exchange_tree_one_open(unsigned nodes, unsigned per_node);
 
 /* ---- of all vertices 0 .. n p - 1, in the order of their numbers ---- */
@@ -121,7 +121,7 @@ exchange_pair_t exchange_tree_offset(const exchange_tree_t *tree, const exchange
 unsigned exchange_tree_parent(const exchange_tree_t *tree, const exchange_shape_t *shape,
                               unsigned vertex);
 
-/* Of two trees, that of the one that has more of them. */
+/* `open` of the tree or, if totals descend another one and that has more, of that one. */
 unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 /* clang-format off */
