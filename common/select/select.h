@@ -2,34 +2,34 @@
  * Which of several candidates runs a program's calls: learned from these calls.
  *
  * A *candidate* is a way to make a call: the component below (number 0), or an algorithm of ours.
- * Every candidate's result is right, so that to try one costs only the difference.  A *class* is
- * what one selector is for: the calls of a communicator of one collective and about one length.
+ * Every candidate's result is right, so that to try one costs only time.  A *class*, the calls of
+ * one collective and about one length on a communicator, has a selector.
  *
  *     calls   | one candidate, untimed ........ | round | untimed ................ | round | ...
  *     round   | turn | turn | turn | ...  agree |
  *     turn    | calls that warm up | timed calls |     of one candidate, back to back
  *
- * A *round* is some calls of the program that are timed, of candidates that take turns.  At its end
- * the ranks agree on all times in one vector: on the minimum of each over the ranks.  So all have
- * the same numbers, and what follows from them - which candidate runs, when the next round
- * begins, who takes part in it - is the same on all ranks without another word.
+ * In a *round* some calls of the program are timed, and candidates take turns.  At its end the
+ * ranks agree on all times in one vector: on the minimum of each over the ranks.  So all have the
+ * same numbers, and what follows from them - which candidate runs, when the next round begins, who
+ * takes part in it - is the same on all ranks without another message.
  *
  * What counts.  The time of a candidate is that of its turn: calls back to back overlap, and wait
  * for ranks that come late, as they do in the program.  The longest of several calls counts for at
  * most one and a half times the mean of the others.  The least time over the ranks has least of
- * such waiting in it.  The single call would tell less: an algorithm that sums in one rank is over
- * there at once, if this rank comes last, and not yet in the others.  Times of a round are compared
- * as ratios to the times of the present choice next to them (select_ratios.h).
+ * such waiting in it.  Timing single calls would mislead: the last rank to arrive may leave before
+ * the others.  Times of a round are compared as ratios to the times of the present choice next to
+ * them (select_ratios.h).
  *
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
- * in the class so far and four calls more.  A change of the choice pays for what was overdrawn.
- * After a few rounds the next one begins when the number of calls has grown by a quarter:
- * O(log(calls)) agreements.
+ * in the class so far plus four calls.  When the choice changes, costs above that share are
+ * forgiven.  After a few rounds the next one begins when the number of calls has grown by a
+ * quarter: O(log(calls)) agreements.
  *
  * Who takes part (select_round.c).  First one candidate that was never tried, the one that should
- * cost least.  Then all that may be faster than the present choice after what is known of them.
- * When all were tried, those that are slower are looked at again for half of the time that is left.
+ * cost least.  Then all that may be faster than the present choice, by what is known of them.  When
+ * all were tried, those that are slower are looked at again for half of the time that is left.
  *
  * What decides.  Another candidate is taken if the median of its ratios is below 1 by the margin,
  * and by one and a half times its own uncertainty.
@@ -58,7 +58,7 @@ void arc_select_init(arc_select_t *select, const arc_select_config_t *config);
 /* From now on this one runs all calls, and nothing is tried. */
 void arc_select_fix(arc_select_t *select, unsigned candidate);
 
-/* For arc_select_pick(). */
+/* The part of arc_select_pick() for calls in a round. */
 unsigned arc_select_pick_timed(arc_select_t *select);
 
 /* Who runs the next call.  *timed: arc_select_note() is to follow the call. */
@@ -72,18 +72,18 @@ static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
     return select->chosen;
 }
 
-/* For candidates that were not tried here: their ratios in a neighbouring class are the guess. */
+/* Guess the ratios of candidates that were not tried here from a neighbouring class. */
 void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
 
 /* This rank's begin and end of the timed call.  True: now the ranks must agree. */
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns);
 
-/* The values to agree on by their minimum; how many.  The same number on all ranks. */
+/* Fill in the values to agree on by their minimum; returns how many, the same on all ranks. */
 unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT_VALUES]);
 
 /*
  * The agreed values, the same on all ranks, and how long the agreement took on this one.  True: the
- * choice is another one now, or is for good.
+ * choice has changed, or has become final.
  */
 bool arc_select_take(arc_select_t *select, const uint64_t values[ARC_SELECT_VALUES],
                      uint64_t took_ns);

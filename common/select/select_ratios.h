@@ -2,8 +2,8 @@
  * The last few times of a candidate, each as a ratio to a time of another one that was measured
  * next to it: what slows both down for a while cancels.
  *
- * A time that a rank's lost core has made longer is as often the one above as the one below the
- * line, so the median of the ratios is right while fewer than half of them are hit.
+ * A rank that loses its core makes the upper time of a ratio longer as often as the lower one, so
+ * the median of the ratios is right while fewer than half of them are hit.
  *
  * Pure.
  *
@@ -17,18 +17,18 @@
 
 enum {
     ARC_RATIO_ONE = 1000, /* ratios are counted in thousandths */
-    ARC_RATIOS = 64,      /* that are kept; of more the oldest go */
+    ARC_RATIOS = 64,      /* that are kept: a new one replaces the oldest */
 };
 
 typedef struct arc_ratios {
-    unsigned count; /* ever added, or since they were forgotten: then it is set to 0 */
+    unsigned count; /* added since it was last set to 0, which forgets them */
     uint16_t ratio[ARC_RATIOS];
 } arc_ratios_t;
 
 /* Add over / under, of positive times. */
 void arc_ratios_add(arc_ratios_t *ratios, uint64_t over, uint64_t under);
 
-/* The ratios to another one, which itself has the ratio `base` to the one of before. */
+/* Turn them into ratios to another candidate, whose ratio to the former one is `base`. */
 void arc_ratios_rebase(arc_ratios_t *ratios, uint32_t base);
 
 /* Their median, in thousandths; 0: there are none. */

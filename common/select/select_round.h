@@ -39,7 +39,7 @@ typedef struct arc_select_turn {
     uint8_t row; /* compared with the turn of the present choice in the same row */
     uint8_t warm_calls;
     uint8_t calls;
-    /* On this rank: of all calls, and of those that count, as far as they do. */
+    /* On this rank: the time of all calls, and of those that count, as far as they count. */
     uint64_t all_ns;
     uint64_t counted_ns;
 } arc_select_turn_t;
@@ -51,7 +51,7 @@ typedef struct arc_select {
 
     arc_select_config_t config;
     uint64_t call_ns;     /* of the present choice, as agreed; 0: not known yet */
-    uint64_t calls;       /* in all before `left` was last set, and `left` */
+    uint64_t calls;       /* all until the next round: those before `left` was set, and `left` */
     uint64_t spent_calls; /* of these, whose time is in spent_ns */
     uint64_t spent_ns;
     uint64_t cost_ns; /* of exploring, agreements included */
