@@ -8,12 +8,12 @@
  *   - it calls what is in the slot of allreduce with the module of the slot of reduce.  So a
  *     module that comes in a call is taken for ours only if it is of our class.
  *   - it does so although it is itself the component below: the call that we passed down comes
- *     back to us.  So a module knows while it is in a call of the component below, and
- *     goes on with the next one below that: for good, as han itself means to.
+ *     back to us.  So a module notes that a call of the component below is under way, and
+ *     if it comes back goes on with the next one below: for good, as han itself means to.
  *
  *     program -> slot: ours -> below: han -> slot: ours -> below, from now on: tuned
  *
- * All ranks get the same calls from the same components, so all go on alike.
+ * All ranks get the same calls from the same components, so all decide alike.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -26,8 +26,8 @@
 arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class_t *class);
 
 /*
- * Ours in a call for `comm` that brought `base`, whosever that is.  NULL: there is none, and the
- * call is not for us.
+ * Our module for `comm`; `base`, which came with the call, may be another component's.  NULL: there
+ * is none, and the call is not for us.
  */
 static inline arc_module_t *arc_module_own(mca_coll_base_module_t *base, const opal_class_t *class,
                                            struct ompi_communicator_t *comm)
@@ -37,18 +37,19 @@ static inline arc_module_t *arc_module_own(mca_coll_base_module_t *base, const o
 }
 
 /*
- * The blocking call by the component below; in a fiber, where nothing may block, by mca_plain.h.
+ * The component below makes the blocking call; in a fiber, where nothing may block, mca_plain.h
+ * makes it.
  */
 int arc_below_call(arc_module_t *module, const arc_call_t *call);
 
-/* The nonblocking call, or the persistent request, of the component below. */
+/* The component below starts the nonblocking call, or makes the persistent request. */
 int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request);
 int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                    ompi_request_t **request);
 
 /*
  * Keep the operation and the types of a persistent request, or let go of them: the program may free
- * them while it is not active, which Open MPI overlooks.
+ * them while the request is not active, which Open MPI overlooks.
  */
 void arc_call_hold(const arc_call_t *call, bool hold);
 

@@ -1,6 +1,6 @@
 /*
- * What Open MPI and the common code know of a component, a descriptor with callbacks, and of each
- * communicator, a module.
+ * What Open MPI and the common code know of a component: a descriptor with callbacks; and of each
+ * communicator: a module.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -52,20 +52,20 @@ typedef struct arc_component {
      * A blocking call; or one that was admitted, whose queue has come to it, in a fiber.
      */
     arc_serve_fn_t serve;
-    /* Do the parameters want it?  If not, it need not be everywhere.  NULL: they do. */
+    /* Do the parameters want the component?  If not, ranks may lack it.  NULL: they do. */
     bool (*wanted)(void);
-    /* Nothing is pending, and all ranks know the same of the module: keep it for `admit`. */
+    /* Nothing is pending, and all ranks know the same: keep for `admit` what it may look at. */
     void (*settled)(arc_module_t *module);
     /*
-     * A nonblocking call is started.  Is it served?  By what all ranks know alike at this place in
-     * the order of calls: while module->unsettled is set, not by what pending operations change.
+     * Is this call, not a blocking one, served?  By what all ranks know alike at this place in the
+     * order of calls: while module->unsettled is set, not by what pending operations change.
      */
     arc_reason_t (*admit)(arc_module_t *module, arc_call_t *call);
     /* Set up the module of a persistent request.  Is it served?  All ranks are here together. */
     arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
-    /* Begin it as a task; NULL: only with waiting.  May be NULL itself. */
+    /* Begin the call as a task; returns NULL if that has to wait.  May be NULL itself. */
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
-    /* The end of that task, which came to `status`: what MPI returns. */
+    /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
     const arc_wait_t *(*wait)(const arc_module_t *module);
     /* module->tags is set: from now on messages have these tags.  May be NULL. */
@@ -106,14 +106,14 @@ struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
     struct ompi_communicator_t *comm;
-    /* Of a persistent request (mca_request.h): the communicator's; NULL: it is that one. */
+    /* For a persistent request's (mca_request.h): the communicator's module; NULL: this is it. */
     arc_module_t *of;
-    bool has_requests; /* some were made, and said what there is to say */
-    bool quiet;        /* what it has to say was said */
+    bool has_requests; /* some were made, and have logged the choice */
+    bool quiet;        /* another module has logged the same */
     unsigned said;     /* once: bits of arc_module_first() */
     unsigned wanted;   /* slots, the same on all ranks: by default that of allreduce */
-    unsigned entered;  /* slots: in the chain of components that starts there */
-    unsigned inside;   /* slots: a call of the component below is under way */
+    unsigned entered;  /* slots in whose chain of components this module is */
+    unsigned inside;   /* slots in which a call of the component below is under way */
     /* What was in each slot before us. */
 #define X(_name, _call)                                \
     mca_coll_base_module_##_name##_fn_t below_##_name; \

@@ -5,10 +5,10 @@
  *   region   | identity            | segment | segment | ...
  *            LOWLAT_PAGE_BYTES       lowlat.h
  *
- * Regions are made when there is no room, each several times as large as all before.  They stay
- * until the process ends, or a communicator turns out to need none and no other does.  So does what
- * is mapped, but for processes that were started by another mpirun or MPI_Comm_spawn, which come
- * and go.
+ * The pool makes a region when there is no room, each several times as large as all before.
+ * Regions stay until the process ends, or until a communicator turns out to need none and no other
+ * does.  So do mappings, but for those of processes that another mpirun or MPI_Comm_spawn has
+ * started, which come and go.
  *
  * A segment is used by all ranks of a communicator's node, and no barrier runs when a communicator
  * is freed.  So each rank that lets go of a communicator adds one to `left` in the segments of the
@@ -39,14 +39,14 @@ typedef struct mca_place {
 /* A region of another process, mapped once for all communicators. */
 typedef struct mca_mapping mca_mapping_t;
 
-/* The first region of System V memory has `first_bytes`; what of it nobody writes takes none. */
+/* The first region of System V memory has `first_bytes`; pages not written take no memory. */
 void mca_pool_open(size_t first_bytes);
 
 /* Give all of it back, whoever uses it. */
 void mca_pool_close(void);
 
 /*
- * Give back what no communicator uses: regions, if it is all of one kind, and what is mapped.
+ * Give back what no communicator uses: mappings, and the regions of a kind if none of them is used.
  * Others may still read our regions, through mappings of their own.
  */
 void mca_pool_trim(void);
@@ -63,17 +63,17 @@ lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segmen
 /* Smaller arenas will do. */
 void mca_pool_cut(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes);
 
-/* Give a segment back that so many `users` will leave; 0: nobody else has used it. */
+/* Give a segment back that `users` other ranks will let go of; 0: no other rank has used it. */
 void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsigned users);
 
 /*
- * Map the region that `owner` has told the place of; *segment is the one there.  NULL: it cannot be
- * mapped, or is another one.
+ * Map the region at the place that `owner` has told; *segment is the segment there.  NULL: the
+ * region cannot be mapped, or is another one.
  */
 mca_mapping_t *mca_pool_map(arc_region_kind_t kind, opal_process_name_t owner,
                             const mca_place_t *place, lowlat_segment_t **segment);
 
-/* One use of it is over. */
+/* One use of the mapping is over. */
 void mca_pool_unmap(mca_mapping_t *mapping);
 
 #endif

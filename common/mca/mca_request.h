@@ -14,20 +14,20 @@
  * calls (MPI 4.0, section 6.13).  So each of them has a module of its own, in no slot, with shared
  * memory, tags and a queue: it is set up when the request is made, where all ranks are together,
  * and ranks meet in it whatever they do elsewhere.  It stays as it is, whatever the communicator
- * learns later, or a program sets there.  Where it cannot be set up, the request is the
- * component's below.
+ * learns later, or a program sets there.  Where it cannot be set up, the component below makes the
+ * request.
  *
- * The operation at the front is a task of the component if that can be had without waiting
- * (component->direct); otherwise the blocking function itself, in a fiber.
+ * The operation at the front is a task of the component if that can begin without waiting
+ * (component->direct); otherwise it is the blocking function itself, in a fiber.
  *
- * What ranks know differs while operations are pending: one has seen that a set-up failed, another
- * one is not there yet.  So whether a call is passed down is decided when it is started, and only
- * by what all ranks know alike at that place in the order of calls (component->admit).  What is
- * admitted is served by us to its end; where the component cannot, by mca_plain.h.  A blocking call
+ * While operations are pending, ranks know different things: one has seen that a set-up failed,
+ * another one is not there yet.  So whether a call is passed down is decided when it is started,
+ * and only by what all ranks know alike at that place in the order of calls (component->admit).  We
+ * serve an admitted call to its end; where the component cannot, mca_plain.h does.  A blocking call
  * first waits for all that is pending, which ends that state.
  *
- * With MPI_THREAD_MULTIPLE one thread at a time runs operations; the others go on with what else
- * there is to progress, and what they start they leave to that one.
+ * With MPI_THREAD_MULTIPLE one thread at a time runs operations; the others progress everything
+ * else, and leave the operations that they start to that thread.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -52,12 +52,12 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
 int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                      ompi_request_t **request);
 
-/* Of arc_module_settle(), where something may be pending. */
+/* The part of arc_module_settle() for when something may be pending. */
 void arc_module_settle_pending(arc_module_t *module);
 
 /*
  * At the begin of every blocking call: wait until nothing is pending.  From then on all ranks know
- * the same.  Nothing in a fiber, which is the pending operation itself.
+ * the same.  In a fiber it does nothing: the fiber is the pending operation.
  */
 static inline void arc_module_settle(arc_module_t *module)
 {

@@ -16,7 +16,7 @@ typedef struct mca_share_config {
     size_t first_bytes; /* of the first region of a process (mca_pool.h) */
 } mca_share_config_t;
 
-/* With the component, before and after all else. */
+/* When the component is opened, before all else, and when it is closed, after all else. */
 void mca_share_open(const mca_share_config_t *config);
 void mca_share_close(void);
 
@@ -39,8 +39,8 @@ typedef struct mca_facts {
 
 /*
  * Share segments with arenas of `wish_bytes`, or of half of that, a quarter, ..., but of more than
- * `floor_bytes`: the most that all ranks have; in place of what *share has.  All ranks take part
- * and all come to the same end: ARC_OK, ARC_UNSUPPORTED (no such memory that all can map, or some
+ * `floor_bytes`: the most that all ranks can get.  They replace what *share has.  All ranks take
+ * part and get the same status: ARC_OK, ARC_UNSUPPORTED (no such memory that all can map, or some
  * rank is not `ready`), or an error of the messages, which may have broken the module; then *share
  * and *facts are as before.  A rank that is not ready needs no topology.  `facts` may be NULL, on
  * all ranks alike.
@@ -56,9 +56,9 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
 void mca_share_release(mca_share_t *share);
 
 /*
- * "; waiting for rank 3, 5": those of the node that have not made the call of `task`; if all have,
- * the one on another node that a message is awaited from; if there is none, those of the node that
- * are stuck in the call.
+ * "; waiting for rank 3, 5": the ranks of the node that have not made the call of `task`; if all
+ * have, the rank of another node whose message we await; if there is none, the ranks of the node
+ * that are stuck in the call.
  */
 void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_task_t *task,
                                 char *text, size_t text_bytes);
