@@ -33,12 +33,12 @@
  *   see, a credit above f - S.  Credits by put have a fence between them: an old one never
  *   overwrites a newer one.
  *
- * SEQUENCE.  Of lap l = f / S: 1 + l mod (2^B - 1), never 0.  In a slot, all cells left from before
- * must differ from the sequence that is waited for, also cells that no fragment has written for
- * long.  So in the last lap of each turn of the sequence the reader zeroes the cells of the slot:
- * after it has read the fragment, when all cells of it have come, and before it counts it
- * as read, so that nothing else is under way to the slot.  Within a turn sequences
- * only grow: all that can be in a cell is 0 or that of an earlier lap.
+ * SEQUENCE.  That of lap l = f / S is 1 + l mod (2^B - 1), never 0.  In a slot, all cells left from
+ * before must differ from the sequence that is waited for, also cells that no fragment has written
+ * for long.  So in the last lap of each turn of the sequence the reader zeroes the cells of the
+ * slot: after it has read the fragment, when all cells of it have come, and before it counts it as
+ * read, so that nothing else is under way to the slot.  Within a turn sequences only grow: all that
+ * can be in a cell is 0 or that of an earlier lap.
  *
  * Source: S. Singhania et al., "Understanding and Improving Communication Performance in Multi-node
  * LLM Inference", section 4, algorithm 1: fused flags, and credits that are awaited as late as can
@@ -90,7 +90,7 @@ typedef struct arc_put_ring {
     size_t cells_bytes;     /* of a slot */
     unsigned peer;          /* of the window */
     unsigned char *ours;    /* the ring that the peer fills */
-    size_t theirs;          /* offset of ours to fill in the peer's window */
+    size_t theirs;          /* offset of the ring that we fill, in the peer's window */
     unsigned char *staging; /* the cells that we put */
 
     uint64_t sent;                    /* fragments put */
@@ -137,7 +137,7 @@ arc_status_t arc_put_ring_test(arc_put_ring_t *ring) ARC_MUST_CHECK;
 
 /*
  * Has the next fragment's header come?  ARC_OK: *fragment is set.  ARC_IN_PROGRESS: no.
- * ARC_ERR_PROTOCOL: it is none that there can be.
+ * ARC_ERR_PROTOCOL: no peer sends such a header.
  */
 arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragment) ARC_MUST_CHECK;
 

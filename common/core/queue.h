@@ -9,7 +9,7 @@
  * and whatever memory and streams the operations share, they share as calls that follow each other.
  * Queues do not wait for each other: one poll moves the front of each as far as it comes.
  *
- * The front is a task where that can be had without waiting, otherwise a function in a fiber.  An
+ * The front is a task if that can begin without waiting, otherwise a function in a fiber.  An
  * operation that ends in an error ends as any other, and the next one begins: what an error means
  * for those behind it is up to whoever runs them.
  *
@@ -22,11 +22,11 @@
  * Whoever finds another thread in there leaves an operation to it.  So a start never waits for an
  * operation, which may be a function of the program that waits for the one who starts.
  *
- * Where memory for stacks is short, operations in fibers wait for each other's.  One is left for
- * the operation that started before all others that are pending: if all ranks start the operations
- * of all queues in the same order, that one is the same on all ranks that still have it, so it
- * ends, and no ranks wait for each other's stacks.  Where ranks start in different orders while
- * memory is short they may.
+ * Where memory for stacks is short, operations in fibers wait for each other's stacks.  One stack
+ * is kept for the oldest operation that is pending: if all ranks start the operations of all queues
+ * in the same order, this operation is the same on all ranks that still have it, so it ends, and no
+ * ranks wait for each other's stacks.  They may if they start in different orders while memory is
+ * short.
  *
  * An operation runs in the floating-point mode of its start, whoever polls: else ranks would round
  * differently.
@@ -50,7 +50,7 @@ typedef struct arc_queues arc_queues_t;
 
 /* An operation in a queue; the owner embeds it.  From its start to its end it stays where it is. */
 typedef struct arc_pending {
-    struct arc_pending *next; /* of those that have arrived, in the queue, or that have ended */
+    struct arc_pending *next; /* in the list of what has arrived, waits, or has ended */
     const void *call;         /* what it is, to the owner; stays to its end */
     arc_queue_t *queue;
     uint64_t number;       /* of its start among those of all queues */
@@ -89,13 +89,13 @@ struct arc_queue {
 struct arc_queues {
     /* Have arc_queues_poll() called again and again, or no more. */
     void (*drive)(arc_queues_t *queues, bool on);
-    pthread_mutex_t lock; /* short: nobody waits for anything with it */
-    bool driven;          /* under it, and */
+    pthread_mutex_t lock; /* held shortly: no thread waits while it holds the lock */
+    bool driven;          /* under the lock, and */
     arc_pending_t *arrived;
     arc_pending_t *last_arrived;
     bool in; /* somebody is; atomic */
     /* Of whoever is in: */
-    arc_queue_t *active; /* with something pending, the first one first */
+    arc_queue_t *active; /* those with something pending, in order */
     arc_queue_t *last_active;
     unsigned idle_polls;
     uint64_t starts; /* that have been numbered */
@@ -103,7 +103,7 @@ struct arc_queues {
     arc_fiber_t *fibers; /* that nobody uses */
     unsigned idle_fibers;
     unsigned fibers_out;
-    bool short_of_memory; /* for another one, until one is given back */
+    bool short_of_memory; /* for another fiber, until one is given back */
 };
 
 void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, bool on));
@@ -115,13 +115,13 @@ void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, b
  */
 bool arc_queue_try(arc_queues_t *queues, arc_queue_t *queue, const void *call, int *result);
 
-/* Behind all that is pending.  pending->call is what was tried. */
+/* Append it behind all that is pending.  pending->call is the call that was tried. */
 void arc_queue_append(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t *pending);
 
 /*
- * Run each queue as far as it comes; nothing if somebody is in.  What has ended is put in front of
- * *ended, the last one first; how many these are.  It is in no queue any more, nor are queues
- * touched that are empty, so the caller may free both.
+ * Run each queue as far as it comes; nothing if somebody is in.  Operations that have ended are put
+ * in front of *ended, the last one first; returns how many.  They are in no queue any more, and
+ * empty queues are not touched, so the caller may free both.
  */
 int arc_queues_poll(arc_queues_t *queues, arc_pending_t **ended);
 

@@ -1,8 +1,8 @@
 /*
  * The runner of exchanges in steps: in each step a rank sends messages to some ranks and gets
  * messages from some; when all have come and gone it acts on what came, and the next step begins.
- * For all whose messages cost more than bytes: short vectors, agreements, cards.  For long vectors
- * there is exchange_pipeline.h.
+ * It serves exchanges in which messages cost more than bytes: short vectors, agreements, cards.
+ * exchange_pipeline.h serves long vectors.
  *
  * The operations of an exchange tell who exchanges what with whom, and what is done with it.
  *
@@ -43,7 +43,7 @@ typedef struct arc_steps_ops {
     arc_status_t (*end)(arc_steps_t *steps) ARC_MUST_CHECK;
 } arc_steps_ops_t;
 
-/* Embedded as the first member of who has the operations. */
+/* Embedded as the first member of the struct that has the operations. */
 struct arc_steps {
     arc_task_t task; /* first: the steps are a task */
     const arc_steps_ops_t *ops;

@@ -1,14 +1,13 @@
 /*
  * The one place that waits.
  *
- * A wait polls the task, a bounded number of times with a short delay in between, and
- * then calls the progress function on every poll.  The
- * progress function is Open MPI's opal_progress(): a peer may need us for a
- * message it started before the collective, and when cores are short it is what
- * yields.  It may look into every connection, though, and where cores are shared that time is
- * taken from the rank we wait for: one that waits only for memory then yields most of the times,
- * without a look.  With a time limit the wait ends in ARC_ERR_TIMEOUT instead of
- * hanging; the caller then says who is missing (arc_task_ops_t.waits_for).
+ * A wait polls the task, a bounded number of times with a short delay in between, and then calls
+ * the progress function on every poll.  The progress function is Open MPI's opal_progress(): a peer
+ * may need us for a message it started before the collective, and when cores are short it is what
+ * yields.  It may look into every connection, though, and where cores are shared that time is taken
+ * from the rank we wait for: so a rank that waits only for memory then mostly yields and seldom
+ * calls it.  With a time limit the wait ends in ARC_ERR_TIMEOUT instead of hanging; the caller then
+ * says who is missing (arc_task_ops_t.waits_for).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -54,7 +53,7 @@ static inline void arc_cpu_relax(void)
 }
 
 /*
- * Between two polls: about 25 ns.  Polls without a delay take the cache line from the one who is
+ * Between two polls: about 25 ns.  Polls without a delay take the cache line from the rank that is
  * about to write it.  The pause hint would be longer than needed: on an AMD Zen 5 it takes 45 ns,
  * as long as a line takes from one core to the next, and a poll that comes just too early costs
  * that.
@@ -101,7 +100,7 @@ void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_t
 arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait,
                             const arc_task_t *task) ARC_MUST_CHECK;
 
-/* The part of arc_wait_run() after the spinning; out of line, it is not in a hurry. */
+/* The part of arc_wait_run() after the spinning; out of line, because it need not be fast. */
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task) ARC_MUST_CHECK;
 
 /* Drive `task` to its end.  Returns its status, or ARC_ERR_TIMEOUT. */
