@@ -13,14 +13,14 @@
  *     nodes=2-4:over=puts:doubling_by_leaders:0-8k
  *     nodes=2-:below:1m-                           longer ones to the component below
  *
- * Of several rules the last one counts.  A rule is for messages longer than its first size, up to
- * its second one.  Between nodes lengths are sorted into classes (select.h), and a rule is for the
- * classes whose power of two it is for.  An algorithm is for communicators on one node, or for
- * those on several; "below" is for both.  ranks: of a node, of each of several.  What stands in ()
- * or behind # does not count; blanks do, for colons.
+ * Of several rules that apply the last one counts.  A rule applies to messages longer than its
+ * first size, up to its second one.  Between nodes lengths are sorted into classes (select.h), and
+ * a rule applies to the classes whose power of two it covers.  An algorithm is for communicators on
+ * one node, or for those on several; "below" is for both.  `ranks` are those of a node, of each if
+ * there are several.  Text in () or behind # is a comment; a blank is as good as a colon.
  *
- * The rules that are built in come first, so the user's override them; what no user's rule is for
- * stays as it was.  Between nodes built-in rules are where learning begins, and others decide.
+ * The rules that are built in come first, so the user's override them where they apply.  Between
+ * nodes learning begins with the built-in rules, and the user's rules decide.
  *
  * Pure, and a function of facts that are equal on all ranks.
  *
