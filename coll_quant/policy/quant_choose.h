@@ -1,8 +1,8 @@
 /*
  * Which format and which algorithm, for what the user wants.
  *
- * All algorithms but hierarchical, which sends fewer, send the same bytes, so the bytes
- * depend on the format, and the error on both.  Without a target the choice is made by speed:
+ * All algorithms but hierarchical, which sends fewer, send as many bytes, so the bytes depend on
+ * the format, and the error on format and algorithm.  Without a target the choice is made by speed:
  *
  *   format      int8
  *   algorithm   hierarchical where several nodes have several ranks each;
@@ -10,9 +10,9 @@
  *               full_loop does, with half of the latencies and less error
  *               (docs/benchmarks_quant.md)
  *
- * The error of this grows with the number of ranks.  Where it would be above a limit that is set
- * for auto, the limit counts as a target, with int8 as the format of the fewest bytes: with 1e-3
- * that is int9 on the same algorithm from 104 ranks on.
+ * The error of this choice grows with the number of ranks.  Where it would be above a limit that is
+ * set for auto, the limit counts as a target, and int8 as the format of the fewest bytes: with 1e-3
+ * auto takes int9 on the same algorithm from 104 ranks on.
  *
  * With a target for the normalized mean square error (NMSE: the mean square of the
  * error over that of the exact result) it is
@@ -29,8 +29,8 @@
  * and with error feedback twice that: a call has its own error and what the one before it left, as
  * large if the numbers are (quant_element.h).
  *
- * Formats without scales are taken only where they are asked for: what they make of small
- * numbers depends on v.  fp32, too: where nothing less will do, another component is faster.
+ * Formats without scales are taken only where they are asked for: what they make of small numbers
+ * depends on v.  So is fp32: where nothing less will do, another component is faster.
  *
  * Cost: 0.4 ms for each format that is tried; nothing without a target and a limit.
  *
@@ -48,11 +48,11 @@ typedef struct quant_limits {
 } quant_limits_t;
 
 /*
- * Fill in what a configuration leaves open, which is NULL: formats and the algorithm, which is open
- * also if it has levels and there are none.  A function of its arguments alone: `ranks`, at least
- * 2, and of the configuration what is named, block_rows (the most that a call may have: its error
- * is the largest), feedback and per_node.  False: nothing that is allowed is accurate
- * enough, and the configuration is unchanged.
+ * Fill in what a configuration leaves open as NULL: formats and the algorithm, which is also open
+ * if it has levels and the ranks have none.  The result depends on nothing but `ranks`, at least 2,
+ * and in the configuration on what is named, block_rows (the most that a call may have: its error
+ * is the largest), feedback and per_node.  False: nothing that is allowed is accurate enough, and
+ * the configuration is unchanged.
  */
 bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits);
 

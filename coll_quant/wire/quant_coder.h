@@ -43,16 +43,16 @@ exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ra
 size_t quant_coder_memory_bytes(const quant_config_t *config);
 quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory);
 
-/* For a call whose messages are of the whole vector. */
+/* Get ready for a call whose messages are of the whole vector. */
 void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation);
 
-/* For a call; returns how it is laid out among `ranks`. */
+/* Get ready for a call; returns how it is laid out among `ranks`. */
 exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
                                        unsigned ranks);
 
 /*
- * Where each rank adds up the whole vector: the sum begins with what a message of all of it stands
- * for, is where the result is made, and ends as the result.
+ * Where each rank adds up the whole vector: begin the sum, in the memory of the result, with the
+ * numbers of a message of the whole vector, and make it the result.
  */
 exchange_sum_t quant_coder_begin_sum(const quant_coder_t *coder, const exchange_message_t *message,
                                      const void *buffer);

@@ -11,9 +11,9 @@
  * checks it.
  *
  * Tiles that the format cannot carry are kept as floats in the payload.  Where there is no room for
- * them the segment goes in fp32 instead, where the program adds doubles in fp64: any receiver
- * takes either, on every message.  Where each message has a format of its own (quant_fit.h) any
- * receiver takes any format with scales.
+ * them the whole segment goes in fp32 instead, or in fp64 if the program adds doubles: a receiver
+ * takes this in every message.  Where each message has a format of its own (quant_fit.h) a receiver
+ * takes any format with scales.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -68,7 +68,7 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, flo
 
 /*
  * Is this a message of `segment`?  ARC_ERR_PROTOCOL if any field or the length is not what it has
- * to be.  What the functions below receive has passed.
+ * to be.  The functions below take only messages that have passed.
  */
 arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
                               size_t bytes) ARC_MUST_CHECK;
