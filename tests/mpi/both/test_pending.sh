@@ -126,7 +126,8 @@ mpi_says "np=2 feedback, nonblocking: the others are passed down" \
     "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
 grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
 mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
-# The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_quant adds up in memory of its own.
+# The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_quant adds up
+# in memory of its own.
 # (A persistent request is one vector, and not a sequence of them.)
 check_bits() {
     for how in '' nonblocking; do
