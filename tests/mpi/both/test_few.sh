@@ -21,8 +21,8 @@ notices() {
     mpi_result $? "$1: who reads behind a vector is noticed"
 }
 if [ -n "${ARC_PRELOAD-}" ]; then
-    notices "lowlat" "" 1 'in lowlat_.* [^ ]*coll_lowlat/'
-    notices "lowlat, staged" "--mca coll_lowlat_algorithm twoshot" 100000 'in lowlat_.* [^ ]*coll_lowlat/'
+    notices "lowlat" "" 1 'in lowlat_.* [^ ]*common/node/'
+    notices "lowlat, staged" "--mca coll_lowlat_algorithm twoshot" 100000 'in lowlat_.* [^ ]*common/node/'
     notices "quant" "--mca coll_quant_enable 1" 100000 'in quant_.* [^ ]*coll_quant/'
 fi
 
