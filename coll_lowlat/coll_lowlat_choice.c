@@ -10,7 +10,8 @@
 #include "hash.h"
 #include "sizes.h"
 
-_Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES, "with a time limit");
+_Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES,
+               "one agreement has room for all");
 
 bool coll_lowlat_choice_make(lowlat_module_t *module)
 {

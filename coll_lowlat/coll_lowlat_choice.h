@@ -21,8 +21,7 @@ typedef struct lowlat_choice {
     bool ruled[ARC_SELECT_CLASSES]; /* by the user: nothing is learned */
 } lowlat_choice_t;
 
-/* Memory for the choice, module->choice, of a communicator on several nodes.  False: there is none.
- */
+/* Get memory for module->choice, of a communicator on several nodes.  False: there is none. */
 bool coll_lowlat_choice_make(lowlat_module_t *module);
 void coll_lowlat_choice_release(lowlat_module_t *module);
 

@@ -215,8 +215,7 @@ void lowlat_rules_init(lowlat_rules_t *rules, const char *text, bool reproducibl
 
 /* ---- finding ---- */
 
-/* Is the rule for all groups of this shape?  Where the number of nodes is open, nothing is passed
- * down yet. */
+/* Is the rule for all groups of this shape?  "below" only where the number of nodes is known. */
 static bool is_for(const lowlat_rule_t *rule, const lowlat_shape_t *shape)
 {
     const lowlat_span_t *nodes = &shape->fact[LOWLAT_FACT_NODES];
@@ -271,7 +270,7 @@ static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowl
             piece.most = most > piece.least ? arc_min(piece.most, most) : piece.most;
         }
         const bool is_new = 0 == map->entries || chosen != map->entry[map->entries - 1].algorithm;
-        if (is_new && LOWLAT_MAP_ENTRIES == map->entries) { /* too many: two-shot has the rest */
+        if (is_new && LOWLAT_MAP_ENTRIES == map->entries) {
             map->entry[map->entries - 1] = (lowlat_entry_t){SIZE_MAX, LOWLAT_ALGORITHM_TWOSHOT};
             return;
         }

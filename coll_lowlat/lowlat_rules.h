@@ -108,7 +108,7 @@ typedef struct lowlat_entry {
     unsigned algorithm; /* or LOWLAT_PASS_DOWN, LOWLAT_LEARNED */
 } lowlat_entry_t;
 
-/* Entries of increasing max_bytes. */
+/* Entries of increasing max_bytes.  Where rules would make more, two-shot has the last one. */
 enum { LOWLAT_MAP_ENTRIES = 8 };
 typedef struct lowlat_map {
     unsigned entries;

@@ -83,8 +83,7 @@ static bool make_exchange(quant_module_t *module)
     return true;
 }
 
-/* Arenas of so many bytes, or of half of that, ..., but more than there are.  All ranks together.
- */
+/* Share arenas of so many bytes, or of half of that, ..., but larger than before.  Collective. */
 static arc_status_t share(quant_module_t *module, bool ready, size_t arena_bytes,
                           mca_facts_t *facts)
 {

@@ -4,8 +4,9 @@
  *     ARC_DEFINE_SUM(allreduce, lowlat_module_t, serve)
  *     const arc_entries_t coll_lowlat_entries = {ARC_ENTRIES(allreduce)};
  *
- * The module is ours in a call for `comm`, whosever came in it (mca_below.h).  `_serve` is an
- * arc_serve_fn_t for blocking calls, which the compiler may put into the function of the slot.
+ * Open MPI may pass another component's module in `base`; the call is served by our module of
+ * `comm` (mca_below.h).  `_serve` is an arc_serve_fn_t for blocking calls, which the compiler may
+ * put into the function of the slot.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -48,10 +48,7 @@ typedef struct arc_component {
     size_t algorithms;
     opal_class_t *module_class;   /* derives from arc_module_t */
     const arc_entries_t *entries; /* each component has an allreduce */
-    /*
-     * A blocking call; or one that was admitted, whose queue has come to it, in a fiber.
-     */
-    arc_serve_fn_t serve;
+    arc_serve_fn_t serve;         /* a blocking call, or in a fiber one that was admitted */
     /* Do the parameters want the component?  If not, ranks may lack it.  NULL: they do. */
     bool (*wanted)(void);
     /* Nothing is pending, and all ranks know the same: keep for `admit` what it may look at. */
@@ -70,8 +67,7 @@ typedef struct arc_component {
     const arc_wait_t *(*wait)(const arc_module_t *module);
     /* module->tags is set: from now on messages have these tags.  May be NULL. */
     void (*retag)(arc_module_t *module);
-    /* When the module is enabled, in the slot of allreduce, or made for a request: local, cannot
-     * fail. */
+    /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
