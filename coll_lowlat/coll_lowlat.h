@@ -45,8 +45,7 @@ typedef struct lowlat_module {
     mca_share_t share;
     size_t request_bytes;   /* of a persistent request: what it may have of the limit */
     size_t max_arena_bytes; /* what the memory may grow to */
-    /* For longer messages of an algorithm the memory should grow. */
-    size_t enough_bytes[LOWLAT_LEARNED + 1];
+    size_t enough_bytes;    /* for longer messages it should grow */
     /* When coll_lowlat_look() is due, and for which half of it; the same on all ranks. */
     int64_t until_look;
     bool looked;
@@ -85,14 +84,14 @@ static inline int64_t coll_lowlat_look_calls(size_t bytes)
  * share memory, or decline.  All ranks take part and all come to the same end:
  * the module is then in ARC_PHASE_READY or in ARC_PHASE_DECLINED.
  */
-void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+void coll_lowlat_setup(lowlat_module_t *module, size_t bytes);
 
 /*
  * Get more memory for a message of `bytes` bytes and for those to come, or
  * resolve to do without and change the map.  All ranks together, between two
  * operations.
  */
-void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes);
+void coll_lowlat_grow(lowlat_module_t *module, size_t bytes);
 
 /*
  * After a call that made until_look negative, all ranks together: look whether staging is still

@@ -80,11 +80,10 @@ __attribute__((noinline)) int coll_lowlat_pass_down(lowlat_module_t *module, arc
 }
 
 /* More memory for this message and those to come; all ranks are here together. */
-static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, unsigned algorithm,
-                                                 size_t bytes)
+static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, size_t bytes)
 {
     const arc_float_env_t of_program = arc_float_env_enter();
-    coll_lowlat_grow(module, algorithm, bytes);
+    coll_lowlat_grow(module, bytes);
     arc_float_env_leave(of_program);
 }
 
@@ -96,11 +95,10 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
     if (LOWLAT_PASS_DOWN == candidate.algorithm) {
         return coll_lowlat_pass_down(module, ARC_REASON_SLOWER, call);
     }
-    if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes[candidate.algorithm])) {
+    if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes)) {
         /* Once, so that the next length finds it. */
         const size_t chunk_bytes = module->net.chunk_bytes;
-        grow(module, candidate.algorithm,
-             task->span_bytes > chunk_bytes ? task->span_bytes : chunk_bytes);
+        grow(module, task->span_bytes > chunk_bytes ? task->span_bytes : chunk_bytes);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

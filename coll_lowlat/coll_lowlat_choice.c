@@ -57,6 +57,7 @@ static arc_status_t recall(lowlat_module_t *module)
     fact[LOWLAT_FACT_OVER] = (lowlat_span_t){over, over};
     choice->learned.shape = choice->shape;
     choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
+    choice->learned.shape.fact[LOWLAT_FACT_LEVELS] = lowlat_shape_any.fact[LOWLAT_FACT_LEVELS];
     lowlat_book_recall(&choice->learned);
     const uint64_t hash = hash_of(&choice->learned);
     uint64_t all[] = {hash, ~hash};

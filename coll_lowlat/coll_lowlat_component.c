@@ -8,6 +8,7 @@
 
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
+#include "coll_lowlat_levels.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
@@ -143,6 +144,10 @@ static void warn_of_settings(const lowlat_component_t *component)
         if (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport &&
             component->config.priority >= 0 && NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
+        }
+        if (NULL != coll_lowlat_levels_wrong(&component->config)) {
+            opal_output(0, "coll_lowlat: coll_lowlat_levels \"%s\" counts as auto: %s",
+                        component->config.levels, coll_lowlat_levels_wrong(&component->config));
         }
         complain_of(&component->config, false);
         complain_of(&component->config, true);

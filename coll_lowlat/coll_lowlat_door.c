@@ -78,6 +78,12 @@ static inline arc_reason_t read_call(lowlat_module_t *module, const arc_call_t *
     return ARC_REASON_NONE;
 }
 
+/* Should there be more memory first?  What is learned is looked at again when it is chosen. */
+static inline bool lacks_memory(const lowlat_module_t *module, unsigned algorithm, size_t bytes)
+{
+    return bytes > module->enough_bytes && LOWLAT_LEARNED != algorithm;
+}
+
 /*
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
@@ -98,7 +104,7 @@ static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
         }
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
-        coll_lowlat_setup(module, *algorithm, bytes);
+        coll_lowlat_setup(module, bytes);
     }
     if (ARC_PHASE_DECLINED == base->phase || ARC_PHASE_BROKEN == base->phase) {
         return base->declined;
@@ -107,8 +113,8 @@ static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
         return verdict;
     }
     *algorithm = choose_algorithm(module, reduction, bytes);
-    if (LOWLAT_PASS_DOWN != *algorithm && bytes > module->enough_bytes[*algorithm]) {
-        coll_lowlat_grow(module, *algorithm, bytes);
+    if (LOWLAT_PASS_DOWN != *algorithm && lacks_memory(module, *algorithm, bytes)) {
+        coll_lowlat_grow(module, bytes);
         *algorithm = choose_algorithm(module, reduction, bytes);
     }
     return LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
@@ -198,7 +204,7 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
                    : reason;
     }
     if (OPAL_UNLIKELY(ARC_PHASE_READY != base->phase ||
-                      (ARC_REASON_NONE == reason && *bytes > module->enough_bytes[*algorithm]))) {
+                      (ARC_REASON_NONE == reason && lacks_memory(module, *algorithm, *bytes)))) {
         if (ARC_PHASE_BROKEN == base->phase) {
             return reason; /* which counts for nothing */
         }
@@ -226,6 +232,8 @@ static inline void fill_task(lowlat_task_t *task, lowlat_module_t *module, const
     task->count = (size_t) call->count;
     task->leader_bytes = module->net.leader_bytes;
     task->widened = NULL;
+    task->flat = reduction->packed || reduction->reducer.rounds_once ||
+                 (!module->group.levels.in_order && !ompi_op_is_commute(call->op));
 }
 
 static inline int serve(arc_module_t *base, const arc_call_t *call)
@@ -299,7 +307,7 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
     }
     const unsigned algorithm = choose_algorithm(module, &module->reduction, task->span_bytes);
     if (module->reduction.packed || algorithm >= LOWLAT_ALGORITHMS ||
-        task->span_bytes > module->enough_bytes[algorithm] ||
+        lacks_memory(module, algorithm, task->span_bytes) ||
         module->until_look < coll_lowlat_look_calls(task->span_bytes)) {
         return NULL;
     }

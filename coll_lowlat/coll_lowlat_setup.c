@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "coll_lowlat_choice.h"
+#include "coll_lowlat_levels.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
@@ -17,24 +18,18 @@
 #include "mca_nodes.h"
 #include "sizes.h"
 
-/* The longest message that `algorithm` carries in arenas of this size as it is meant to. */
-static size_t enough_for(const lowlat_module_t *module, unsigned algorithm, size_t arena_bytes)
+/* The longest message that algorithms carry in arenas of this size as they are meant to. */
+static size_t enough_for(const lowlat_module_t *module, size_t arena_bytes)
 {
-    lowlat_group_t group = module->group;
-
-    group.arena_bytes = arena_bytes;
-    return arena_bytes >= module->max_arena_bytes
-               ? SIZE_MAX
-               : arc_min(arena_bytes / LOWLAT_MIN_SLOTS,
-                         lowlat_algorithms[algorithm].max_bytes(&group));
+    return arena_bytes >= module->max_arena_bytes ? SIZE_MAX : arena_bytes / LOWLAT_MIN_SLOTS;
 }
 
 /* Arenas for such a message: doubled, so that they grow only a few times. */
-static size_t arena_for(const lowlat_module_t *module, unsigned algorithm, size_t bytes)
+static size_t arena_for(const lowlat_module_t *module, size_t bytes)
 {
     size_t arena_bytes = LOWLAT_MIN_ARENA_BYTES;
 
-    while (bytes > enough_for(module, algorithm, arena_bytes)) {
+    while (bytes > enough_for(module, arena_bytes)) {
         arena_bytes *= 2;
     }
     return arc_min(arena_bytes, module->max_arena_bytes);
@@ -46,10 +41,7 @@ static void use_share(lowlat_module_t *module)
 
     module->group.segment = share->segment;
     module->group.arena_bytes = share->arena_bytes;
-    for (unsigned algorithm = 0; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
-        module->enough_bytes[algorithm] = enough_for(module, algorithm, share->arena_bytes);
-    }
-    module->enough_bytes[LOWLAT_LEARNED] = SIZE_MAX; /* looked at again with what is chosen */
+    module->enough_bytes = enough_for(module, share->arena_bytes);
 }
 
 /* The selection, for the memory that there may be once it is needed. */
@@ -82,14 +74,16 @@ static void log_ready(const lowlat_module_t *module)
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
     char staging[TEXT_BYTES];
+    char levels[TEXT_BYTES];
 
     lowlat_map_describe(&module->map, text, sizeof text);
     lowlat_staging_describe(&module->group, staging, sizeof staging);
+    coll_lowlat_levels_describe(&module->group, levels, sizeof levels);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
-                   "%s; %s%s memory, %zu bytes a rank, processors %s, %s kernels, %s", text,
+                   "%s; %s%s memory, %zu bytes a rank, processors %s, %s, %s kernels, %s", text,
                    lowlat_net_text(module), arc_region_kind_names[module->share.kind],
                    lowlat_segment_bytes(module->share.arena_bytes),
-                   module->group.cores_shared ? "shared" : "own",
+                   module->group.cores_shared ? "shared" : "own", levels,
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
 }
 
@@ -100,7 +94,7 @@ static void announce(const lowlat_module_t *module)
 }
 
 /* What this rank needs before it can take part.  The reason if something is missing. */
-static arc_reason_t make_ready(lowlat_module_t *module)
+static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
 {
     lowlat_group_t *group = &module->group;
     const arc_topology_t *topology = &module->topology;
@@ -112,20 +106,21 @@ static arc_reason_t make_ready(lowlat_module_t *module)
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    return NULL != group->parts && (1 == topology->nodes ||
-                                    (lowlat_net_make(module) && coll_lowlat_choice_make(module)))
+    return NULL != group->parts && (1 == topology->nodes ? coll_lowlat_levels_begin(module, facts)
+                                                         : lowlat_net_make(module) &&
+                                                               coll_lowlat_choice_make(module))
                ? ARC_REASON_NONE
                : ARC_REASON_NO_SETUP;
 }
 
 /* Find the nodes, and what this rank needs. */
-static arc_reason_t begin_setup(lowlat_module_t *module)
+static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
 {
     const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
 
     module->base.phase = ARC_PHASE_DECLINED;
     return ARC_OK == mca_nodes_find(&module->base, declared, &module->topology)
-               ? make_ready(module)
+               ? make_ready(module, facts)
                : ARC_REASON_NO_SETUP;
 }
 
@@ -167,9 +162,9 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
     coll_lowlat_teardown(module);
 }
 
-void coll_lowlat_grow(lowlat_module_t *module, unsigned algorithm, size_t bytes)
+void coll_lowlat_grow(lowlat_module_t *module, size_t bytes)
 {
-    const size_t arena_bytes = arena_for(module, algorithm, bytes);
+    const size_t arena_bytes = arena_for(module, bytes);
     const arc_status_t status =
         get_memory(module, true, arena_bytes, module->group.arena_bytes, NULL);
 
@@ -198,18 +193,17 @@ static bool count_request(lowlat_module_t *module, size_t arena_bytes)
     return 0 != module->request_bytes;
 }
 
-void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes)
+void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
 {
     arc_module_t *base = &module->base;
-    const arc_reason_t reason = begin_setup(module);
-
-    /* The algorithm is that for one node; what it needs may depend on how many ranks ours has. */
-    const unsigned measure = NULL == module->group.net ? algorithm : LOWLAT_ALGORITHM_DOUBLING;
-    const size_t arena_bytes = arena_for(module, measure, bytes);
+    mca_facts_t facts = {.seats = NULL};
+    const arc_reason_t reason = begin_setup(module, &facts);
+    const size_t arena_bytes = arena_for(module, bytes);
     const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
-    mca_facts_t facts = {.all_remember = ready && coll_lowlat_staging_recall(module)};
 
+    facts.all_remember = ready && coll_lowlat_staging_recall(module);
     if (ARC_OK != get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
+        free(facts.seats);
         decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
@@ -218,6 +212,7 @@ void coll_lowlat_setup(lowlat_module_t *module, unsigned algorithm, size_t bytes
     }
     use_share(module);
     module->group.cores_shared = facts.cores_shared;
+    coll_lowlat_levels_end(module, &facts);
     choose_wait(module);
     coll_lowlat_staging_choose(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {

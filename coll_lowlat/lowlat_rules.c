@@ -14,7 +14,7 @@
  * are doubled, by leaders the shortest; longer ones are passed down where that may be: doubling
  * wins on a fast network and loses on a slow one.
  */
-static const char builtin[] = "twoshot, oneshot:0-256,"
+static const char builtin[] = "twoshot, oneshot:0-256, levels=2-:twoshot:128-256,"
                               "ranks=2-8:oneshot:0-1k, ranks=2-4:oneshot:0-4k,"
                               "ranks=2:oneshot:0-16k,"
                               "ranks=2:cores=prefetching:oneshot:0-32k,"
@@ -50,9 +50,8 @@ static const struct {
     const char *key;
     const char *const *words; /* NULL: numbers */
 } facts[LOWLAT_FACTS] = {
-    [LOWLAT_FACT_RANKS] = {"ranks=", NULL},
-    [LOWLAT_FACT_NODES] = {"nodes=", NULL},
-    [LOWLAT_FACT_CORES] = {"cores=", cores_words},
+    [LOWLAT_FACT_RANKS] = {"ranks=", NULL},     [LOWLAT_FACT_NODES] = {"nodes=", NULL},
+    [LOWLAT_FACT_LEVELS] = {"levels=", NULL},   [LOWLAT_FACT_CORES] = {"cores=", cores_words},
     [LOWLAT_FACT_OVER] = {"over=", over_words},
 };
 
@@ -61,14 +60,16 @@ static const arc_param_t a_size = {.kind = ARC_PARAM_KIND_SIZE, .maximum = INT64
 static const char inf[] = "inf";
 
 const lowlat_shape_t lowlat_shape_any = {
-    {{0, SIZE_MAX}, {0, SIZE_MAX}, {0, SIZE_MAX}, {0, SIZE_MAX}}};
+    {{0, SIZE_MAX}, {0, SIZE_MAX}, {0, SIZE_MAX}, {0, SIZE_MAX}, {0, SIZE_MAX}}};
 
 lowlat_shape_t lowlat_shape_of(const lowlat_group_t *group)
 {
     const size_t cores = group->cores_shared ? 0 : 1 + group->way; /* numbers of cores_words */
+    const size_t levels = 0 == group->levels.count ? 1 : group->levels.count;
 
     return (lowlat_shape_t){{[LOWLAT_FACT_RANKS] = {group->ranks, group->ranks},
                              [LOWLAT_FACT_NODES] = {1, 1},
+                             [LOWLAT_FACT_LEVELS] = {levels, levels},
                              [LOWLAT_FACT_CORES] = {cores, cores},
                              [LOWLAT_FACT_OVER] = {LOWLAT_OVER_NOTHING, LOWLAT_OVER_NOTHING}}};
 }
@@ -119,7 +120,7 @@ static const char *read_fact(char *text, lowlat_rule_t *rule)
         *span = (lowlat_span_t){word, word};
         return NULL == words[word] ? "no such word" : NULL;
     }
-    return "only ranks=, nodes=, cores= and over= are known";
+    return "only ranks=, nodes=, levels=, cores= and over= are known";
 }
 
 static const char *read_name(const char *text, lowlat_candidate_t *candidate)
@@ -245,8 +246,7 @@ const lowlat_rule_t *lowlat_rules_find(const lowlat_rules_t *rules, const lowlat
 }
 
 /* On one node: piece by piece, between the lengths at which a rule begins or ends. */
-static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowlat_shape_t *shape,
-                      const lowlat_group_t *group)
+static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowlat_shape_t *shape)
 {
     for (lowlat_span_t piece = {0, 0}; piece.most < SIZE_MAX;) {
         unsigned chosen = LOWLAT_PASS_DOWN;
@@ -259,10 +259,7 @@ static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowl
                 continue;
             }
             const size_t least = rule->bytes.least;
-            const size_t most =
-                LOWLAT_PASS_DOWN == algorithm
-                    ? rule->bytes.most
-                    : arc_min(rule->bytes.most, lowlat_algorithms[algorithm].max_bytes(group));
+            const size_t most = rule->bytes.most;
             if (least <= piece.least && piece.least < most) {
                 chosen = algorithm;
             }
@@ -287,9 +284,9 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
 
     map->entries = 0;
     if (LOWLAT_NOT_FORCED != forced) {
-        *map = (lowlat_map_t){1, {{lowlat_algorithms[forced].max_bytes(group), forced}}};
+        *map = (lowlat_map_t){1, {{SIZE_MAX, forced}}};
     } else if (!several_nodes) {
-        map_rules(map, rules, shape, group);
+        map_rules(map, rules, shape);
     } else if (LOWLAT_NODES_NONE != config->nodes_algorithm) {
         *map = (lowlat_map_t){1, {{SIZE_MAX, LOWLAT_LEARNED}}};
     }

@@ -3,7 +3,8 @@
  *
  *     rules  = rule { "," rule }                   or newlines for commas
  *     rule   = { fact ":" } algorithm [ ":" bytes ]
- *     fact   = "ranks=" range | "nodes=" range | "cores=" kind | "over=" transport
+ *     fact   = "ranks=" range | "nodes=" range | "levels=" range | "cores=" kind
+ *            | "over=" transport
  *     range  = number [ "-" [ number ] ]           2, 2-8, 2-
  *     bytes  = size "-" [ size ]                   0-16k, 16k-inf, 16k-
  *     size   = number [ "k" | "m" | "g" ] | "inf"
@@ -17,7 +18,8 @@
  * first size, up to its second one.  Between nodes lengths are sorted into classes (select.h), and
  * a rule applies to the classes whose power of two it covers.  An algorithm is for communicators on
  * one node, or for those on several; "below" is for both.  `ranks` are those of a node, of each if
- * there are several.  Text in () or behind # is a comment; a blank is as good as a colon.
+ * there are several; `levels` those of a node (lowlat_levels.h), 1 where it is flat.  Text in () or
+ * behind # is a comment; a blank is as good as a colon.
  *
  * The rules that are built in come first, so the user's override them where they apply.  Between
  * nodes learning begins with the built-in rules, and the user's rules decide.
@@ -39,7 +41,8 @@ typedef struct lowlat_span {
 typedef enum lowlat_fact {
     LOWLAT_FACT_RANKS, /* of the nodes with the fewest, and with the most */
     LOWLAT_FACT_NODES,
-    LOWLAT_FACT_CORES, /* shared; or a core for each, and how most ranks stage */
+    LOWLAT_FACT_LEVELS, /* of the node; 1: it is flat */
+    LOWLAT_FACT_CORES,  /* shared; or a core for each, and how most ranks stage */
     LOWLAT_FACT_OVER,
     LOWLAT_FACTS
 } lowlat_fact_t;

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "lowlat_butterfly.h"
+#include "lowlat_by_levels.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_net.h"
 #include "lowlat_oneshot.h"
@@ -12,20 +12,10 @@
 #include "lowlat_staging.h"
 #include "lowlat_twoshot.h"
 
-/* Between nodes a message has any length. */
-static size_t max_bytes_between(const lowlat_group_t *group)
-{
-    return NULL != group->net ? SIZE_MAX : 0;
-}
-
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 #define X(_id, _prefix, _name, _reproducible, _description) \
-    {_name, _description, _reproducible, _prefix##_max_bytes, _prefix##_start},
-    LOWLAT_NODE_TABLE(X)
-#undef X
-#define X(_id, _prefix, _name, _reproducible, _description) \
-    {_name, _description, _reproducible, max_bytes_between, _prefix##_start},
-        LOWLAT_NODES_TABLE(X)
+    {_name, _description, _reproducible, _prefix##_start},
+    LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
 

@@ -91,6 +91,26 @@ AC_DEFUN([ARC_CHECK_OMPI], [
         [AC_MSG_RESULT([yes])],
         [AC_MSG_RESULT([no])
          AC_MSG_ERROR([cannot link with -lopen-pal: install Open MPI's development files (Debian: libopenmpi-dev)])])
+
+    # The hwloc that Open MPI was built with is in libopen-pal, or a library of the system.
+    arc_save_CPPFLAGS=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
+    AC_MSG_CHECKING([for Open MPI's hwloc])
+    arc_hwloc=no
+    for arc_try in "" -lhwloc; do
+        LIBS="$arc_save_LIBS $OMPI_LIBS $arc_try"
+        AS_IF([test "$arc_hwloc" = no], [
+            AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+                    #include <ompi_config.h>
+                    #include <opal/mca/hwloc/base/base.h>]],
+                    [[return hwloc_bitmap_iszero(hwloc_bitmap_alloc()) && NULL == opal_hwloc_topology;]])],
+                [arc_hwloc=yes; OMPI_LIBS="$OMPI_LIBS $arc_try"])
+        ])
+    done
+    AC_MSG_RESULT([$arc_hwloc])
+    AS_IF([test "$arc_hwloc" = no],
+        [AC_MSG_ERROR([cannot compile and link with the hwloc of Open MPI: install its development files (Debian: libhwloc-dev)])])
+    CPPFLAGS=$arc_save_CPPFLAGS
     LIBS=$arc_save_LIBS
 
     AC_PATH_PROGS([OMPI_INFO], [ompi_info], [], [`AS_DIRNAME(["$MPICC"])`$PATH_SEPARATOR$PATH])

@@ -40,14 +40,14 @@ typedef bool (*lowlat_schedule_fn_t)(unsigned node, unsigned nodes, unsigned ste
 
 /*
  * Recursive doubling: log2 N exchanges of everything, neighbours first, so that the
- * order of the nodes is kept; the fold of lowlat_butterfly.h for other N.
+ * order of the nodes is kept; the fold of lowlat_pairing.h for other N.
  *   cost  log2 N (alpha + n beta)
  */
 bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
                               size_t line_elems, lowlat_move_t *move);
 
 /*
- * Recursive halving and doubling: a butterfly (lowlat_butterfly.h), so the sums are those
+ * Recursive halving and doubling: a butterfly (lowlat_pairing.h), so the sums are those
  * of recursive doubling, with fewer bytes in twice the steps.
  *   cost  2 log2 N alpha + 2 (N-1)/N n beta
  */

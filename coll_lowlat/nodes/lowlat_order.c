@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "lowlat_butterfly.h"
+#include "lowlat_pairing.h"
 #include "lowlat_order.h"
 
 /*

@@ -2,7 +2,7 @@
  * In which order an owner adds the parts of all nodes, one after the other as they come, so that it
  * makes the sum that recursive doubling makes: one tree over the nodes, whoever the owner is.
  *
- * The tree is that of lowlat_butterfly.h, neighbours first; for 6 nodes:
+ * The tree is that of lowlat_pairing.h, neighbours first; for 6 nodes:
  *
  *              +              Parts come in the order of the nodes behind the owner: to node 1
  *          +       +          those of 2, 3, 4, 5, 0.  The part of 2 is kept until that of 3

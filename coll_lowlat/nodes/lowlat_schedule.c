@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include "lowlat_butterfly.h"
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
+#include "lowlat_pairing.h"
 
 static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems)
 {
@@ -19,18 +19,39 @@ static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step,
 }
 
 /*
+ * What a position is responsible for before exchange `exchange`: at first everything, then the
+ * lower or upper half of that, as bit s of the position is 0 or 1.
+ */
+static lowlat_range_t range_before(unsigned position, unsigned exchange, size_t elems,
+                                   size_t line_elems)
+{
+    lowlat_range_t range = {0, elems};
+
+    for (unsigned s = 0; s < exchange; ++s) {
+        const size_t half_elems =
+            arc_round_up(arc_divide_up(range.end - range.first, 2), line_elems);
+        const size_t middle = arc_min(range.end, range.first + half_elems);
+        if (position >> s & 1) {
+            range.first = middle;
+        } else {
+            range.end = middle;
+        }
+    }
+    return range;
+}
+
+/*
  * Steps of a position: 0 .. k-1 halve, k .. 2k-1 double.  What is sent in the one is what
  * comes in the other.
  */
 static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
                                       size_t line_elems)
 {
-    const unsigned exchange = lowlat_exchange_of(role, step);
     const bool halves = step < role->steps;
-    const lowlat_range_t own =
-        lowlat_butterfly_range(role->position, exchange + 1, elems, line_elems);
+    const unsigned exchange = halves ? step : 2 * role->steps - 1 - step;
+    const lowlat_range_t own = range_before(role->position, exchange + 1, elems, line_elems);
     const lowlat_range_t partners =
-        lowlat_butterfly_range(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
+        range_before(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
 
     return (lowlat_move_t){.node = lowlat_partner(role, exchange),
                            .sent = halves ? partners : own,

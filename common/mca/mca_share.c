@@ -24,6 +24,7 @@
 #include "mca_agreement.h"
 #include "mca_budget.h"
 #include "mca_gather.h"
+#include "mca_seat.h"
 #include "mca_share.h"
 #include "sizes.h"
 #include "wait.h"
@@ -33,6 +34,7 @@ typedef struct card {
     uint64_t arena_bytes; /* 0: it has no memory */
     mca_place_t place;
     arc_cores_t cores;
+    lowlat_seat_t seat;
 } card_t;
 
 /* The processors of this process, as they were at `ns`; 0: not known. */
@@ -187,8 +189,11 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
 {
     uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
 
-    offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
     const mca_circle_t node = circle_of(call->topology);
+    offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
+    if (NULL != call->facts && NULL != call->facts->seats) {
+        cards[0].seat = mca_seat_of_cores(&cards[0].cores);
+    }
     arc_status_t status = mca_gather(call->module, &node, cards, sizeof cards[0]);
     if (ARC_OK != status) {
         return status;
@@ -203,7 +208,11 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
         share->arena_bytes = (size_t) all[0];
         mca_pool_cut(share->kind, share->own, share->arena_bytes);
         if (NULL != call->facts) {
-            *call->facts = (mca_facts_t){.cores_shared = !all[1], .all_remember = all[2]};
+            call->facts->cores_shared = !all[1];
+            call->facts->all_remember = all[2];
+            for (unsigned i = 0; NULL != call->facts->seats && i < share->ranks; ++i) {
+                call->facts->seats[i] = cards[mca_gather_place(&node, i)].seat;
+            }
         }
         return ARC_OK;
     }

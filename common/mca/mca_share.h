@@ -35,6 +35,8 @@ typedef struct mca_share {
 typedef struct mca_facts {
     bool cores_shared; /* some ranks have no core of their own */
     bool all_remember; /* before: this rank remembers how to stage; after: all do */
+    /* [ranks of the node] where they sit, in their order; NULL: not wanted, on all ranks alike. */
+    lowlat_seat_t *seats;
 } mca_facts_t;
 
 /*

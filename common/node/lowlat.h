@@ -5,22 +5,19 @@
  * Every rank owns one segment.  Only the owner writes there, but for one counter; all others map it
  * and read:
  *
- *   | flags | left | probe, told | packet[0] | packet[1] | line[0][..] | line[1][..] |
- *                                  set 0       set 1       set 0         set 1
- *   | arena[0]    | arena[1]    |
- *     arena_bytes   arena_bytes
+ *   | flags | left | probe, told | packet[0][..] | packet[1][..] | arena[0]    | arena[1]    |
+ *                                  set 0           set 1           arena_bytes   arena_bytes
  *
  *   flags       64-bit counters, each in a line of its own; they only grow
  *   left        others that have let go of the segment, each for good; they write it, not the owner
  *   probe       a counter by which ranks measure how far apart cores are; told: what they found
- *   packet[b]   the sequence number of an operation, then up to 632 bytes of data
- *   line[b][s]  one cache line: up to 56 bytes of data, then the sequence number
+ *   packet[b][l]  the sequence number of an operation, then up to 632 bytes of data
  *   arena[b]    staged data
  *
- * where b is the buffer set and s a step.
+ * where b is the buffer set and l a level (lowlat_levels.h).
  *
- * THE TWO BUFFER SETS.  Operation number k of the group uses set k mod 2 of the packets, lines and
- * arenas, whatever its algorithm.  Two sets are enough, with no barrier or credit at the end of an
+ * THE TWO BUFFER SETS.  Operation number k of the group uses set k mod 2 of the packets and arenas,
+ * whatever its algorithm.  Two sets are enough, with no barrier or credit at the end of an
  * operation:
  *
  *   1  The result of an allreduce depends on every rank's part.  So a rank that has
@@ -51,17 +48,17 @@
 
 #include "copy.h"
 #include "element.h"
+#include "lowlat_levels.h"
 #include "task.h"
 
 enum {
     LOWLAT_CACHE_LINE_BYTES = 64,
     LOWLAT_FLAG_SPACING_BYTES = 2 * LOWLAT_CACHE_LINE_BYTES,
     LOWLAT_SEQUENCE_BYTES = sizeof(uint64_t),
-    LOWLAT_LINE_DATA_BYTES = LOWLAT_CACHE_LINE_BYTES - LOWLAT_SEQUENCE_BYTES,
+    LOWLAT_LINE_DATA_BYTES = LOWLAT_CACHE_LINE_BYTES - LOWLAT_SEQUENCE_BYTES, /* behind a number */
     /* Room for 512 bytes; staging 1024 takes as long between near cores, and less between far. */
     LOWLAT_PACKET_DATA_BYTES = 5 * LOWLAT_FLAG_SPACING_BYTES - LOWLAT_SEQUENCE_BYTES,
-    LOWLAT_LINES = 20, /* of a set: one for each step of a butterfly, and one */
-    LOWLAT_MAX_STEPS = LOWLAT_LINES - 1,
+    LOWLAT_PACKETS = 5,       /* of a set: for so many levels */
     LOWLAT_PAGE_BYTES = 4096, /* arenas start on a page */
     LOWLAT_BUFFER_SETS = 2,
     LOWLAT_MIN_SLOTS = 3,           /* that a pipeline needs; see the proofs of the algorithms */
@@ -87,11 +84,6 @@ typedef struct lowlat_packet {
     unsigned char data[LOWLAT_PACKET_DATA_BYTES];
 } lowlat_packet_t;
 
-typedef struct lowlat_line {
-    _Alignas(LOWLAT_FLAG_SPACING_BYTES) unsigned char data[LOWLAT_LINE_DATA_BYTES];
-    uint64_t sequence;
-} lowlat_line_t;
-
 /* What a rank tells the others about itself; lowlat_staging.h has when. */
 typedef struct lowlat_told {
     uint64_t changed; /* its neighbour is at another distance than before */
@@ -105,8 +97,7 @@ typedef struct lowlat_segment {
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t left;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) uint64_t probe;
     _Alignas(LOWLAT_FLAG_SPACING_BYTES) lowlat_told_t told;
-    lowlat_packet_t packet[LOWLAT_BUFFER_SETS];
-    lowlat_line_t line[LOWLAT_BUFFER_SETS][LOWLAT_LINES];
+    lowlat_packet_t packet[LOWLAT_BUFFER_SETS][LOWLAT_PACKETS];
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
 
@@ -129,6 +120,8 @@ typedef struct lowlat_group {
     uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */
     const void **parts;         /* [ranks] scratch of an operation: the operands of a reduction */
+    lowlat_levels_t levels;     /* one-shot and two-shot go by; none: they are flat */
+    lowlat_levels_t pairs;      /* the butterflies go by */
     struct lowlat_net *net;     /* the other nodes (lowlat_net.h); NULL: there are none */
 } lowlat_group_t;
 
@@ -160,6 +153,8 @@ typedef struct lowlat_task {
     size_t span_bytes; /* of `count` elements */
     /* Several nodes: messages up to here have one rank of each node exchange them. */
     size_t leader_bytes;
+    /* The operation must get all parts at once, in the order of the ranks: not by levels. */
+    bool flat;
     /* How direct adds 16-bit floats between nodes of one rank each; otherwise NULL. */
     const struct lowlat_widened *widened;
     /* From here on set by lowlat_task_begin(), */
@@ -180,10 +175,14 @@ typedef struct lowlat_task {
     size_t part_elems;          /* ... numbers of our part of each piece but the last */
     size_t exchanged;           /* ... pieces summed over the nodes */
     struct lowlat_piped *piped; /* ... by this exchange; NULL: we have no part (lowlat_piped.h) */
-    const void *partial;        /* butterflies: the vector summed so far: `in`, then `out` */
-    unsigned step;              /* ... exchanges completed */
-    unsigned posted;            /* ... pieces made readable */
-    bool folded;                /* ... the part of our extra is in */
+    const lowlat_levels_t *levels; /* by levels (lowlat_by_levels.h): these */
+    unsigned sharing;              /* ... of which the first ones share out the vector */
+    unsigned step;                 /* ... of a chunk: outwards, then back */
+    bool posted;                   /* ... what others need of us in it */
+    bool by_packets;               /* ... on levels that share nothing out */
+    size_t half_bytes;             /* ... of an arena, that a chunk has */
+    const void *partial;           /* ... the vector summed so far: `in`, then `out` */
+    lowlat_range_t range[LOWLAT_MAX_LEVELS + 1]; /* ... of which we have so much on a level */
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {
@@ -191,8 +190,6 @@ typedef struct lowlat_algorithm {
     const char *description;
     /* An element of the result depends on nothing but that element of all parts. */
     bool reproducible;
-    /* The longest message it can carry in this group. */
-    size_t (*max_bytes)(const lowlat_group_t *group);
     /*
      * Start an operation: set up `task` from its first fields (group to
      * span_bytes are set) and publish what can be published.  Cannot fail.

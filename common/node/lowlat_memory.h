@@ -107,33 +107,11 @@ static inline void lowlat_prefetch_flag(const lowlat_task_t *task, lowlat_flag_t
     arc_cpu_prefetch_for_write(&task->group->segment[task->group->rank]->flag[flag].value);
 }
 
-static inline lowlat_line_t *lowlat_line(const lowlat_task_t *task, unsigned rank, unsigned slot)
+/* Of flat algorithms: those of level 0. */
+static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned rank,
+                                             unsigned level)
 {
-    return &task->group->segment[rank]->line[task->buffer_set][slot];
-}
-
-/* Data and sequence number in one cache line: whoever sees the number sees the data. */
-static inline void lowlat_line_post(const lowlat_task_t *task, unsigned slot, const void *data)
-{
-    lowlat_line_t *line = lowlat_line(task, task->group->rank, slot);
-    assert(slot < LOWLAT_LINES && task->span_bytes <= LOWLAT_LINE_DATA_BYTES);
-    memcpy(line->data, data, task->span_bytes);
-    __atomic_store_n(&line->sequence, task->sequence, __ATOMIC_RELEASE);
-}
-
-/*
- * Equal, not "not before": by the two buffer sets (lowlat.h) the line cannot have
- * been written for a later operation.
- */
-static inline bool lowlat_line_arrived(const lowlat_task_t *task, unsigned rank, unsigned slot)
-{
-    return __atomic_load_n(&lowlat_line(task, rank, slot)->sequence, __ATOMIC_ACQUIRE) ==
-           task->sequence;
-}
-
-static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned rank)
-{
-    return &task->group->segment[rank]->packet[task->buffer_set];
+    return &task->group->segment[rank]->packet[task->buffer_set][level];
 }
 
 /*
@@ -141,35 +119,43 @@ static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned
  * the line of the number come last: peers poll that line, and take it away from a rank that has not
  * yet written all of it.
  */
-static inline void lowlat_packet_post(const lowlat_task_t *task, const void *data)
+static inline void lowlat_packet_post(const lowlat_task_t *task, unsigned level, const void *data,
+                                      size_t bytes)
 {
-    lowlat_packet_t *packet = lowlat_packet(task, task->group->rank);
-    const size_t head_bytes = arc_min(task->span_bytes, LOWLAT_LINE_DATA_BYTES);
+    lowlat_packet_t *packet = lowlat_packet(task, task->group->rank, level);
+    const size_t head_bytes = arc_min(bytes, LOWLAT_LINE_DATA_BYTES);
 
-    assert(task->span_bytes <= LOWLAT_PACKET_DATA_BYTES);
-    if (task->span_bytes > head_bytes) {
+    assert(bytes <= LOWLAT_PACKET_DATA_BYTES && level < LOWLAT_PACKETS);
+    if (bytes > head_bytes) {
         memcpy(packet->data + head_bytes, (const unsigned char *) data + head_bytes,
-               task->span_bytes - head_bytes);
+               bytes - head_bytes);
     }
     memcpy(packet->data, data, head_bytes);
     __atomic_store_n(&packet->sequence, task->sequence, __ATOMIC_RELEASE);
 }
 
-/* Equal, as for lines. */
-static inline bool lowlat_packet_arrived(const lowlat_task_t *task, unsigned rank)
+/*
+ * Equal, not "not before": by the two buffer sets (lowlat.h) the packet cannot have
+ * been written for a later operation.
+ */
+static inline bool lowlat_packet_arrived(const lowlat_task_t *task, unsigned rank, unsigned level)
 {
-    return __atomic_load_n(&lowlat_packet(task, rank)->sequence, __ATOMIC_ACQUIRE) ==
+    return __atomic_load_n(&lowlat_packet(task, rank, level)->sequence, __ATOMIC_ACQUIRE) ==
            task->sequence;
 }
 
-/* The same as lowlat_prefetch_other_set(), for a packet: of one line, or where it pays. */
-static inline void lowlat_prefetch_other_packet(const lowlat_task_t *task)
+/*
+ * The same as lowlat_prefetch_other_set(), for a packet of `data_bytes`: of one line, or where it
+ * pays.
+ */
+static inline void lowlat_prefetch_other_packet(const lowlat_task_t *task, unsigned level,
+                                                size_t data_bytes)
 {
     const lowlat_group_t *group = task->group;
     const lowlat_segment_t *own = group->segment[group->rank];
     const unsigned char *packet =
-        (const unsigned char *) &own->packet[LOWLAT_BUFFER_SETS - 1 - task->buffer_set];
-    const size_t bytes = LOWLAT_SEQUENCE_BYTES + task->span_bytes;
+        (const unsigned char *) &own->packet[LOWLAT_BUFFER_SETS - 1 - task->buffer_set][level];
+    const size_t bytes = LOWLAT_SEQUENCE_BYTES + data_bytes;
 
     if (bytes > LOWLAT_CACHE_LINE_BYTES && bytes > group->prefetch_bytes) {
         return;

@@ -33,7 +33,8 @@
  * (measured: 0.19 against 0.14 us for 8 bytes between distant cores).
  *
  * The sum runs in rank order, never in arrival order: all ranks add the same
- * numbers in the same order and return the same bits.
+ * numbers in the same order and return the same bits.  On a node with levels
+ * it goes by these (lowlat_by_levels.h).
  *
  * With a packet of one line, and with the way of staging that prefetches (lowlat_staging.h), a rank
  * fetches the lines that it will write in the next operation, if that is like this one, for
@@ -54,6 +55,7 @@
 
 #include <assert.h>
 
+#include "lowlat_by_levels.h"
 #include "lowlat_memory.h"
 #include "lowlat_oneshot.h"
 #include "sizes.h"
@@ -73,12 +75,12 @@ static arc_status_t packet_progress(arc_task_t *base)
     const lowlat_group_t *group = task->group;
 
     for (; task->peer < group->ranks; ++task->peer) {
-        if (task->peer != group->rank && !lowlat_packet_arrived(task, task->peer)) {
+        if (task->peer != group->rank && !lowlat_packet_arrived(task, task->peer, 0)) {
             return ARC_IN_PROGRESS;
         }
-        group->parts[task->peer] = lowlat_packet(task, task->peer)->data;
+        group->parts[task->peer] = lowlat_packet(task, task->peer, 0)->data;
     }
-    lowlat_prefetch_other_packet(task);
+    lowlat_prefetch_other_packet(task, 0, task->span_bytes);
     group->parts[group->rank] = task->in;
     sum_parts(task, 0, task->count);
     return ARC_OK;
@@ -87,7 +89,7 @@ static arc_status_t packet_progress(arc_task_t *base)
 static bool packet_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    return rank != task->group->rank && !lowlat_packet_arrived(task, rank);
+    return rank != task->group->rank && !lowlat_packet_arrived(task, rank, 0);
 }
 
 static void packet_start(lowlat_task_t *task)
@@ -95,7 +97,7 @@ static void packet_start(lowlat_task_t *task)
     static const arc_task_ops_t ops = {.progress = packet_progress, .waits_for = packet_waits_for};
 
     lowlat_task_begin(task, &ops, 0);
-    lowlat_packet_post(task, task->in);
+    lowlat_packet_post(task, 0, task->in, task->span_bytes);
 }
 
 /* ---- staged ---- */
@@ -205,15 +207,11 @@ static void staged_start(lowlat_task_t *task)
     stage_block(task);
 }
 
-size_t lowlat_oneshot_max_bytes(const lowlat_group_t *group)
-{
-    (void) group;
-    return SIZE_MAX;
-}
-
 void lowlat_oneshot_start(lowlat_task_t *task)
 {
-    if (task->span_bytes <= LOWLAT_PACKET_DATA_BYTES) {
+    if (lowlat_goes_by_levels(task)) {
+        lowlat_whole_start(task, &task->group->levels);
+    } else if (task->span_bytes <= LOWLAT_PACKET_DATA_BYTES) {
         packet_start(task);
     } else {
         staged_start(task);

@@ -33,13 +33,28 @@ static uint64_t first_trip(lowlat_group_t *group)
     return group->probes << TRIPS_BITS;
 }
 
+/* The rank beside ours among the nearest ones; group->ranks: there is none.  Who writes first? */
+static unsigned neighbour(const lowlat_group_t *group, bool *is_first)
+{
+    const lowlat_level_t *nearest = &group->levels.level[0];
+    const bool is_flat = 0 == group->levels.count;
+    const unsigned other = (is_flat ? group->rank : nearest->own) ^ 1;
+
+    *is_first = 0 != other % 2;
+    if (is_flat) {
+        return other < group->ranks ? other : group->ranks;
+    }
+    return other < nearest->members ? nearest->rank[other] : group->ranks;
+}
+
 static int probe_peer(lowlat_group_t *group, effort_t effort)
 {
-    const unsigned peer = group->rank ^ 1;
+    bool is_first = false;
+    const unsigned peer = neighbour(group, &is_first);
     int64_t best_ns = INT64_MAX;
     uint64_t trip = first_trip(group);
 
-    if (peer >= group->ranks) {
+    if (peer == group->ranks) {
         return 0;
     }
     uint64_t *own = &group->segment[group->rank]->probe;
@@ -48,14 +63,13 @@ static int probe_peer(lowlat_group_t *group, effort_t effort)
         const int64_t start_ns = arc_now_ns();
         for (const uint64_t end = trip + effort.batch_trips; trip < end;) {
             ++trip;
-            /* The even rank of a pair writes first, the odd one answers. */
-            if (0 == group->rank % 2) {
+            if (is_first) {
                 __atomic_store_n(own, trip, __ATOMIC_RELEASE);
             }
             if (!await_flag(peers, trip, effort.max_polls)) {
                 return INT_MAX;
             }
-            if (0 != group->rank % 2) {
+            if (!is_first) {
                 __atomic_store_n(own, trip, __ATOMIC_RELEASE);
             }
         }

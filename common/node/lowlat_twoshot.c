@@ -15,7 +15,8 @@
  * they have done all before stage k+1, gather k-2 among it: S >= 3 suffices.
  *
  * The reduction runs in rank order, so the result is the same, bit for bit, as
- * that of one-shot.
+ * that of one-shot; so it is on a node with levels, where both go by these
+ * (lowlat_by_levels.h).
  *
  * Source: algorithm 2 of "Latency-optimal allreduce and cuda graph
  * optimization"; its barriers are the flags here.
@@ -24,6 +25,7 @@
  */
 #include "config.h"
 
+#include "lowlat_by_levels.h"
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
 #include "lowlat_twoshot.h"
@@ -50,17 +52,15 @@ static arc_status_t twoshot_progress(arc_task_t *base)
     return ARC_OK;
 }
 
-size_t lowlat_twoshot_max_bytes(const lowlat_group_t *group)
-{
-    (void) group;
-    return SIZE_MAX;
-}
-
 void lowlat_twoshot_start(lowlat_task_t *task)
 {
     static const arc_task_ops_t ops = {.progress = twoshot_progress,
                                        .waits_for = lowlat_parts_waits_for};
 
+    if (lowlat_goes_by_levels(task)) {
+        lowlat_shared_start(task, &task->group->levels);
+        return;
+    }
     lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
                        lowlat_line_elems(task->reducer->stride_bytes));
     (void) lowlat_parts_stage(task);

@@ -9,7 +9,6 @@
 
 #include "lowlat.h"
 
-size_t lowlat_twoshot_max_bytes(const lowlat_group_t *group);
 void lowlat_twoshot_start(lowlat_task_t *task);
 
 #endif

@@ -187,23 +187,51 @@ void operation_tree(const operation_t *operation, const placement_t *placement, 
     sum_positions(operation, placement, placement->nodes - positions, 0, positions, sum);
 }
 
-placement_t placement_alone(unsigned ranks)
+/* A matrix product keeps the order of the ranks. */
+static bool is_flat(const operation_t *operation, const lowlat_group_t *group)
 {
-    placement_t alone = {.nodes = ranks};
-
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        alone.size[rank] = 1;
-        alone.member[rank][0] = rank;
-    }
-    return alone;
+    return !group->levels.in_order && operation->reducer.reduce == reduce_matrices;
 }
 
-void operation_on_node(const operation_t *operation, const placement_t *alone, unsigned char *sum)
+static const lowlat_levels_t *levels_of(const operation_t *operation, const lowlat_group_t *group)
 {
-    if (lowlat_algorithms[operation->algorithm].reproducible) {
-        operation_chain(operation, alone, 0, 1, alone->nodes, sum);
+    return lowlat_algorithms[operation->algorithm].reproducible ? &group->levels : &group->pairs;
+}
+
+/* Of the unit of `level` in which `rank` is: its members, from the left. */
+static void sum_by_levels(const operation_t *operation, const actor_t *actors, unsigned rank,
+                          unsigned level, unsigned char *sum)
+{
+    unsigned char *part = test_alloc(operation->span_bytes);
+
+    if (0 == level) {
+        fill_input(operation, rank, sum);
     } else {
-        operation_tree(operation, alone, sum); /* the pairs of a butterfly */
+        const lowlat_levels_t *levels = levels_of(operation, &actors[rank].group);
+        const lowlat_level_t *inner = &levels->level[level - 1];
+        for (unsigned i = 0; i < inner->members; ++i) {
+            sum_by_levels(operation, actors, inner->rank[i], level - 1, 0 == i ? sum : part);
+            if (i > 0) {
+                add_input(operation, sum, part);
+            }
+        }
+    }
+    free(part);
+}
+
+void operation_on_node(const operation_t *operation, const actor_t *actors, unsigned ranks,
+                       unsigned char *sum)
+{
+    const lowlat_levels_t *levels = levels_of(operation, &actors[0].group);
+    unsigned member[LOWLAT_JOB_MAX_RANKS];
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        member[rank] = rank;
+    }
+    if (0 == levels->count || is_flat(operation, &actors[0].group)) {
+        operation_sum(operation, member, ranks, sum);
+    } else {
+        sum_by_levels(operation, actors, 0, levels->count, sum);
     }
 }
 
@@ -285,6 +313,7 @@ void actor_start(actor_t *actor, const operation_t *operation)
     actor->task.span_bytes = operation->span_bytes;
     actor->task.leader_bytes = NULL == actor->group.net ? 0 : actor->group.net->leader_bytes;
     actor->task.widened = NULL;
+    actor->task.flat = is_flat(operation, &actor->group);
     sim_memory_turn(actor->memory, &actor->group);
     lowlat_algorithms[operation->algorithm].start(&actor->task);
     actor->running = true;

@@ -43,18 +43,14 @@ void operation_sum(const operation_t *operation, const unsigned *member, unsigne
                    unsigned char *sum);
 
 /* Who is on which node; a sum within a node is in the order of its members. */
-enum { LOWLAT_JOB_MAX_RANKS = 17 };
+enum { LOWLAT_JOB_MAX_RANKS = 33 };
 typedef struct placement {
     unsigned nodes;
     unsigned size[LOWLAT_JOB_MAX_RANKS];
     unsigned member[LOWLAT_JOB_MAX_RANKS][LOWLAT_JOB_MAX_RANKS];
 } placement_t;
 
-/* A placement of ranks that are nodes of their own; and their sum, by an algorithm for one node. */
-placement_t placement_alone(unsigned ranks);
-void operation_on_node(const operation_t *operation, const placement_t *alone, unsigned char *sum);
-
-/* The sum over the nodes, as a balanced tree of neighbours; lowlat_butterfly.h has its fold. */
+/* The sum over the nodes, as a balanced tree of neighbours; lowlat_pairing.h has its fold. */
 void operation_tree(const operation_t *operation, const placement_t *placement, unsigned char *sum);
 
 /* The sums of `count` nodes, one after the other: first, first + step, ...; step is 1 or -1. */
@@ -77,6 +73,11 @@ typedef struct actor {
     test_buffer_t in;
     test_buffer_t out;
 } actor_t;
+
+/* The sum of actors that are on one node: in rank order, or by the levels or pairs of their groups.
+ */
+void operation_on_node(const operation_t *operation, const actor_t *actors, unsigned ranks,
+                       unsigned char *sum);
 
 void actor_start(actor_t *actor, const operation_t *operation);
 arc_status_t actor_progress(actor_t *actor);

@@ -19,7 +19,7 @@ enum {
 typedef struct comm {
     sim_memory_t *memory;
     sim_nodes_t *nodes;
-    placement_t alone;
+    unsigned ranks;
     actor_t own[QUEUE_JOB_RANKS]; /* of a memory */
     uint64_t polls;
     uint64_t fail_at;
@@ -82,7 +82,7 @@ static void expect_sum(const operation_t *operation, const void *context, unsign
     if (NULL != comm->nodes) {
         sim_nodes_expect(operation, comm->nodes, sum);
     } else {
-        operation_on_node(operation, &comm->alone, sum);
+        operation_on_node(operation, comm->own, comm->ranks, sum);
     }
 }
 
@@ -412,7 +412,7 @@ static void make_comm(queue_job_t *job, unsigned index)
         return;
     }
     comm->memory = sim_memory_new(ranks, QUEUE_JOB_ARENA_BYTES, seed);
-    comm->alone = placement_alone(ranks);
+    comm->ranks = ranks;
     for (unsigned rank = 0; rank < ranks; ++rank) {
         comm->own[rank].rank = rank;
         comm->own[rank].memory = comm->memory;

@@ -14,14 +14,12 @@ bool queue_job_over_nodes(const queue_job_options_t *options, unsigned comm)
 static operation_t draw_operation(const queue_job_options_t *options, bool over_nodes,
                                   test_random_t *random)
 {
-    const lowlat_group_t limits = {.ranks = options->ranks, .arena_bytes = QUEUE_JOB_ARENA_BYTES};
     const unsigned first = over_nodes ? LOWLAT_NODES_FIRST : 0;
     const unsigned end = over_nodes ? LOWLAT_ALGORITHM_RING : LOWLAT_NODES_FIRST;
     const unsigned algorithm = first + (unsigned) test_random_below(random, end - first);
 
     return operation_draw(random, algorithm, LOWLAT_JOB_REDUCERS, options->ranks,
-                          over_nodes ? NODES_SPAN_BYTES
-                                     : lowlat_algorithms[algorithm].max_bytes(&limits));
+                          over_nodes ? NODES_SPAN_BYTES : SIZE_MAX);
 }
 
 void queue_job_draw(const queue_job_options_t *options, test_random_t *random, plan_t *plans,

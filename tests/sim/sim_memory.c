@@ -17,26 +17,20 @@ static void deliver_piece(sim_memory_t *memory, lowlat_segment_t *to, const lowl
     memcpy(to->arena + begin, from->arena + begin, wanted < rest ? wanted : rest);
 }
 
-/* A line, which is a unit. */
-static void deliver_line(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
-{
-    const size_t buffer_set = test_random_below(&memory->random, LOWLAT_BUFFER_SETS);
-    const size_t line = test_random_below(&memory->random, LOWLAT_LINES);
-    to->line[buffer_set][line] = from->line[buffer_set][line];
-}
-
 /* A packet: a piece of its data without the number, or all of it. */
 static void deliver_packet(sim_memory_t *memory, lowlat_segment_t *to, const lowlat_segment_t *from)
 {
     const size_t buffer_set = test_random_below(&memory->random, LOWLAT_BUFFER_SETS);
+    const size_t level = test_random_below(&memory->random, LOWLAT_PACKETS);
+    const lowlat_packet_t *owners = &from->packet[buffer_set][level];
+    lowlat_packet_t *viewers = &to->packet[buffer_set][level];
     const size_t end = test_random_below(&memory->random, LOWLAT_PACKET_DATA_BYTES + 1);
     const size_t begin = test_random_below(&memory->random, end + 1);
 
     if (0 == test_random_below(&memory->random, 2)) {
-        memcpy(to->packet[buffer_set].data + begin, from->packet[buffer_set].data + begin,
-               end - begin);
+        memcpy(viewers->data + begin, owners->data + begin, end - begin);
     } else {
-        to->packet[buffer_set] = from->packet[buffer_set];
+        *viewers = *owners;
     }
 }
 
@@ -61,7 +55,7 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
 /* Something of the owner's to the viewer. */
 static void deliver_something(sim_memory_t *memory, unsigned owner, unsigned viewer)
 {
-    enum { PIECE, LINE, PACKET, FLAG, KINDS };
+    enum { PIECE, PACKET, MORE_PACKETS, FLAG, KINDS };
     const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
     lowlat_segment_t *to = memory->view[viewer * memory->ranks + owner];
 
@@ -72,10 +66,8 @@ static void deliver_something(sim_memory_t *memory, unsigned owner, unsigned vie
     case PIECE:
         deliver_piece(memory, to, from);
         break;
-    case LINE:
-        deliver_line(memory, to, from);
-        break;
     case PACKET:
+    case MORE_PACKETS:
         deliver_packet(memory, to, from);
         break;
     default:
@@ -174,7 +166,7 @@ void sim_memory_free(sim_memory_t *memory)
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
                                 size_t chunk_bytes)
 {
-    return (lowlat_group_t){
+    lowlat_group_t group = {
         .rank = rank,
         .ranks = memory->ranks,
         .arena_bytes = memory->arena_bytes,
@@ -186,6 +178,9 @@ lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t bloc
         .segment = &memory->view[rank * memory->ranks],
         .parts = &memory->parts[rank * memory->ranks],
     };
+
+    assert_true(lowlat_levels_by_pairs(&group.pairs, rank, memory->ranks));
+    return group;
 }
 
 void sim_memory_deliver(sim_memory_t *memory)

@@ -30,7 +30,30 @@ typedef struct row {
     unsigned ranks;
     int algorithm; /* -1: mixed */
     bool tight;
+    const char *levels; /* see make_levels(); NULL: none */
 } row_t;
+
+/*
+ * Levels: numbers of members; or the caches in which the ranks sit, a letter each, so that there
+ * are uneven groups, and groups whose ranks are not neighbours.
+ */
+static void make_levels(const row_t *row, lowlat_group_t *group)
+{
+    unsigned members[LOWLAT_MAX_LEVELS];
+    lowlat_seat_t seats[MAX_RANKS] = {{{0}}};
+    const unsigned count = NULL == row->levels ? 0 : lowlat_levels_parse(row->levels, members);
+
+    if (count > 0) {
+        assert_true(
+            lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
+    } else if (NULL != row->levels) {
+        for (unsigned rank = 0; rank < row->ranks; ++rank) {
+            seats[rank].domain[LOWLAT_DOMAINS - 1] = (uint16_t) row->levels[rank];
+        }
+        assert_true(lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, seats));
+    }
+    assert_true(NULL == row->levels || group->levels.count > 1);
+}
 
 static size_t arena_bytes_of(const row_t *row)
 {
@@ -39,7 +62,8 @@ static size_t arena_bytes_of(const row_t *row)
 
 typedef struct node {
     sim_memory_t *memory;
-    placement_t alone;
+    const actor_t *actors;
+    unsigned ranks;
 } node_t;
 
 static void deliver_memory(void *context)
@@ -49,18 +73,18 @@ static void deliver_memory(void *context)
 
 static void expect_sum(const operation_t *operation, const void *context, unsigned char *sum)
 {
-    operation_on_node(operation, &((const node_t *) context)->alone, sum);
+    const node_t *node = context;
+
+    operation_on_node(operation, node->actors, node->ranks, sum);
 }
 
 static operation_t draw_operation(const row_t *row, test_random_t *random)
 {
-    const lowlat_group_t limits = {.ranks = row->ranks, .arena_bytes = arena_bytes_of(row)};
     const unsigned algorithm =
         (unsigned) (row->algorithm >= 0 ? (size_t) row->algorithm
                                         : test_random_below(random, LOWLAT_NODES_FIRST));
 
-    return operation_draw(random, algorithm, LOWLAT_JOB_REDUCERS, row->ranks,
-                          lowlat_algorithms[algorithm].max_bytes(&limits));
+    return operation_draw(random, algorithm, LOWLAT_JOB_REDUCERS, row->ranks, SIZE_MAX);
 }
 
 static void sums_in_its_order_under_any_schedule(void **state)
@@ -68,9 +92,10 @@ static void sums_in_its_order_under_any_schedule(void **state)
     const row_t *row = *state;
     test_random_t random = test_random_start(SEED + row->ranks);
     const size_t arena_bytes = arena_bytes_of(row);
+    static actor_t actors[MAX_RANKS];
     node_t node = {.memory = sim_memory_new(row->ranks, arena_bytes, test_random_bits(&random)),
-                   .alone = placement_alone(row->ranks)};
-    actor_t actors[MAX_RANKS] = {{.rank = 0}};
+                   .actors = actors,
+                   .ranks = row->ranks};
     operation_t operations[OPERATIONS];
     job_t job = {.ranks = row->ranks,
                  .actors = actors,
@@ -80,6 +105,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
                  .expect = expect_sum,
                  .context = &node};
 
+    memset(actors, 0, sizeof actors);
     for (size_t i = 0; i < OPERATIONS; ++i) {
         operations[i] = draw_operation(row, &random);
     }
@@ -89,6 +115,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
         actors[rank].group =
             sim_memory_group(node.memory, rank, row->tight ? arena_bytes : BLOCK_BYTES,
                              row->tight ? arena_bytes : CHUNK_BYTES);
+        make_levels(row, &actors[rank].group);
     }
     assert_true(
         job_run(&job, &random, (size_t) STEPS_PER_OPERATION_AND_RANK * OPERATIONS * row->ranks));
@@ -145,42 +172,59 @@ static void names_the_rank_that_is_missing(void **state)
     sim_memory_free(memory);
 }
 
+static struct CMUnitTest test_of(row_t *row, const char *what, CMUnitTestFunction function)
+{
+    const char *name = row->algorithm < 0 ? "mixed" : lowlat_algorithms[row->algorithm].name;
+
+    (void) snprintf(row->name, sizeof row->name, "%s %s %u%s %s", what, name, row->ranks,
+                    row->tight ? " tight" : "", NULL == row->levels ? "" : row->levels);
+    return (struct CMUnitTest){.name = row->name, .test_func = function, .initial_state = row};
+}
+
 int main(void)
 {
     static const unsigned ranks[] = {2, 3, 4, 5, 6, 7, 8, 9, 16, 17};
-    enum { RANKS = sizeof ranks / sizeof ranks[0], KINDS = 1 + LOWLAT_NODES_FIRST };
-    enum { TIGHT_RANKS = 5 }; /* at most */
-    static row_t rows[2 * RANKS * KINDS + LOWLAT_NODES_FIRST];
+    static const struct {
+        unsigned ranks;
+        const char *levels;
+    } shapes[] = {
+        {4, "2,2"},          {6, "3,2"},     {8, "4,2"},          {8, "2,2,2"},
+        {9, "4,2"},          {12, "2,3,2"},  {13, "4,2,2"},       {17, "4,2,2"},
+        {10, "abcabcabca"},  {7, "aaaabbb"}, {12, "aaaabbbbccc"}, {17, "ababababababababa"},
+        {33, "2,2,2,2,2,2"},
+    };
+    enum {
+        RANKS = sizeof ranks / sizeof ranks[0],
+        SHAPES = sizeof shapes / sizeof shapes[0],
+        KINDS = 1 + LOWLAT_NODES_FIRST,
+        TIGHT_RANKS = 5, /* at most */
+        TIGHT_LEVELLED = 13,
+    };
+    static row_t rows[2 * RANKS * KINDS + 2 * SHAPES + LOWLAT_NODES_FIRST];
     static struct CMUnitTest tests[sizeof rows / sizeof rows[0]];
     size_t used = 0;
 
     for (int algorithm = -1; algorithm < (int) LOWLAT_NODES_FIRST; ++algorithm) {
-        const char *name = algorithm < 0 ? "mixed" : lowlat_algorithms[algorithm].name;
-        for (size_t i = 0; i < 2 * (size_t) RANKS; ++i) {
+        for (size_t i = 0; i < 2 * (size_t) (RANKS + SHAPES); ++i) {
+            const size_t shape = i / 2 - RANKS; /* behind the ranks */
+            const bool levelled = i / 2 >= RANKS;
             row_t *row = &rows[used];
-            row->ranks = ranks[i / 2];
-            row->algorithm = algorithm;
-            row->tight = 0 != i % 2;
-            if (row->tight && row->ranks > TIGHT_RANKS) {
+            *row = (row_t){.ranks = levelled ? shapes[shape].ranks : ranks[i / 2],
+                           .levels = levelled ? shapes[shape].levels : NULL,
+                           .algorithm = algorithm,
+                           .tight = 0 != i % 2};
+            if ((row->tight && row->ranks > (levelled ? TIGHT_LEVELLED : TIGHT_RANKS)) ||
+                (levelled && algorithm >= 0)) {
                 continue;
             }
-            snprintf(row->name, sizeof row->name, "sums_in_its_order_under_any_schedule %s %u%s",
-                     name, row->ranks, row->tight ? " tight" : "");
-            tests[used++] = (struct CMUnitTest){
-                .name = row->name,
-                .test_func = sums_in_its_order_under_any_schedule,
-                .initial_state = row,
-            };
+            tests[used++] = test_of(row, "sums_in_its_order_under_any_schedule",
+                                    sums_in_its_order_under_any_schedule);
         }
         if (algorithm >= 0) {
-            row_t *row = &rows[used];
-            row->algorithm = algorithm;
-            snprintf(row->name, sizeof row->name, "names_the_rank_that_is_missing %s", name);
-            tests[used++] = (struct CMUnitTest){
-                .name = row->name,
-                .test_func = names_the_rank_that_is_missing,
-                .initial_state = row,
-            };
+            rows[used] = (row_t){.algorithm = algorithm};
+            tests[used] = test_of(&rows[used], "names_the_rank_that_is_missing",
+                                  names_the_rank_that_is_missing);
+            ++used;
         }
     }
     return _cmocka_run_group_tests("lowlat on simulated memory", tests, used, NULL, NULL);

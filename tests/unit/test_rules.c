@@ -112,7 +112,7 @@ static void a_wrong_rule_is_named_with_its_place(void **state)
         {"nodes=many:oneshot", 1, "no number, and no range of numbers"},
         {"ranks=2:cores=apple:oneshot", 9, "no such word"},
         {"over=pigeons:doubling", 1, "no such word"},
-        {"hosts=2:doubling", 1, "only ranks=, nodes=, cores= and over= are known"},
+        {"hosts=2:doubling", 1, "only ranks=, nodes=, levels=, cores= and over= are known"},
     };
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
@@ -235,7 +235,7 @@ static void nothing_is_passed_down_while_the_nodes_are_not_known(void **state)
     }
 }
 
-/* All lengths stay with somebody, and with one who carries them. */
+/* All lengths stay with somebody. */
 static void more_pieces_than_a_map_has_room_for_go_in_two_shots(void **state)
 {
     enum { FIT = LOWLAT_MAP_ENTRIES - 1, MANY = FIT + 20, STEP = 10 };

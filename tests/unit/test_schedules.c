@@ -11,7 +11,7 @@
 
 #include "unit.h"
 #include "exchange_schedule.h"
-#include "lowlat_butterfly.h"
+#include "lowlat_pairing.h"
 #include "lowlat_net.h"
 #include "lowlat_order.h"
 #include "lowlat_partners.h"

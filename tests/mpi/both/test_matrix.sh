@@ -37,6 +37,19 @@ if mpi_have_plugin; then
                 "--mca coll_lowlat_algorithm $algorithm" matrix -t -l 100
         done
     done
+    # Declared levels, which uneven numbers of ranks leave uneven.
+    while read -r ranks levels limit; do
+        mpi_run "np=$ranks levels $levels" "$ranks" 120 "--mca coll_lowlat_levels $levels" matrix -l "$limit"
+        mpi_for_tests mpi_run "np=$ranks levels $levels, small pieces" "$ranks" 120 \
+            "--mca coll_lowlat_levels $levels" matrix -t -l "$limit"
+    done <<ROWS
+4 2,2 20000
+6 2,3 1100
+8 2,2,2 1100
+9 4,2 1100
+17 4,2,2 100
+ROWS
+    mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_lowlat_levels 2,2" matrix -b
     # Declared nodes: ranks that could share memory and do not.
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
         nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"

@@ -63,7 +63,7 @@ choices "$file.again" | cmp - "$mpi_scratch/first"
 mpi_result $? "np=4 has learned: the next file says the same"
 mpi_says "np=4 has learned: nothing to warn of" "they are used all the same" 0
 
-head -n 1 "$file" | grep -q '^# Learned on [0-9]* processors with [a-z0-9]*, ARC [0-9.]*, Open MPI [0-9.]*$'
+head -n 1 "$file" | grep -q '^# Learned on [0-9]* processors with [a-z0-9_]*, ARC [0-9.]*, Open MPI [0-9.]*$'
 mpi_result $? "np=4 learns: the first line says where"
 
 sed -e '1s/on .*/on the moon/' -e '3s/nodes=2:/nodes=2:cheese=1:/' "$file" >"$file.wrong"

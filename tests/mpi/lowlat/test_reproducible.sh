@@ -38,6 +38,17 @@ for algorithm in butterfly half_butterfly; do
     done
 done
 
+# By levels on one node: the sums of the groups, from the left, as those of nodes.
+while read -r ranks levels groups; do
+    mpi_run "levels $levels" "$ranks" 60 "--mca coll_lowlat_levels $levels --mca coll_lowlat_reproducible 1" \
+        reproducible -g "$groups" -l 70001
+done <<ROWS
+4 2,2 2,2
+6 2,3 2,2,2
+8 4,2 4,4
+8 2,2,2 2,2,2,2
+ROWS
+
 # On several nodes: one tree, whatever carries the sums along it.
 # 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
 rounding="--mca coll_lowlat_nodes_16bit 1"

@@ -1,0 +1,76 @@
+/*
+ * Who exchanges with whom in recursive doubling and halving, for any number of nodes.
+ *
+ * Let 2^k be the largest power of two not above N, and e = N - 2^k.  The first 2e nodes form
+ * pairs: the odd one, the *extra*, gives its sum to the even one, its *proxy*, and gets the result
+ * from it.  That leaves 2^k positions, in the order of the nodes:
+ *
+ *   N = 6, e = 2    nodes      0   1   2   3   4   5
+ *                   positions  0  (0)  1  (1)  2   3
+ *
+ * Exchange s pairs positions that differ in bit s.  A position has then summed a group of 2^(s+1)
+ * neighbouring positions, and adds the lower half of the group on the left.  So both partners do
+ * the same additions on the same numbers, all nodes end with the same bits, and an operation need
+ * not be commutative.
+ *
+ * Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+ * operations in MPICH", section 4.5 (there halves are taken from far to near, which does not keep
+ * the order).
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LOWLAT_PAIRING_H
+#define LOWLAT_PAIRING_H
+
+#include "lowlat.h"
+
+/* What a node does. */
+typedef struct lowlat_role {
+    unsigned steps;    /* k: exchanges of a position */
+    unsigned extras;   /* e */
+    unsigned position; /* of an extra: that of its proxy */
+    bool is_extra;
+    bool is_proxy;
+} lowlat_role_t;
+
+static inline unsigned lowlat_steps(unsigned nodes)
+{
+    unsigned steps = 0;
+    while (nodes >> (steps + 1)) {
+        ++steps;
+    }
+    return steps;
+}
+
+static inline lowlat_role_t lowlat_role(unsigned node, unsigned nodes)
+{
+    const unsigned steps = lowlat_steps(nodes);
+    const unsigned extras = nodes - (1u << steps);
+    const bool paired = node < 2 * extras;
+    return (lowlat_role_t){
+        .steps = steps,
+        .extras = extras,
+        .position = paired ? node / 2 : node - extras,
+        .is_extra = paired && node % 2,
+        .is_proxy = paired && !(node % 2),
+    };
+}
+
+/* The node at a position; of a pair, the proxy. */
+static inline unsigned lowlat_node_at(const lowlat_role_t *role, unsigned position)
+{
+    return position < role->extras ? 2 * position : position + role->extras;
+}
+
+static inline unsigned lowlat_partner(const lowlat_role_t *role, unsigned step)
+{
+    return lowlat_node_at(role, role->position ^ (1u << step));
+}
+
+/* Does our group come after that of our partner in exchange `step`? */
+static inline bool lowlat_is_upper(const lowlat_role_t *role, unsigned step)
+{
+    return role->position >> step & 1;
+}
+
+#endif
