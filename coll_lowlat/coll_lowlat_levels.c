@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "coll_lowlat_levels.h"
+#include "coll_lowlat_settled.h"
 
 /* The values of the parameter that are no numbers. */
 static const char by_seats[] = "auto";
@@ -56,7 +57,7 @@ void coll_lowlat_levels_end(lowlat_module_t *module, mca_facts_t *facts)
     lowlat_group_t *group = &module->group;
 
     /* Ranks that share cores wait for each other wherever these are. */
-    if (NULL != facts->seats && !facts->cores_shared) {
+    if (NULL != facts->seats && !(facts->cores_shared && LOWLAT_SHARED_IS_FLAT)) {
         uint64_t made =
             lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, facts->seats);
         if (ARC_OK != arc_module_min(&module->base, &made, 1) || !made) {

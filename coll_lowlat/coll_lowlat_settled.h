@@ -22,6 +22,15 @@ enum {
     /* Chunks that a rank's memory has room for: what a pipeline needs, and one for late ranks. */
     LOWLAT_SLOTS = ARC_SETTLED(4, LOWLAT_MIN_SLOTS),
 
+    /*
+     * On one node the memory of a communicator grows to a quarter of this for all its ranks
+     * together: so four of 256 ranks fit into coll_lowlat_max_memory as it is set by default.
+     */
+    LOWLAT_NODE_BYTES = 1 << 30,
+    LOWLAT_NODE_COMMUNICATORS = 4,
+    /* Groups by seats only where each rank has a core; tests have none to spare. */
+    LOWLAT_SHARED_IS_FLAT = ARC_SETTLED(1, 0),
+
     /* Between nodes; half a chunk is below the eager limit of Open MPI's TCP, 64 KiB. */
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
     /* A message of direct and ring: as long as that limit allows, header and all. */

@@ -93,6 +93,17 @@ static void announce(const lowlat_module_t *module)
     coll_lowlat_show(module);
 }
 
+/* By what all ranks know alike: less where they are many on one node. */
+static void bound_arenas(lowlat_module_t *module)
+{
+    const size_t share = LOWLAT_NODE_BYTES / LOWLAT_NODE_COMMUNICATORS / module->group.ranks;
+
+    while (1 == module->topology.nodes && module->max_arena_bytes > LOWLAT_MIN_ARENA_BYTES &&
+           lowlat_segment_bytes(module->max_arena_bytes) > share) {
+        module->max_arena_bytes /= 2;
+    }
+}
+
 /* What this rank needs before it can take part.  The reason if something is missing. */
 static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
 {
@@ -101,6 +112,7 @@ static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
 
     group->rank = topology->local_rank;
     group->ranks = topology->local_ranks;
+    bound_arenas(module);
     if (topology->nodes > 1 &&
         LOWLAT_NODES_NONE == mca_coll_lowlat_component.config.nodes_algorithm) {
         return ARC_REASON_NOT_ONE_NODE;

@@ -49,6 +49,15 @@ done <<ROWS
 8 2,2,2 2,2,2,2
 ROWS
 
+mpi_start 4 60 "--mca coll_lowlat_levels 4,x" reproducible -l 2001
+mpi_judge "levels 4,x"
+mpi_says "levels 4,x: said once" 'coll_lowlat_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
+# By seats, on a machine where all nine have the same: the ranks are grouped evenly.
+mpi_for_tests mpi_start 9 60 "--mca coll_lowlat_verbose 10 --mca coll_lowlat_reproducible 1" \
+    reproducible -g 3,3,3 -l 2001
+mpi_judge "levels by seats"
+mpi_says "levels by seats: three groups of three" ", levels 3,3, " 1
+
 # On several nodes: one tree, whatever carries the sums along it.
 # 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
 rounding="--mca coll_lowlat_nodes_16bit 1"
