@@ -276,7 +276,24 @@ static bool by_levels_waits_for(const arc_task_t *base, unsigned rank)
 
 /* ---- how a message goes ---- */
 
-/* Levels that share out, until a share of `elems` elements fits into a packet; at least one. */
+/*
+ * Are `bytes` bytes short enough not to be shared out from `level` on?  Where m members read them
+ * whole they read (m-1)(m-2)/m times as many bytes more, and save a latency, which is worth so
+ * many.
+ */
+static bool goes_whole(const lowlat_levels_t *levels, unsigned level, size_t bytes)
+{
+    enum { LATENCY_BYTES = 2048 };
+    bool is_short = bytes <= LOWLAT_PACKET_DATA_BYTES;
+
+    for (; is_short && level < levels->count; ++level) {
+        const size_t owners = levels->level[level].owners;
+        is_short = owners <= 2 || (owners - 1) * (owners - 2) * bytes <= LATENCY_BYTES * owners;
+    }
+    return is_short;
+}
+
+/* Levels that share out `elems` elements, until a share goes whole; at least one. */
 static unsigned levels_to_share(const lowlat_task_t *task, size_t elems)
 {
     const lowlat_levels_t *levels = task->levels;
@@ -288,7 +305,7 @@ static unsigned levels_to_share(const lowlat_task_t *task, size_t elems)
     do {
         elems = arc_round_up(arc_divide_up(elems, levels->level[sharing].owners), task->row_elems);
         ++sharing;
-    } while (sharing < levels->count && offset_of(task, elems) > LOWLAT_PACKET_DATA_BYTES);
+    } while (sharing < levels->count && !goes_whole(levels, sharing, offset_of(task, elems)));
     return sharing;
 }
 
