@@ -244,7 +244,7 @@ void lowlat_book_close(void)
         opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
                     strerror(errno));
     }
-    if (component->base.first_process && component->config.report &&
+    if (component->base.first_process && component->config.verbose >= ARC_LOG_REPORT &&
         (NULL != book.learned || component->rules.count > component->rules.builtin)) {
         fputs("coll_lowlat: rules, as learned between nodes, and the user's:\n", stderr);
         write_rules(stderr);

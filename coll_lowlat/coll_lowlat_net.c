@@ -39,7 +39,7 @@ void lowlat_net_connect(lowlat_module_t *module)
 
     /* Shared memory between declared nodes is no network to be preferred by itself. */
     if (LOWLAT_TRANSPORT_MESSAGES == wanted ||
-        (LOWLAT_TRANSPORT_AUTO == wanted && component->config.ranks_per_node > 0) ||
+        (LOWLAT_TRANSPORT_AUTO == wanted && component->config.arc_ranks_per_node > 0) ||
         ARC_OK != arc_module_min(&module->base, &all_can, 1)) {
         return;
     }
@@ -101,7 +101,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .owners = module->topology.owners,
         .peer = module->topology.peers,
         .single = 1 == module->topology.largest,
-        .gives_up = mca_coll_lowlat_component.config.timeout > 0,
+        .gives_up = mca_coll_lowlat_component.config.arc_timeout > 0,
         .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
         .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
         .piece_bytes = LOWLAT_PIECE_BYTES,

@@ -86,8 +86,8 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
         puts->tried = true;
         puts->open =
             ARC_OK == ucx_worker_open(&puts->worker, &puts->ucx,
-                                      component->config.ranks_per_node > 0 ? UCX_REACH_MACHINE
-                                                                           : UCX_REACH_NETWORK,
+                                      component->config.arc_ranks_per_node > 0 ? UCX_REACH_MACHINE
+                                                                               : UCX_REACH_NETWORK,
                                       mca_compat_threads());
         if (puts->open) {
             (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",

@@ -66,7 +66,7 @@ static void choose_wait(lowlat_module_t *module)
     module->wait.progress = mca_compat_progress;
     module->wait.spins = must_progress ? 0 : LOWLAT_SPINS;
     module->wait.yields = shared ? LOWLAT_YIELDS : 0;
-    module->wait.timeout_ns = config->timeout * ARC_NS_PER_SECOND;
+    module->wait.timeout_ns = config->arc_timeout * ARC_NS_PER_SECOND;
 }
 
 static void log_ready(const lowlat_module_t *module)
@@ -128,7 +128,7 @@ static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
 /* Find the nodes, and what this rank needs. */
 static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
 {
-    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.ranks_per_node;
+    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.arc_ranks_per_node;
 
     module->base.phase = ARC_PHASE_DECLINED;
     return ARC_OK == mca_nodes_find(&module->base, declared, &module->topology)

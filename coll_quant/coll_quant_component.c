@@ -66,12 +66,11 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .retired = retired_params,
             .priority = &mca_coll_quant_component.settings.priority,
             .verbose = &mca_coll_quant_component.settings.verbose,
-            .report = &mca_coll_quant_component.settings.report,
-            .timeout = &mca_coll_quant_component.settings.timeout,
+            .timeout = &mca_coll_quant_component.settings.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_QUANT,
             .choice_key = "arc_quant_choice",
-            .installed_everywhere = &mca_coll_quant_component.settings.installed_everywhere,
-            .setup_calls = &mca_coll_quant_component.settings.setup_calls,
+            .installed_everywhere = &mca_coll_quant_component.settings.arc_installed_everywhere,
+            .setup_calls = &mca_coll_quant_component.settings.arc_setup_calls,
             .module_class = OBJ_CLASS(quant_module_t),
             .entries = &coll_quant_entries,
             .serve = coll_quant_serve,
@@ -129,7 +128,7 @@ static int quant_close(void)
     mca_share_close();
     const int status = arc_component_close(&mca_coll_quant_component.base);
 
-    if (component->settings.report && component->base.first_process) {
+    if (component->settings.verbose >= ARC_LOG_REPORT && component->base.first_process) {
         coll_quant_stats_print(stderr, component);
     }
     return status;
@@ -156,7 +155,7 @@ static void quant_enabled(arc_module_t *base)
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.sheltered = true;
-    module->wait.timeout_ns = settings->timeout * ARC_NS_PER_SECOND;
+    module->wait.timeout_ns = settings->arc_timeout * ARC_NS_PER_SECOND;
     if (NULL == base->of) {
         coll_quant_keys_enable(module);
     } else {

@@ -172,7 +172,7 @@ static arc_status_t look_at_nodes(quant_module_t *module)
         return ARC_OK;
     }
     ok = ARC_OK ==
-         mca_nodes_find(base, (unsigned) module->settings.ranks_per_node, &module->topology);
+         mca_nodes_find(base, (unsigned) module->settings.arc_ranks_per_node, &module->topology);
     arc_status_t status = arc_module_min(base, &ok, 1);
     if (ARC_OK == status && !ok) {
         status = ARC_ERR_NO_MEMORY;

@@ -53,8 +53,8 @@ echo "== running on $ranks ranks: without ARC, with it, with quantization allowe
 run --mca coll ^lowlat,quant >without.out
 (
     . stage/arc.env
-    run --mca coll_lowlat_report 1 >with.out && mv demo.err with.err
-    run --mca coll_quant_enable 1 --mca coll_quant_report 1 >quantized.out && mv demo.err quantized.err
+    run --mca coll_lowlat_verbose 2 >with.out && mv demo.err with.err
+    run --mca coll_quant_enable 1 --mca coll_quant_verbose 2 >quantized.out && mv demo.err quantized.err
 )
 
 echo

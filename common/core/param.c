@@ -64,6 +64,17 @@ static arc_status_t parse_number(const arc_param_t *param, const char *text, lon
     return ARC_OK;
 }
 
+bool arc_param_of_both(const char *name)
+{
+    return 0 == strncmp(name, ARC_PARAM_BOTH "_", sizeof ARC_PARAM_BOTH);
+}
+
+void arc_param_name(const char *component, const char *name, char *text, size_t text_bytes)
+{
+    const bool of_both = arc_param_of_both(name);
+    snprintf(text, text_bytes, "coll_%s%s%s", of_both ? "" : component, of_both ? "" : "_", name);
+}
+
 static arc_status_t parse_bool(const char *text, long long *value)
 {
     static const char *const words[][2] = {{"0", "1"},    {"false", "true"}, {"no", "yes"},

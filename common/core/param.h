@@ -11,6 +11,9 @@
  *     ARC_PARAM_NUMBER(scope, name, default, maximum, level, help)    a double from 0; bits of both
  *     ARC_PARAM_TEXT(scope, name, level, help)            text; NULL or "": none, the default
  *
+ * A name is coll_<component>_<name> to Open MPI.  One that begins with arc_ is a parameter of both
+ * components, coll_<name>; it comes from common_params.def, which both lists include.
+ *
  * The list is included to make the configuration struct and the table; from
  * the table come Open MPI's variables (common/mca/mca_params.c), the checks
  * and docs/parameters.md.  `choices` is a NULL-terminated array of names; the
@@ -96,6 +99,16 @@ typedef struct arc_retired {
  */
 arc_status_t arc_param_parse(const arc_param_t *param, const char *text,
                              long long *value) ARC_MUST_CHECK;
+
+/*
+ * Is `name` one of both components?  Then it begins with ARC_PARAM_BOTH and "_": to Open MPI a
+ * component that there is not.
+ */
+#define ARC_PARAM_BOTH "arc"
+bool arc_param_of_both(const char *name);
+
+/* Write what the parameter `name` of coll_<component> is called: "coll_lowlat_rules". */
+void arc_param_name(const char *component, const char *name, char *text, size_t text_bytes);
 
 /* Is `value` in the parameter's range? */
 bool arc_param_in_range(const arc_param_t *param, long long value);

@@ -4,6 +4,7 @@
 #include "mca_absent.h"
 
 #include "mca_entry.h"
+#include "mca_log.h"
 #include "mca_pass.h"
 #include "mca_slots.h"
 
@@ -50,7 +51,7 @@ static int enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm
 mca_coll_base_module_t *arc_absent_module(arc_component_t *component,
                                           struct ompi_communicator_t *comm, arc_reason_t reason)
 {
-    arc_module_t *module = *component->report && component->first_process
+    arc_module_t *module = *component->verbose >= ARC_LOG_REPORT && component->first_process
                                ? (arc_module_t *) OBJ_NEW(arc_module_t)
                                : NULL;
 

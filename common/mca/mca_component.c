@@ -8,6 +8,7 @@
 #include <ompi/mca/coll/base/coll_base_util.h>
 
 #include "mca_absent.h"
+#include "mca_log.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_request.h"
@@ -97,7 +98,7 @@ int arc_component_close(arc_component_t *component)
     while (NULL != component->counting) {
         arc_module_end_tally(component->counting);
     }
-    if (*component->report && component->first_process) {
+    if (*component->verbose >= ARC_LOG_REPORT && component->first_process) {
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
             if (ARC_SLOT_allreduce == slot || arc_tally_has_calls(&component->total[slot])) {
                 arc_tally_print(stderr, arc_component_name(component), arc_slot_call(slot),

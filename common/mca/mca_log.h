@@ -8,11 +8,13 @@
 
 #include "mca_module.h"
 
+/* Levels of parameter verbose.  ARC_LOG_REPORT: what was served, at MPI_Finalize. */
+enum { ARC_LOG_WARN = 1, ARC_LOG_REPORT = 2, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
+
 /*
  * What concerns a whole communicator: its rank 0 prints "coll_<name>: ..." on standard error if
  * the user asked for this level.
  */
-enum { ARC_LOG_WARN = 1, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -38,7 +38,6 @@ typedef struct arc_component {
     void *config; /* what the parameters are stored in */
     const int *priority;
     const int *verbose;
-    const bool *report;
     const bool *installed_everywhere;
     const int *setup_calls;
     const int *timeout;     /* seconds, of agreements; 0: none */

@@ -34,8 +34,10 @@ static mca_base_var_source_t source_of(int variable)
 /* What the environment says about the parameter `name`, or NULL. */
 static const char *environment_value(const arc_component_t *component, const char *name)
 {
-    char variable[NAME_BYTES];
-    snprintf(variable, sizeof variable, "OMPI_MCA_coll_%s_%s", arc_component_name(component), name);
+    char variable[NAME_BYTES] = "OMPI_MCA_";
+    const size_t used = strlen(variable);
+
+    arc_param_name(arc_component_name(component), name, variable + used, sizeof variable - used);
     return getenv(variable);
 }
 
@@ -87,9 +89,18 @@ static void register_one(arc_component_t *component, size_t index)
     }
     arc_param_describe(param, allowed, sizeof allowed);
     snprintf(help, sizeof help, "%s Allowed: %s.", param->help, allowed);
-    const int variable = mca_base_component_var_register(
-        &component->super.collm_version, param->name, help, types[param->kind], NULL, 0, 0,
-        (mca_base_var_info_lvl_t) (param->level - 1), MCA_BASE_VAR_SCOPE_READONLY, field);
+    /*
+     * Of a parameter of both components Open MPI fills the field of each as that component
+     * registers it, and shows the later one; both say the same.
+     */
+    const mca_base_component_t *self = &component->super.collm_version;
+    const bool of_both = arc_param_of_both(param->name);
+    const int variable = mca_base_var_register(
+        self->mca_project_name, self->mca_type_name,
+        of_both ? ARC_PARAM_BOTH : self->mca_component_name,
+        param->name + (of_both ? sizeof ARC_PARAM_BOTH : 0), help, types[param->kind], NULL, 0,
+        MCA_BASE_VAR_FLAG_DWG, (mca_base_var_info_lvl_t) (param->level - 1),
+        MCA_BASE_VAR_SCOPE_READONLY, field);
     if (variable < 0) {
         component->param_text[index] = NULL;
     }
@@ -181,6 +192,7 @@ void mca_params_complain(const arc_component_t *component)
         const arc_param_t *param = &component->params[i];
         char allowed[TEXT_BYTES];
         char used[NAME_BYTES];
+        char name[NAME_BYTES];
 
         if (!component->param_refused[i]) {
             continue;
@@ -188,11 +200,12 @@ void mca_params_complain(const arc_component_t *component)
         const char *text = text_of_user(component, i);
         arc_param_describe(param, allowed, sizeof allowed);
         arc_param_print(param, param->default_value, used, sizeof used);
+        arc_param_name(arc_component_name(component), param->name, name, sizeof name);
         opal_output(0,
-                    "coll_%s: the value \"%s\" of parameter coll_%s_%s cannot be used; it must "
-                    "be %s. Using the default, %s.",
-                    arc_component_name(component), NULL != text ? text : "(from a file)",
-                    arc_component_name(component), param->name, allowed, used);
+                    "coll_%s: the value \"%s\" of parameter %s cannot be used; it must be %s. "
+                    "Using the default, %s.",
+                    arc_component_name(component), NULL != text ? text : "(from a file)", name,
+                    allowed, used);
     }
     if (*component->verbose >= ARC_LOG_WARN) {
         complain_of_retired(component);

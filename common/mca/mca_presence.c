@@ -86,8 +86,8 @@ static bool as_the_user_says(arc_component_t *component, struct ompi_communicato
         opal_output(0,
                     "coll_%s: not used on communicators for which this Open MPI cannot tell "
                     "whether all ranks have it; if it is installed on all nodes, set "
-                    "coll_%s_installed_everywhere 1",
-                    arc_component_name(component), arc_component_name(component));
+                    "coll_arc_installed_everywhere 1",
+                    arc_component_name(component));
     }
     return false;
 }

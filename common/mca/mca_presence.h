@@ -34,9 +34,8 @@ typedef enum arc_presence {
 /*
  * About the processes of `comm`, an intra-communicator; the same on all that have the component.
  * Where not all have it the first one that has says so once.  Where nobody can know
- * (mca_compat_publications_known()) it is as parameter installed_everywhere says, and without that
- * rank 0 says once what to set.  Asks nobody who
- * might not answer.
+ * (mca_compat_publications_known()) it is as parameter arc_installed_everywhere says, and without
+ * that rank 0 says once what to set.  Asks nobody who might not answer.
  */
 arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm);
 

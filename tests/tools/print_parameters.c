@@ -12,39 +12,50 @@
 
 enum { TEXT_BYTES = 256 };
 
-static void print_table(const char *component, const arc_param_t *params, size_t count)
+/* Those of coll_<component>, or those of both components that it has, too. */
+static void print_table(const char *component, const arc_param_t *params, size_t count,
+                        bool of_both)
 {
-    printf("\n## coll_%s\n\n| parameter | default | allowed | ranks | level | what it does |\n"
+    printf("\n## %s%s\n\n| parameter | default | allowed | ranks | level | what it does |\n"
            "|---|---|---|---|---|---|\n",
-           component);
+           of_both ? "Both components" : "coll_", of_both ? "" : component);
     for (size_t i = 0; i < count; ++i) {
         char value[TEXT_BYTES];
         char allowed[TEXT_BYTES];
+        char name[TEXT_BYTES];
+
+        if (arc_param_of_both(params[i].name) != of_both) {
+            continue;
+        }
+        arc_param_name(component, params[i].name, name, sizeof name);
         arc_param_print(&params[i], params[i].default_value, value, sizeof value);
         arc_param_describe(&params[i], allowed, sizeof allowed);
-        printf("| `coll_%s_%s` | %s | %s | %s | %d | %s |\n", component, params[i].name, value,
-               allowed, ARC_PARAM_SCOPE_LOCAL == params[i].scope ? "each" : "all", params[i].level,
+        printf("| `%s` | %s | %s | %s | %d | %s |\n", name, value, allowed,
+               ARC_PARAM_SCOPE_LOCAL == params[i].scope ? "each" : "all", params[i].level,
                params[i].help);
     }
 }
 
 int main(void)
 {
-    puts(
-        "# Parameters\n\n"
-        "Made by `make docs` of `coll_lowlat/lowlat_params.def` and "
-        "`coll_quant/policy/quant_params.def`. `ompi_info --param\n"
-        "coll lowlat --level 9` prints the same. Set them as any Open MPI parameter: `mpirun --mca "
-        "NAME VALUE`, the environment\n"
-        "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. \"ranks\": whether "
-        "all "
-        "must have the same value, or\n"
-        "each may have its own; where values differ that must not, the component stays out of the "
-        "communicator and says so (but\n"
-        "see tuning.md about priorities). A value that is not allowed on rank 0 is reported once; "
-        "the default is used.");
-    print_table("lowlat", lowlat_params, lowlat_params_count);
-    print_table("quant", quant_params, quant_params_count);
+    puts("# Parameters\n\n"
+         "Made by `make docs` of `common/core/common_params.def`, `coll_lowlat/lowlat_params.def` "
+         "and\n"
+         "`coll_quant/policy/quant_params.def`. `ompi_info --param coll lowlat --level 9` prints "
+         "the "
+         "same, with arc in place of\n"
+         "lowlat those of both components. Set them as any Open MPI parameter: `mpirun --mca NAME "
+         "VALUE`, the environment\n"
+         "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. \"ranks\": whether "
+         "all "
+         "must have the same value, or\n"
+         "each may have its own; where values differ that must not, the component stays out of the "
+         "communicator and says so (but\n"
+         "see tuning.md about priorities). A value that is not allowed on rank 0 is reported once; "
+         "the default is used.");
+    print_table("lowlat", lowlat_params, lowlat_params_count, true);
+    print_table("lowlat", lowlat_params, lowlat_params_count, false);
+    print_table("quant", quant_params, quant_params_count, false);
     puts("\n## Algorithms\n\n| component | algorithm | what it is |\n|---|---|---|");
     for (size_t i = 0; i < LOWLAT_ALGORITHMS; ++i) {
         printf("| coll_lowlat | `%s` | %s |\n", lowlat_algorithms[i].name,

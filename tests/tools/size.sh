@@ -23,7 +23,7 @@ printf '%-24s %s\n' "product, files" "$(git ls-files -- coll_lowlat coll_quant c
 lines "tests, lines" tests ':!tests/fuzz/corpus'
 lines "documents, lines" 'docs/*.md'
 lines "README, lines" README.md
-printf '%-24s %s\n' "parameters" "$(cat coll_lowlat/lowlat_params.def coll_quant/policy/quant_params.def | grep -c '^ARC_PARAM_')"
+printf '%-24s %s\n' "parameters" "$(cat common/core/common_params.def coll_lowlat/lowlat_params.def coll_quant/policy/quant_params.def | grep -c '^ARC_PARAM_')"
 longest "longest file" 'coll_*/*.c' 'common/*.c'
 longest "longest header" 'coll_*/*.h' 'common/*.h'
 git ls-files -z -- 'coll_*/*.h' 'common/*.h' | xargs -0 cat | tr -d '\n' | grep -oE '(arc|lowlat|quant|coll|mca|exchange|ucx)_[a-z_0-9]*\([^(){}]*\);' |

@@ -160,6 +160,17 @@ static void prints_sizes_as_users_write_them(void **state)
     assert_string_equal("pear", text);
 }
 
+static void a_parameter_of_both_components_has_the_name_of_neither(void **state)
+{
+    char text[TEXT_BYTES];
+
+    arc_param_name("lowlat", "timeout", text, sizeof text);
+    assert_string_equal("coll_lowlat_timeout", text);
+    arc_param_name("lowlat", "arc_timeout", text, sizeof text);
+    assert_string_equal("coll_arc_timeout", text);
+    assert_false(arc_param_of_both("arctic"));
+}
+
 /* Every row: a default in range, a help text, a level that exists, a field that can be written. */
 static void check_table(const arc_param_t *params, size_t count, void *config)
 {
@@ -215,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_fraction_is_stored_as_the_double_that_was_written),
         cmocka_unit_test(a_fraction_is_the_same_however_the_program_rounds),
         cmocka_unit_test(prints_sizes_as_users_write_them),
+        cmocka_unit_test(a_parameter_of_both_components_has_the_name_of_neither),
         cmocka_unit_test(both_tables_are_sound),
     };
     return cmocka_run_group_tests_name("parameters", tests, NULL, NULL);

@@ -40,18 +40,18 @@ for algorithm in $(mpi_algorithms lowlat); do
     mpi_for_tests run "5 --mca coll_lowlat_algorithm $algorithm" matrix -t -l 2000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    mpi_for_tests run "5 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+    mpi_for_tests run "5 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
         matrix -t -l 1100
-    run "3 --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 100 -s 3
+    run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 100 -s 3
 done
-run "4 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" stress -n 200
-mpi_for_tests run "3 --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_transport puts" stress -n 200
+run "4 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" stress -n 200
+mpi_for_tests run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_transport puts" stress -n 200
 run "3 --mca coll_lowlat_staging streaming" stress -n 200
-run "4 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
+run "4 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
 run "2" lifecycle
-run "4 --mca coll_lowlat_ranks_per_node 2" lifecycle -n 61
+run "4 --mca coll_arc_ranks_per_node 2" lifecycle -n 61
 run "3" user_types
-run "4 --mca coll_lowlat_ranks_per_node 2" user_types
+run "4 --mca coll_arc_ranks_per_node 2" user_types
 run "2" user_extents
 run "3" growth -g -a 4194304
 run "4" pool -c 100 -d 300 -l 100
@@ -60,7 +60,7 @@ run "4" fallback -r 3
 run "2" threads -n 110
 run "3" origins
 run "2" origins -n 30 unfreed session dups
-run "4 --mca coll_lowlat_ranks_per_node 2" origins -n 20 nested unordered unfreed
+run "4 --mca coll_arc_ranks_per_node 2" origins -n 20 nested unordered unfreed
 run "2" windows -n 10
 run "1" spawned spawn 2
 
@@ -72,8 +72,7 @@ for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
         quantized -a "$algorithm" -n 262144
     run "3 $all --mca coll_quant_algorithm $algorithm" quant_stages -a 1
 done
-run "4 $on --mca coll_quant_ranks_per_node 2" levels -p 2
-run "4 $on --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" levels -p 2
+run "4 $on --mca coll_arc_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
@@ -88,17 +87,17 @@ run "2 --mca coll_quant_verbose 0" info_key
 mpi_for_tests run "2 $on --mca coll_quant_explore_percent 1" learn -w quantized -l 300000
 
 # Nonblocking and persistent ones, in fibers, too.
-at_once="--mca coll_lowlat_setup_calls 0"
-always="$all --mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0"
+at_once="--mca coll_arc_setup_calls 0"
+always="$all --mca coll_arc_setup_calls 0 --mca coll_quant_explore_percent 0"
 run "3 $at_once" pending -o 500 -f
-run "4 $at_once --mca coll_lowlat_ranks_per_node 2" pending -o 200 -b -f
+run "4 $at_once --mca coll_arc_ranks_per_node 2" pending -o 200 -b -f
 run "2 $at_once" handed -n 300
 run "3" orders -r 100
-run "4 --mca coll_lowlat_ranks_per_node 2" orders -r 60
+run "4 --mca coll_arc_ranks_per_node 2" orders -r 60
 run "3 $always --mca coll_quant_min_bytes 4" orders -r 60 -t 0.02
 run "2 $at_once" locked -n 200
 run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_verify_every 3" pending -o 200 -t 0.02
-run "4 $always --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2" paused
+run "4 $always --mca coll_quant_min_bytes 4 --mca coll_arc_ranks_per_node 2" paused
 ARC_DEFERRED=nonblocking
 export ARC_DEFERRED
 run "3 $always" quant_stages -a 1

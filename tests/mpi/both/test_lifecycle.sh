@@ -13,7 +13,7 @@ for ranks in 2 3 4 8; do
     mpi_run "np=$ranks" "$ranks" 120 "" lifecycle
 done
 if mpi_have_plugin; then
-    mpi_run "np=4, 2 on a node" 4 120 "--mca coll_lowlat_ranks_per_node 2" lifecycle
+    mpi_run "np=4, 2 on a node" 4 120 "--mca coll_arc_ranks_per_node 2" lifecycle
     mpi_run "System V" 2 60 "" closed -s /SYSV
     # Where no System V memory is to be had, in this test's own namespace.
     shmmni=$(cat /proc/sys/kernel/shmmni)
@@ -24,14 +24,14 @@ if mpi_have_plugin; then
         mpi_skip "memfd" "no right to limit System V memory"
     fi
     mpi_run "np=3 quant" 3 120 "--mca coll_quant_enable 1" lifecycle -q
-    mpi_run "np=4 quant, 2 on a node" 4 120 "--mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2" lifecycle -q
+    mpi_run "np=4 quant, 2 on a node" 4 120 "--mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" lifecycle -q
 fi
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 
 if mpi_have_plugin; then
     mpi_start 4 3 "" stress -n 100000000
-    mpi_start 4 3 "--mca coll_quant_enable 1 --mca coll_quant_ranks_per_node 2" lifecycle -q -n 100000000
+    mpi_start 4 3 "--mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" lifecycle -q -n 100000000
     # Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
     mpi_nothing_left '^vader_segment\|^sm_segment'
     mpi_result $? "nothing is left in shared memory by jobs that were ended in the middle"
@@ -39,7 +39,7 @@ fi
 
 # Twelve ranks on as many declared nodes: eleven shapes of communicators, each twice.
 if mpi_have_plugin; then
-    mpi_start 12 120 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_verbose 10" shapes
+    mpi_start 12 120 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_verbose 10" shapes
     mpi_judge "np=12, eleven shapes"
     mpi_says "np=12, eleven shapes: all begin" " begins with " 22
 fi

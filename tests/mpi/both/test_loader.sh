@@ -25,7 +25,7 @@ all_output() {
 }
 
 check_report() {
-    mpi_start 2 60 "--mca coll_lowlat_report 1" fallback
+    mpi_start 2 60 "--mca coll_lowlat_verbose 2" fallback
     mpi_result "$mpi_status" "with a report: the program ends well"
     test "$(cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -c 'coll_lowlat: MPI_Allreduce calls of rank 0')" -eq 1
@@ -34,7 +34,7 @@ check_report() {
     mpi_result $? "the report counts calls that coll_lowlat served"
     all_output 'passed  no algorithm here is for messages.* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "the report counts calls passed down for their length"
-    mpi_start 2 60 "--mca coll_quant_report 1 --mca coll_quant_enable 1" quantized -n 1048576
+    mpi_start 2 60 "--mca coll_quant_verbose 2 --mca coll_quant_enable 1" quantized -n 1048576
     all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "the report counts calls that coll_quant served"
     all_output "passed  message is smaller than min_bytes.* [1-9][0-9]* *[1-9][0-9]*\$"
@@ -59,9 +59,10 @@ check_silent() {
     mpi_show "$mpi_scratch/err"
 }
 
-check_listed lowlat "priority verbose report rules algorithm timeout"
-check_listed quant "priority enable collectives verbose report min_bytes segment_bytes block \
-    format algorithm timeout explore_percent"
+check_listed arc "installed_everywhere setup_calls ranks_per_node timeout"
+check_listed lowlat "priority verbose rules algorithm"
+check_listed quant "priority enable collectives verbose min_bytes segment_bytes block \
+    format algorithm explore_percent"
 
 check_silent "default" ""
 check_silent "--mca coll ^quant" "--mca coll ^quant"
@@ -71,11 +72,11 @@ check_silent "lowlat and lower ones by name" "--mca coll lowlat,basic,libnbc,sel
 check_silent "priorities exchanged" "--mca coll_lowlat_priority 90 --mca coll_quant_priority 20"
 
 check_silent "lowlat switched off" "--mca coll_lowlat_priority -1 --mca coll_quant_priority -1"
-mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_report 1" stress -n 500
+mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_verbose 2" stress -n 500
 ! all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
 mpi_result $? "coll_lowlat_priority -1: no call is served"
 
-mpi_start 2 60 "--mca coll_lowlat_report 1 --mca coll_quant_report 1" other_release
+mpi_start 2 60 "--mca coll_lowlat_verbose 2 --mca coll_quant_verbose 2" other_release
 mpi_judge "another release"
 ! grep -q 'MPI_Allreduce calls of rank 0' "$mpi_scratch/said"
 mpi_result $? "another release: the components are not used"
@@ -113,7 +114,7 @@ check_retired "$mpi_scratch/retired.conf"
 
 # Persistent requests that are never freed, and so their communicators, count all the same.  Half of
 # these starts are on MPI_COMM_WORLD, which goes in any case.
-mpi_start 2 60 "--mca coll_lowlat_report 1 -x ARC_DEFERRED=kept" explored -n 100
+mpi_start 2 60 "--mca coll_lowlat_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
 mpi_judge "requests that are never freed"
 awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
     mine && /served/ { calls += $(NF - 1) }

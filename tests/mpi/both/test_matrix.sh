@@ -52,7 +52,7 @@ ROWS
     mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_lowlat_levels 2,2" matrix -b
     # Declared nodes: ranks that could share memory and do not.
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-        nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
+        nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_arc_ranks_per_node"
         while read -r ranks per_node limit; do
             mpi_run "np=$ranks, $per_node on a node, $algorithm" "$ranks" 120 "$nodes $per_node" \
                 matrix -l "$limit"

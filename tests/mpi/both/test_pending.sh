@@ -19,7 +19,7 @@ deferred() {
     unset ARC_DEFERRED
 }
 
-at_once="--mca coll_lowlat_setup_calls 0"
+at_once="--mca coll_arc_setup_calls 0"
 for ranks in 2 3 4 5 8; do
     mpi_run "np=$ranks" "$ranks" 120 "" pending -s "$ranks"
     mpi_run "np=$ranks set up by nonblocking calls" "$ranks" 120 "$at_once" pending -b -f -o 1000
@@ -32,11 +32,11 @@ for algorithm in $(mpi_algorithms lowlat); do
         "$at_once --mca coll_lowlat_algorithm $algorithm" pending -o 500 -f
 done
 for per_node in 1 2; do
-    nodes="$at_once --mca coll_lowlat_ranks_per_node $per_node"
+    nodes="$at_once --mca coll_arc_ranks_per_node $per_node"
     mpi_run "np=4 nodes of $per_node" 4 120 "$nodes" pending -o 500 -f
     mpi_run "np=4 nodes of $per_node, set up by nonblocking calls" 4 120 "$nodes" pending -o 300 -b -f
 done
-mpi_run "np=4 puts" 4 120 "$at_once --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" \
+mpi_run "np=4 puts" 4 120 "$at_once --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" \
     pending -o 300
 
 # No memory to share: what was started by then is served all the same.
@@ -51,7 +51,7 @@ mpi_result $? "np=3 without shared memory, said: there is none"
 # check_edges MEMORY RANKS_PER_NODE [OPTION]: what programs do beside it; ranks that lack memory, too.
 check_edges() {
     mpi_start 2 60 "$at_once --mca coll_lowlat_verbose 0 --mca coll_lowlat_max_memory $1 \
-        --mca coll_lowlat_ranks_per_node $2" pending_edges -c "$mpi_limit.5" $3
+        --mca coll_arc_ranks_per_node $2" pending_edges -c "$mpi_limit.5" $3
     mpi_judge "np=2 edges, memory $1, ranks of a node $2"
 }
 for per_node in 0 1; do
@@ -62,14 +62,14 @@ done
 # (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
 OMPI_MCA_pmix_base_async_modex=1
 export OMPI_MCA_pmix_base_async_modex
-mpi_patiently mpi_start_each 20 "$at_once --mca coll_lowlat_installed_everywhere 1" \
+mpi_patiently mpi_start_each 20 "$at_once --mca coll_arc_installed_everywhere 1" \
     "$(mpi_find pending) -b -n -o 100" \
     "env OMPI_MCA_coll_lowlat_rules=below:1000-inf $(mpi_find pending) -b -n -o 100"
 unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
 mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3
 
-quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_quant_setup_calls 0"
+quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_arc_setup_calls 0"
 always="$quant --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
 for ranks in 2 3 4; do
     mpi_run "np=$ranks quantized" "$ranks" 120 "$always" pending -o 500 -t 0.02
@@ -90,14 +90,14 @@ served() {
         END { exit !served }' "$mpi_scratch/said"
     mpi_result $? "$1: calls of $3 that were served"
 }
-mpi_start 3 60 "$at_once --mca coll_lowlat_report 1" pending -o 300
+mpi_start 3 60 "$at_once --mca coll_lowlat_verbose 2" pending -o 300
 mpi_judge "np=3 report"
 served "np=3 report" lowlat MPI_Iallreduce
 served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
     for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
         deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_quant_explore_percent 0 \
-            --mca coll_quant_algorithm $algorithm --mca coll_quant_report 1" quant_stages -a 1
+            --mca coll_quant_algorithm $algorithm --mca coll_quant_verbose 2" quant_stages -a 1
         mpi_judge "np=3 ${form% *} $algorithm"
     done
     case $form in
@@ -140,14 +140,14 @@ check_bits() {
     cmp -s "$mpi_scratch/bits.nonblocking" "$mpi_scratch/bits."
     mpi_result $? "np=8 $1 feedback: the same bits, nonblocking or not"
 }
-nodes="--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 0"
+nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 0"
 check_bits "one node" "" 0
 check_bits nodes "$nodes" 4
 
 # Nobody waits for a rank that computes, whatever a call is at.
-for nodes in "" "--mca coll_quant_ranks_per_node 2 --mca coll_lowlat_ranks_per_node 2"; do
+for nodes in "" "--mca coll_arc_ranks_per_node 2"; do
     mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused
-    mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$at_once $always $nodes" paused
+    mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$always $nodes" paused
 done
 
 # Persistent requests that each rank starts in an order of its own.
@@ -157,11 +157,11 @@ done
 mpi_run "np=2 any order, many" 2 60 "" orders -r 80 -q 40
 mpi_run "np=2 any order, long ones" 2 60 "" orders -r 60 -l 200000
 for per_node in 1 2; do
-    mpi_run "np=4 any order, nodes of $per_node" 4 60 "--mca coll_lowlat_ranks_per_node $per_node" orders -r 80
+    mpi_run "np=4 any order, nodes of $per_node" 4 60 "--mca coll_arc_ranks_per_node $per_node" orders -r 80
 done
 mpi_run "np=4 any order, puts" 4 60 \
-    "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
-mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1m --mca coll_lowlat_report 1" orders -r 80 -q 20
+    "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
+mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1m --mca coll_lowlat_verbose 2" orders -r 80 -q 20
 mpi_judge "np=3 any order, more than there is memory for"
 served "np=3 any order, more than there is memory for" lowlat MPI_Allreduce_init
 grep -q 'passed  set-up failed on some rank .* [1-9]' "$mpi_scratch/said"
@@ -177,16 +177,16 @@ mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t
 # What feedback keeps, whatever keys are set; and that of nonblocking sums of 16-bit floats.
 fed_each="$fed 2 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
 mpi_run "np=2 feedback" 2 60 "$fed_each --mca coll_quant_enable 1" fed_requests
-mpi_run "np=2 feedback of 16-bit floats" 2 60 "$fed_each --mca coll_quant_setup_calls 0 \
+mpi_run "np=2 feedback of 16-bit floats" 2 60 "$fed_each --mca coll_arc_setup_calls 0 \
     --mca coll_quant_types bf16" fed_requests -u
 
 # A start does not wait for an operation that runs; many communicators need few stacks.
-for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
+for nodes in "" "--mca coll_arc_ranks_per_node 1"; do
     mpi_run "np=2 an operation that takes a lock $nodes" 2 60 "$at_once $nodes" locked
 done
-mpi_run "np=2 little address space" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks
-mpi_run "np=2 little address space, all pending" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" stacks -c 100 -p
-mpi_run "np=2 less address space, all pending" 2 60 "$at_once --mca coll_lowlat_ranks_per_node 1" \
+mpi_run "np=2 little address space" 2 60 "$at_once --mca coll_arc_ranks_per_node 1" stacks
+mpi_run "np=2 little address space, all pending" 2 60 "$at_once --mca coll_arc_ranks_per_node 1" stacks -c 100 -p
+mpi_run "np=2 less address space, all pending" 2 60 "$at_once --mca coll_arc_ranks_per_node 1" \
     stacks -c 100 -p -m 96
 
 # What blocking calls promise.
@@ -194,23 +194,23 @@ for how in nonblocking persistent; do
     for ranks in 2 3 4; do
         deferred $how mpi_run "np=$ranks $how" "$ranks" 120 "$at_once" matrix -l 70000
     done
-    deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_lowlat_ranks_per_node 2" matrix -l 3000
+    deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_arc_ranks_per_node 2" matrix -l 3000
     deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
     deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
     deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001
     deferred $how mpi_run "np=2 $how" 2 60 "" threads -n 300
     deferred $how mpi_run "np=3 $how bf16" 3 60 "--mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
     deferred $how mpi_run "np=4 $how bf16, nodes" 4 60 \
-        "--mca coll_lowlat_uint16_as bf16 --mca coll_lowlat_ranks_per_node 2" sixteen -f bf16 -l 2000
+        "--mca coll_lowlat_uint16_as bf16 --mca coll_arc_ranks_per_node 2" sixteen -f bf16 -l 2000
 done
 for ranks in 2 3; do
     mpi_run "np=$ranks from thread to thread" "$ranks" 120 "$at_once" handed
 done
-mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_lowlat_ranks_per_node 1" handed -n 300
+mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_arc_ranks_per_node 1" handed -n 300
 
 # A rank that does not come is named, and so is the call.
 for elements in 8 200000; do
-    for nodes in "" "--mca coll_lowlat_ranks_per_node 1"; do
+    for nodes in "" "--mca coll_arc_ranks_per_node 1"; do
         deferred nonblocking mpi_in_time mpi_missing "np=3 $elements elements, rank 1 is late $nodes" \
             "rank [02]: MPI_Iallreduce failed: .*waiting for .*rank 1\b" \
             3 "$at_once $nodes" -n $elements -r 1

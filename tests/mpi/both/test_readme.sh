@@ -60,7 +60,7 @@ while [ -s "$reader/run.$((number + 1))" ]; do
     number=$((number + 1))
     # What is learned, and when, is as for a user, not as for the tests.
     (
-        unset OMPI_MCA_coll_quant_explore_percent OMPI_MCA_coll_lowlat_setup_calls OMPI_MCA_coll_quant_setup_calls
+        unset OMPI_MCA_coll_quant_explore_percent OMPI_MCA_coll_arc_setup_calls
         cd "$reader" && PATH=$reader/bin:$PATH sh -e "run.$number" >"out.$number" 2>&1 </dev/null
     )
     check "block $number runs: $(grep -m 1 -v '^\. ' "$reader/run.$number" | sed 's/  *#.*//')" \
@@ -71,10 +71,10 @@ done
 
 # ---- the parameters ----
 
-for component in lowlat quant; do
+for component in arc lowlat quant; do
     mpi_parameters "$component" | sed -n "s/^mca:coll:$component:param:\(coll_[a-z0-9_]*\):.*/\1/p"
 done | sort -u >"$mpi_scratch/known"
-grep -o 'coll_\(lowlat\|quant\)_[a-z0-9_]*' "$readme" | sort -u >"$mpi_scratch/named"
+grep -o 'coll_\(arc\|lowlat\|quant\)_[a-z0-9_]*' "$readme" | sort -u >"$mpi_scratch/named"
 test -s "$mpi_scratch/known" && test -s "$mpi_scratch/named" &&
     comm -13 "$mpi_scratch/known" "$mpi_scratch/named" >"$mpi_scratch/unknown" &&
     test ! -s "$mpi_scratch/unknown"

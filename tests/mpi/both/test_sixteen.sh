@@ -7,8 +7,8 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-lowlat="--mca coll_lowlat_report 1 --mca coll_lowlat_uint16_as"
-exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_report 1"
+lowlat="--mca coll_lowlat_verbose 2 --mca coll_lowlat_uint16_as"
+exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_verbose 2"
 sixteen=$(mpi_find sixteen)
 
 # check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
@@ -43,7 +43,7 @@ done
 # check_rounded RANKS PER_NODE ROUNDINGS: the bits are tested by test_reproducible.sh, here the error.
 check_rounded() {
     for type in bf16 fp16; do
-        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as $type"
+        nodes="--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as $type"
         mpi_run "np=$1 nodes of $2 $type" "$1" 60 "$nodes" rounded -f $type
         mpi_run "np=$1 nodes of $2 $type, 16 bits between them" "$1" 60 \
             "$nodes --mca coll_lowlat_nodes_16bit 1" rounded -f $type -r "$3"
@@ -54,12 +54,12 @@ check_rounded 3 1 2
 check_rounded 4 1 2
 check_rounded 4 2 2
 check_rounded 8 1 3
-mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
+mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
     --mca coll_lowlat_uint16_as fp16" sixteen -f fp16 -l 70001
 
 # Open MPI's own type says what it is.
-mpi_run "np=3 MPIX_C_FLOAT16" 3 60 "--mca coll_lowlat_setup_calls 0" sixteen -f fp16 -n
-mpi_run "np=4 nodes of 2 MPIX_C_FLOAT16" 4 60 "--mca coll_lowlat_ranks_per_node 2 \
+mpi_run "np=3 MPIX_C_FLOAT16" 3 60 "--mca coll_arc_setup_calls 0" sixteen -f fp16 -n
+mpi_run "np=4 nodes of 2 MPIX_C_FLOAT16" 4 60 "--mca coll_arc_ranks_per_node 2 \
     --mca coll_lowlat_reproducible 1" sixteen -f fp16 -n -l 70001
 mpi_start 3 60 "--mca coll ^lowlat $exact --mca coll_quant_format fp32 --mca coll_quant_types fp16" \
     sixteen -f fp16 -n
@@ -94,12 +94,12 @@ for ranks in 2 3; do
     mpi_judge "np=$ranks no memory to widen"
     mpi_says "np=$ranks no memory to widen: stderr names the rank" \
         "rank $((ranks - 1)): MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
         --mca coll_quant_verify_every 2" unwidened
     mpi_judge "np=$ranks no memory to widen what is to be verified"
     mpi_says "np=$ranks no memory to widen what is to be verified: one warning" \
         "a call is not verified: some rank has no memory" 1
-    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_quant_timeout 20 \
+    mpi_start "$ranks" 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
         --mca coll_quant_verify_every 1000" unwidened
     mpi_judge "np=$ranks no memory to widen, nor a need for it"
     mpi_says "np=$ranks no memory to widen, nor a need for it: no warning" "not verified" 0

@@ -108,11 +108,11 @@ for algorithm in $(mpi_algorithms lowlat); do
     mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+    nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
     mpi_beside mpi_in_time check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
-    alone="--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
+    alone="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
     mpi_beside mpi_in_time check_late "lowlat $algorithm, 4 nodes, 8 elements, np=4" 4 2 "$alone" 8
     mpi_beside mpi_in_time check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
 done
@@ -125,7 +125,7 @@ for ranks in 2 3 4 7; do
     mpi_beside mpi_in_time check_first "first call, np=$ranks" $ranks $((ranks / 2)) ""
     mpi_beside mpi_in_time check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "--mca coll ^quant"
 done
-mpi_beside mpi_in_time check_first "first call, 2 nodes, np=4" 4 1 "--mca coll_lowlat_ranks_per_node 2"
+mpi_beside mpi_in_time check_first "first call, 2 nodes, np=4" 4 1 "--mca coll_arc_ranks_per_node 2"
 for ranks in 2 3 5; do
     mpi_beside mpi_in_time check_set_up "more memory, np=$ranks" $ranks 1 "" $((ranks - 1)) -b 8 -n 200000
 done
@@ -142,11 +142,11 @@ for algorithm in $(mpi_algorithms quant); do
         "$quant --mca coll_quant_algorithm $algorithm" 300000
 done
 mpi_beside mpi_in_time check_late "quant hierarchical, messages, np=4" 4 1 \
-    "$quant --mca coll_quant_ranks_per_node 2 --mca coll_quant_microshards 1" 300000
+    "$quant --mca coll_arc_ranks_per_node 2 --mca coll_quant_microshards 1" 300000
 mpi_beside mpi_in_time check_far "quant hierarchical, shared memory, np=4" 4 1 \
-    "$quant --mca coll_quant_ranks_per_node 2" 300000
+    "$quant --mca coll_arc_ranks_per_node 2" 300000
 # Also where more memory is needed than for the calls before, which are quantized as well.
-more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_quant_ranks_per_node 2"
+more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_arc_ranks_per_node 2"
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 "$more_memory" 1000000 -b 20000
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, nonblocking, np=4" 4 1 \
     "$more_memory -x ARC_DEFERRED=nonblocking" 1000000 -b 20000

@@ -73,9 +73,8 @@ mpi_setup() {
     OMPI_MCA_coll_quant_min_bytes=262144
     export OMPI_MCA_coll_quant_min_bytes
     # What a test wants to have served must not wait until the communicator has made some calls.
-    OMPI_MCA_coll_lowlat_setup_calls=0
-    OMPI_MCA_coll_quant_setup_calls=0
-    export OMPI_MCA_coll_lowlat_setup_calls OMPI_MCA_coll_quant_setup_calls
+    OMPI_MCA_coll_arc_setup_calls=0
+    export OMPI_MCA_coll_arc_setup_calls
     # Open MPI 5 prints a line for each rank and network over which that rank cannot reach another one:
     # our components' silence could not be seen, and tests compare what is printed.
     mpi_major=$(mpirun --version 2>/dev/null | sed -n 's/^mpirun (Open MPI) \([0-9]*\).*/\1/p')
@@ -374,16 +373,15 @@ mpi_for_tests() {
     OMPI_MCA_mca_base_component_path=$mpi_path
 }
 
-# mpi_in_time FUNCTION ...: call it with both components' time limit, $mpi_limit, at one second.  On a machine
+# mpi_in_time FUNCTION ...: call it with the time limit, $mpi_limit, at one second.  On a machine
 # that was kept from running for so long others than the missing rank are late, too: then all is done once
 # more with a limit of five, and what was said the first time becomes comments.
 mpi_in_time() {
     mpi_cases_before=$mpi_cases
     for mpi_limit in 1 5; do
         (
-            OMPI_MCA_coll_lowlat_timeout=$mpi_limit
-            OMPI_MCA_coll_quant_timeout=$mpi_limit
-            export OMPI_MCA_coll_lowlat_timeout OMPI_MCA_coll_quant_timeout
+            OMPI_MCA_coll_arc_timeout=$mpi_limit
+            export OMPI_MCA_coll_arc_timeout
             mpi_cases=$mpi_cases_before
             "$@"
             echo "$mpi_cases" >"$mpi_scratch/in_time.cases"

@@ -23,14 +23,14 @@ for algorithm in $(mpi_algorithms lowlat); do
     # Each communicator asks once; what the first ones had is there for the second ones.
     mpi_says "np=3 $algorithm in 1 MiB: two times four do not grow" "stays at 73728 bytes" 8
 done
-mpi_start 3 60 "$said --mca coll_lowlat_max_memory 2m --mca coll_lowlat_report 1" growth -c 12
+mpi_start 3 60 "$said --mca coll_lowlat_max_memory 2m" growth -c 12
 mpi_judge "np=3 twelve communicators in 2 MiB"
 mpi_serves "np=3 twelve communicators in 2 MiB" 1
 # One of them grows while there is room; the last ones find none.
 mpi_says "np=3 twelve communicators in 2 MiB: six have none" "not used: .*max_memory is reached" 6
 
 # A long first message asks for more than there may be, and gets what there is.
-mpi_start 2 60 "--mca coll ^quant --mca coll_lowlat_report 1 --mca coll_lowlat_verbose 10 \
+mpi_start 2 60 "--mca coll ^quant --mca coll_lowlat_verbose 10 \
     --mca coll_lowlat_max_memory 1m" arc_allreduce -m 1048576:1048576 -i 5 -x 0 -c
 mpi_serves "np=2 a long first message in 1 MiB" 1
 
@@ -41,7 +41,7 @@ if [ "$mpi_status" -eq 0 ]; then
     poor="env OMPI_MCA_coll_lowlat_max_memory=300k $plain"
     for rank in 0 1; do
         [ $rank = 0 ] && first=$poor second=$plain || first=$plain second=$poor
-        mpi_start_each 60 "$said --mca coll_lowlat_report 1" "$first" "$second"
+        mpi_start_each 60 "$said" "$first" "$second"
         mpi_judge "a limit on rank $rank only"
         mpi_serves "a limit on rank $rank only" 1
         mpi_says "a limit on rank $rank only: two communicators have none" \

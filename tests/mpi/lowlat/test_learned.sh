@@ -15,7 +15,7 @@ served() {
     mpi_result $? "$1: $2 serves $([ "$3" = 1 ] && echo some || echo no) calls"
 }
 
-says="--mca coll_lowlat_report 1 --mca coll_lowlat_verbose 10"
+says="--mca coll_lowlat_verbose 10"
 mpi_start 2 60 "$says --mca coll_lowlat_rules twoshot,half_butterfly:4-8,pigeons:0-8,nodes=2-:below" explored -n 200
 mpi_judge "np=2 rules"
 served "np=2 rules" twoshot 1
@@ -28,10 +28,10 @@ mpi_says "np=2 rules: a wrong one is named, with its place, once" \
 mpi_run "np=2 what is shown of rules" 2 60 "--mca coll_lowlat_rules butterfly:0-1k,below:1m-inf" \
     shown lowlat "butterfly:0-1k,"
 
-nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10"
+nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10"
 file=$mpi_scratch/learned
 
-mpi_start 4 60 "$nodes --mca coll_lowlat_report 1 --mca coll_lowlat_rules direct,nodes=2:doubling:0-3k,nodes=3-:below" explored -n 200
+mpi_start 4 60 "$nodes --mca coll_lowlat_rules direct,nodes=2:doubling:0-3k,nodes=3-:below" explored -n 200
 mpi_judge "np=4 rules between nodes"
 served "np=4 rules between nodes" doubling 1
 served "np=4 rules between nodes" direct 1
@@ -50,7 +50,7 @@ test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=messages:[a-z_]*:[0-9]*
 mpi_result $? "np=4 learns: the file has a rule for each of the four lengths"
 mpi_show "$file"
 
-mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_report 1" explored -n 100
+mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100
 mpi_judge "np=4 reports"
 mpi_says "np=4 reports: what was learned, for each of the four lengths" "^ranks=2:nodes=2:.* # .* us" 4
 
@@ -104,7 +104,7 @@ mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
     with="env OMPI_MCA_coll_lowlat_rules=@$mpi_scratch/mine $(mpi_find explored) -n 10"
     cp "$file" "$mpi_scratch/mine"
-    mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" "$with" "$(mpi_find explored) -n 10"
+    mpi_start_each 60 "--mca coll_arc_ranks_per_node 1" "$with" "$(mpi_find explored) -n 10"
     mpi_judge "a file on rank 0 only"
     mpi_says "a file on rank 0 only: coll_lowlat is not used, which is said once" \
         "parameters are not the same on all ranks" 1
@@ -113,7 +113,7 @@ if [ "$mpi_status" -eq 0 ]; then
     other="cd $mpi_scratch/other && exec env OMPI_MCA_coll_lowlat_rules=@mine $program -n 10"
     mkdir "$mpi_scratch/other"
     sed '$d' "$file" >"$mpi_scratch/other/mine"
-    mpi_start_each 60 "--mca coll_lowlat_ranks_per_node 1" \
+    mpi_start_each 60 "--mca coll_arc_ranks_per_node 1" \
         "sh -c 'cd $mpi_scratch && exec ${other#*exec }'" "sh -c '$other'"
     mpi_judge "files that differ"
     mpi_says "files that differ: coll_lowlat is not used, which is said once" \

@@ -8,11 +8,11 @@ mpi_alone "$@"
 mpi_setup
 
 # Set up at once, and in the middle of the program's calls.
-late="--mca coll_lowlat_setup_calls 5"
-per_node="--mca coll_lowlat_ranks_per_node"
+late="--mca coll_arc_setup_calls 5"
+per_node="--mca coll_arc_ranks_per_node"
 
 check_short_ones() {
-    mpi_start 3 60 "--mca coll_lowlat_report 1" origins
+    mpi_start 3 60 "--mca coll_lowlat_verbose 2" origins
     mpi_judge "np=3"
     ! mpi_have_plugin || mpi_serves "np=3" 1
     for ranks in 2 5; do
@@ -34,7 +34,7 @@ check_many() {
 
 check_shapes() {
     mpi_run "shapes np=12 on one node" 12 60 "" shapes
-    mpi_run "shapes np=12, late" 12 60 "--mca coll_lowlat_setup_calls 1" shapes
+    mpi_run "shapes np=12, late" 12 60 "--mca coll_arc_setup_calls 1" shapes
     mpi_run "shapes np=12, 2 on a node" 12 120 "$per_node 2" shapes
 }
 
@@ -49,7 +49,7 @@ shmmni=$(cat /proc/sys/kernel/shmmni)
 for few in 3 0; do
     label="$few System V segments for the machine"
     if [ "${ARC_TEST_ALONE-}" = yes ] && (echo $few >/proc/sys/kernel/shmmni) 2>/dev/null; then
-        mpi_start 2 60 "--mca coll_lowlat_report 1" origins -n 40 nested unordered unfreed
+        mpi_start 2 60 "--mca coll_lowlat_verbose 2" origins -n 40 nested unordered unfreed
         mpi_judge "$label, np=2"
         # Memory with a name in /dev/shm is there.
         ! mpi_have_plugin || mpi_serves "$label, np=2" 1

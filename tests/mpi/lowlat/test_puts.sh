@@ -14,18 +14,18 @@ puts="--mca coll_lowlat_nodes_transport puts"
 mpi_note_shared_memory
 
 # Or everything below would be tried on messages.
-mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
 mpi_judge "np=4, 2 on a node"
 mpi_says "puts are what is used" "; puts over posix; " 2
-mpi_run "closed to others" 4 60 "$puts --mca coll_lowlat_ranks_per_node 2" closed
+mpi_run "closed to others" 4 60 "$puts --mca coll_arc_ranks_per_node 2" closed
 
 for per_node in 2 1; do
     mpi_run "np=8, $per_node on a node, doubling" 8 180 \
-        "$puts --mca coll_lowlat_ranks_per_node $per_node --mca coll_lowlat_nodes_algorithm doubling" \
+        "$puts --mca coll_arc_ranks_per_node $per_node --mca coll_lowlat_nodes_algorithm doubling" \
         matrix -l 1100
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_lowlat_ranks_per_node"
+    nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_arc_ranks_per_node"
     mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -l 1100
     # Few and small pieces: waiting for room is the rule.
     mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 300
@@ -37,23 +37,23 @@ for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
 done
 # Ranks drift apart: 100,000 operations of random lengths, random delays now and then.
 mpi_run "np=4, 2 on a node, drift" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 2" \
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 2" \
     stress -s 34 -n 100000 -x 11
 mpi_run "np=4, 1 on a node, drift" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 1" \
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 1" \
     stress -s 36 -n 100000 -x 11
 
 for per_node in 1 2; do
     mpi_run "np=4, $per_node on a node, communicators" 4 120 \
         "$puts --mca coll_lowlat_nodes_algorithm doubling \
-        --mca coll_lowlat_ranks_per_node $per_node" lifecycle -n 200
+        --mca coll_arc_ranks_per_node $per_node" lifecycle -n 200
 done
 mpi_run "np=4, 2 on a node, threads" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_lowlat_ranks_per_node 2" threads
+    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 2" threads
 
 # refused LABEL TEXT "MCA ARGUMENTS": no puts: right sums over messages, and one line tells why
 refused() {
-    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 $3" stress -n 300
+    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 $3" stress -n 300
     mpi_judge "np=4, $1"
     mpi_says "$1: one line tells why" "messages are used between the nodes; on some rank: $2" 1
 }
@@ -63,7 +63,7 @@ for list in tcp,self ^posix ^sm; do
     refused "UCX_TLS $list" "UCX has no transport here" "-x UCX_TLS=$list"
 done
 for list in all sm posix,self ^sysv; do
-    mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
+    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
         -x UCX_TLS=$list" stress -n 300
     mpi_judge "np=4, UCX_TLS $list"
     mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
@@ -71,14 +71,14 @@ done
 
 # Nobody answers: sums by messages, and UCX is left alone, also in MPI_Finalize.  With numbers for tests the
 # ranks give up earlier.
-mpi_for_tests mpi_start 4 60 "$puts --mca coll_lowlat_ranks_per_node 1" unanswered
+mpi_for_tests mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 1" unanswered
 mpi_judge "np=4, no answer"
 mpi_says "no answer: one line tells why" \
     "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
 
 # killed ALGORITHM: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
 killed() {
-    mpi_start 3 60 "$puts --mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $1 \
+    mpi_start 3 60 "$puts --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $1 \
         --enable-recovery -x UCX_KEEPALIVE_INTERVAL=100ms" killed -r 2
     [ "$mpi_status" -eq 124 ] || mpi_status=0
     mpi_judge "np=3, $1, rank 2 is killed"
@@ -90,7 +90,7 @@ for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
 done
 
 # What counts between nodes that are none is messages, unless asked for.
-mpi_start 4 60 "--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
 mpi_judge "np=4, auto"
 mpi_says "auto: messages" "; messages; " 2
 
@@ -98,14 +98,14 @@ mpi_says "auto: messages" "; messages; " 2
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
     mpi_in_time mpi_missing "np=4, $algorithm, rank 3 is missing" \
         'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \
-        4 "$puts --mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+        4 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
         -r 3 -n 200000
 done
 
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 
-mpi_start 4 3 "$puts --mca coll_lowlat_ranks_per_node 2" stress -n 100000000
+mpi_start 4 3 "$puts --mca coll_arc_ranks_per_node 2" stress -n 100000000
 # Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
 mpi_nothing_left '^vader_segment\|^sm_segment'
 mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"

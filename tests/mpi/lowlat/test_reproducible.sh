@@ -64,7 +64,7 @@ rounding="--mca coll_lowlat_nodes_16bit 1"
 # declared RANKS PER_NODE NODES: each way to exchange over these nodes, none of which passes anything down.
 declared() {
     for transport in messages puts; do
-        nodes="--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport \
+        nodes="--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport \
             --mca coll_lowlat_uint16_as bf16"
         mpi_run "nodes of $3 $transport reproducible" "$1" 60 "$nodes --mca coll_lowlat_reproducible 1" \
             reproducible -h bf16 -g "$3" -l 300007
@@ -79,24 +79,24 @@ declared() {
         done
     done
     mpi_for_tests mpi_run "nodes of $3 small chunks" "$1" 60 \
-        "--mca coll_lowlat_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
+        "--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
         reproducible -h bf16 -g "$3" -l 70001
 }
 declared 4 2 2,2
 declared 3 1 1,1,1
 declared 5 2 2,2,1
 declared 5 1 1,1,1,1,1
-mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_reproducible 1" \
+mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_reproducible 1" \
     reproducible -g 1,1,1
-mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring" \
+mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring" \
     reproducible -g 1,1,1 -d -l 20011
-mpi_start 3 60 "--mca coll_lowlat_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring \
+mpi_start 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring \
     --mca coll_lowlat_reproducible 1" reproducible -g 1,1,1 -l 20011
 mpi_judge "nodes of 1,1,1 ring is not used"
 mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_nodes_algorithm ring is ignored" 1
 
 # fp16, of the program and of Open MPI (-n), where it has a type for it; and that rounding would be noticed.
-nodes="--mca coll_lowlat_ranks_per_node 2 --mca coll_lowlat_reproducible 1"
+nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1"
 fp16="--mca coll_lowlat_uint16_as fp16"
 check_fp16() {
     mpi_run "np=3 fp16 $2" 3 60 "--mca coll_lowlat_reproducible 1 $1" reproducible -h fp16 $2 -l 20011
@@ -114,7 +114,7 @@ mpi_result $? "nodes of 2,2,1: rounded partial sums are noticed"
 run=0
 while [ $run -lt 20 ]; do
     run=$((run + 1))
-    mpi_run "nodes of 2,2,1 run $run" 5 60 "$rounding --mca coll_lowlat_ranks_per_node 2 \
+    mpi_run "nodes of 2,2,1 run $run" 5 60 "$rounding --mca coll_arc_ranks_per_node 2 \
         --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
         reproducible -g 2,2,1 -h bf16 -r -l 8193
 done

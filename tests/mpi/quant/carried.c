@@ -10,7 +10,7 @@
  *   -m   instead, on any number of ranks, with coll_quant_feedback_calls 3: blocking calls of one
  *        length, until it is known that quantizing pays, and then calls of that length with others
  *        in between, of a length of which nothing is known, and which count although not in all
- *        forms they are quantized; to be run with coll_quant_setup_calls 0 and the component for
+ *        forms they are quantized; to be run with coll_arc_setup_calls 0 and the component for
  *        tests, to which quantizing always pays.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

@@ -1,7 +1,7 @@
 /*
  * The hierarchical algorithm of coll_quant, wherever the ranks of a communicator are:
  *
- *   -p P   ranks on each node, of MPI_COMM_WORLD in their order (coll_quant_ranks_per_node);
+ *   -p P   ranks on each node, of MPI_COMM_WORLD in their order (coll_arc_ranks_per_node);
  *          at least 2
  *
  * A message between nodes is rounded with what all P ranks of a node have, nothing is rounded on

@@ -3,7 +3,7 @@
  * MPI does not allow. That rank gets an error; the others wait for its block, and
  * must not take that of its next call for it: they get an error, too.
  *
- * To be run with coll_quant_timeout.
+ * To be run with coll_arc_timeout.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

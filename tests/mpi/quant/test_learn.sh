@@ -9,7 +9,7 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-told="--mca coll_quant_enable 1 --mca coll_quant_report 1 --mca coll_quant_verbose 10"
+told="--mca coll_quant_enable 1 --mca coll_quant_verbose 10"
 on="$told --mca coll_quant_explore_percent 1"
 never="--mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
     --mca coll_quant_segment_bytes 2k --mca coll_quant_block 8"
@@ -62,7 +62,7 @@ mpi_judge "np=3 nothing is learned"
 mpi_says "np=3 nothing is learned: nor told" "learned" 0
 mpi_start 3 60 "$on --mca coll ^lowlat" learn -l 300000 -n 20
 mpi_judge "np=3 over tuned"
-mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_quant_timeout 20" \
+mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
     learn -w quantized -l 300000
 mpi_judge "np=3 verified"
 decided "np=3 verified" allreduce
@@ -95,7 +95,7 @@ for ranks in 2 3 4; do
     done
 done
 for collective in $stages; do
-    mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_quant_timeout 20" \
+    mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
         learn -c "$collective" -w quantized -l 300000
     mpi_judge "np=3 $collective verified"
     decided "np=3 $collective verified" "$collective"

@@ -9,7 +9,7 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 on="--mca coll_quant_enable 1"
-nodes="$on --mca coll_quant_ranks_per_node"
+nodes="$on --mca coll_arc_ranks_per_node"
 messages="--mca coll_quant_microshards 1"
 for shape in "4 2" "6 2" "6 3" "8 2" "8 4"; do
     ranks=${shape% *} per_node=${shape#* }
@@ -52,13 +52,12 @@ sums_on_nodes() {
     mpi_judge "$1"
     mpi_says "$1: a line" "adds up on each node, in shared memory" 1
 }
-sums_on_nodes "coll_lowlat sees other nodes" ""
-sums_on_nodes "coll_lowlat sees the same nodes" "--mca coll_lowlat_ranks_per_node 2"
+sums_on_nodes "with coll_lowlat" ""
 sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
 sums_on_nodes "coll_lowlat below tuned" "--mca coll_lowlat_priority 1"
 # What else a call may have; blocking or not, between calls of coll_lowlat.
-folded="$nodes 2 --mca coll_lowlat_ranks_per_node 2"
-always="--mca coll_quant_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
+folded="$nodes 2"
+always="--mca coll_arc_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
 for also in verify_every=2 types=all error_feedback=1 doubling_bytes=0; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
         "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000

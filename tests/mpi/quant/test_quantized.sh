@@ -78,7 +78,7 @@ for algorithm in $flat; do
         "$on --mca coll_quant_algorithm $algorithm $by_length" quantized -a "$algorithm" -n 1048576
 done
 mpi_run "hierarchical np=4 minishards 64, microshards 5" 4 120 "$on $by_length \
-    --mca coll_quant_algorithm hierarchical --mca coll_quant_ranks_per_node 2" \
+    --mca coll_quant_algorithm hierarchical --mca coll_arc_ranks_per_node 2" \
     quantized -a hierarchical -p 2 -n 1048576
 mpi_run "np=2 minishards 1, microshards 1" 2 120 "$on --mca coll_quant_minishards 1 \
     --mca coll_quant_microshards 1" quantized -n 1048576 -c 7.518e-5

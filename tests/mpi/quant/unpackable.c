@@ -4,7 +4,7 @@
  * an error after their time limit; and no call after that, of whatever data, is taken
  * for the one that failed, on any rank.
  *
- * To be run with coll_quant_timeout.
+ * To be run with coll_arc_timeout.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
