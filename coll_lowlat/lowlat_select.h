@@ -10,8 +10,9 @@
 #include "param.h"
 
 typedef struct lowlat_config {
+#define ARC_PARAM_ROW(_kind, _type, _scope, _name, ...) _type _name;
 #define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_fields.h"
+#include "param_list.h"
 } lowlat_config_t;
 
 /* clang-format off */

@@ -11,8 +11,9 @@
 #include "quant_choose.h"
 
 typedef struct quant_settings {
+#define ARC_PARAM_ROW(_kind, _type, _scope, _name, ...) _type _name;
 #define ARC_PARAM_LIST "quant_params.def"
-#include "param_fields.h"
+#include "param_list.h"
 } quant_settings_t;
 
 /*

@@ -22,7 +22,7 @@ enum {
 #define ARC_RETIRED(_name, _instead) PARAM_NAMED_##_name,
 #include ARC_RETIRED_LIST
 #undef ARC_RETIRED
-#define ARC_PARAM_EACH(_name) PARAM_NAMED_##_name,
-#include "param_each.h"
+#define ARC_PARAM_ROW(_kind, _type, _scope, _name, ...) PARAM_NAMED_##_name,
+#include "param_list.h"
 };
 #undef ARC_RETIRED_LIST
