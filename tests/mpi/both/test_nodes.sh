@@ -59,8 +59,6 @@ if mpi_have_plugin; then
         mpi_report "two nodes, $algorithm"
         ! grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* ' "$mpi_scratch/said"
         mpi_result $? "two nodes, $algorithm: none is passed down for the nodes"
-        mpi_run "two nodes, $algorithm, stress" 4 120 \
-            "$two_nodes --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 300 -s 2
         # One of the other node names it.
         mpi_in_time mpi_missing "two nodes, $algorithm, rank 3 is missing" \
             'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \

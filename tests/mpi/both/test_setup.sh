@@ -81,22 +81,20 @@ check_local_parameters() {
 # Calls until a communicator is set up; agree makes 4 short ones in a round, of 80 on each communicator.
 check_first_calls() {
     young="passed  the communicator has made few calls so far"
-    for ranks in 2 3; do
-        for calls in 2 50 81; do
-            mpi_start $ranks 60 "--mca coll_arc_setup_calls $calls --mca coll_lowlat_verbose 2" \
-                "$agree" -c 1 -r 20 -l 14
-            mpi_judge "np=$ranks lowlat: set up at call $calls"
-            mpi_says "np=$ranks lowlat: set up at call $calls: those before are passed down" \
-                "$young  *$((2 * calls - 2)) " 1
-        done
-        mpi_start $ranks 60 "--mca coll_arc_setup_calls 0 --mca coll_lowlat_verbose 2" "$agree"
-        mpi_judge "np=$ranks lowlat: set up at once"
-        mpi_says "np=$ranks lowlat: set up at once: nothing is passed down" "$young" 0
-        mpi_start $ranks 60 "--mca coll_arc_setup_calls 81 --mca coll_lowlat_reproducible 1 \
-            --mca coll_lowlat_verbose 2" "$agree" -c 1 -r 20 -l 14
-        mpi_judge "np=$ranks lowlat: reproducible"
-        mpi_says "np=$ranks lowlat: reproducible from the first call on" "$young" 0
+    for calls in 2 81; do
+        mpi_start 3 60 "--mca coll_arc_setup_calls $calls --mca coll_lowlat_verbose 2" \
+            "$agree" -c 1 -r 20 -l 14
+        mpi_judge "np=3 lowlat: set up at call $calls"
+        mpi_says "np=3 lowlat: set up at call $calls: those before are passed down" \
+            "$young  *$((2 * calls - 2)) " 1
     done
+    mpi_start 3 60 "--mca coll_arc_setup_calls 0 --mca coll_lowlat_verbose 2" "$agree"
+    mpi_judge "np=3 lowlat: set up at once"
+    mpi_says "np=3 lowlat: set up at once: nothing is passed down" "$young" 0
+    mpi_start 3 60 "--mca coll_arc_setup_calls 81 --mca coll_lowlat_reproducible 1 \
+        --mca coll_lowlat_verbose 2" "$agree" -c 1 -r 20 -l 14
+    mpi_judge "np=3 lowlat: reproducible"
+    mpi_says "np=3 lowlat: reproducible from the first call on" "$young" 0
     # The five counts, as floats and as doubles, count as 1, 1, 1, 20, 98 and 1, 1, 2, 40, 196 calls: in
     # this order the set-up comes with the last.
     alone="--mca coll ^quant --mca coll_lowlat_verbose 2"

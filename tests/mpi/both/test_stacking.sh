@@ -31,19 +31,28 @@ stack() {
     TMPDIR=$mpi_scratch
     export TMPDIR
     mpi_run "$1, $4 at $5" "$2" 60 "$3 $(arguments_of "$4" "$5") $ours" stacked
+    # What lies below is called by coll_lowlat in the run before, too.
+    [ "$5" = $above ] || [ "$4" = han ] || return 0
     mpi_run "$1, $4 at $5, lowlat alone" "$2" 60 \
         "$3 $(arguments_of "$4" "$5") --mca coll ^quant" stacked -l 10
 }
 
+# priorities_of COMPONENT PRIORITY ...: those that make a difference to it
+priorities_of() {
+    [ "$1" != monitoring ] || set -- "$1" $above
+    shift
+    echo "$@"
+}
+
 for component in $components; do
-    for priority in $above $between $below; do
+    for priority in $(priorities_of "$component" $above $between $below); do
         mpi_beside stack "one node" 2 "" "$component" $priority
     done
 done
 if mpi_nodes_possible; then
     mpi_nodes
     for component in $components; do
-        for priority in $above $below; do
+        for priority in $(priorities_of "$component" $above $below); do
             mpi_beside stack "2 nodes of 1" 2 "$(mpi_nodes_of 2 1)" "$component" $priority
         done
     done

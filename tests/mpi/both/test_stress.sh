@@ -9,9 +9,6 @@ for ranks in 2 3 4 5 8; do
     mpi_run "np=$ranks" "$ranks" 120 "" stress -s "$ranks"
 done
 if mpi_have_plugin; then
-    for algorithm in $(mpi_algorithms lowlat); do
-        mpi_run "np=4 $algorithm" 4 120 "--mca coll_lowlat_algorithm $algorithm" stress -s 21
-    done
     # Small pieces: no more than three fit into the memory, so waiting for room is the rule; and where
     # each rank has a core, a look after every other call, and now and then another trial of staging.
     # Most calls where most ranks can drift apart.
@@ -20,10 +17,8 @@ if mpi_have_plugin; then
             stress -s 24 -n "${row#* }" -x 12
     done
     for staging in ordinary prefetching streaming; do
-        for ranks in 2 4; do
-            mpi_for_tests mpi_run "np=$ranks small pieces, $staging" "$ranks" 120 \
-                "--mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
-        done
+        mpi_for_tests mpi_run "np=2 small pieces, $staging" 2 120 \
+            "--mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
     done
     mpi_for_tests mpi_run "np=2 looking all the time" 2 120 "" stress -s 28
     for algorithm in $(mpi_algorithms lowlat); do

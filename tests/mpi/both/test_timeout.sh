@@ -104,16 +104,13 @@ mpi_beside mpi_in_time check_late "lowlat, 5000 elements, np=4" 4 3 "" 5000
 for algorithm in $(mpi_algorithms lowlat); do
     forced="--mca coll_lowlat_algorithm $algorithm"
     # Not each of the others exchanges data with the missing one.
-    mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 8 elements, np=4" 4 2 "$forced" 8
     mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
     nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
-    mpi_beside mpi_in_time check_late "lowlat $algorithm, 2 nodes, 8 elements, np=4" 4 3 "$nodes" 8
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
     alone="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
-    mpi_beside mpi_in_time check_late "lowlat $algorithm, 4 nodes, 8 elements, np=4" 4 2 "$alone" 8
     mpi_beside mpi_in_time check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
 done
 mpi_join
@@ -122,8 +119,8 @@ mpi_result $? "nothing of these jobs is left in shared memory"
 # With both components and with coll_lowlat alone; powers of two, where the late rank finds all messages
 # of the first agreement, and others.
 for ranks in 2 3 4 7; do
-    mpi_beside mpi_in_time check_first "first call, np=$ranks" $ranks $((ranks / 2)) ""
-    mpi_beside mpi_in_time check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "--mca coll ^quant"
+    [ $ranks -eq 4 ] || mpi_beside mpi_in_time check_first "first call, np=$ranks" $ranks $((ranks / 2)) ""
+    [ $ranks -eq 3 ] || mpi_beside mpi_in_time check_first "first call, lowlat only, np=$ranks" $ranks $((ranks - 1)) "--mca coll ^quant"
 done
 mpi_beside mpi_in_time check_first "first call, 2 nodes, np=4" 4 1 "--mca coll_arc_ranks_per_node 2"
 for ranks in 2 3 5; do

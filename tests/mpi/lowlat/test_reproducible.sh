@@ -61,7 +61,8 @@ mpi_says "levels by seats: three groups of three" ", levels 3,3, " 1
 # On several nodes: one tree, whatever carries the sums along it.
 # 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
 rounding="--mca coll_lowlat_nodes_16bit 1"
-# declared RANKS PER_NODE NODES: each way to exchange over these nodes, none of which passes anything down.
+# declared RANKS PER_NODE NODES ALGORITHMS: these ways to exchange over these nodes, and all lengths, none of which is
+# passed down.
 declared() {
     for transport in messages puts; do
         nodes="--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_nodes_transport $transport \
@@ -70,7 +71,7 @@ declared() {
             reproducible -h bf16 -g "$3" -l 300007
         mpi_run "nodes of $3 $transport reproducible 16 bits" "$1" 60 \
             "$nodes $rounding --mca coll_lowlat_reproducible 1" reproducible -h bf16 -r -g "$3" -l 300007
-        for algorithm in $(mpi_algorithms lowlat nodes_algorithm | grep -vx ring); do
+        for algorithm in $4; do
             mpi_run "nodes of $3 $transport $algorithm" "$1" 60 \
                 "$nodes --mca coll_lowlat_nodes_algorithm $algorithm" reproducible -h bf16 -g "$3" -l 70001
             mpi_run "nodes of $3 $transport $algorithm 16 bits" "$1" 60 \
@@ -82,10 +83,11 @@ declared() {
         "--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
         reproducible -h bf16 -g "$3" -l 70001
 }
-declared 4 2 2,2
-declared 3 1 1,1,1
-declared 5 2 2,2,1
-declared 5 1 1,1,1,1,1
+trees=$(mpi_algorithms lowlat nodes_algorithm | grep -vx ring)
+declared 4 2 2,2 ""
+declared 3 1 1,1,1 ""
+declared 5 2 2,2,1 "$trees"
+declared 5 1 1,1,1,1,1 "$trees"
 mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_reproducible 1" \
     reproducible -g 1,1,1
 mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring" \
@@ -109,13 +111,4 @@ check_fp16 "" -n
 mpi_start 5 60 "$nodes $fp16 $rounding" reproducible -g 2,2,1 -h fp16 -l 20011
 grep -q "^not ok .*16-bit float" "$mpi_scratch/out"
 mpi_result $? "nodes of 2,2,1: rounded partial sums are noticed"
-
-# Run after run.
-run=0
-while [ $run -lt 20 ]; do
-    run=$((run + 1))
-    mpi_run "nodes of 2,2,1 run $run" 5 60 "$rounding --mca coll_arc_ranks_per_node 2 \
-        --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
-        reproducible -g 2,2,1 -h bf16 -r -l 8193
-done
 mpi_done

@@ -16,6 +16,8 @@
  *   -n N   elements per rank (default 4096 * 4096)
  *   -m M   coll_quant_min_bytes (default 256 KiB)
  *   -c C   the c of another format; only the error is checked
+ *   -k L   the same of several formats, "int4 1.157e-2 int5 2.521e-3 ...", each on a communicator
+ *          with the format as its key
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -34,6 +36,7 @@ enum {
 };
 
 static double step_error = 3.56e-5; /* c above, 8 bits with blocks of 64 */
+static MPI_Comm tested = MPI_COMM_WORLD;
 static int min_quant_elems = MIN_QUANT_BYTES / sizeof(float);
 static const double tolerance = 0.05;
 
@@ -168,7 +171,7 @@ static double mean_squared_error(const float *result, size_t elems)
 /* A second call with the same data, in place. */
 static void check_again(float *data, const float *first, size_t elems)
 {
-    MPI_Allreduce(MPI_IN_PLACE, data, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, data, (int) elems, MPI_FLOAT, MPI_SUM, tested);
     tap_check(memcmp(data, first, elems * sizeof *data) == 0, "bytes differ");
     tap_case("in place gives the bytes of out of place");
 }
@@ -178,7 +181,7 @@ static void check_error(const struct algorithm *algorithm, size_t elems)
     SCOPED float *send = must_alloc(elems * sizeof *send);
     SCOPED float *receive = must_alloc(elems * sizeof *receive);
     draw_normal(send, world_rank, elems);
-    MPI_Allreduce(send, receive, (int) elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(send, receive, (int) elems, MPI_FLOAT, MPI_SUM, tested);
     double mse = mean_squared_error(receive, elems);
     double expected = step_error * (algorithm->rounded(world_ranks) + world_ranks);
 
@@ -193,6 +196,18 @@ static void check_error(const struct algorithm *algorithm, size_t elems)
     tap_case("all ranks hold the same bytes");
 
     check_again(send, receive, elems);
+}
+
+/* -k */
+static void check_formats(const struct algorithm *algorithm, size_t elems, char *list)
+{
+    for (char *format = strtok(list, " "); format != NULL; format = strtok(NULL, " ")) {
+        step_error = strtod(strtok(NULL, " "), NULL);
+        tested = dup_with_key("arc_quant", format);
+        tap_note("%s", format);
+        check_error(algorithm, elems);
+        MPI_Comm_free(&tested);
+    }
 }
 
 static void check_non_finite(void)
@@ -339,10 +354,11 @@ int main(int argc, char **argv)
     const struct algorithm *algorithm = &algorithms[0];
     size_t elems = DEFAULT_ELEMS;
     bool error_only = false;
+    char *formats = NULL;
     int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:m:n:p:")) != -1) {
+    while ((option = getopt(argc, argv, "a:c:k:m:n:p:")) != -1) {
         if (option == 'a') {
             algorithm = algorithm_by_name(optarg);
         } else if (option == 'n') {
@@ -352,11 +368,17 @@ int main(int argc, char **argv)
         } else if (option == 'c') {
             step_error = strtod(optarg, NULL);
             error_only = true;
+        } else if (option == 'k') {
+            formats = optarg;
         } else if (option == 'p') {
             per_node = atoi(optarg);
         } else {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
+    }
+    if (formats != NULL) {
+        check_formats(algorithm, elems, formats);
+        return tap_end();
     }
     check_error(algorithm, elems);
     if (!error_only) {

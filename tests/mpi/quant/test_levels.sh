@@ -11,9 +11,12 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 on="--mca coll_quant_enable 1"
 nodes="$on --mca coll_arc_ranks_per_node"
 messages="--mca coll_quant_microshards 1"
-for shape in "4 2" "6 2" "6 3" "8 2" "8 4"; do
+for shape in "4 2" "6 2" "6 3" "8 4"; do
     ranks=${shape% *} per_node=${shape#* }
     mpi_run "np=$ranks, $per_node per node" "$ranks" 120 "$nodes $per_node" levels -p "$per_node"
+done
+for shape in "6 3" "8 2"; do
+    ranks=${shape% *} per_node=${shape#* }
     mpi_run "np=$ranks, $per_node per node, messages" "$ranks" 120 "$nodes $per_node $messages" levels -p "$per_node"
 done
 # 5 nodes have two chains.
