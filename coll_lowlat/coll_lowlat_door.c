@@ -15,6 +15,7 @@
 #include "float_env.h"
 #include "mca_entry.h"
 #include "mca_half.h"
+#include "mca_presence.h"
 #include "sizes.h"
 
 /*
@@ -84,6 +85,14 @@ static inline bool lacks_memory(const lowlat_module_t *module, unsigned algorith
     return bytes > module->enough_bytes && LOWLAT_LEARNED != algorithm;
 }
 
+/* Before a set-up: perhaps not all ranks take them for floats.  Then nobody must. */
+static void forget_halves_if_declined(lowlat_module_t *module)
+{
+    if (ARC_PHASE_DECLINED == module->base.phase) {
+        mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
+    }
+}
+
 /*
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
@@ -97,11 +106,8 @@ static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
     arc_module_t *base = &module->base;
 
     if (ARC_PHASE_FRESH == base->phase) {
-        arc_module_agree_on_params(base);
-        if (ARC_PHASE_DECLINED == base->phase) {
-            /* Perhaps not all ranks take them for floats: then nobody must. */
-            mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
-        }
+        arc_presence_agree(base);
+        forget_halves_if_declined(module);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
         coll_lowlat_setup(module, bytes);
@@ -132,12 +138,18 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
     return now;
 }
 
-/* Nothing is set up yet: does that stay so?  Only calls that could be served count. */
-static bool is_young(lowlat_module_t *module, arc_reason_t verdict, size_t bytes)
+/*
+ * Nothing is set up yet: does that stay so?  Only calls that could be served count.  16-bit floats,
+ * which a rank without the component adds as integers, are passed down only if none is.
+ */
+static bool is_young(lowlat_module_t *module, const arc_call_t *call, arc_reason_t verdict,
+                     size_t bytes)
 {
     arc_module_t *base = &module->base;
 
-    return ARC_PHASE_FRESH == base->phase && base->params_known &&
+    return ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_SAID != base->presence &&
+           !(ARC_PRESENCE_UNKNOWN == base->presence &&
+             mca_half_is(module->bridge.uint16, call->op, call->type)) &&
            (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
 }
 
@@ -188,6 +200,9 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
         if (!base->unsettled && ARC_PHASE_DECLINED == base->phase) {
             return base->declined;
         }
+        if (ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_UNKNOWN == base->presence) {
+            return ARC_REASON_YOUNG;
+        }
     }
     arc_reason_t reason = read_call(module, call, reduction, bytes);
     if (OPAL_LIKELY(ARC_REASON_NONE == reason)) {
@@ -196,7 +211,7 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
         reason = LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
     }
     if (AT_START == moment) {
-        if (!base->unsettled && is_young(module, reason, *bytes)) {
+        if (!base->unsettled && is_young(module, call, reason, *bytes)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
         return ARC_REASON_NONE == reason && module->settled.ready && is_slower(module, *bytes)
@@ -208,7 +223,7 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
         if (ARC_PHASE_BROKEN == base->phase) {
             return reason; /* which counts for nothing */
         }
-        if (AT_RUN == moment && is_young(module, reason, *bytes)) {
+        if (AT_RUN == moment && is_young(module, call, reason, *bytes)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
         reason = prepare(module, reason, reduction, *bytes, algorithm);
@@ -272,7 +287,11 @@ void coll_lowlat_settled(arc_module_t *base)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
 
-    module->settled.unknown = ARC_PHASE_FRESH == base->phase && !base->params_known;
+    if (ARC_PHASE_FRESH == base->phase) {
+        arc_presence_look(base);
+        forget_halves_if_declined(module);
+    }
+    module->settled.unknown = ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_SAID == base->presence;
     module->settled.ready = ARC_PHASE_READY == base->phase;
     module->settled.map = module->map;
     module->settled.uint16 = module->bridge.uint16;

@@ -34,6 +34,7 @@
 #include "coll_quant_stats.h"
 #include "mca_entry.h"
 #include "mca_half.h"
+#include "mca_presence.h"
 
 /* ---- what a call says ---- */
 
@@ -282,6 +283,10 @@ int coll_quant_serve(arc_module_t *base, const arc_call_t *said)
         return arc_module_pass(base, ARC_REASON_NESTED, said);
     }
     if (ARC_PHASE_FRESH == base->phase) {
+        if (ARC_PRESENCE_UNKNOWN == base->presence && NULL != said->op &&
+            mca_half_is(module->uint16, said->op, said->type)) {
+            base->calls_to_go = 0; /* a rank without the component would add them as integers */
+        }
         coll_quant_agree_if_due(module, bytes_of_all(module, said));
     }
     if (ARC_PHASE_BROKEN == base->phase) {
@@ -310,8 +315,12 @@ void coll_quant_settled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    module->settled.same =
-        ARC_PHASE_FRESH != base->phase || (base->params_known && !module->key_was_set);
+    arc_presence_look(base);
+    if (ARC_PRESENCE_LACKING == base->presence) {
+        module->uint16 = ARC_TYPE_UINT16; /* perhaps not all ranks take them for floats */
+    }
+    module->settled.same = ARC_PHASE_FRESH != base->phase ||
+                           (ARC_PRESENCE_KNOWN == base->presence && !module->key_was_set);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }

@@ -21,6 +21,7 @@
 #include "float_env.h"
 #include "mca_nodes.h"
 #include "mca_params.h"
+#include "mca_presence.h"
 #include "mca_slots.h"
 #include "quant_pipeline.h"
 #include "sizes.h"
@@ -146,7 +147,9 @@ void coll_quant_renew(quant_module_t *module)
     module->attainable = false;
     module->algo = 0;
     module->base.wanted = slots_of(module);
-    if (ARC_PHASE_BROKEN != module->base.phase) {
+    if (ARC_PRESENCE_LACKING == module->base.presence) {
+        module->uint16 = ARC_TYPE_UINT16;
+    } else if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }
 }
@@ -243,8 +246,11 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
 {
     arc_module_t *base = &module->base;
 
-    arc_module_agree(base, (module->active ? 1 : 0) ^
-                               arc_component_hash(base->component, &module->settings));
+    arc_presence_find(base);
+    if (ARC_PHASE_FRESH == base->phase) {
+        arc_module_agree(base, (module->active ? 1 : 0) ^
+                                   arc_component_hash(base->component, &module->settings));
+    }
     if (ARC_PHASE_AGREED == base->phase && module->active) {
         const arc_status_t status = look_at_nodes(module);
         if (ARC_PHASE_BROKEN == base->phase) {

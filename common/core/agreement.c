@@ -18,24 +18,43 @@ static unsigned rank_after(const arc_stream_t *stream, uint64_t distance)
     return (unsigned) ((stream->rank + distance) % stream->ranks);
 }
 
+/* A send that has not ended goes on alone; one that fails nobody will miss. */
+static void send_alone(arc_stream_t *stream, unsigned peer, const uint64_t *words, size_t bytes)
+{
+    arc_stream_request_t request = {0};
+
+    if (ARC_OK == stream->ops->send(stream, peer, words, bytes, &request) &&
+        ARC_IN_PROGRESS == arc_stream_test(stream, &request)) {
+        arc_stream_abort(stream, &request);
+    }
+}
+
 static unsigned begin_round(arc_steps_t *steps)
 {
+    /* Its vote is 0, and it says nothing else. */
+    static const uint64_t no[1 + ARC_ROLL_VALUES] = {UINT64_MAX, 0, UINT64_MAX, UINT64_MAX,
+                                                     UINT64_MAX};
     arc_agreement_t *agreement = (arc_agreement_t *) steps;
     const uint64_t distance = distance_of(agreement);
 
     if (distance >= steps->stream->ranks) {
         return 0;
     }
+    const bool hears[] = {0 != (agreement->hears[0] & distance),
+                          0 != (agreement->hears[1] & distance)};
     agreement->link[0] = (arc_link_t){
         .peer = rank_after(steps->stream, distance),
         .sent = agreement->known,
-        .sent_bytes = agreement->bytes,
+        .sent_bytes = hears[0] ? agreement->bytes : 0,
     };
     agreement->link[1] = (arc_link_t){
         .peer = rank_after(steps->stream, steps->stream->ranks - distance),
         .received = agreement->received,
-        .received_bytes = agreement->bytes,
+        .received_bytes = hears[1] ? agreement->bytes : 0,
     };
+    if (!hears[0]) {
+        send_alone(steps->stream, agreement->link[0].peer, no, sizeof no);
+    }
     return 2;
 }
 
@@ -46,13 +65,9 @@ static void tell_the_others(arc_agreement_t *agreement)
 
     agreement->notice = agreement->known[0];
     for (uint64_t distance = 1; distance < stream->ranks; distance *= 2) {
-        arc_stream_request_t request = {0};
-        /* Who cannot be told finds out by itself.  A send that has not ended goes on alone. */
-        if (ARC_OK == stream->ops->send(stream, rank_after(stream, distance), &agreement->notice,
-                                        sizeof agreement->notice, &request) &&
-            ARC_IN_PROGRESS == arc_stream_test(stream, &request)) {
-            arc_stream_abort(stream, &request);
-        }
+        /* Who cannot be told finds out by itself. */
+        send_alone(stream, rank_after(stream, distance), &agreement->notice,
+                   sizeof agreement->notice);
     }
 }
 
@@ -66,10 +81,11 @@ static bool is_told(const arc_agreement_t *agreement)
 static arc_status_t merge(arc_steps_t *steps)
 {
     arc_agreement_t *agreement = (arc_agreement_t *) steps;
-    const size_t bytes = agreement->link[1].receive.bytes;
+    const bool hears = 0 != agreement->link[1].received_bytes;
+    const size_t bytes = hears ? agreement->link[1].receive.bytes : 0;
     const size_t words = bytes / sizeof agreement->known[0];
 
-    if (agreement->bytes != bytes && 1 != words) {
+    if (hears && agreement->bytes != bytes && 1 != words) {
         return ARC_ERR_PROTOCOL;
     }
     for (size_t i = 0; i < words; ++i) {
@@ -95,6 +111,22 @@ void arc_agreement_start(arc_agreement_t *agreement, arc_stream_t *stream, const
     agreement->bytes = (1 + count) * sizeof *values;
     agreement->known[0] = ARC_AGREEMENT_NOBODY;
     memcpy(agreement->known + 1, values, count * sizeof *values);
+    agreement->hears[0] = agreement->hears[1] = UINT64_MAX;
+}
+
+void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
+                             arc_roll_fn_t is_there, void *context)
+{
+    uint64_t hears[2] = {0};
+    uint64_t distance = 1;
+
+    for (; distance < stream->ranks; distance *= 2) {
+        hears[0] |= is_there(context, rank_after(stream, distance)) ? distance : 0;
+        hears[1] |= is_there(context, rank_after(stream, stream->ranks - distance)) ? distance : 0;
+    }
+    values[0] = distance - 1 == (hears[0] & hears[1]);
+    arc_agreement_start(agreement, stream, values, ARC_ROLL_VALUES);
+    memcpy(agreement->hears, hears, sizeof hears);
 }
 
 /*
@@ -113,17 +145,15 @@ static int64_t more_time_ns(const arc_agreement_t *agreement, int64_t timeout_ns
 
 void arc_agreement_give_up(arc_agreement_t *agreement)
 {
-    agreement->known[0] = agreement->link[1].peer;
+    agreement->known[0] = agreement->link[0 != agreement->link[1].received_bytes].peer;
     tell_the_others(agreement);
     arc_task_abort(&agreement->steps.task);
 }
 
-arc_status_t arc_agreement_run(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
-                               unsigned count, const arc_wait_t *wait, unsigned *missing)
+arc_status_t arc_agreement_run(arc_agreement_t *agreement, uint64_t *values, const arc_wait_t *wait,
+                               unsigned *missing)
 {
     arc_wait_t longer = *wait;
-
-    arc_agreement_start(agreement, stream, values, count);
     arc_status_t status = arc_wait_run(wait, &agreement->steps.task);
     if (ARC_ERR_TIMEOUT == status && !is_told(agreement) && agreement->steps.step > 0) {
         longer.timeout_ns = more_time_ns(agreement, wait->timeout_ns);
@@ -133,7 +163,7 @@ arc_status_t arc_agreement_run(arc_agreement_t *agreement, arc_stream_t *stream,
         arc_agreement_give_up(agreement);
     }
     if (ARC_OK == status) {
-        memcpy(values, agreement->known + 1, count * sizeof *values);
+        memcpy(values, agreement->known + 1, agreement->bytes - sizeof *values);
     } else {
         *missing = (unsigned) agreement->known[0];
     }

@@ -26,6 +26,22 @@
  * which there will not be.  In this way all are told who wait for a rank that waits, and who come
  * late: it is enough if one rank has a time limit.
  *
+ * A roll call is an agreement among ranks of which some may be deaf: they do not take part at all.
+ * Each rank asks beforehand which of its 2 ceil(log2 P) partners are there.  It may be told that
+ * one is not that is, never the reverse.  If it misses one it votes 0.  It receives from those it
+ * knows to be there, and sends to all: to the others a 0 for whose way nobody waits.
+ *
+ *   No rank waits for a deaf one, and whom a rank waits for sends.
+ *
+ *   If one rank s is deaf, or votes 0, all that are not deaf end with 0.  From s to a rank r goes a
+ *   path of messages, in rounds that ascend: the powers of two that r - s (modulo P) consists of.
+ *   Take the last rank on it that is deaf or votes 0 from the start.  If that is r, it is so.
+ *   Otherwise all after it vote 1, so they receive from those before them: the rank is not deaf, as
+ *   it is known to be there, it sends its 0, and the 0 is passed on to r.
+ *
+ * What is sent to a rank that does not receive stays in its queue, at most ceil(log2 P) messages
+ * from a roll call.  That rank has voted 0, and so makes no agreement on this communicator.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef ARC_AGREEMENT_H
@@ -39,6 +55,7 @@
 enum {
     ARC_AGREEMENT_VALUES = 84, /* the set-ups compare 1 to 5, the selector up to 81 times */
     ARC_AGREEMENT_WORDS = 1 + ARC_AGREEMENT_VALUES,
+    ARC_ROLL_VALUES = 4, /* the vote, and three for the caller */
 };
 
 #define ARC_AGREEMENT_NOBODY UINT64_MAX
@@ -46,7 +63,9 @@ enum {
 typedef struct arc_agreement {
     arc_steps_t steps;  /* first; step k is round k */
     arc_link_t link[2]; /* to whom it sends, and from whom it receives */
-    size_t bytes;       /* of a message */
+    /* In which rounds (bits) these two are there. */
+    uint64_t hears[2];
+    size_t bytes; /* of a message */
     /* [0] who is missing, then the numbers. */
     uint64_t known[ARC_AGREEMENT_WORDS]; /* what is sent: unchanged while a round is under way */
     uint64_t received[ARC_AGREEMENT_WORDS];
@@ -58,14 +77,24 @@ typedef struct arc_agreement {
 void arc_agreement_start(arc_agreement_t *agreement, arc_stream_t *stream, const uint64_t *values,
                          unsigned count);
 
+/* Is the rank there?  May change what is in `values` of the call that asks, but not the vote. */
+typedef bool (*arc_roll_fn_t)(void *context, unsigned rank);
+
 /*
- * Start, drive to the end, and give up if a rank does not come within the time limit.  ARC_OK, and
- * the minimum is in `values`.  After ARC_ERR_TIMEOUT *missing is who has not come: this rank itself
+ * Call the roll: of ARC_ROLL_VALUES numbers the first is the vote, which is 1 or, if a partner is
+ * not there, 0.  The others are found among fewer ranks than all if the vote ends with 0;
+ * UINT64_MAX says nothing.
+ */
+void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
+                             arc_roll_fn_t is_there, void *context);
+
+/*
+ * Drive to the end, and give up if a rank does not come within the time limit.  ARC_OK, and the
+ * minimum is in `values`.  After ARC_ERR_TIMEOUT *missing is who has not come: this rank itself
  * if others waited for it.  After any error the stream is dead, and messages that are under way may
  * still be read from `agreement`.
  */
-arc_status_t arc_agreement_run(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
-                               unsigned count, const arc_wait_t *wait,
+arc_status_t arc_agreement_run(arc_agreement_t *agreement, uint64_t *values, const arc_wait_t *wait,
                                unsigned *missing) ARC_MUST_CHECK;
 
 /* For tests, what arc_agreement_run() does when the time is over: name who is awaited, tell. */

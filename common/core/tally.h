@@ -33,7 +33,7 @@
     X(BOUND,          "no format keeps target_abs or target_rel with these numbers")    \
     X(ERROR_MEASURED, "a verified call was less accurate than max_nmse")                \
     X(CONFIG_DIFFERS, "parameters are not the same on all ranks")                       \
-    X(ABSENT,         "a rank lacks the component, or nobody can know")                 \
+    X(ABSENT,         "a rank lacks the component, or has not answered")               \
     X(NO_SETUP,       "set-up failed on some rank")                                     \
     X(NESTED,         "call made by the component below")
 /* clang-format on */

@@ -3,11 +3,9 @@
 
 #include <stdlib.h>
 
-#include "agreement.h"
 #include "mca_agreement.h"
 #include "mca_break.h"
 #include "mca_log.h"
-#include "mca_params.h"
 #include "mca_stream.h"
 
 typedef struct mca_agreement {
@@ -30,26 +28,48 @@ static mca_agreement_t *get_agreement(arc_module_t *module)
     return own;
 }
 
-arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
+/* Drive what was started to its end; if that is none, say who is missing. */
+static ARC_MUST_CHECK arc_status_t run(arc_module_t *module, mca_agreement_t *own, uint64_t *values)
 {
     const arc_wait_t wait = {
         .progress = mca_compat_progress,
         .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND,
     };
     unsigned missing = 0;
+    const arc_status_t status = NULL == own
+                                    ? ARC_ERR_NO_MEMORY
+                                    : arc_agreement_run(&own->agreement, values, &wait, &missing);
 
-    if (ARC_PHASE_BROKEN == module->phase) {
-        return ARC_ERR_TIMEOUT;
-    }
-    mca_agreement_t *own = get_agreement(module);
-    arc_status_t status = NULL == own
-                              ? ARC_ERR_NO_MEMORY
-                              : arc_agreement_run(&own->agreement, &own->stream.base, values,
-                                                  (unsigned) count, &wait, &missing);
     if (ARC_OK != status) {
         (void) arc_module_break_without(module, ARC_SLOTS, status, " to agree", missing);
     }
     return status;
+}
+
+arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
+{
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return ARC_ERR_TIMEOUT;
+    }
+    mca_agreement_t *own = get_agreement(module);
+    if (NULL != own) {
+        arc_agreement_start(&own->agreement, &own->stream.base, values, (unsigned) count);
+    }
+    return run(module, own, values);
+}
+
+arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t is_there,
+                                  void *context)
+{
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return ARC_ERR_TIMEOUT;
+    }
+    mca_agreement_t *own = get_agreement(module);
+
+    if (NULL != own) {
+        arc_agreement_call_roll(&own->agreement, &own->stream.base, values, is_there, context);
+    }
+    return run(module, own, values);
 }
 
 arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory)
@@ -85,13 +105,4 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
         return;
     }
     module->phase = ARC_PHASE_AGREED;
-}
-
-void arc_module_agree_on_params(arc_module_t *module)
-{
-    if (module->params_known) {
-        module->phase = ARC_PHASE_AGREED;
-    } else {
-        arc_module_agree(module, arc_component_hash(module->component, module->component->config));
-    }
 }

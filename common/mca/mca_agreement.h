@@ -10,6 +10,7 @@
 #ifndef MCA_AGREEMENT_H
 #define MCA_AGREEMENT_H
 
+#include "agreement.h"
 #include "mca_module.h"
 
 /*
@@ -18,6 +19,10 @@
  * goes wrong, the module is broken, and it has been said who is missing.
  */
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
+
+/* The same for a roll call (agreement.h), where some ranks may not take part. */
+arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t is_there,
+                                  void *context) ARC_MUST_CHECK;
 
 /* Memory on all ranks or, NULL, on none.  Errors are those of arc_module_min(). */
 arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory) ARC_MUST_CHECK;
@@ -28,8 +33,5 @@ arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory
  * did not come.
  */
 void arc_module_agree(arc_module_t *module, uint64_t hash);
-
-/* The same for the parameters, where all ranks do not know them already. */
-void arc_module_agree_on_params(arc_module_t *module);
 
 #endif

@@ -182,17 +182,16 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
 }
 
 /*
- * Can the processes of `comm` know, all alike and without waiting, what each of them published?
+ * Is what this process of `comm` published, or that it published nothing, known without waiting?
  *
- *   processes exchange without waiting for each other    no: some may not have published yet
+ *   processes exchange without waiting for each other    no: it may not have published yet
  *   Open MPI 4.1, all is collected (its default)         yes: it is in local memory
  *   otherwise                                            on one node: the node's server has it
  *
- * Open MPI 5.0.7 collects, but lacks some ranks of other nodes, and to ask for what is not there
- * may take for ever.  Where nothing is collected a process may not know yet who is local,
- * but knows how many of its job are.
+ * Open MPI 5.0.7 collects, but lacks some ranks of other nodes.  Where nothing is collected a
+ * process may not know yet who is local, but knows how many of its job are.
  */
-static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
+static inline bool mca_compat_publication_known(struct ompi_communicator_t *comm, int rank)
 {
     if (opal_pmix_base_async_modex) {
         return false;
@@ -201,14 +200,27 @@ static inline bool mca_compat_publications_known(struct ompi_communicator_t *com
         return mca_compat_on_one_node(comm);
     }
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
-    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
-        if (!mca_compat_is_local(comm->c_local_group, rank)) {
-            return false;
-        }
-    }
-#endif
+    return mca_compat_is_local(comm->c_local_group, rank);
+#else
+    (void) rank;
     return true;
+#endif
 }
+
+/* ... of all its processes?  They know it alike. */
+static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
+{
+    int rank = 0;
+
+    while (rank < ompi_comm_size(comm) && mca_compat_publication_known(comm, rank)) {
+        ++rank;
+    }
+    return ompi_comm_size(comm) == rank;
+}
+
+/* Components of Open MPI's own serve every call before one of less priority: tuned, and han in 5.
+ */
+enum { MCA_COMPAT_OWN_PRIORITY = 35 };
 
 /* Let all processes know `value` of `key`, of this one, from the exchange in MPI_Init on. */
 static inline void mca_compat_publish(char *key, uint32_t value)
@@ -228,6 +240,52 @@ static inline uint32_t mca_compat_published(char *key, opal_process_name_t name)
 
     OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
     return OPAL_SUCCESS == status ? value : 0;
+}
+
+/*
+ * The same of a process for which that does not tell: its own node's server is asked, and waits
+ * until the process publishes.  False: no answer within so many seconds.
+ */
+static inline bool mca_compat_fetch(char *key, opal_process_name_t name, int seconds,
+                                    uint32_t *value)
+{
+    *value = 0;
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+    pmix_proc_t process;
+    pmix_info_t limit;
+    pmix_value_t *found = NULL;
+
+    OPAL_PMIX_CONVERT_NAME(&process, &name);
+    PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    const pmix_status_t status = PMIx_Get(&process, key, &limit, 1, &found);
+    PMIX_INFO_DESTRUCT(&limit);
+    if (PMIX_SUCCESS == status && NULL != found) {
+        *value = PMIX_UINT32 == found->type ? found->data.uint32 : 0;
+        PMIX_VALUE_RELEASE(found);
+    }
+    return PMIX_SUCCESS == status || PMIX_ERR_NOT_FOUND == status;
+#else
+    opal_list_t limits;
+    opal_value_t limit;
+    opal_value_t *found = NULL;
+
+    OBJ_CONSTRUCT(&limits, opal_list_t);
+    OBJ_CONSTRUCT(&limit, opal_value_t);
+    limit.key = (char[]){OPAL_PMIX_TIMEOUT};
+    limit.type = OPAL_INT;
+    limit.data.integer = seconds;
+    opal_list_append(&limits, &limit.super);
+    const int status = opal_pmix.get(&name, key, &limits, &found);
+    (void) opal_list_remove_first(&limits);
+    limit.key = NULL;
+    OBJ_DESTRUCT(&limit);
+    OBJ_DESTRUCT(&limits);
+    if (OPAL_SUCCESS == status && NULL != found) {
+        *value = OPAL_UINT32 == found->type ? found->data.uint32 : 0;
+        OBJ_RELEASE(found);
+    }
+    return OPAL_SUCCESS == status || OPAL_ERR_NOT_FOUND == status;
+#endif
 }
 
 /*

@@ -7,7 +7,6 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
-#include "mca_absent.h"
 #include "mca_log.h"
 #include "mca_params.h"
 #include "mca_presence.h"
@@ -67,6 +66,7 @@ int arc_component_open(arc_component_t *component)
 {
     component->first_process = false;
     component->in_whole_world = false;
+    component->asks_in_vain = false;
     component->absence_told = false;
     memset(component->total, 0, sizeof component->total);
     component->counting = NULL;
@@ -155,20 +155,12 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
         ompi_comm_size(comm) < 2 || is_somebody_elses(component, comm)) {
         return NULL;
     }
-    const arc_presence_t presence = arc_presence_find(component, comm);
-    *priority = *component->priority;
-    if (ARC_PRESENCE_SAID != presence && ARC_PRESENCE_KNOWN != presence) {
-        return arc_absent_module(component, comm,
-                                 ARC_PRESENCE_OTHER == presence ? ARC_REASON_CONFIG_DIFFERS
-                                                                : ARC_REASON_ABSENT);
-    }
     arc_module_t *module = arc_module_new(component, comm);
     if (NULL == module) {
         return NULL;
     }
-    module->params_known = ARC_PRESENCE_KNOWN == presence;
-    /* Ranks that may have other parameters must find out before they count by them. */
-    module->calls_to_go = module->params_known ? *component->setup_calls : 0;
+    *priority = *component->priority;
+    arc_presence_begin(module);
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_allreduce = component->entries->allreduce;

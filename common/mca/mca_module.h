@@ -75,6 +75,7 @@ typedef struct arc_component {
     bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
     bool param_from_environment[ARC_MAX_PARAMS];
     bool in_whole_world; /* all processes of MPI_COMM_WORLD have it */
+    bool asks_in_vain;   /* a process has not answered: this one knows of no other any more */
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
@@ -97,6 +98,14 @@ typedef enum arc_phase {
     ARC_PHASE_BROKEN,   /* failed in the middle of a call; the communicator's calls are lost */
 } arc_phase_t;
 
+/* Have all ranks the component, with the same parameters?  The same on all that have it. */
+typedef enum arc_presence {
+    ARC_PRESENCE_UNKNOWN, /* nobody was asked so far */
+    ARC_PRESENCE_SAID,    /* all have it, says the user; parameters may differ */
+    ARC_PRESENCE_KNOWN,   /* yes */
+    ARC_PRESENCE_LACKING  /* no: declined for ever */
+} arc_presence_t;
+
 struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
@@ -116,7 +125,7 @@ struct arc_module {
     ARC_SLOT_TABLE(X)
 #undef X
     arc_phase_t phase;
-    bool params_known;   /* to be the same on all ranks, without an agreement */
+    arc_presence_t presence;
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     int agreement_tag;  /* the component's, or a request's own */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "mca_agreement.h"
 #include "mca_log.h"
 #include "mca_params.h"
 #include "mca_presence.h"
@@ -14,9 +15,11 @@ static void key_of(const arc_component_t *component, char key[KEY_BYTES])
     (void) snprintf(key, KEY_BYTES, "arc coll_%s", arc_component_name(component));
 }
 
+/* ... and would this process be asked? */
 static bool is_wanted(const arc_component_t *component)
 {
-    return NULL == component->wanted || component->wanted();
+    return *component->priority >= MCA_COMPAT_OWN_PRIORITY &&
+           (NULL == component->wanted || component->wanted());
 }
 
 /*
@@ -44,97 +47,155 @@ void arc_presence_publish(const arc_component_t *component)
     mca_compat_publish(key, value_of(component));
 }
 
-/* The first rank of each kind; as many as the communicator has if there is none. */
-typedef struct firsts {
-    int without; /* the component */
-    int other;   /* has another value than this rank */
-    int wanting; /* wants the component */
-} firsts_t;
-
-static firsts_t find_firsts(const arc_component_t *component, struct ompi_communicator_t *comm)
+void arc_presence_begin(arc_module_t *module)
 {
-    const int ranks = ompi_comm_size(comm);
-    const uint32_t own = value_of(component);
-    firsts_t firsts = {ranks, ranks, ranks};
-    char key[KEY_BYTES];
+    const arc_component_t *component = module->component;
 
-    key_of(component, key);
-    for (int rank = ranks - 1; rank >= 0; --rank) {
-        const uint32_t value =
-            rank == ompi_comm_rank(comm)
-                ? own
-                : mca_compat_published(key, ompi_group_get_proc_name(comm->c_local_group, rank));
-        const bool has = 0 != value;
-        firsts.without = has ? firsts.without : rank;
-        firsts.other = has && own != value ? rank : firsts.other;
-        firsts.wanting = 0 != (value & WANTED) ? rank : firsts.wanting;
-    }
-    return firsts;
+    module->presence =
+        *component->installed_everywhere && !mca_compat_publications_known(module->comm)
+            ? ARC_PRESENCE_SAID
+            : ARC_PRESENCE_UNKNOWN;
+    /* Ranks that may have other parameters must find out before they count by them. */
+    module->calls_to_go = ARC_PRESENCE_SAID == module->presence ? 0 : *component->setup_calls;
 }
 
-/* Whether all have it cannot be found out here: then it is as the user says. */
-static bool as_the_user_says(arc_component_t *component, struct ompi_communicator_t *comm)
-{
-    const bool told = component->absence_told;
+/* What was found out: the vote, and the first rank of each kind; UINT64_MAX if there is none. */
+enum { VOTE, WITHOUT, OTHER, WANTING };
 
-    if (*component->installed_everywhere) {
+typedef struct roll {
+    arc_module_t *module;
+    char key[KEY_BYTES];
+    uint32_t own;
+    uint64_t values[ARC_ROLL_VALUES];
+} roll_t;
+
+static void note_first(uint64_t *first, unsigned rank, bool is_one)
+{
+    *first = is_one && rank < *first ? rank : *first;
+}
+
+static roll_t begin_roll(arc_module_t *module)
+{
+    roll_t roll = {
+        .module = module,
+        .own = value_of(module->component),
+        .values = {1, UINT64_MAX, UINT64_MAX, UINT64_MAX},
+    };
+
+    key_of(module->component, roll.key);
+    note_first(&roll.values[WANTING], (unsigned) ompi_comm_rank(module->comm),
+               is_wanted(module->component));
+    return roll;
+}
+
+/* Has it the component, with our parameters? */
+static bool is_there(void *context, unsigned rank)
+{
+    /* Longer than a busy server takes; who lacks the component costs as much, once. */
+    enum { ANSWER_SECONDS = 5 };
+    roll_t *roll = context;
+    struct ompi_communicator_t *comm = roll->module->comm;
+    arc_component_t *component = roll->module->component;
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int) rank);
+    uint32_t value = roll->own;
+
+    if (component->asks_in_vain) {
+        return false;
+    }
+    if (component->in_whole_world && mca_compat_is_of_job(comm)) {
         return true;
     }
-    component->absence_told = true; /* the first communicator is that of all */
-    if (!told && 0 == ompi_comm_rank(comm) && is_wanted(component) &&
-        *component->verbose >= ARC_LOG_WARN) {
-        opal_output(0,
-                    "coll_%s: not used on communicators for which this Open MPI cannot tell "
-                    "whether all ranks have it; if it is installed on all nodes, set "
-                    "coll_arc_installed_everywhere 1",
-                    arc_component_name(component));
+    if (mca_compat_publication_known(comm, (int) rank)) {
+        value = mca_compat_published(roll->key, name);
+    } else if (!mca_compat_fetch(roll->key, name, ANSWER_SECONDS, &value)) {
+        component->asks_in_vain = true;
+        return false;
     }
-    return false;
+    note_first(&roll->values[WITHOUT], rank, 0 == value);
+    note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
+    note_first(&roll->values[WANTING], rank, 0 != (value & WANTED));
+    return roll->own == value;
 }
 
 /* Once, by the first rank that wants it. */
-static void tell_of_absence(arc_component_t *component, struct ompi_communicator_t *comm,
-                            const firsts_t *firsts)
+static void tell_of_absence(arc_module_t *module, const uint64_t *values)
 {
+    arc_component_t *component = module->component;
     const char *name = arc_component_name(component);
 
-    if (ompi_comm_rank(comm) != firsts->wanting || component->absence_told ||
+    if ((uint64_t) ompi_comm_rank(module->comm) != values[WANTING] || component->absence_told ||
         *component->verbose < ARC_LOG_WARN) {
         return;
     }
     component->absence_told = true;
-    if (firsts->without < ompi_comm_size(comm)) {
-        opal_output(
-            0,
-            "coll_%s: not used: rank %d does not have it; install it on all nodes, and give "
-            "all ranks the same --mca parameters",
-            name, firsts->without);
-    } else {
+    if (UINT64_MAX != values[WITHOUT]) {
+        opal_output(0,
+                    "coll_%s: not used: rank %d does not have it; install it on all nodes, and "
+                    "give all ranks the same --mca parameters",
+                    name, (int) values[WITHOUT]);
+    } else if (UINT64_MAX != values[OTHER]) {
         opal_output(0,
                     "coll_%s: not used: the coll_%s parameters are not the same on all ranks; set "
                     "them once, on the mpirun command line (those of ranks %d and %d differ)",
-                    name, name, firsts->wanting, firsts->other);
+                    name, name, (int) values[WANTING], (int) values[OTHER]);
+    } else {
+        opal_output(0,
+                    "coll_%s: not used: it was not found out in time whether all ranks have it; if "
+                    "it is installed on all nodes, set coll_%s_installed_everywhere 1",
+                    name, name);
     }
 }
 
-arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm)
+static void end_roll(arc_module_t *module, const uint64_t *values)
 {
-    if (component->in_whole_world && mca_compat_is_of_job(comm)) {
-        return ARC_PRESENCE_KNOWN;
+    struct ompi_communicator_t *comm = module->comm;
+
+    if (1 == values[VOTE]) {
+        module->presence = ARC_PRESENCE_KNOWN;
+        module->component->in_whole_world |=
+            ompi_comm_size(&ompi_mpi_comm_world.comm) == ompi_comm_size(comm) &&
+            mca_compat_is_of_job(comm);
+        return;
     }
-    if (!mca_compat_publications_known(comm)) {
-        return as_the_user_says(component, comm) ? ARC_PRESENCE_SAID : ARC_PRESENCE_LACKING;
+    module->presence = ARC_PRESENCE_LACKING;
+    module->phase = ARC_PHASE_DECLINED;
+    module->declined = UINT64_MAX == values[WITHOUT] && UINT64_MAX != values[OTHER]
+                           ? ARC_REASON_CONFIG_DIFFERS
+                           : ARC_REASON_ABSENT;
+    tell_of_absence(module, values);
+}
+
+void arc_presence_find(arc_module_t *module)
+{
+    roll_t roll = begin_roll(module);
+
+    if (ARC_PRESENCE_UNKNOWN == module->presence &&
+        ARC_OK == arc_module_call_roll(module, roll.values, is_there, &roll)) {
+        end_roll(module, roll.values);
     }
-    const firsts_t firsts = find_firsts(component, comm);
-    const int ranks = ompi_comm_size(comm);
-    const bool everywhere = ranks == firsts.without && ranks == firsts.other;
-    if (&ompi_mpi_comm_world.comm == comm) {
-        component->in_whole_world = everywhere;
+}
+
+void arc_presence_look(arc_module_t *module)
+{
+    if (ARC_PRESENCE_UNKNOWN != module->presence || !mca_compat_publications_known(module->comm)) {
+        return;
     }
-    if (!everywhere) {
-        tell_of_absence(component, comm, &firsts);
+    roll_t roll = begin_roll(module);
+    for (int rank = 0; rank < ompi_comm_size(module->comm); ++rank) {
+        roll.values[VOTE] &=
+            rank == ompi_comm_rank(module->comm) || is_there(&roll, (unsigned) rank);
     }
-    return everywhere                ? ARC_PRESENCE_KNOWN
-           : ranks == firsts.without ? ARC_PRESENCE_OTHER
-                                     : ARC_PRESENCE_LACKING;
+    end_roll(module, roll.values);
+}
+
+void arc_presence_agree(arc_module_t *module)
+{
+    const arc_component_t *component = module->component;
+
+    arc_presence_find(module);
+    if (ARC_PRESENCE_SAID == module->presence) {
+        arc_module_agree(module, arc_component_hash(component, component->config));
+    } else if (ARC_PRESENCE_KNOWN == module->presence) {
+        module->phase = ARC_PHASE_AGREED;
+    }
 }

@@ -5,12 +5,20 @@
  *   MPI_Init   open          publish "arc coll_lowlat": this process has it, in this version, with
  *                          these parameters (a hash of them)
  *              exchange      Open MPI's, through PMIx
- *   query      of a communicator: look all its processes up
+ *   set-up     of a communicator: call the roll (agreement.h); each rank looks its partners up
  *
- * What is published never changes, so all processes that have the component find the
- * same.  A job in which all have it is looked up once, whatever communicators it makes.
+ * What is published never changes.  A rank with other parameters counts as one that lacks the
+ * component, on both sides: so only ranks whose parameters are the same wait for each other, and
+ * these count and decide alike.  A positive answer is never wrong.  There may be no answer, from
+ * another node; then this process believes in nobody any more: it votes "no" in all roll calls to
+ * come, so that what others have sent it in this one is never taken for a message of another.
  *
- * Cost: a lookup in local memory for each process of MPI_COMM_WORLD, once.
+ * A call that is not blocking may not wait for a roll call.  Where all that was published is in
+ * local memory, the first such call looks up all ranks instead.  Elsewhere such calls go to the
+ * component below until a blocking one has called the roll.
+ *
+ * Cost: an agreement for each communicator, and 2 ceil(log2 P) lookups until one of them, in which
+ * all processes of MPI_COMM_WORLD are, has found that all have it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -23,20 +31,22 @@
  * late. */
 void arc_presence_publish(const arc_component_t *component);
 
-/* Do all processes have the component, with the same parameters? */
-typedef enum arc_presence {
-    ARC_PRESENCE_LACKING, /* not all, or nobody knows */
-    ARC_PRESENCE_OTHER,   /* all have it, with other parameters */
-    ARC_PRESENCE_SAID,    /* all have it, says the user; parameters may differ */
-    ARC_PRESENCE_KNOWN    /* yes */
-} arc_presence_t;
+/* A module of an intra-communicator is new: asks nobody. */
+void arc_presence_begin(arc_module_t *module);
 
 /*
- * About the processes of `comm`, an intra-communicator; the same on all that have the component.
- * Where not all have it the first one that has says so once.  Where nobody can know
- * (mca_compat_publications_known()) it is as parameter arc_installed_everywhere says, and without
- * that rank 0 says once what to set.  Asks nobody who might not answer.
+ * In a blocking call, all ranks together: if it is not known who has the component, call the roll.
+ * If some rank lacks it, all that have it decline the communicator, and the first one that wants it
+ * says so, once.  (Where those that lack it are scattered, another one may take itself for the
+ * first.)  ARC_PHASE_BROKEN: a rank that has it did not come.
  */
-arc_presence_t arc_presence_find(arc_component_t *component, struct ompi_communicator_t *comm);
+void arc_presence_find(arc_module_t *module);
+
+/* The same before a call that is not blocking.  Does not wait, and so may find out nothing. */
+void arc_presence_look(arc_module_t *module);
+
+/* In ARC_PHASE_FRESH: arc_presence_find(), and are the parameters the same?  As
+ * arc_module_agree(). */
+void arc_presence_agree(arc_module_t *module);
 
 #endif

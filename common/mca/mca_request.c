@@ -7,7 +7,9 @@
 
 #include "mca_below.h"
 #include "mca_break.h"
+#include "mca_log.h"
 #include "mca_pass.h"
+#include "mca_presence.h"
 
 /*
  * For each communicator that has nonblocking calls, and for each persistent request: those of the
@@ -201,6 +203,13 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
         module->component->settled(module);
     }
     const arc_reason_t reason = module->component->admit(module, call);
+    if (ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
+        ARC_PRESENCE_UNKNOWN == module->presence) {
+        arc_module_log(
+            module, ARC_LOG_WARN,
+            "a sum of 16-bit floats that is not blocking needs a blocking one before it");
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     if (ARC_REASON_NONE != reason) {
         arc_module_count_pass(module, reason, call);
         return arc_below_start(module, call, request);
@@ -281,7 +290,7 @@ static arc_module_t *open_own(arc_module_t *module)
     own->quiet = module->has_requests || ARC_PHASE_READY == module->phase;
     module->has_requests = true;
     stack_as(own, module);
-    own->params_known = module->params_known || ARC_PHASE_FRESH != module->phase;
+    own->presence = ARC_PHASE_FRESH == module->phase ? module->presence : ARC_PRESENCE_KNOWN;
     if (ARC_PHASE_DECLINED == module->phase) {
         own->phase = ARC_PHASE_DECLINED;
         own->declined = module->declined;
@@ -320,8 +329,13 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         return OMPI_ERR_NOT_FOUND;
     }
     arc_module_settle(module);
+    arc_presence_find(module);
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
+    }
+    if (ARC_PRESENCE_LACKING == module->presence) {
+        arc_module_count_pass(module, module->declined, call);
+        return arc_below_init(module, call, info, request);
     }
     ompi_request_t *made = make_persistent(module, call);
     if (NULL == made) {

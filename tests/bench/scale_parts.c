@@ -124,8 +124,8 @@ static size_t agree(unsigned ranks, uint64_t *work)
 
     messages = 0;
     count_from_here();
-    require(ARC_OK == arc_agreement_run(&agreement, &stream, values, 2, &wait, &missing),
-            "agreement");
+    arc_agreement_start(&agreement, &stream, values, 2);
+    require(ARC_OK == arc_agreement_run(&agreement, values, &wait, &missing), "agreement");
     note_count(work);
     require(1U << messages >= ranks && 1U << (messages - 1) < ranks, "log2 of the ranks messages");
     return sizeof agreement;

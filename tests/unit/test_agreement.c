@@ -8,9 +8,10 @@
 
 #include "unit.h"
 #include "agreement.h"
+#include "sim_held.h"
 #include "sim_stream.h"
 
-enum { SEED = 20261122, MOST_RANKS = 70, AGREEMENTS = 4, STEPS = 2000000, LINK_MESSAGES = 4 };
+enum { SEED = 20261122, MOST_RANKS = SIM_HELD_RANKS, AGREEMENTS = 4, STEPS = 2000000 };
 
 static arc_agreement_t agreements[MOST_RANKS];
 static uint64_t values[MOST_RANKS][ARC_AGREEMENT_VALUES];
@@ -150,122 +151,17 @@ static void failures_end_it(void **state)
     }
 }
 
-/* ---- ranks that do not come: a network that holds every message ---- */
-
-typedef struct message {
-    uint64_t words[ARC_AGREEMENT_WORDS];
-    size_t bytes;
-} message_t;
-
-typedef struct mailbox {
-    message_t message[LINK_MESSAGES];
-    unsigned sent;
-    unsigned received;
-} mailbox_t;
-
-typedef struct pending {
-    unsigned from;
-    void *buffer;
-    bool started;
-} pending_t;
-
-typedef struct held_stream {
-    arc_stream_t base;
-    pending_t pending;
-} held_stream_t;
-
-static mailbox_t mail[MOST_RANKS][MOST_RANKS]; /* [from][to] */
-static held_stream_t held[MOST_RANKS];
-
-static arc_status_t held_send(arc_stream_t *base, unsigned peer, const void *buffer, size_t bytes,
-                              arc_stream_request_t *request)
-{
-    mailbox_t *box = &mail[base->rank][peer];
-
-    assert_true(peer < base->ranks && peer != base->rank);
-    assert_true(box->sent < LINK_MESSAGES && bytes <= sizeof box->message[0].words);
-    message_t *message = &box->message[box->sent++];
-    memcpy(message->words, buffer, bytes);
-    message->bytes = bytes;
-    request->handle = box;
-    return ARC_OK;
-}
-
-static arc_status_t held_receive(arc_stream_t *base, unsigned peer, void *buffer,
-                                 size_t capacity_bytes, arc_stream_request_t *request)
-{
-    pending_t *pending = &((held_stream_t *) base)->pending;
-
-    assert_true(peer < base->ranks && peer != base->rank && !pending->started);
-    assert_true(capacity_bytes <= sizeof(uint64_t) * ARC_AGREEMENT_WORDS);
-    *pending = (pending_t){.from = peer, .buffer = buffer, .started = true};
-    request->handle = pending;
-    return ARC_OK;
-}
-
-static arc_status_t held_test(arc_stream_t *base, arc_stream_request_t *request)
-{
-    pending_t *pending = &((held_stream_t *) base)->pending;
-
-    if (request->handle == pending) {
-        mailbox_t *box = &mail[pending->from][base->rank];
-        if (box->received == box->sent) {
-            return ARC_IN_PROGRESS;
-        }
-        const message_t *message = &box->message[box->received++];
-        memcpy(pending->buffer, message->words, message->bytes);
-        request->bytes = message->bytes;
-        pending->started = false;
-    }
-    request->handle = NULL;
-    return ARC_OK;
-}
-
-static void held_abort(arc_stream_t *base, arc_stream_request_t *request)
-{
-    pending_t *pending = &((held_stream_t *) base)->pending;
-
-    if (request->handle == pending) {
-        pending->started = false;
-    }
-    request->handle = NULL;
-}
-
-static void make_held(unsigned ranks)
-{
-    static const arc_stream_ops_t ops = {
-        .send = held_send, .receive = held_receive, .test = held_test, .abort = held_abort};
-
-    memset(mail, 0, sizeof mail);
-    memset(held, 0, sizeof held);
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        held[rank].base = (arc_stream_t){.ops = &ops, .rank = rank, .ranks = ranks};
-    }
-}
+/* ---- ranks that do not come ---- */
 
 static arc_status_t statuses[MOST_RANKS];
-
-/* Let all that have come, and have not ended, do what they can: true if some rank got further. */
-static bool all_do_what_they_can(unsigned ranks, const bool *has_come)
-{
-    bool moved = false;
-
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank]) {
-            arc_task_t *task = &agreements[rank].steps.task;
-            const unsigned long steps = task->steps;
-            statuses[rank] = task->ops->progress(task);
-            moved = moved || steps != task->steps || ARC_IN_PROGRESS != statuses[rank];
-        }
-    }
-    return moved;
-}
+static arc_task_t *tasks[MOST_RANKS];
 
 static void comes(unsigned rank)
 {
     values[rank][0] = 1000 + rank;
-    arc_agreement_start(&agreements[rank], &held[rank].base, values[rank], 1);
+    arc_agreement_start(&agreements[rank], sim_held_stream(rank), values[rank], 1);
     statuses[rank] = ARC_IN_PROGRESS;
+    tasks[rank] = &agreements[rank].steps.task;
 }
 
 /*
@@ -276,15 +172,14 @@ static void check_missing(unsigned ranks, const bool *is_missing)
 {
     bool has_come[MOST_RANKS];
 
-    make_held(ranks);
+    sim_held_make(ranks);
     for (unsigned rank = 0; rank < ranks; ++rank) {
         has_come[rank] = !is_missing[rank];
         if (has_come[rank]) {
             comes(rank);
         }
     }
-    while (all_do_what_they_can(ranks, has_come)) {
-    }
+    sim_held_run(ranks, tasks, has_come, statuses);
     for (unsigned distance = 1; distance < ranks; distance *= 2) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
             if (has_come[rank] && ARC_IN_PROGRESS == statuses[rank] &&
@@ -293,8 +188,7 @@ static void check_missing(unsigned ranks, const bool *is_missing)
                 statuses[rank] = ARC_ERR_TIMEOUT;
             }
         }
-        while (all_do_what_they_can(ranks, has_come)) {
-        }
+        sim_held_run(ranks, tasks, has_come, statuses);
     }
     for (unsigned rank = 0; rank < ranks; ++rank) {
         if (has_come[rank]) {
@@ -302,7 +196,7 @@ static void check_missing(unsigned ranks, const bool *is_missing)
             assert_true(agreements[rank].known[0] < ranks);
             assert_true(is_missing[agreements[rank].known[0]]);
         }
-        assert_false(held[rank].pending.started && has_come[rank]);
+        assert_false(sim_held_receives(rank) && has_come[rank]);
     }
     /* Who comes late is told at once: in this agreement or, if that has all it needs, in the next.
      */
@@ -313,8 +207,7 @@ static void check_missing(unsigned ranks, const bool *is_missing)
                 comes(rank);
             }
         }
-        while (all_do_what_they_can(ranks, has_come)) {
-        }
+        sim_held_run(ranks, tasks, has_come, statuses);
     }
     for (unsigned rank = 0; rank < ranks; ++rank) {
         assert_int_equal(ARC_ERR_TIMEOUT, statuses[rank]);
@@ -363,10 +256,10 @@ static void run_gives_up_in_time_and_names_the_missing(void **state)
     uint64_t own[] = {7, 8};
     unsigned missing = UINT32_MAX;
 
-    make_held(3);
+    sim_held_make(3);
     int64_t start_ns = arc_now_ns();
-    assert_int_equal(ARC_ERR_TIMEOUT,
-                     arc_agreement_run(&agreements[2], &held[2].base, own, 2, &wait, &missing));
+    arc_agreement_start(&agreements[2], sim_held_stream(2), own, 2);
+    assert_int_equal(ARC_ERR_TIMEOUT, arc_agreement_run(&agreements[2], own, &wait, &missing));
     assert_true(arc_now_ns() - start_ns >= wait.timeout_ns);
     assert_int_equal(1, missing);
     assert_int_equal(7, own[0]);
@@ -374,13 +267,14 @@ static void run_gives_up_in_time_and_names_the_missing(void **state)
     missing = UINT32_MAX;
     start_ns = arc_now_ns();
     uint64_t others[] = {3, 4};
-    assert_int_equal(ARC_ERR_TIMEOUT,
-                     arc_agreement_run(&agreements[1], &held[1].base, others, 2, &wait, &missing));
+    arc_agreement_start(&agreements[1], sim_held_stream(1), others, 2);
+    assert_int_equal(ARC_ERR_TIMEOUT, arc_agreement_run(&agreements[1], others, &wait, &missing));
     assert_int_equal(0, missing);
     /* Rank 0 hears at once that it is late. */
     const arc_wait_t patient = {.progress = no_time_passes};
-    assert_int_equal(ARC_ERR_TIMEOUT, arc_agreement_run(&agreements[0], &held[0].base, others, 2,
-                                                        &patient, &missing));
+    arc_agreement_start(&agreements[0], sim_held_stream(0), others, 2);
+    assert_int_equal(ARC_ERR_TIMEOUT,
+                     arc_agreement_run(&agreements[0], others, &patient, &missing));
     assert_int_equal(0, missing);
 }
 

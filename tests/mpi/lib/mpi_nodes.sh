@@ -30,10 +30,7 @@ mpi_nodes_of() {
     mpi_hosts=$(seq -s , -f "arc-n%g:$2" 1 "$1")
     case $(mpirun --version | sed -n 's/.*) \([0-9]*\)\..*/\1/p') in
     4) mpi_launcher="--mca plm_rsh_agent $mpi_agent --mca oob_tcp_if_include lo --mca btl self,vader,tcp" ;;
-    *) # Open MPI 5 cannot tell what ranks of other nodes have.
-        mpi_launcher="--prtemca plm_ssh_agent $mpi_agent --map-by ppr:$2:node:oversubscribe \
-            --mca btl self,sm,tcp --mca coll_arc_installed_everywhere 1"
-        ;;
+    *) mpi_launcher="--prtemca plm_ssh_agent $mpi_agent --map-by ppr:$2:node:oversubscribe --mca btl self,sm,tcp" ;;
     esac
     echo "-H $mpi_hosts --mca btl_tcp_if_include lo --mca pml ob1 $mpi_launcher"
 }

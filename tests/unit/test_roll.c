@@ -1,0 +1,157 @@
+/*
+ * Roll calls: whoever is deaf, and whoever is told that a partner is not there that is, no other
+ * rank waits for ever, and all of them end with the same vote.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "unit.h"
+#include "agreement.h"
+#include "sim_held.h"
+
+enum { SEED = 20261125, MOST_RANKS = SIM_HELD_RANKS };
+
+static arc_agreement_t agreements[MOST_RANKS];
+
+/* Who is deaf, and which rank is told of which partner that it is not there, though it is. */
+static bool is_deaf[MOST_RANKS];
+static bool is_misled[MOST_RANKS][MOST_RANKS];
+
+typedef struct asking {
+    unsigned rank;
+    uint64_t values[ARC_ROLL_VALUES];
+} asking_t;
+
+static bool is_there(void *context, unsigned rank)
+{
+    asking_t *asking = context;
+
+    if (is_deaf[rank] && rank < asking->values[1]) {
+        asking->values[1] = rank;
+    }
+    return !is_deaf[rank] && !is_misled[asking->rank][rank];
+}
+
+/* What all that hear have found: vote, a deaf rank, and two minima. */
+static void check_found(unsigned ranks, const bool *hears, const bool *votes)
+{
+    bool all_vote = true;
+    bool one_is_deaf = false;
+    bool one_is_misled = false;
+
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        one_is_deaf = one_is_deaf || !hears[rank];
+        all_vote = all_vote && (!hears[rank] || votes[rank]);
+        for (unsigned peer = 0; peer < ranks; ++peer) {
+            one_is_misled = one_is_misled || is_misled[rank][peer];
+        }
+    }
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        const uint64_t *found = agreements[rank].known + 1;
+        if (hears[rank]) {
+            assert_int_equal(!one_is_deaf && all_vote, found[0]);
+            assert_true(!found[0] || (1000 == found[2] && 2001 - ranks == found[3]));
+            assert_true(one_is_misled ||
+                        (one_is_deaf ? is_deaf[found[1]] : UINT64_MAX == found[1]));
+        }
+    }
+}
+
+static void check_roll(unsigned ranks)
+{
+    arc_task_t *tasks[MOST_RANKS] = {0};
+    arc_status_t statuses[MOST_RANKS];
+    bool hears[MOST_RANKS];
+    bool votes[MOST_RANKS] = {false};
+
+    sim_held_make(ranks);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        asking_t asking = {.rank = rank, .values = {1, UINT64_MAX, 1000 + rank, 2000 - rank}};
+        hears[rank] = !is_deaf[rank];
+        statuses[rank] = ARC_IN_PROGRESS;
+        tasks[rank] = &agreements[rank].steps.task;
+        if (hears[rank]) {
+            arc_agreement_call_roll(&agreements[rank], sim_held_stream(rank), asking.values,
+                                    is_there, &asking);
+            votes[rank] = 1 == agreements[rank].known[1];
+        }
+    }
+    sim_held_run(ranks, tasks, hears, statuses);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        assert_true(!hears[rank] || ARC_OK == statuses[rank]);
+        for (unsigned from = 0; from < ranks; ++from) {
+            /* A rank for which a message stays behind makes no agreement later. */
+            assert_true(0 == sim_held_left(from, rank) || !votes[rank]);
+        }
+    }
+    check_found(ranks, hears, votes);
+}
+
+/* Mislead the rank about its partner of this number: two for each round. */
+static void mislead(unsigned ranks, unsigned rank, unsigned partner)
+{
+    const unsigned distance = 1U << partner / 2;
+
+    is_misled[rank][(rank + (partner % 2 ? distance : ranks - distance)) % ranks] = true;
+}
+
+static unsigned partners_of(unsigned ranks)
+{
+    unsigned rounds = 0;
+
+    while (1U << rounds < ranks) {
+        ++rounds;
+    }
+    return 2 * rounds;
+}
+
+static void all_learn_that_one_is_deaf(void **state)
+{
+    enum { ALL_SETS = 9 };
+
+    for (unsigned ranks = 2; ranks <= ALL_SETS; ++ranks) {
+        for (unsigned set = 0; set < (1U << ranks) - 1; ++set) {
+            for (unsigned rank = 0; rank < ranks; ++rank) {
+                is_deaf[rank] = set >> rank & 1;
+            }
+            memset(is_misled, 0, sizeof is_misled);
+            check_roll(ranks);
+            for (unsigned i = 0; i < ranks * partners_of(ranks); ++i) {
+                memset(is_misled, 0, sizeof is_misled);
+                mislead(ranks, i % ranks, i / ranks);
+                check_roll(ranks);
+            }
+        }
+    }
+}
+
+static void all_learn_it_among_many(void **state)
+{
+    enum { CASES = 2000 };
+    test_random_t random = test_random_start(SEED + 1);
+
+    for (unsigned i = 0; i < CASES; ++i) {
+        const unsigned ranks = 2 + (unsigned) test_random_below(&random, MOST_RANKS - 1);
+        const uint64_t deaf_of_100 = i % 3 * 30;
+        memset(is_misled, 0, sizeof is_misled);
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            is_deaf[rank] = test_random_below(&random, 100) < deaf_of_100;
+        }
+        for (uint64_t n = test_random_below(&random, 4); n > 0; --n) {
+            mislead(ranks, (unsigned) test_random_below(&random, ranks),
+                    (unsigned) test_random_below(&random, partners_of(ranks)));
+        }
+        check_roll(ranks);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_learn_that_one_is_deaf),
+        cmocka_unit_test(all_learn_it_among_many),
+    };
+
+    return cmocka_run_group_tests_name("roll", tests, NULL, NULL);
+}
