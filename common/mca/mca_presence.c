@@ -91,30 +91,28 @@ static roll_t begin_roll(arc_module_t *module)
 /* Has it the component, with our parameters? */
 static bool is_there(void *context, unsigned rank)
 {
-    /* Longer than a busy server takes; who lacks the component costs as much, once. */
+    /* Longer than a busy server takes.  A process without the component costs as much, once. */
     enum { ANSWER_SECONDS = 5 };
     roll_t *roll = context;
     struct ompi_communicator_t *comm = roll->module->comm;
     arc_component_t *component = roll->module->component;
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int) rank);
-    uint32_t value = roll->own;
+    const bool is_known = mca_compat_publication_known(comm, (int) rank);
+    const bool was_in_vain = component->asks_in_vain;
+    uint32_t value = 0;
 
-    if (component->asks_in_vain) {
-        return false;
-    }
     if (component->in_whole_world && mca_compat_is_of_job(comm)) {
         return true;
     }
-    if (mca_compat_publication_known(comm, (int) rank)) {
+    if (is_known || was_in_vain) {
         value = mca_compat_published(roll->key, name);
-    } else if (!mca_compat_fetch(roll->key, name, ANSWER_SECONDS, &value)) {
-        component->asks_in_vain = true;
-        return false;
+    } else {
+        component->asks_in_vain = !mca_compat_fetch(roll->key, name, ANSWER_SECONDS, &value);
     }
-    note_first(&roll->values[WITHOUT], rank, 0 == value);
+    note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
     note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
     note_first(&roll->values[WANTING], rank, 0 != (value & WANTED));
-    return roll->own == value;
+    return roll->own == value && !component->asks_in_vain;
 }
 
 /* Once, by the first rank that wants it. */
@@ -130,19 +128,14 @@ static void tell_of_absence(arc_module_t *module, const uint64_t *values)
     component->absence_told = true;
     if (UINT64_MAX != values[WITHOUT]) {
         opal_output(0,
-                    "coll_%s: not used: rank %d does not have it; install it on all nodes, and "
-                    "give all ranks the same --mca parameters",
+                    "coll_%s: not used: rank %d does not have it, or has not answered; install it "
+                    "on all nodes, and give all ranks the same --mca parameters",
                     name, (int) values[WITHOUT]);
     } else if (UINT64_MAX != values[OTHER]) {
         opal_output(0,
                     "coll_%s: not used: the coll_%s parameters are not the same on all ranks; set "
                     "them once, on the mpirun command line (those of ranks %d and %d differ)",
                     name, name, (int) values[WANTING], (int) values[OTHER]);
-    } else {
-        opal_output(0,
-                    "coll_%s: not used: it was not found out in time whether all ranks have it; if "
-                    "it is installed on all nodes, set coll_%s_installed_everywhere 1",
-                    name, name);
     }
 }
 

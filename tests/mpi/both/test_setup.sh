@@ -169,7 +169,7 @@ check_no_ucx() {
 
 # One rank on which a component is not there at all.
 check_missing() {
-    absent="does not have it; install it"
+    absent="does not have it, or has not answered; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
             start_odd $rank "--mca coll_lowlat_verbose 2" "env OMPI_MCA_$how $agree -c 0"
@@ -234,6 +234,28 @@ check_missing() {
     done
 }
 
+# Of five ranks one lacks the component, or has other parameters: on one node, on nodes that are declared
+# as such, and where ranks must ask each other's servers; with nonblocking and persistent calls, too.
+check_odd_rank() {
+    pending="$(mpi_find pending) -o 150"
+    for async in "" 1; do
+        [ -z "$async" ] || { OMPI_MCA_pmix_base_async_modex=1 && export OMPI_MCA_pmix_base_async_modex; }
+        for nodes in "" "--mca coll_lowlat_ranks_per_node 2"; do
+            for odd in coll=^lowlat coll_lowlat_rules=below:64-inf; do
+                label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
+                for program in "$agree -c 0" "$pending"; do
+                    mpi_patiently mpi_start_each 60 "$nodes --mca coll_lowlat_verbose 2" "$program" "$program" \
+                        "$program" "env OMPI_MCA_$odd $program" "$program"
+                    mpi_judge "$label, ${program##*/}"
+                    mpi_serves "$label, ${program##*/}" 0
+                    mpi_says "$label, ${program##*/}: said once" "coll_lowlat: not used: " 1
+                done
+            done
+        done
+    done
+    unset OMPI_MCA_pmix_base_async_modex
+}
+
 # A program names the components that a communicator may, or may not, have (preferred.c).
 check_preference() {
     for preference in "^lowlat 0" "^lowlat,quant 0" "tuned,basic,libnbc,self 0" "^quant 1" "lowlat 1"; do
@@ -244,7 +266,7 @@ check_preference() {
 }
 
 mpi_note_shared_memory
-for check in parameters missing contradictions local_parameters first_calls namespaces no_ucx preference; do
+for check in parameters missing odd_rank contradictions local_parameters first_calls namespaces no_ucx preference; do
     mpi_beside check_$check
 done
 mpi_join
