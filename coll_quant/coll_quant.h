@@ -37,7 +37,6 @@ typedef struct quant_module {
     quant_settings_t settings; /* the component's, but for what the info key says */
     quant_wish_t wish;         /* of the info key */
     bool active;               /* the user wants it on this communicator */
-    bool key_was_set;          /* by the program, perhaps on this rank alone */
     arc_type_t uint16;         /* what sums of MPI_UINT16_T are */
     quant_storage_t storage;   /* if these are floats */
     char key_text[QUANT_KEY_TEXT_BYTES];

@@ -320,7 +320,7 @@ void coll_quant_settled(arc_module_t *base)
         module->uint16 = ARC_TYPE_UINT16; /* perhaps not all ranks take them for floats */
     }
     module->settled.same = ARC_PHASE_FRESH != base->phase ||
-                           (ARC_PRESENCE_KNOWN == base->presence && !module->key_was_set);
+                           (ARC_PRESENCE_KNOWN == base->presence && !base->key_was_set);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }

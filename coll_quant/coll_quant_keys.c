@@ -51,7 +51,7 @@ static bool take_value(quant_module_t *module, const char *value)
     module->wish = wish;
     module->settings = settings;
     module->active = is_initial ? coll_quant_keys_wanted() : QUANT_WISH_OFF != wish;
-    module->key_was_set = module->key_was_set || !is_initial;
+    module->base.key_was_set = module->base.key_was_set || !is_initial;
     coll_quant_renew(module);
     arc_module_show(&module->base, NULL);
     return true;

@@ -161,7 +161,7 @@ void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
     module->wish = of->wish;
     module->uint16 = of->uint16;
     module->storage = of->storage;
-    module->key_was_set = of->key_was_set && ARC_PHASE_FRESH == of->base.phase;
+    module->base.key_was_set = of->base.key_was_set && ARC_PHASE_FRESH == of->base.phase;
     memcpy(module->gain, of->gain, sizeof module->gain);
 }
 

@@ -231,55 +231,57 @@ static inline void mca_compat_publish(char *key, uint32_t value)
     (void) status; /* then others see that it is not there */
 }
 
-/* What the process `name` published as `key`; 0: nothing.  Asks the node's server at most. */
-static inline uint32_t mca_compat_published(char *key, opal_process_name_t name)
-{
-    uint32_t value = 0;
-    uint32_t *into = &value;
-    int status = 0;
-
-    OPAL_MODEX_RECV_VALUE_IMMEDIATE(status, key, &name, &into, MCA_COMPAT_UINT32);
-    return OPAL_SUCCESS == status ? value : 0;
-}
-
 /*
- * The same of a process for which that does not tell: its own node's server is asked, and waits
- * until the process publishes.  False: no answer within so many seconds.
+ * What the process `name` published as `key`; 0: nothing.  If `seconds` is 0, this node's server at
+ * most is asked.  Otherwise the process's own is, and waits until the key is there; false: no
+ * answer within so many seconds.
  */
-static inline bool mca_compat_fetch(char *key, opal_process_name_t name, int seconds,
-                                    uint32_t *value)
+static inline bool mca_compat_published(char *key, opal_process_name_t name, int seconds,
+                                        uint32_t *value)
 {
+    bool here = true;
+
     *value = 0;
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
     pmix_proc_t process;
-    pmix_info_t limit;
+    pmix_info_t how;
     pmix_value_t *found = NULL;
 
     OPAL_PMIX_CONVERT_NAME(&process, &name);
-    PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
-    const pmix_status_t status = PMIx_Get(&process, key, &limit, 1, &found);
-    PMIX_INFO_DESTRUCT(&limit);
+    if (0 == seconds) {
+        PMIX_INFO_LOAD(&how, PMIX_IMMEDIATE, &here, PMIX_BOOL);
+    } else {
+        PMIX_INFO_LOAD(&how, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    }
+    const pmix_status_t status = PMIx_Get(&process, key, &how, 1, &found);
+    PMIX_INFO_DESTRUCT(&how);
     if (PMIX_SUCCESS == status && NULL != found) {
         *value = PMIX_UINT32 == found->type ? found->data.uint32 : 0;
         PMIX_VALUE_RELEASE(found);
     }
     return PMIX_SUCCESS == status || PMIX_ERR_NOT_FOUND == status;
 #else
-    opal_list_t limits;
-    opal_value_t limit;
+    char immediate[] = OPAL_PMIX_IMMEDIATE;
+    char timeout[] = OPAL_PMIX_TIMEOUT;
+    opal_list_t list;
+    opal_value_t how;
     opal_value_t *found = NULL;
 
-    OBJ_CONSTRUCT(&limits, opal_list_t);
-    OBJ_CONSTRUCT(&limit, opal_value_t);
-    limit.key = (char[]){OPAL_PMIX_TIMEOUT};
-    limit.type = OPAL_INT;
-    limit.data.integer = seconds;
-    opal_list_append(&limits, &limit.super);
-    const int status = opal_pmix.get(&name, key, &limits, &found);
-    (void) opal_list_remove_first(&limits);
-    limit.key = NULL;
-    OBJ_DESTRUCT(&limit);
-    OBJ_DESTRUCT(&limits);
+    OBJ_CONSTRUCT(&list, opal_list_t);
+    OBJ_CONSTRUCT(&how, opal_value_t);
+    how.key = 0 == seconds ? immediate : timeout;
+    how.type = 0 == seconds ? OPAL_BOOL : OPAL_INT;
+    if (0 == seconds) {
+        how.data.flag = here;
+    } else {
+        how.data.integer = seconds;
+    }
+    opal_list_append(&list, &how.super);
+    const int status = opal_pmix.get(&name, key, &list, &found);
+    (void) opal_list_remove_first(&list);
+    how.key = NULL;
+    OBJ_DESTRUCT(&how);
+    OBJ_DESTRUCT(&list);
     if (OPAL_SUCCESS == status && NULL != found) {
         *value = OPAL_UINT32 == found->type ? found->data.uint32 : 0;
         OBJ_RELEASE(found);

@@ -126,6 +126,7 @@ struct arc_module {
 #undef X
     arc_phase_t phase;
     arc_presence_t presence;
+    bool key_was_set;    /* by the program, perhaps on this rank alone */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     int agreement_tag;  /* the component's, or a request's own */

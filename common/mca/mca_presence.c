@@ -104,11 +104,9 @@ static bool is_there(void *context, unsigned rank)
     if (component->in_whole_world && mca_compat_is_of_job(comm)) {
         return true;
     }
-    if (is_known || was_in_vain) {
-        value = mca_compat_published(roll->key, name);
-    } else {
-        component->asks_in_vain = !mca_compat_fetch(roll->key, name, ANSWER_SECONDS, &value);
-    }
+    const int seconds = is_known || was_in_vain ? 0 : ANSWER_SECONDS;
+    const bool answered = mca_compat_published(roll->key, name, seconds, &value);
+    component->asks_in_vain = was_in_vain || (0 != seconds && !answered);
     note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
     note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
     note_first(&roll->values[WANTING], rank, 0 != (value & WANTED));

@@ -329,12 +329,15 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         return OMPI_ERR_NOT_FOUND;
     }
     arc_module_settle(module);
-    arc_presence_find(module);
+    if (ARC_PHASE_FRESH != module->phase || !module->key_was_set) {
+        arc_presence_find(module); /* the other ranks are in this slot, too */
+    }
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    if (ARC_PRESENCE_LACKING == module->presence) {
-        arc_module_count_pass(module, module->declined, call);
+    if (ARC_PRESENCE_KNOWN != module->presence && ARC_PRESENCE_SAID != module->presence) {
+        arc_module_count_pass(
+            module, ARC_PHASE_FRESH == module->phase ? ARC_REASON_YOUNG : module->declined, call);
         return arc_below_init(module, call, info, request);
     }
     ompi_request_t *made = make_persistent(module, call);

@@ -11,10 +11,11 @@ agree=$(mpi_find agree)
 differs="parameters are not the same on all ranks; set"
 
 # start_odd RANK "MCA ARGUMENTS" COMMAND: two ranks, of which RANK runs COMMAND instead of agree.
+odd_seconds=60
 start_odd() {
     case $1 in
-    0) mpi_start_each 60 "$2" "$3" "$agree -c 0" ;;
-    *) mpi_start_each 60 "$2" "$agree -c 0" "$3" ;;
+    0) mpi_start_each $odd_seconds "$2" "$3" "$agree -c 0" ;;
+    *) mpi_start_each $odd_seconds "$2" "$agree -c 0" "$3" ;;
     esac
 }
 
@@ -204,6 +205,7 @@ check_missing() {
     export OMPI_MCA_pmix_base_async_modex
     printf 'sleep $1\nshift\nexec "$@"\n' >"$mpi_scratch/late"
     late="sh $mpi_scratch/late"
+    odd_seconds=20
     mpi_patiently start_odd 1 "$unknown" "$late 1 env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
     mpi_judge "missing on rank 1, asynchronous exchange"
     mpi_serves "missing on rank 1, asynchronous exchange" 0
@@ -221,6 +223,7 @@ check_missing() {
     mpi_patiently mpi_start 2 20 "$unknown --mca coll_arc_installed_everywhere 1" "$agree" -c 0
     mpi_judge "asynchronous exchange, installed everywhere"
     mpi_serves "asynchronous exchange, installed everywhere" 1
+    odd_seconds=60
     unset OMPI_MCA_pmix_base_async_modex
     # Two of three ranks have it.
     for exchange in "" "--mca pmix_base_collect_data 0"; do
@@ -244,7 +247,7 @@ check_odd_rank() {
             for odd in coll=^lowlat coll_lowlat_rules=below:64-inf; do
                 label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
                 for program in "$agree -c 0" "$pending"; do
-                    mpi_patiently mpi_start_each 60 "$nodes --mca coll_lowlat_verbose 2" "$program" "$program" \
+                    mpi_patiently mpi_start_each 20 "$nodes --mca coll_lowlat_verbose 2" "$program" "$program" \
                         "$program" "env OMPI_MCA_$odd $program" "$program"
                     mpi_judge "$label, ${program##*/}"
                     mpi_serves "$label, ${program##*/}" 0
