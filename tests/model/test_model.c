@@ -1,0 +1,175 @@
+/*
+ * The model of a node: right sums, lines as counted by hand, the time of two ranks as measured, and
+ * a defect that it notices.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "unit.h"
+#include "lowlat.h"
+#include "model_job.h"
+
+/*
+ * Model and measurement differ by less than this factor; of packets of several lines, whose number
+ * shares a line with data that lie across lines, the model knows too little.
+ */
+static double band_of(size_t bytes)
+{
+    return bytes > LOWLAT_LINE_DATA_BYTES && bytes <= LOWLAT_PACKET_DATA_BYTES ? 1.8 : 1.4;
+}
+
+static model_machine_t read_machine(const char *name)
+{
+    char path[1024];
+    model_machine_t machine;
+
+    (void) snprintf(path, sizeof path, "%s/%s.txt", MODEL_MACHINES, name);
+    assert_true(model_machine_read(path, &machine));
+    return machine;
+}
+
+static model_result_t run(const model_machine_t *machine, const char *algorithm, unsigned ranks,
+                          size_t bytes)
+{
+    const model_case_t what = {
+        .machine = machine, .algorithm = algorithm, .ranks = ranks, .bytes = bytes};
+    model_result_t result;
+
+    if (!model_job_run(&what, &result)) {
+        fail_msg("%s, %u ranks, %zu bytes", algorithm, ranks, bytes);
+    }
+    return result;
+}
+
+static void every_algorithm_and_rival_sums_right(void **state)
+{
+    static const unsigned ranks[] = {2, 3, 6, 13, 33};
+    static const size_t bytes[] = {4, 60, 1000, 4100, 20000};
+    const model_machine_t machine = read_machine("epyc-7763");
+    const char *name = NULL;
+
+    for (unsigned i = 0; NULL != (name = model_job_name(i)); ++i) {
+        for (unsigned r = 0; r < sizeof ranks / sizeof ranks[0]; ++r) {
+            for (unsigned b = 0; b < sizeof bytes / sizeof bytes[0]; ++b) {
+                assert_true(run(&machine, name, ranks[r], bytes[b]).us > 0);
+            }
+        }
+    }
+    /* From 128 ranks on coll_tuned has other rules. */
+    assert_true(run(&machine, "tuned", 128, 64).us > 0);
+}
+
+/* Of a vector of L lines, with P ranks. */
+static void lines_read_are_those_of_the_formulas(void **state)
+{
+    const model_machine_t machine = read_machine("xeon-8480");
+
+    for (unsigned ranks = 4; ranks <= 64; ranks *= 4) {
+        const double others = ranks - 1;
+        /* Shares too long for a packet: all levels share out. */
+        const size_t lines = 16;
+        const size_t bytes = ranks * lines * MODEL_LINE_BYTES;
+        double steps = 0;
+        for (unsigned left = ranks; left > 1; left /= 2) {
+            steps += 1;
+        }
+        assert_true(others == run(&machine, "oneshot_flat", ranks, 8).lines_read);
+        assert_true(steps == run(&machine, "half_butterfly", ranks, 8).lines_read);
+        /* A share of each other one's part, then what it has made of it. */
+        const double shares = 2 * others * (double) lines;
+        assert_true(shares == run(&machine, "twoshot_flat", ranks, bytes).lines_read);
+        assert_true(shares == run(&machine, "butterfly", ranks, bytes).lines_read);
+    }
+}
+
+static void levels_keep_lines_in_the_socket(void **state)
+{
+    const model_machine_t machine = read_machine("epyc-7763");
+    const model_result_t flat = run(&machine, "twoshot_flat", 128, 4096);
+    const model_result_t levels = run(&machine, "twoshot", 128, 4096);
+
+    assert_true(levels.lines_across < flat.lines_across / 2);
+    assert_true(levels.us < flat.us);
+}
+
+static void two_ranks_take_what_they_took(void **state)
+{
+    const model_machine_t machine = read_machine("here");
+    FILE *file = fopen(MODEL_MEASURED, "r");
+    char line[1024];
+    unsigned rows = 0;
+
+    assert_non_null(file);
+    while (NULL != fgets(line, sizeof line, file)) {
+        size_t bytes = 0;
+        double arc_us = 0;
+        double tuned_us = 0;
+        if (3 == sscanf(line, "%zu,%lf,%lf", &bytes, &arc_us, &tuned_us)) {
+            const double arc = run(&machine, "auto", 2, bytes).us / arc_us;
+            const double tuned = run(&machine, "tuned", 2, bytes).us / tuned_us;
+            print_message("# %zu bytes: model / measured %.2f, of tuned %.2f\n", bytes, arc, tuned);
+            assert_true(arc < band_of(bytes) && arc > 1 / band_of(bytes));
+            rows += 1;
+        }
+    }
+    (void) fclose(file);
+    assert_true(rows >= 16);
+}
+
+static void flags_that_share_a_line_cost_time(void **state)
+{
+    const model_machine_t machine = read_machine("epyc-7763");
+    model_case_t what = {
+        .machine = &machine, .algorithm = "twoshot_flat", .ranks = 16, .bytes = 1024};
+    model_result_t apart;
+    model_result_t together;
+
+    assert_true(model_job_run(&what, &apart));
+    what.flags_in_one_line = true;
+    assert_true(model_job_run(&what, &together));
+    print_message("# %.3f us, %.3f us with all flags in one line\n", apart.us, together.us);
+    assert_true(together.us > 2 * apart.us);
+}
+
+static void a_run_can_be_repeated(void **state)
+{
+    const model_machine_t machine = read_machine("graviton4");
+    const model_result_t first = run(&machine, "auto", 100, 1024);
+    const model_result_t second = run(&machine, "auto", 100, 1024);
+
+    assert_true(first.us == second.us && first.lines_fetched == second.lines_fetched);
+}
+
+static void what_is_no_machine_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "cores 4\n", "cores 4\ncores 4\n", "pigeons 3\n"};
+    model_machine_t machine;
+
+    for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        char path[] = "machine_??????";
+        (void) memset(strchr(path, '?'), 'X', 6); /* as mkstemp() wants it */
+        const int file = mkstemp(path);
+        assert_true(file >= 0);
+        assert_int_equal(strlen(texts[i]), write(file, texts[i], strlen(texts[i])));
+        assert_int_equal(0, close(file));
+        assert_false(model_machine_read(path, &machine));
+        assert_int_equal(0, unlink(path));
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_and_rival_sums_right),
+        cmocka_unit_test(lines_read_are_those_of_the_formulas),
+        cmocka_unit_test(levels_keep_lines_in_the_socket),
+        cmocka_unit_test(two_ranks_take_what_they_took),
+        cmocka_unit_test(flags_that_share_a_line_cost_time),
+        cmocka_unit_test(a_run_can_be_repeated),
+        cmocka_unit_test(what_is_no_machine_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
