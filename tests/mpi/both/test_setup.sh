@@ -243,7 +243,7 @@ check_odd_rank() {
     pending="$(mpi_find pending) -o 150"
     for async in "" 1; do
         [ -z "$async" ] || { OMPI_MCA_pmix_base_async_modex=1 && export OMPI_MCA_pmix_base_async_modex; }
-        for nodes in "" "--mca coll_lowlat_ranks_per_node 2"; do
+        for nodes in "" "--mca coll_arc_ranks_per_node 2"; do
             for odd in coll=^lowlat coll_lowlat_rules=below:64-inf; do
                 label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
                 for program in "$agree -c 0" "$pending"; do
