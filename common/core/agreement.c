@@ -52,7 +52,7 @@ static unsigned begin_round(arc_steps_t *steps)
         .received = agreement->received,
         .received_bytes = hears[1] ? agreement->bytes : 0,
     };
-    if (!hears[0]) {
+    if (!hears[0] && 0 != (agreement->tells & distance)) {
         send_alone(steps->stream, agreement->link[0].peer, no, sizeof no);
     }
     return 2;
@@ -115,18 +115,23 @@ void arc_agreement_start(arc_agreement_t *agreement, arc_stream_t *stream, const
 }
 
 void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
-                             arc_roll_fn_t is_there, void *context)
+                             arc_roll_fn_t ask, void *context)
 {
     uint64_t hears[2] = {0};
+    uint64_t tells = 0;
     uint64_t distance = 1;
 
     for (; distance < stream->ranks; distance *= 2) {
-        hears[0] |= is_there(context, rank_after(stream, distance)) ? distance : 0;
-        hears[1] |= is_there(context, rank_after(stream, stream->ranks - distance)) ? distance : 0;
+        const arc_answer_t next = ask(context, rank_after(stream, distance));
+        const arc_answer_t last = ask(context, rank_after(stream, stream->ranks - distance));
+        hears[0] |= ARC_ANSWER_THERE == next ? distance : 0;
+        hears[1] |= ARC_ANSWER_THERE == last ? distance : 0;
+        tells |= ARC_ANSWER_NO != next ? distance : 0;
     }
     values[0] = distance - 1 == (hears[0] & hears[1]);
     arc_agreement_start(agreement, stream, values, ARC_ROLL_VALUES);
     memcpy(agreement->hears, hears, sizeof hears);
+    agreement->tells = tells;
 }
 
 /*

@@ -27,9 +27,11 @@
  * late: it is enough if one rank has a time limit.
  *
  * A roll call is an agreement among ranks of which some may be deaf: they do not take part at all.
- * Each rank asks beforehand which of its 2 ceil(log2 P) partners are there.  It may be told that
- * one is not that is, never the reverse.  If it misses one it votes 0.  It receives from those it
- * knows to be there, and sends to all: to the others a 0 for whose way nobody waits.
+ * Each rank asks beforehand which of its 2 ceil(log2 P) partners are there.  It may get no answer.
+ * A yes is never wrong; a no is either, or else the partner is not told yes about this rank.  If it
+ * misses a partner it votes 0.  It receives from those it knows to be there, and sends to all but
+ * those of which it knows that they are not: to those of which it knows nothing a 0, for whose way
+ * nobody waits.
  *
  *   No rank waits for a deaf one, and whom a rank waits for sends.
  *
@@ -39,8 +41,8 @@
  *   Otherwise all after it vote 1, so they receive from those before them: the rank is not deaf, as
  *   it is known to be there, it sends its 0, and the 0 is passed on to r.
  *
- * What is sent to a rank that does not receive stays in its queue, at most ceil(log2 P) messages
- * from a roll call.  That rank has voted 0, and so makes no agreement on this communicator.
+ * A message is left in the queue of a rank only if one of the two got no answer about the other.
+ * The receiver is deaf or has voted 0, and so makes no agreement on this communicator.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -63,8 +65,9 @@ enum {
 typedef struct arc_agreement {
     arc_steps_t steps;  /* first; step k is round k */
     arc_link_t link[2]; /* to whom it sends, and from whom it receives */
-    /* In which rounds (bits) these two are there. */
+    /* In which rounds (bits) these two are there, and in which the first one is told. */
     uint64_t hears[2];
+    uint64_t tells;
     size_t bytes; /* of a message */
     /* [0] who is missing, then the numbers. */
     uint64_t known[ARC_AGREEMENT_WORDS]; /* what is sent: unchanged while a round is under way */
@@ -77,8 +80,15 @@ typedef struct arc_agreement {
 void arc_agreement_start(arc_agreement_t *agreement, arc_stream_t *stream, const uint64_t *values,
                          unsigned count);
 
+/* What is known of a rank, asked for a roll call. */
+typedef enum arc_answer {
+    ARC_ANSWER_NONE,  /* it may be there, and wait for us */
+    ARC_ANSWER_NO,    /* nor does it wait for us */
+    ARC_ANSWER_THERE, /* it calls the roll, too */
+} arc_answer_t;
+
 /* Is the rank there?  May change what is in `values` of the call that asks, but not the vote. */
-typedef bool (*arc_roll_fn_t)(void *context, unsigned rank);
+typedef arc_answer_t (*arc_roll_fn_t)(void *context, unsigned rank);
 
 /*
  * Call the roll: of ARC_ROLL_VALUES numbers the first is the vote, which is 1 or, if a partner is
@@ -86,7 +96,7 @@ typedef bool (*arc_roll_fn_t)(void *context, unsigned rank);
  * UINT64_MAX says nothing.
  */
 void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, uint64_t *values,
-                             arc_roll_fn_t is_there, void *context);
+                             arc_roll_fn_t ask, void *context);
 
 /*
  * Drive to the end, and give up if a rank does not come within the time limit.  ARC_OK, and the

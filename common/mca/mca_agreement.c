@@ -58,7 +58,7 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
     return run(module, own, values);
 }
 
-arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t is_there,
+arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t ask,
                                   void *context)
 {
     if (ARC_PHASE_BROKEN == module->phase) {
@@ -67,7 +67,7 @@ arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_ro
     mca_agreement_t *own = get_agreement(module);
 
     if (NULL != own) {
-        arc_agreement_call_roll(&own->agreement, &own->stream.base, values, is_there, context);
+        arc_agreement_call_roll(&own->agreement, &own->stream.base, values, ask, context);
     }
     return run(module, own, values);
 }

@@ -21,7 +21,7 @@
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) ARC_MUST_CHECK;
 
 /* The same for a roll call (agreement.h), where some ranks may not take part. */
-arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t is_there,
+arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t ask,
                                   void *context) ARC_MUST_CHECK;
 
 /* Memory on all ranks or, NULL, on none.  Errors are those of arc_module_min(). */

@@ -33,7 +33,6 @@ enum { WANTED = 1, PRESENT = 2 };
 static uint32_t value_of(const arc_component_t *component)
 {
     const uint64_t hash = arc_component_hash(component, component->config);
-
     const uint32_t flags = PRESENT | (is_wanted(component) ? WANTED : 0);
 
     return ((uint32_t) (hash ^ hash >> 32) & ~(uint32_t) (PRESENT | WANTED)) | flags;
@@ -88,12 +87,11 @@ static roll_t begin_roll(arc_module_t *module)
     return roll;
 }
 
-/* Has it the component, with our parameters? */
-static bool is_there(void *context, unsigned rank)
+/* Has it the component, with our parameters?  Who has others is told so by what we published. */
+static arc_answer_t ask(roll_t *roll, unsigned rank)
 {
     /* Longer than a busy server takes.  A process without the component costs as much, once. */
     enum { ANSWER_SECONDS = 5 };
-    roll_t *roll = context;
     struct ompi_communicator_t *comm = roll->module->comm;
     arc_component_t *component = roll->module->component;
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int) rank);
@@ -102,7 +100,7 @@ static bool is_there(void *context, unsigned rank)
     uint32_t value = 0;
 
     if (component->in_whole_world && mca_compat_is_of_job(comm)) {
-        return true;
+        return ARC_ANSWER_THERE;
     }
     const int seconds = is_known || was_in_vain ? 0 : ANSWER_SECONDS;
     const bool answered = mca_compat_published(roll->key, name, seconds, &value);
@@ -110,7 +108,18 @@ static bool is_there(void *context, unsigned rank)
     note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
     note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
     note_first(&roll->values[WANTING], rank, 0 != (value & WANTED));
-    return roll->own == value && !component->asks_in_vain;
+    return roll->own == value       ? ARC_ANSWER_THERE
+           : is_known || 0 != value ? ARC_ANSWER_NO
+                                    : ARC_ANSWER_NONE;
+}
+
+static arc_answer_t ask_and_doubt(void *context, unsigned rank)
+{
+    roll_t *roll = context;
+    const arc_answer_t answer = ask(roll, rank);
+
+    return ARC_ANSWER_THERE == answer && roll->module->component->asks_in_vain ? ARC_ANSWER_NONE
+                                                                               : answer;
 }
 
 /* Once, by the first rank that wants it. */
@@ -161,20 +170,28 @@ void arc_presence_find(arc_module_t *module)
     roll_t roll = begin_roll(module);
 
     if (ARC_PRESENCE_UNKNOWN == module->presence &&
-        ARC_OK == arc_module_call_roll(module, roll.values, is_there, &roll)) {
+        ARC_OK == arc_module_call_roll(module, roll.values, ask_and_doubt, &roll)) {
         end_roll(module, roll.values);
     }
 }
 
+/* The same on all ranks. */
+static bool is_all_known(struct ompi_communicator_t *comm)
+{
+    return mca_compat_publications_known(comm) &&
+           (!mca_compat_is_of_job(comm) ||
+            mca_compat_publications_known(&ompi_mpi_comm_world.comm));
+}
+
 void arc_presence_look(arc_module_t *module)
 {
-    if (ARC_PRESENCE_UNKNOWN != module->presence || !mca_compat_publications_known(module->comm)) {
+    if (ARC_PRESENCE_UNKNOWN != module->presence || !is_all_known(module->comm)) {
         return;
     }
     roll_t roll = begin_roll(module);
     for (int rank = 0; rank < ompi_comm_size(module->comm); ++rank) {
         roll.values[VOTE] &=
-            rank == ompi_comm_rank(module->comm) || is_there(&roll, (unsigned) rank);
+            rank == ompi_comm_rank(module->comm) || ARC_ANSWER_THERE == ask(&roll, (unsigned) rank);
     }
     end_roll(module, roll.values);
 }

@@ -13,9 +13,10 @@
  * another node; then this process believes in nobody any more: it votes "no" in all roll calls to
  * come, so that what others have sent it in this one is never taken for a message of another.
  *
- * A call that is not blocking may not wait for a roll call.  Where all that was published is in
- * local memory, the first such call looks up all ranks instead.  Elsewhere such calls go to the
- * component below until a blocking one has called the roll.
+ * A call that is not blocking may not wait for a roll call.  Where all that the job published is in
+ * local memory, the first such call looks up all ranks instead; what the process believes does not
+ * count then, as the others cannot know it.  Elsewhere such calls go to the component below until a
+ * blocking one has called the roll.
  *
  * Cost: an agreement for each communicator, and 2 ceil(log2 P) lookups until one of them, in which
  * all processes of MPI_COMM_WORLD are, has found that all have it.
