@@ -46,14 +46,21 @@ void arc_presence_publish(const arc_component_t *component)
     mca_compat_publish(key, value_of(component));
 }
 
+/* Does nobody have to wait for an answer, here or elsewhere in the job?  All ranks know alike. */
+static bool is_all_known(struct ompi_communicator_t *comm)
+{
+    return mca_compat_publications_known(comm) &&
+           (!mca_compat_is_of_job(comm) ||
+            mca_compat_publications_known(&ompi_mpi_comm_world.comm));
+}
+
 void arc_presence_begin(arc_module_t *module)
 {
     const arc_component_t *component = module->component;
 
-    module->presence =
-        *component->installed_everywhere && !mca_compat_publications_known(module->comm)
-            ? ARC_PRESENCE_SAID
-            : ARC_PRESENCE_UNKNOWN;
+    module->presence = *component->installed_everywhere && !is_all_known(module->comm)
+                           ? ARC_PRESENCE_SAID
+                           : ARC_PRESENCE_UNKNOWN;
     /* Ranks that may have other parameters must find out before they count by them. */
     module->calls_to_go = ARC_PRESENCE_SAID == module->presence ? 0 : *component->setup_calls;
 }
@@ -173,14 +180,6 @@ void arc_presence_find(arc_module_t *module)
         ARC_OK == arc_module_call_roll(module, roll.values, ask_and_doubt, &roll)) {
         end_roll(module, roll.values);
     }
-}
-
-/* The same on all ranks. */
-static bool is_all_known(struct ompi_communicator_t *comm)
-{
-    return mca_compat_publications_known(comm) &&
-           (!mca_compat_is_of_job(comm) ||
-            mca_compat_publications_known(&ompi_mpi_comm_world.comm));
 }
 
 void arc_presence_look(arc_module_t *module)
