@@ -94,7 +94,7 @@ AC_DEFUN([ARC_CHECK_OMPI], [
 
     # The hwloc that Open MPI was built with is in libopen-pal, or a library of the system.
     arc_save_CPPFLAGS=$CPPFLAGS
-    CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
+    CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS -idirafter $srcdir/common/mca/compat"
     AC_MSG_CHECKING([for Open MPI's hwloc])
     arc_hwloc=no
     for arc_try in "" -lhwloc; do
