@@ -16,7 +16,7 @@ typedef struct effort {
 static bool await_flag(const uint64_t *flag, uint64_t value, unsigned max_polls)
 {
     for (unsigned poll = 0; poll < max_polls; ++poll) {
-        if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) >= value) {
+        if (__atomic_load_n(flag, __ATOMIC_RELAXED) >= value) {
             return true;
         }
         arc_cpu_relax();
@@ -64,13 +64,13 @@ static int probe_peer(lowlat_group_t *group, effort_t effort)
         for (const uint64_t end = trip + effort.batch_trips; trip < end;) {
             ++trip;
             if (is_first) {
-                __atomic_store_n(own, trip, __ATOMIC_RELEASE);
+                __atomic_store_n(own, trip, __ATOMIC_RELAXED);
             }
             if (!await_flag(peers, trip, effort.max_polls)) {
                 return INT_MAX;
             }
             if (!is_first) {
-                __atomic_store_n(own, trip, __ATOMIC_RELEASE);
+                __atomic_store_n(own, trip, __ATOMIC_RELAXED);
             }
         }
         const int64_t batch_ns = arc_now_ns() - start_ns;

@@ -198,11 +198,12 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
     const trial_t trial = {.group = group, .run = run, .context = context, .in = &in, .out = &out};
     unsigned told[LOWLAT_WAYS] = {0};
 
-    __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELEASE);
-    /* Whoever has completed it has seen that all have told. */
+    /* Relaxed, here and below: the operation in between orders it.  Whoever has completed that one
+     * has seen that all have told. */
+    __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELAXED);
     arc_status_t status = make_calls(&trial, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
-        const uint64_t of_rank = __atomic_load_n(&told_by(group, rank)->way, __ATOMIC_ACQUIRE);
+        const uint64_t of_rank = __atomic_load_n(&told_by(group, rank)->way, __ATOMIC_RELAXED);
         told[of_rank < LOWLAT_WAYS ? of_rank : LOWLAT_WAY_ORDINARY] += 1;
     }
     group->way = 2 * told[LOWLAT_WAY_STREAMING] > group->ranks     ? LOWLAT_WAY_STREAMING
@@ -225,7 +226,7 @@ void lowlat_staging_note(lowlat_group_t *group, int now_ns)
         group->looks_changed = has_moved(now_ns, group->apart_ns) ? group->looks_changed + 1 : 0;
     }
     __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
-                     __ATOMIC_RELEASE);
+                     __ATOMIC_RELAXED);
 }
 
 void lowlat_staging_look(lowlat_group_t *group)
@@ -236,7 +237,7 @@ void lowlat_staging_look(lowlat_group_t *group)
 bool lowlat_staging_changed(const lowlat_group_t *group)
 {
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
-        if (0 != __atomic_load_n(&told_by(group, rank)->changed, __ATOMIC_ACQUIRE)) {
+        if (0 != __atomic_load_n(&told_by(group, rank)->changed, __ATOMIC_RELAXED)) {
             return true;
         }
     }
