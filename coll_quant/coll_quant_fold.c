@@ -19,13 +19,25 @@
 
 enum {
     /*
-     * The most that arenas grow to: room for chunks of 16 ranks with messages of 64 KiB of numbers,
-     * or of 85 with the shortest ones, 16 KiB.
+     * The most that arenas grow to: room for chunks of 16 owners with messages of 64 KiB of
+     * numbers, or of 85 with the shortest ones, 16 KiB.
      */
     ARENA_BYTES_MAX = ARC_SETTLED(4 << 20, 256 << 10),
     /* Of all processes of the job on a node: room for such arenas of 47 ranks. */
     NODE_BYTES_MAX = 384 << 20,
 };
+
+/* Of one communicator with so many ranks on each node: half of it for more than 47, ... */
+static size_t most_arena_bytes(unsigned per_node)
+{
+    size_t bytes = ARENA_BYTES_MAX;
+
+    while (bytes > LOWLAT_MIN_ARENA_BYTES &&
+           per_node * lowlat_segment_bytes(bytes) > NODE_BYTES_MAX) {
+        bytes /= 2;
+    }
+    return bytes;
+}
 
 void coll_quant_fold_open(void)
 {
@@ -37,12 +49,13 @@ void coll_quant_fold_open(void)
 static size_t arena_for(const quant_module_t *module, const quant_operation_t *operation)
 {
     size_t best = 0;
+    const size_t most = most_arena_bytes(module->config.per_node);
     const size_t least =
-        quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, &best);
+        quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, most, &best);
     size_t arena_bytes = LOWLAT_MIN_ARENA_BYTES;
 
     /* Never less than what it needs: whether it is served must not depend on the calls before. */
-    while (arena_bytes < least || arena_bytes < arc_min(best, (size_t) ARENA_BYTES_MAX)) {
+    while (arena_bytes < least || arena_bytes < arc_min(best, most)) {
         arena_bytes *= 2;
     }
     return arena_bytes;
@@ -56,7 +69,7 @@ static bool takes(const quant_module_t *module, const quant_operation_t *operati
 {
     return quant_fold_takes(&module->config, operation) &&
            !quant_pipeline_is_doubling(module->task, operation) &&
-           arena_for(module, operation) <= ARENA_BYTES_MAX;
+           arena_for(module, operation) <= most_arena_bytes(module->config.per_node);
 }
 
 /* This rank's memory for the group and the exchange. */
@@ -77,9 +90,9 @@ static bool make_exchange(quant_module_t *module)
         return false;
     }
     const uintptr_t aligned = arc_round_up((uintptr_t) module->fold.memory, EXCHANGE_ALIGN_BYTES);
-    module->fold.exchange =
-        quant_fold_init(&module->config, group, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
-                        &module->stream.base, (void *) aligned);
+    module->fold.exchange = quant_fold_init(
+        &module->config, group, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)), &module->stream.base,
+        most_arena_bytes(module->config.per_node), (void *) aligned);
     return true;
 }
 
@@ -144,8 +157,9 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
             return arc_module_broken_error();
         }
     }
-    *folds = quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, &best) <=
-             group->arena_bytes;
+    *folds = quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation,
+                                    most_arena_bytes(module->config.per_node),
+                                    &best) <= group->arena_bytes;
     return MPI_SUCCESS;
 }
 

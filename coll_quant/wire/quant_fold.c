@@ -16,7 +16,9 @@ struct quant_fold {
     arc_reducer_t reducer; /* of the call */
     lowlat_piped_t piped;
     quant_coder_t *coder;
+    size_t most_arena_bytes;
     unsigned nodes;
+    bool owns; /* a part of the call */
 };
 
 /*
@@ -74,7 +76,8 @@ size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
 }
 
 quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
-                              const arc_reduce_table_t *kernels, arc_stream_t *stream, void *memory)
+                              const arc_reduce_table_t *kernels, arc_stream_t *stream,
+                              size_t most_arena_bytes, void *memory)
 {
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
@@ -98,6 +101,7 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
         .piped.exchange = exchange_pipeline_init(&exchange, own.node, stream, &coder->base,
                                                  base + at[PART_EXCHANGE]),
         .coder = coder,
+        .most_arena_bytes = most_arena_bytes,
         .nodes = shape.nodes,
     };
     return fold;
@@ -105,10 +109,26 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
 
 /* ---- a call ---- */
 
-/* Numbers of a message, as it is best, of a vector of `count` elements on `ranks` ranks. */
-static size_t message_elems(const quant_config_t *config, unsigned ranks, size_t count)
+/* Arenas have at least so much for an owner on each node: a tile, in three chunks. */
+static size_t owner_bytes(const quant_config_t *config, unsigned nodes,
+                          const quant_element_t *element)
 {
-    const size_t share = arc_divide_up(count, (size_t) ranks * MESSAGES);
+    return LOWLAT_MIN_SLOTS * quant_tile_elems(config->block_rows) * element->bytes * nodes;
+}
+
+/* As many owners on each node as arenas have room for: all ranks, unless they are many. */
+static unsigned owners_of(const quant_config_t *config, unsigned nodes, unsigned per_node,
+                          const quant_element_t *element, size_t most_arena_bytes)
+{
+    const size_t owners = most_arena_bytes / owner_bytes(config, nodes, element);
+
+    return (unsigned) arc_min(owners < 1 ? 1 : owners, per_node);
+}
+
+/* Numbers of a message, as it is best, of a vector of `count` elements with so many shards. */
+static size_t message_elems(const quant_config_t *config, size_t shards, size_t count)
+{
+    const size_t share = arc_divide_up(count, shards * MESSAGES);
     const size_t elems =
         arc_min(share > MESSAGE_ELEMS_MIN ? share : MESSAGE_ELEMS_MIN, MESSAGE_ELEMS_MAX);
 
@@ -117,14 +137,18 @@ static size_t message_elems(const quant_config_t *config, unsigned ranks, size_t
 }
 
 size_t quant_fold_arena_bytes(const quant_config_t *config, unsigned ranks,
-                              const quant_operation_t *operation, size_t *best)
+                              const quant_operation_t *operation, size_t most_arena_bytes,
+                              size_t *best)
 {
     enum { SLOTS = LOWLAT_MIN_SLOTS + 1 }; /* one for late ranks */
-    const size_t number_bytes = operation->element->bytes;
-    const size_t chunk_elems = message_elems(config, ranks, operation->count) * ranks;
+    const quant_element_t *element = operation->element;
+    const unsigned nodes = ranks / config->per_node;
+    const size_t owners = owners_of(config, nodes, config->per_node, element, most_arena_bytes);
+    const size_t chunk_elems =
+        message_elems(config, owners * nodes, operation->count) * owners * nodes;
 
-    *best = SLOTS * arc_min(operation->count, chunk_elems) * number_bytes;
-    return LOWLAT_MIN_SLOTS * quant_tile_elems(config->block_rows) * ranks * number_bytes;
+    *best = SLOTS * arc_min(operation->count, chunk_elems) * element->bytes;
+    return owners * owner_bytes(config, nodes, element);
 }
 
 /* What is added on the node. */
@@ -145,22 +169,27 @@ static lowlat_task_t *set_task(quant_fold_t *fold, arc_op_t op, arc_type_t type,
 
 lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation)
 {
-    const unsigned owners = fold->group->ranks;
-    const unsigned ranks = owners * fold->nodes;
+    const quant_config_t *config = &fold->coder->config;
+    const unsigned owners = owners_of(config, fold->nodes, fold->group->ranks, operation->element,
+                                      fold->most_arena_bytes);
+    const size_t shards = (size_t) owners * fold->nodes;
     const arc_type_t type = &quant_doubles == operation->element ? ARC_TYPE_DOUBLE : ARC_TYPE_FLOAT;
     lowlat_task_t *task =
         set_task(fold, ARC_OP_SUM, type, operation->send, operation->recv, operation->count);
     quant_operation_t own = *operation;
 
     lowlat_piped_begin(task, &fold->piped,
-                       message_elems(&fold->coder->config, ranks, operation->count) * ranks *
+                       message_elems(config, shards, operation->count) * shards *
                            fold->reducer.stride_bytes,
                        owners, QUANT_LANES);
-    own.send = NULL;
-    own.recv = NULL;
-    own.parts = task;
-    own.count = lowlat_own_elems(task);
-    lowlat_piped_start(task, quant_coder_start(fold->coder, &own, fold->nodes));
+    fold->owns = NULL != task->piped;
+    if (fold->owns) {
+        own.send = NULL;
+        own.recv = NULL;
+        own.parts = task;
+        own.count = lowlat_own_elems(task);
+        lowlat_piped_start(task, quant_coder_start(fold->coder, &own, fold->nodes));
+    }
     return task;
 }
 
@@ -168,7 +197,7 @@ lowlat_task_t *quant_fold_start_bound(quant_fold_t *fold, float *bound)
 {
     lowlat_task_t *task = set_task(fold, ARC_OP_MAX, ARC_TYPE_FLOAT, bound, bound, 1);
 
-    *bound = fold->coder->bound;
+    *bound = fold->owns ? fold->coder->bound : 0;
     lowlat_oneshot_start(task);
     return task;
 }

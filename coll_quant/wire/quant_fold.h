@@ -1,8 +1,8 @@
 /*
  * hierarchical where the ranks of a node add up in shared memory: the phases of lowlat_piped.h with
- * an exchange of quantized numbers.  Rank i of every node exchanges its part of the node's sum with
- * rank i of the others.  Messages between nodes are those of quant_pipeline.h, fewer and longer; on
- * the node there are none.
+ * an exchange of quantized numbers.  Owner i of every node exchanges its part of the node's sum
+ * with owner i of the others.  Messages between nodes are those of quant_pipeline.h, fewer and
+ * longer; on the node there are none.
  *
  * Not for what else a call may have: 16-bit floats, limits of the error of elements, stages,
  * minishards or microshards.
@@ -33,14 +33,16 @@ size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks);
  */
 quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
                               const arc_reduce_table_t *kernels, arc_stream_t *stream,
-                              void *memory);
+                              size_t most_arena_bytes, void *memory);
 
 /*
  * Bytes of arenas for an operation on `ranks` ranks: without how many it is not served, and *best.
- * Chunks have a message for each rank, as long as is best or of one tile.
+ * Chunks have a message for each owner of all nodes, as long as is best or of one tile.  Where
+ * `most_arena_bytes` have no room for that, fewer ranks of each node own a part, at least one.
  */
 size_t quant_fold_arena_bytes(const quant_config_t *config, unsigned ranks,
-                              const quant_operation_t *operation, size_t *best);
+                              const quant_operation_t *operation, size_t most_arena_bytes,
+                              size_t *best);
 
 /* Begin a call, on all ranks: a task, to be driven to its end. */
 lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation);

@@ -91,6 +91,20 @@ static quant_config_t config_of(const fold_job_t *job)
     return config;
 }
 
+/* Arenas for parts of all ranks, or of half of them. */
+static size_t room_of(const fold_job_t *job, const member_t *member)
+{
+    const quant_operation_t any = {.element = member->element, .count = FOLD_COUNT_MAX};
+    size_t best = 0;
+    const size_t of_all =
+        quant_fold_arena_bytes(&member->config, job->nodes->ranks, &any, SIZE_MAX, &best);
+    const size_t room = job->variant->crowded ? of_all / 2 : of_all;
+
+    assert_true(room >=
+                quant_fold_arena_bytes(&member->config, job->nodes->ranks, &any, room, &best));
+    return room;
+}
+
 static void make_member(fold_job_t *job, unsigned rank)
 {
     member_t *member = &job->members[rank];
@@ -106,9 +120,9 @@ static void make_member(fold_job_t *job, unsigned rank)
     assert_true(quant_fold_takes(&member->config, &whole));
     member->memory =
         test_buffer_new(quant_fold_memory_bytes(&member->config, job->nodes->ranks), 0);
-    member->fold =
-        quant_fold_init(&member->config, &member->actor->group, arc_reduce_table(ARC_ISA_SCALAR),
-                        sim_network_stream(job->network, rank), member->memory.data);
+    member->fold = quant_fold_init(
+        &member->config, &member->actor->group, arc_reduce_table(ARC_ISA_SCALAR),
+        sim_network_stream(job->network, rank), room_of(job, member), member->memory.data);
     member->residual = member->config.feedback ? calloc(FOLD_COUNT_MAX, sizeof(float)) : NULL;
 }
 

@@ -29,6 +29,7 @@ typedef struct variant {
     bool integers; /* small ones, whose sums floats have exactly */
     bool tensors;  /* of FOLD_TENSOR numbers, small ones beside large ones */
     bool rounds;   /* on each node; what is left is small against that, between pairs of nodes */
+    bool crowded;  /* half of the ranks own a part */
     bool cancels;  /* on each node, but for integers that a scale for the parts would lose */
 } variant_t;
 

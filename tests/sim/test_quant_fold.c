@@ -35,6 +35,19 @@ static const variant_t variants[] = {
      .gather = &quant_format_int8,
      .depth = 7,
      .feedback = true},
+    {.name = "few owners",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 7,
+     .feedback = true,
+     .crowded = true},
+    {.name = "few owners, doubles",
+     .reduce = &quant_format_fp32,
+     .gather = &quant_format_fp32,
+     .depth = 3,
+     .doubles = true,
+     .integers = true,
+     .crowded = true},
     {.name = "cancelling",
      .reduce = &quant_format_int8,
      .gather = &quant_format_int8,
@@ -176,7 +189,7 @@ enum { CHUNK_ELEMS = 256, ROW_ELEMS = 64 };
 /* Calls of one chunk each; *part: the elements of it that each rank of a node has. */
 static fold_job_t *run_single_chunks(const row_t *row, size_t *part)
 {
-    const size_t owners = row->options.size[0];
+    const size_t owners = row->options.size[0] / (row->variant->crowded ? 2 : 1);
     test_random_t random = test_random_start(FOLD_SEED);
     fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED, 0);
 
