@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coll_lowlat.h"
@@ -16,7 +14,6 @@ enum { LINE_BYTES = 256 };
 
 static struct {
     char *text;                /* of the parameter, or of its file */
-    char *learn_file;          /* NULL: none; ours, as Open MPI's own is gone when we are closed */
     lowlat_learned_t *learned; /* under the component's lock */
 } book;
 
@@ -90,9 +87,6 @@ void lowlat_book_open(void)
     book.text = '@' == *rules ? read_file(rules + 1) : NULL;
     config->rules = NULL == book.text ? rules : book.text; /* so ranks compare what files say */
     lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain, NULL);
-    book.learn_file = NULL == config->learn_file || '\0' == *config->learn_file
-                          ? NULL
-                          : strdup(config->learn_file);
 }
 
 /* ---- what was learned ---- */
@@ -157,7 +151,7 @@ void lowlat_book_describe(const lowlat_candidates_t *list, const lowlat_learned_
     }
 }
 
-static void write_learned(FILE *file, const lowlat_learned_t *learned)
+static void print_learned(const lowlat_learned_t *learned)
 {
     lowlat_candidates_t list;
     lowlat_rule_t rule = {.shape = learned->shape};
@@ -172,7 +166,7 @@ static void write_learned(FILE *file, const lowlat_learned_t *learned)
         rule.candidate = list.candidate[learned->of[class].chosen];
         (void) lowlat_rule_print(&rule, "  # ", text, sizeof text);
         if ('\0' != times[0]) {
-            fprintf(file, "%s%s\n", text, times);
+            fprintf(stderr, "%s%s\n", text, times);
         }
     }
 }
@@ -181,7 +175,7 @@ static void write_learned(FILE *file, const lowlat_learned_t *learned)
  * What was learned, and the user's rules behind it, which count.  A rule for one to three ranks is
  * for two, too; so it stands before that for two.
  */
-static void write_rules(FILE *file)
+static void print_rules(void)
 {
     const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
     char text[LINE_BYTES];
@@ -190,64 +184,27 @@ static void write_rules(FILE *file)
         for (const lowlat_learned_t *one = book.learned; NULL != one; one = one->next) {
             const lowlat_span_t ranks = one->shape.fact[LOWLAT_FACT_RANKS];
             if ((ranks.least == ranks.most) == equal) {
-                write_learned(file, one);
+                print_learned(one);
             }
         }
     }
     for (unsigned i = rules->builtin; i < rules->count; ++i) {
         (void) lowlat_rule_print(&rules->rule[i], "\n", text, sizeof text);
-        fputs(text, file);
+        fputs(text, stderr);
     }
-}
-
-/*
- * The file is written beside the old one, and takes its place when it is whole: another job may be
- * reading the old one, and a disk that is full must not cost what was learned before.  A device or
- * a link stays what it is, and is written to.  False: see errno.
- */
-static bool write_file(const char *name)
-{
-    char beside[PATH_MAX];
-    char origin[LINE_BYTES];
-    struct stat old;
-    const bool in_place = 0 == lstat(name, &old) && !S_ISREG(old.st_mode);
-    const char *written = in_place ? name : beside;
-
-    if (snprintf(beside, sizeof beside, "%s.%ld", name, (long) getpid()) >= (int) sizeof beside) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    FILE *file = fopen(written, "w");
-    if (NULL == file) {
-        return false;
-    }
-    describe_origin(origin, sizeof origin);
-    fprintf(file, "%s# For coll_lowlat_rules @FILE.\n", origin);
-    write_rules(file);
-    const bool failed = 0 != ferror(file);
-    const bool whole = 0 == fclose(file) && !failed;
-    if (in_place || (whole && 0 == rename(beside, name))) {
-        return whole;
-    }
-    const int cause = errno;
-    (void) unlink(beside);
-    errno = cause;
-    return false;
 }
 
 void lowlat_book_close(void)
 {
     const lowlat_component_t *component = &mca_coll_lowlat_component;
-    const char *name = book.learn_file;
+    char origin[LINE_BYTES];
 
-    if (component->base.first_process && NULL != name && !write_file(name)) {
-        opal_output(0, "coll_lowlat: coll_lowlat_learn_file %s cannot be written: %s", name,
-                    strerror(errno));
-    }
     if (component->base.first_process && component->config.verbose >= ARC_LOG_REPORT &&
         (NULL != book.learned || component->rules.count > component->rules.builtin)) {
-        fputs("coll_lowlat: rules, as learned between nodes, and the user's:\n", stderr);
-        write_rules(stderr);
+        describe_origin(origin, sizeof origin);
+        fprintf(stderr, "coll_lowlat: rules, as learned between nodes, and the user's:\n%s",
+                origin);
+        print_rules();
     }
     while (NULL != book.learned) {
         lowlat_learned_t *next = book.learned->next;
@@ -256,5 +213,4 @@ void lowlat_book_close(void)
     }
     mca_coll_lowlat_component.config.rules = NULL;
     free(book.text);
-    free(book.learn_file);
 }

@@ -1,8 +1,8 @@
 /*
  * The rules of the process (lowlat_rules.h), and what its communicators have learned between nodes.
  *
- * Every rank reads coll_lowlat_rules in MPI_Init.  Rank 0 of MPI_COMM_WORLD writes
- * coll_lowlat_learn_file in MPI_Finalize: what was learned, as rules, and the user's rules.
+ * Every rank reads coll_lowlat_rules in MPI_Init.  The report of MPI_Finalize has what was learned,
+ * as rules, and the user's rules.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -24,7 +24,7 @@ typedef struct lowlat_learned {
 /* The component's rules; after the parameters are known, and before ranks compare them. */
 void lowlat_book_open(void);
 
-/* Write what was learned, if it is to be, also into the report; forget everything. */
+/* Print what was learned, if there is to be a report; forget everything. */
 void lowlat_book_close(void);
 
 /* What the process remembers of this shape; nothing is all zero. */

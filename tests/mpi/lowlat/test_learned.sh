@@ -1,7 +1,7 @@
 #!/bin/sh
-# Rules: what the user says is done and shown, and a wrong rule is named. What was learned between nodes is kept
-# as rules in a file: the second run decides as the first one did and explores nothing; a file of another machine,
-# of other ranks, or none does no harm.
+# Rules: what the user says is done and shown, and a wrong rule is named. What was learned between nodes is reported
+# as rules. With these in a file a second run decides as the first one did and explores nothing; a file of another
+# machine, of other ranks, or none does no harm.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -39,28 +39,31 @@ mpi_says "np=4 rules between nodes: nothing is explored" " bytes, after " 0
 mpi_says "np=4 rules between nodes: verbose says what is in effect" \
     "begins with doubling:0-3071 (the user's),direct:3071-inf (the user's)" 2
 
+# report FILE: the rules of the report, and where they were learned
+report() {
+    grep -E '^(# Learned on|ranks=)' "$mpi_scratch/said" >"$1"
+}
+
 # choices FILE: what it says is to be used
 choices() {
     sed -n 's/^\(ranks=[0-9-]*:nodes=[^ ]*\).*/\1/p' "$1"
 }
 
-mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $file" explored -n 100
+mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100
 mpi_judge "np=4 learns"
+report "$file"
 test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=messages:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
-mpi_result $? "np=4 learns: the file has a rule for each of the four lengths"
+mpi_result $? "np=4 learns: the report has a rule for each of the four lengths"
+mpi_says "np=4 learns: and times" "^ranks=2:nodes=2:.* # .* us" 4
 mpi_show "$file"
 
-mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100
-mpi_judge "np=4 reports"
-mpi_says "np=4 reports: what was learned, for each of the four lengths" "^ranks=2:nodes=2:.* # .* us" 4
-
-mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file --mca coll_lowlat_learn_file $file.again" \
-    explored -n 100
+mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file" explored -n 100
 mpi_judge "np=4 has learned"
 mpi_says "np=4 has learned: nothing is explored" " bytes, after " 0
+report "$file.again"
 choices "$file" >"$mpi_scratch/first"
 choices "$file.again" | cmp - "$mpi_scratch/first"
-mpi_result $? "np=4 has learned: the next file says the same"
+mpi_result $? "np=4 has learned: the next report says the same"
 mpi_says "np=4 has learned: nothing to warn of" "they are used all the same" 0
 
 head -n 1 "$file" | grep -q '^# Learned on [0-9]* processors with [a-z0-9_]*, ARC [0-9.]*, Open MPI [0-9.]*$'
@@ -80,24 +83,6 @@ mpi_says "np=4 a wrong rule and another machine: a rule by hand counts" \
 mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/none" explored -n 10
 mpi_judge "np=4 no file"
 mpi_says "np=4 no file: that is said" "coll_lowlat_rules @.*none cannot be read" 1
-mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $mpi_scratch/none/none" explored -n 10
-mpi_judge "np=4 no place for a file"
-mpi_says "np=4 no place for a file: that is said" "learn_file .* cannot be written" 1
-
-# What another job may be reading stays whole: the file is a new one, and a link to the old one keeps that.
-echo "# old" >"$file.new"
-ln "$file.new" "$file.kept"
-ln -s "$file.linked" "$file.link"
-for written in new link; do
-    mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_learn_file $file.$written" explored -n 100
-    mpi_judge "np=4 writes the $written file"
-    test "$(choices "$file.$written" | grep -c .)" -eq 4
-    mpi_result $? "np=4 writes the $written file: it has a rule for each of the four lengths"
-done
-test "$(cat "$file.kept")" = "# old" && ! ls "$file".new.* 2>/dev/null
-mpi_result $? "np=4 writes the new file: the old one is not written to, and nothing else is left"
-test -h "$file.link"
-mpi_result $? "np=4 writes the link file: it is still a link"
 
 # Debian 13's mpirun cannot start a command for each rank.
 mpi_start_each 30 "" true true

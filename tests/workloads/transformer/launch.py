@@ -105,8 +105,14 @@ class Place:
         """Between nodes: a run in which coll_lowlat tries its algorithms for these lengths."""
         if not self.is_node:
             learning = ["--mca", "coll_lowlat_explore_percent", "100"]
-            learning += ["--mca", "coll_lowlat_learn_file", self.learned]
-            self.must_run(learning, program)
+            learning += ["--mca", "coll_lowlat_verbose", "2"]
+            _, status, report = self.run(learning, program)
+            if status != 0:
+                sys.exit(report)
+            with open(self.learned, "w", encoding="utf-8") as file:
+                file.writelines(
+                    line + "\n" for line in report.splitlines() if line.startswith("ranks=")
+                )
 
     def arguments(self, configuration):
         arguments = CONFIGURATIONS[configuration]
