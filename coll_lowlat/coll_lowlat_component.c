@@ -21,10 +21,6 @@ static const char *const algorithm_names[] = {
 #undef X
 };
 
-#define ARC_RETIRED_LIST "lowlat_retired.def"
-#define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_retired.h"
-
 static int lowlat_register(void);
 static int lowlat_open(void);
 static int lowlat_close(void);
@@ -54,7 +50,6 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
                 },
             .config = &mca_coll_lowlat_component.config,
             .params = lowlat_params,
-            .retired = retired_params,
             .priority = &mca_coll_lowlat_component.config.priority,
             .verbose = &mca_coll_lowlat_component.config.verbose,
             .timeout = &mca_coll_lowlat_component.config.arc_timeout,

@@ -29,10 +29,6 @@ static const char *const algorithm_names[] = {
     NULL,
 };
 
-#define ARC_RETIRED_LIST "quant_retired.def"
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_retired.h"
-
 static bool quant_wanted(void);
 static int quant_register(void);
 static int quant_open(void);
@@ -63,7 +59,6 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
                 },
             .config = &mca_coll_quant_component.settings,
             .params = quant_params,
-            .retired = retired_params,
             .priority = &mca_coll_quant_component.settings.priority,
             .verbose = &mca_coll_quant_component.settings.verbose,
             .timeout = &mca_coll_quant_component.settings.arc_timeout,

@@ -80,18 +80,6 @@ typedef struct arc_param {
 } arc_param_t;
 
 /*
- * A parameter that once was, and what stands in for it, a clause.  <component>_retired.def has a
- * row for each, ARC_RETIRED(name, instead): Open MPI ignores names that nobody knows without a
- * word, and files of parameters grow old.
- */
-typedef struct arc_retired {
-    const char *name; /* NULL: the end of the table */
-    const char *instead;
-} arc_retired_t;
-
-#define ARC_RETIRED_SETTLED "measurements have settled it, and it is a constant now"
-
-/*
  * Parse what a user wrote for `param`: a decimal or 0x number, for sizes with
  * an optional suffix k, m or g (powers of 1024, either case, optional b); 0, 1,
  * true, false, yes, no, on, off; a choice's name; for fractions a number as 0.001 or 1e-3.

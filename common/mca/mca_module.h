@@ -34,7 +34,6 @@ typedef struct arc_component {
     /* Set by the component. */
     const arc_param_t *params;
     size_t params_count;
-    const arc_retired_t *retired;
     void *config; /* what the parameters are stored in */
     const int *priority;
     const int *verbose;

@@ -155,37 +155,6 @@ void mca_params_register(arc_component_t *component)
     }
 }
 
-/*
- * Did the user set a parameter that the component does not have, in the environment or in a file?
- * Open MPI reads its files only for what is registered, so the name is, for a moment.
- */
-static bool is_set(const arc_component_t *component, const char *name)
-{
-    char *value = NULL;
-    const int variable = mca_base_component_var_register(
-        &component->super.collm_version, name, NULL, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
-        OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &value);
-    const bool set = MCA_BASE_VAR_SOURCE_DEFAULT != source_of(variable);
-
-    if (variable >= 0) {
-        (void) mca_base_var_deregister(variable);
-    }
-    return set;
-}
-
-static void complain_of_retired(const arc_component_t *component)
-{
-    for (const arc_retired_t *retired = component->retired; NULL != retired->name; ++retired) {
-        if (is_set(component, retired->name)) {
-            opal_output(0,
-                        "coll_%s: there is no parameter coll_%s_%s any more, and its value is "
-                        "ignored: %s",
-                        arc_component_name(component), arc_component_name(component), retired->name,
-                        retired->instead);
-        }
-    }
-}
-
 void mca_params_complain(const arc_component_t *component)
 {
     for (size_t i = 0; i < component->params_count; ++i) {
@@ -206,9 +175,6 @@ void mca_params_complain(const arc_component_t *component)
                     "Using the default, %s.",
                     arc_component_name(component), NULL != text ? text : "(from a file)", name,
                     allowed, used);
-    }
-    if (*component->verbose >= ARC_LOG_WARN) {
-        complain_of_retired(component);
     }
 }
 

@@ -96,23 +96,6 @@ check_bad_value coll_lowlat_priority 1000
 check_bad_value coll_quant_format nonesuch
 check_bad_value coll_quant_min_bytes 1e6
 
-# check_retired FILE_OF_PARAMETERS: a name that is no more is named once, with what stands in for it, from wherever it
-# comes; and at verbose 0 not at all.
-check_retired() {
-    retired="--mca coll_quant_trial_ms 5 --mca coll_quant_timeout 5 -x OMPI_MCA_coll_lowlat_isa=avx2 --mca mca_base_param_files $1"
-    echo "coll_lowlat_nodes_trial_ms = 7" >"$1"
-    mpi_start 2 60 "$retired" stress -n 500
-    mpi_judge "retired parameters"
-    mpi_says "retired parameters: no others are named" "there is no parameter" 4
-    mpi_says "retired parameters: on the command line" "coll_quant_trial_ms any more.*: coll_quant_explore_percent" 1
-    mpi_says "retired parameters: what both components have now" "coll_quant_timeout any more.*: use coll_arc_timeout" 1
-    mpi_says "retired parameters: in the environment" "coll_lowlat_isa any more.*: configure --with-isa" 1
-    mpi_says "retired parameters: in a file" "coll_lowlat_nodes_trial_ms any more.*: coll_lowlat_explore_percent" 1
-    mpi_run "retired parameters, verbose 0" 2 60 \
-        "$retired --mca coll_lowlat_verbose 0 --mca coll_quant_verbose 0" stress -n 500
-}
-check_retired "$mpi_scratch/retired.conf"
-
 # Persistent requests that are never freed, and so their communicators, count all the same.  Half of
 # these starts are on MPI_COMM_WORLD, which goes in any case.
 mpi_start 2 60 "--mca coll_lowlat_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
