@@ -20,45 +20,11 @@
 #include "coll_quant_stats.h"
 #include "mca_below.h"
 
-/* How a variable of a communicator is read. */
+/* A field of a module. */
 typedef struct comm_pvar {
-    size_t offset;      /* of the field in the module, or in rows of its tally */
-    size_t bytes;       /* of it; 0: it is in the tally */
-    bool counts_passed; /* of the tally: calls that were passed down as well */
+    size_t offset;
+    size_t bytes;
 } comm_pvar_t;
-
-static uint64_t add_rows(const arc_tally_row_t *rows, size_t count, size_t offset)
-{
-    uint64_t sum = 0;
-
-    for (size_t row = 0; row < count; ++row) {
-        uint64_t value;
-        memcpy(&value, (const char *) &rows[row] + offset, sizeof value);
-        sum += value;
-    }
-    return sum;
-}
-
-/* Over all collectives; without calls that the component made itself. */
-static uint64_t read_tally(const arc_module_t *module, const comm_pvar_t *pvar)
-{
-    uint64_t sum = 0;
-
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
-
-        if (NULL == tally) {
-            continue;
-        }
-        tally += slot % ARC_COLLECTIVES;
-        sum += add_rows(tally->served, ARC_TALLY_ALGORITHMS, pvar->offset);
-        if (pvar->counts_passed) {
-            sum += add_rows(tally->passed, ARC_REASONS, pvar->offset) -
-                   add_rows(&tally->passed[ARC_REASON_NESTED], 1, pvar->offset);
-        }
-    }
-    return sum;
-}
 
 static int read_comm(const mca_base_pvar_t *variable, void *value, void *communicator)
 {
@@ -66,15 +32,8 @@ static int read_comm(const mca_base_pvar_t *variable, void *value, void *communi
     const comm_pvar_t *pvar = variable->ctx;
     const arc_module_t *module = arc_module_find(communicator, OBJ_CLASS(quant_module_t));
 
-    if (NULL == module) {
-        module = &none.base;
-    }
-    if (0 == pvar->bytes) {
-        const unsigned long long sum = read_tally(module, pvar);
-        memcpy(value, &sum, sizeof sum);
-    } else {
-        memcpy(value, (const char *) module + pvar->offset, pvar->bytes);
-    }
+    memcpy(value, (const char *) (NULL == module ? &none.base : module) + pvar->offset,
+           pvar->bytes);
     return OPAL_SUCCESS;
 }
 
@@ -134,13 +93,6 @@ void coll_quant_pvars_register(const quant_component_t *component)
                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG)
 #define QUANT_PVAR_NUMBER(_name, _field, _help) \
     QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE)
-#define QUANT_PVAR_TALLY(_name, _field, _passed, _help)                                  \
-    {                                                                                    \
-        static comm_pvar_t pvar = {.offset = offsetof(arc_tally_row_t, _field),          \
-                                   .counts_passed = _passed};                            \
-        register_variable(component, "comm_" #_name, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
-                          MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, &pvar);            \
-    }
 /* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
 #define QUANT_PVAR_STATE(_name, _help)                                                \
     {                                                                                 \
@@ -153,7 +105,6 @@ void coll_quant_pvars_register(const quant_component_t *component)
 #undef QUANT_PVAR
 #undef QUANT_PVAR_CALLS
 #undef QUANT_PVAR_NUMBER
-#undef QUANT_PVAR_TALLY
 #undef QUANT_PVAR_STATE
     if (NULL != calls) {
         OBJ_RELEASE(calls); /* the variable has it */

@@ -70,8 +70,6 @@ int main(void)
          "| variable | what it is |\n|---|---|");
 #define QUANT_PVAR_CALLS(_name, _field, _help) puts("| `coll_quant_comm_" #_name "` | " _help " |");
 #define QUANT_PVAR_NUMBER(_name, _field, _help) QUANT_PVAR_CALLS(_name, _field, _help)
-#define QUANT_PVAR_TALLY(_name, _field, _passed, _help) \
-    puts("| `coll_quant_comm_" #_name "` | " _help " |");
 #define QUANT_PVAR_STATE(_name, _help) puts("| `coll_quant_comm_" #_name "` | " _help " |");
 #include "quant_pvars.def"
     puts("\n## Communicator info keys\n\n"
