@@ -279,15 +279,9 @@ static void make_objects(void)
 int main(int argc, char **argv)
 {
     int rounds = DEFAULT_ROUNDS;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:")) != -1) {
-        if (option != 'r') {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-        rounds = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('r', rounds));
     make_objects();
     for (size_t cause = 0; cause < sizeof causes / sizeof causes[0]; cause++) {
         for (int round = 0; round < rounds; round++) {

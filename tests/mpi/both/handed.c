@@ -96,13 +96,10 @@ int main(int argc, char **argv)
 {
     static pair_t pairs[PAIRS];
     int provided = 0;
-    int option = 0;
     long wrong = 0;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    while (-1 != (option = getopt(argc, argv, "n:"))) {
-        operations = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('n', operations));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();

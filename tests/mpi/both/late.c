@@ -223,33 +223,12 @@ int main(int argc, char **argv)
     double long_seconds = 0;
     bool is_first = false;
     bool unmaps = false;
-    int option;
 
     hold_signals();
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:w:n:b:l:sgfu")) != -1) {
-        if (option == 'r') {
-            missing = atoi(optarg);
-        } else if (option == 'w') {
-            away_seconds = (unsigned) atoi(optarg);
-        } else if (option == 'n') {
-            count = atoi(optarg);
-        } else if (option == 'f') {
-            is_first = true;
-        } else if (option == 'u') {
-            unmaps = true;
-        } else if (option == 'b') {
-            count_before = atoi(optarg);
-        } else if (option == 's') {
-            scatters = true;
-        } else if (option == 'g') {
-            gathers = true;
-        } else if (option == 'l') {
-            long_seconds = atof(optarg);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('r', missing), OPTION('w', away_seconds), OPTION('n', count),
+                 OPTION('f', is_first), OPTION('u', unmaps), OPTION('b', count_before),
+                 OPTION('s', scatters), OPTION('g', gathers), OPTION('l', long_seconds));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (long_seconds > 0) {
         check_long(count, long_seconds);

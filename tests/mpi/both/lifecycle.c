@@ -140,18 +140,9 @@ int main(int argc, char **argv)
 {
     int cycles = 500;
     bool with_large = false;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:q")) != -1) {
-        if (option == 'n') {
-            cycles = atoi(optarg);
-        } else if (option == 'q') {
-            with_large = true;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('n', cycles), OPTION('q', with_large));
     large = must_alloc(LARGE_ELEMS * sizeof *large);
     run_alive(with_large);
     run_cycles(0, WARM_CYCLES, with_large);

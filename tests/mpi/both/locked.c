@@ -76,9 +76,7 @@ int main(int argc, char **argv)
     pthread_t thread;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    while (-1 != getopt(argc, argv, "n:")) {
-        sums = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('n', sums));
     tap_start();
     MPI_Op_create(add_locked, 1, &op);
     MPI_Comm_dup(MPI_COMM_WORLD, &of_operation);

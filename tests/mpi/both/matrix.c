@@ -177,21 +177,9 @@ int main(int argc, char **argv)
     size_t limit = LARGEST_COUNT;
     bool only_nan = false;
     bool thin = false;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "l:bt")) != -1) {
-        if (option == 'l') {
-            limit = strtoul(optarg, NULL, 10);
-        } else if (option == 'b') {
-            only_nan = true;
-        } else if (option == 't') {
-            thin = true;
-        } else {
-            fprintf(stderr, "usage: matrix [-l largest_count] [-b | -t]\n");
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('l', limit), OPTION('b', only_nan), OPTION('t', thin));
     if (only_nan) {
         matrix_check_nan();
     } else {

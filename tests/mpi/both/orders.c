@@ -274,27 +274,11 @@ static void use_requests(int rounds, uint64_t salt)
 
 int main(int argc, char **argv)
 {
-    int option = 0;
 
     tap_begin(&argc, &argv);
-    while (-1 != (option = getopt(argc, argv, "r:q:l:t:s:"))) {
-        switch (option) {
-        case 'r':
-            options.rounds = atoi(optarg);
-            break;
-        case 'q':
-            options.requests = atoi(optarg);
-            break;
-        case 'l':
-            options.longest = atoi(optarg);
-            break;
-        case 't':
-            options.error = strtod(optarg, NULL);
-            break;
-        default:
-            options.seed = strtoull(optarg, NULL, 10);
-        }
-    }
+    TAKE_OPTIONS(OPTION('r', options.rounds), OPTION('q', options.requests),
+                 OPTION('l', options.longest), OPTION('t', options.error),
+                 OPTION('s', options.seed));
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int done = 0; done < options.rounds; done += ROUNDS_OF_REQUESTS) {
         const int left = options.rounds - done;

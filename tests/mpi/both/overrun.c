@@ -13,12 +13,9 @@
 int main(int argc, char **argv)
 {
     int floats = 1;
-    int option;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:")) != -1) {
-        floats = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('n', floats));
     SCOPED float *in = must_alloc((size_t) floats * sizeof *in);
     SCOPED float *out = must_alloc(((size_t) floats + 1) * sizeof *out);
 

@@ -378,39 +378,13 @@ static void start_one(int number)
 
 int main(int argc, char **argv)
 {
-    int option = 0;
 
     tap_begin(&argc, &argv);
-    while (-1 != (option = getopt(argc, argv, "o:p:c:l:t:bnfs:"))) {
-        switch (option) {
-        case 'o':
-            options.operations = atoi(optarg);
-            break;
-        case 'p':
-            options.pending = atoi(optarg);
-            break;
-        case 'c':
-            options.comms = atoi(optarg);
-            break;
-        case 'l':
-            options.longest = atoi(optarg);
-            break;
-        case 't':
-            options.error = strtod(optarg, NULL);
-            break;
-        case 'b':
-            options.only_nonblocking = true;
-            break;
-        case 'n':
-            options.no_persistent = true;
-            break;
-        case 'f':
-            options.frees = true;
-            break;
-        default:
-            options.seed = strtoull(optarg, NULL, 10);
-        }
-    }
+    TAKE_OPTIONS(OPTION('o', options.operations), OPTION('p', options.pending),
+                 OPTION('c', options.comms), OPTION('l', options.longest),
+                 OPTION('t', options.error), OPTION('b', options.only_nonblocking),
+                 OPTION('n', options.no_persistent), OPTION('f', options.frees),
+                 OPTION('s', options.seed));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Type_contiguous(PAIR, MPI_INT, &pair_type);

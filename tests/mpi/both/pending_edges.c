@@ -153,22 +153,13 @@ static void check_pause(double seconds)
 int main(int argc, char **argv)
 {
     double computes_seconds = 0;
-    bool has_persistent = true;
-    int option;
+    bool no_persistent = false;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:n")) != -1) {
-        if ('c' == option) {
-            computes_seconds = atof(optarg);
-        } else if ('n' == option) {
-            has_persistent = false;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('c', computes_seconds), OPTION('n', no_persistent));
     check_stack();
     check_negative_extent(false);
-    if (has_persistent) {
+    if (!no_persistent) {
         check_negative_extent(true);
     }
     check_pause(computes_seconds);

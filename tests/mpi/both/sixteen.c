@@ -189,23 +189,15 @@ int main(int argc, char **argv)
     };
     static const meaning_t integer = {"sum of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_SUM,
                                       integer_part, integer_sum};
+    const char *half_name = "";
+    bool native = false;
     int largest = LARGEST;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "f:inl:")) != -1) {
-        if (option == 'f') {
-            half = half_by_name(optarg);
-        } else if (option == 'i') {
-            nonblocking = true;
-        } else if (option == 'n') {
-            sum.type = half_native_type();
-        } else if (option == 'l') {
-            largest = atoi(optarg);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('f', half_name), OPTION('i', nonblocking), OPTION('n', native),
+                 OPTION('l', largest));
+    half = half_by_name(half_name);
+    sum.type = native ? half_native_type() : sum.type;
     send = must_alloc(LARGEST * sizeof *send);
     receive = must_alloc(LARGEST * sizeof *receive);
     if (sum.type == MPI_DATATYPE_NULL) {

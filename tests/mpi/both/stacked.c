@@ -97,14 +97,11 @@ static void check_sums(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    int option = 0;
     MPI_Comm duplicate = MPI_COMM_NULL;
     MPI_Comm half = MPI_COMM_NULL;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "l:")) != -1) {
-        longest = option == 'l' ? atoi(optarg) : longest;
-    }
+    TAKE_OPTIONS(OPTION('l', longest));
     check_sums(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
     check_sums(duplicate);

@@ -53,21 +53,9 @@ int main(int argc, char **argv)
     int count = 300;
     size_t more_mib = 256;
     bool all_pending = false;
-    int option = 0;
 
     tap_begin(&argc, &argv);
-    while (-1 != (option = getopt(argc, argv, "c:m:p"))) {
-        switch (option) {
-        case 'c':
-            count = atoi(optarg);
-            break;
-        case 'm':
-            more_mib = strtoull(optarg, NULL, 10);
-            break;
-        default:
-            all_pending = true;
-        }
-    }
+    TAKE_OPTIONS(OPTION('c', count), OPTION('m', more_mib), OPTION('p', all_pending));
     const rlim_t limit = address_bytes() + (more_mib << 20);
     (void) setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
     for (int i = 0; i < count; i++) {

@@ -229,21 +229,12 @@ int main(int argc, char **argv)
 {
     stress_t stress = {.seed = 1, .largest_log2 = LARGEST_LOG2};
     uint64_t calls = 10000;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:s:x:q")) != -1) {
-        if (option == 'n') {
-            calls = strtoull(optarg, NULL, 10);
-        } else if (option == 's') {
-            stress.seed = strtoull(optarg, NULL, 10);
-        } else if (option == 'x' && atoi(optarg) <= LARGEST_LOG2) {
-            stress.largest_log2 = (unsigned) atoi(optarg);
-        } else if (option == 'q') {
-            stress.quiet = true;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
+    TAKE_OPTIONS(OPTION('n', calls), OPTION('s', stress.seed), OPTION('x', stress.largest_log2),
+                 OPTION('q', stress.quiet));
+    if (stress.largest_log2 > LARGEST_LOG2) {
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &stress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &stress.ranks);

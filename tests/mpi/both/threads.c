@@ -122,15 +122,9 @@ int main(int argc, char **argv)
     const char *description = "threads on communicators of their own: right sums";
     int calls = 1500;
     int provided;
-    int option;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    while ((option = getopt(argc, argv, "n:")) != -1) {
-        if (option != 'n') {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-        calls = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('n', calls));
     if (calls < SPARE_EVERY * (SPARES + 1)) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* spares would be left */
     }

@@ -82,15 +82,9 @@ int main(int argc, char **argv)
 {
     world_t world;
     int turns = 50;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:")) != -1) {
-        if (option != 'n') {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-        turns = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('n', turns));
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {

@@ -181,6 +181,50 @@ static uint64_t scramble_bits(uint64_t bits)
     return bits ^ (bits >> 31);
 }
 
+static void take_value(const option_row_t *row)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *) row->variable = true;
+        break;
+    case OPTION_INT:
+    case OPTION_UNSIGNED:
+        *(int *) row->variable = atoi(optarg);
+        break;
+    case OPTION_LONG:
+        *(unsigned long *) row->variable = strtoul(optarg, NULL, 10);
+        break;
+    case OPTION_NUMBER:
+        *(double *) row->variable = strtod(optarg, NULL);
+        break;
+    case OPTION_TEXT:
+        *(char **) row->variable = optarg;
+    }
+}
+
+void take_options(int argc, char **argv, const option_row_t *rows)
+{
+    enum { LETTERS = 64 };
+    char letters[LETTERS] = "";
+    int letter;
+
+    for (const option_row_t *row = rows; row->letter != 0; row++) {
+        const size_t used = strlen(letters);
+        snprintf(letters + used, sizeof letters - used, "%c%s", row->letter,
+                 row->kind == OPTION_FLAG ? "" : ":");
+    }
+    while ((letter = getopt(argc, argv, letters)) != -1) {
+        const option_row_t *row = rows;
+        while (row->letter != 0 && row->letter != letter) {
+            row++;
+        }
+        if (row->letter == 0) {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        take_value(row);
+    }
+}
+
 uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index)
 {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);

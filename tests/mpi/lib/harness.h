@@ -57,6 +57,36 @@ void tap_finish(void);
 /** tap_finish() and MPI_Finalize(); what main() returns. */
 int tap_end(void);
 
+/** What a letter of the command line sets. */
+typedef struct option_row {
+    int letter; /* 0: the end of a list */
+    enum { OPTION_FLAG, OPTION_INT, OPTION_UNSIGNED, OPTION_LONG, OPTION_NUMBER, OPTION_TEXT } kind;
+    void *variable;
+} option_row_t;
+
+#define OPTION(_letter, _variable)               \
+    {                                            \
+        _letter,                               \
+     _Generic(&(_variable),                 \
+              bool *: OPTION_FLAG,          \
+              int *: OPTION_INT,            \
+              unsigned *: OPTION_UNSIGNED,  \
+              long *: OPTION_LONG,          \
+              unsigned long *: OPTION_LONG, \
+              double *: OPTION_NUMBER,      \
+              char **: OPTION_TEXT,         \
+              const char **: OPTION_TEXT),  \
+     &(_variable) \
+    }
+
+/**
+ * Set what the command line says: a bool is set by its letter, all else has a value.  Ends the job
+ * after a letter that is none of these.  For main(): TAKE_OPTIONS(OPTION('n', rounds), ...);
+ */
+#define TAKE_OPTIONS(...) \
+    take_options(argc, argv, (const option_row_t[]){__VA_ARGS__, {.letter = 0}})
+void take_options(int argc, char **argv, const option_row_t *rows);
+
 /** Uniform 64 bits, a pure function of its arguments. */
 uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index);
 

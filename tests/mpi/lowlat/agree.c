@@ -91,24 +91,10 @@ int main(int argc, char **argv)
     const char *wish = NULL;
     int communicators = 1;
     int rounds = 3;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:r:k:l:s:")) != -1) {
-        if (option == 'c') {
-            communicators = atoi(optarg);
-        } else if (option == 'r') {
-            rounds = atoi(optarg);
-        } else if (option == 'k') {
-            wish = optarg;
-        } else if (option == 'l') {
-            largest = atoi(optarg);
-        } else if (option == 's') {
-            split = atoi(optarg);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('c', communicators), OPTION('r', rounds), OPTION('k', wish),
+                 OPTION('l', largest), OPTION('s', split));
     if (communicators < 0 || communicators >= COMMS_MAX) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

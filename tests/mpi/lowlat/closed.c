@@ -127,13 +127,10 @@ static bool check_mappings(const char *wanted)
 int main(int argc, char **argv)
 {
     const char *wanted = "";
-    int option = 0;
     static float sum[ELEMS];
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "s:")) != -1) {
-        wanted = option == 's' ? optarg : wanted;
-    }
+    TAKE_OPTIONS(OPTION('s', wanted));
     for (int count = 1; count <= ELEMS; count *= 10) {
         MPI_Allreduce(MPI_IN_PLACE, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }

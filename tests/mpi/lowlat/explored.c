@@ -53,9 +53,7 @@ int main(int argc, char **argv)
     MPI_Comm again = MPI_COMM_NULL;
 
     tap_begin(&argc, &argv);
-    for (int option; (option = getopt(argc, argv, "n:")) != -1;) {
-        calls = 'n' == option ? atoi(optarg) : calls;
-    }
+    TAKE_OPTIONS(OPTION('n', calls));
     check_calls(MPI_COMM_WORLD, calls);
     tap_case("right sums");
     MPI_Comm_dup(MPI_COMM_WORLD, &again);

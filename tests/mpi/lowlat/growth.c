@@ -134,26 +134,10 @@ int main(int argc, char **argv)
     int times = 1;
     long limit_bytes = 0;
     bool memory = false;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:m:r:t:ga:")) != -1) {
-        if (option == 'c') {
-            communicators = atoi(optarg);
-        } else if (option == 'm') {
-            longest = atoi(optarg);
-        } else if (option == 'r') {
-            rounds = atoi(optarg);
-        } else if (option == 't') {
-            times = atoi(optarg);
-        } else if (option == 'g') {
-            memory = true;
-        } else if (option == 'a') {
-            limit_bytes = atol(optarg);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('c', communicators), OPTION('m', longest), OPTION('r', rounds),
+                 OPTION('t', times), OPTION('g', memory), OPTION('a', limit_bytes));
     if (communicators < 0 || communicators > COMMS_MAX) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -38,9 +38,7 @@ int main(int argc, char **argv)
     float data[ELEMS] = {0};
 
     MPI_Init(&argc, &argv);
-    for (int option; (option = getopt(argc, argv, "r:")) != -1;) {
-        victim = atoi(optarg);
-    }
+    TAKE_OPTIONS(OPTION('r', victim));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int call = 0; code == MPI_SUCCESS; call++) {

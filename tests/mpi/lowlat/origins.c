@@ -284,21 +284,9 @@ static void run_named(const char *name, int asked)
 int main(int argc, char **argv)
 {
     int asked = 0;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "n:s:")) != -1) {
-        switch (option) {
-        case 'n':
-            asked = atoi(optarg);
-            break;
-        case 's':
-            most_seconds = atof(optarg);
-            break;
-        default:
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('n', asked), OPTION('s', most_seconds));
     for (int i = 0; optind == argc && i < CASES; i++) {
         if (cases[i].communicators == 0) {
             cases[i].run();

@@ -237,29 +237,17 @@ int main(int argc, char **argv)
     int one_by_one = 0;
     int late = 0;
     int spawned = 0;
-    int option;
+    bool is_child = false;
     MPI_Comm parent;
 
     MPI_Init(&argc, &argv);
-    while ((option = getopt(argc, argv, "c:i:d:l:s:x")) != -1) {
-        if (option == 'c') {
-            many = atoi(optarg);
-        } else if (option == 'i') {
-            most_ids = atoi(optarg);
-        } else if (option == 'd') {
-            one_by_one = atoi(optarg);
-        } else if (option == 'l') {
-            late = atoi(optarg);
-        } else if (option == 's') {
-            spawned = atoi(optarg);
-        } else if (option == 'x') {
-            MPI_Comm_get_parent(&parent);
-            sum_with(&parent, 1);
-            MPI_Finalize();
-            return EXIT_SUCCESS;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
+    TAKE_OPTIONS(OPTION('c', many), OPTION('i', most_ids), OPTION('d', one_by_one),
+                 OPTION('l', late), OPTION('s', spawned), OPTION('x', is_child));
+    if (is_child) {
+        MPI_Comm_get_parent(&parent);
+        sum_with(&parent, 1);
+        MPI_Finalize();
+        return EXIT_SUCCESS;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);

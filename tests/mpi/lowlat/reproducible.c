@@ -327,27 +327,14 @@ int main(int argc, char **argv)
     bool native = false;
     int largest = LARGEST;
     const char *groups = NULL;
-    int option;
+    const char *half_name = "";
 
     tap_begin(&argc, &argv);
     first_rank[1] = world_ranks;
-    while ((option = getopt(argc, argv, "g:h:nrl:d")) != -1) {
-        if (option == 'g') {
-            groups = optarg;
-        } else if (option == 'h') {
-            half = half_by_name(optarg);
-        } else if (option == 'n') {
-            native = true;
-        } else if (option == 'r') {
-            rounds_between = true;
-        } else if (option == 'l') {
-            largest = atoi(optarg);
-        } else if (option == 'd') {
-            expect_differences = true;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('g', groups), OPTION('h', half_name), OPTION('n', native),
+                 OPTION('r', rounds_between), OPTION('l', largest),
+                 OPTION('d', expect_differences));
+    half = half_by_name(half_name);
     if (groups != NULL) {
         read_nodes(groups, world_ranks);
     }

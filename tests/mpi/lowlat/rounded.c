@@ -83,20 +83,13 @@ static void check_sums(const uint16_t *sums, int count, int roundings)
 
 int main(int argc, char **argv)
 {
+    const char *half_name = "";
     int count = ELEMENTS;
     int roundings = 1;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "f:r:n:")) != -1) {
-        if (option == 'f') {
-            half = half_by_name(optarg);
-        } else if (option == 'r') {
-            roundings = atoi(optarg);
-        } else if (option == 'n') {
-            count = atoi(optarg);
-        }
-    }
+    TAKE_OPTIONS(OPTION('f', half_name), OPTION('r', roundings), OPTION('n', count));
+    half = half_by_name(half_name);
     if (half == NULL || count < 1) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

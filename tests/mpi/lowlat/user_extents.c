@@ -176,13 +176,10 @@ static void limit_memory(void)
 int main(int argc, char **argv)
 {
     bool far = false;
-    int option;
     MPI_Op op;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "f")) != -1) {
-        far = true;
-    }
+    TAKE_OPTIONS(OPTION('f', far));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Op_create(sum_op, 1, &op);
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {

@@ -355,18 +355,9 @@ int main(int argc, char **argv)
 {
     size_t largest_bytes = SIZE_MAX;
     int reductions = 0;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "b:s")) != -1) {
-        if (option == 'b') {
-            largest_bytes = strtoul(optarg, NULL, 10);
-        } else if (option == 's') {
-            served = true;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('b', largest_bytes), OPTION('s', served));
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         reductions += check_row(&rows[r], false, largest_bytes);
         if (served || begins_at_address(&rows[r])) {

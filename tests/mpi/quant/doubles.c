@@ -93,22 +93,11 @@ static void check_error(double step_error)
 int main(int argc, char **argv)
 {
     double step_error = 3.55e-5;
-    bool floats = true;
-    bool doubles = true;
-    int option;
+    int floats = 1;
+    int doubles = 1;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "f:d:c:")) != -1) {
-        if (option == 'f') {
-            floats = atoi(optarg) != 0;
-        } else if (option == 'd') {
-            doubles = atoi(optarg) != 0;
-        } else if (option == 'c') {
-            step_error = strtod(optarg, NULL);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('f', floats), OPTION('d', doubles), OPTION('c', step_error));
     check_type(MPI_FLOAT, floats, "floats");
     check_type(MPI_DOUBLE, doubles, "doubles");
     if (doubles) {

@@ -213,20 +213,11 @@ int main(int argc, char **argv)
 {
     enum { ELEMS_OF_FORMATS = 5003 };
     int elems = DEFAULT_ELEMS;
-    int option;
     fenv_t usual;
 
     MPI_Init(&argc, &argv);
     bool halves = false;
-    while ((option = getopt(argc, argv, "n:u")) != -1) {
-        if (option == 'n') {
-            elems = atoi(optarg);
-        } else if (option == 'u') {
-            halves = true;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('n', elems), OPTION('u', halves));
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();

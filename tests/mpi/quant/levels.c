@@ -211,12 +211,9 @@ static void check_tensors(void)
 
 int main(int argc, char **argv)
 {
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "p:")) != -1) {
-        per_node = option == 'p' ? atoi(optarg) : 0;
-    }
+    TAKE_OPTIONS(OPTION('p', per_node));
     if (per_node < 2 || 0 != world_ranks % per_node) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -129,27 +129,10 @@ static void run_call(int call)
 int main(int argc, char **argv)
 {
     bool wants_quantized = false;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:r:dq")) != -1) {
-        switch (option) {
-        case 'a':
-            most_absolute = atof(optarg);
-            break;
-        case 'r':
-            most_relative = atof(optarg);
-            break;
-        case 'd':
-            is_double = true;
-            break;
-        case 'q':
-            wants_quantized = true;
-            break;
-        default:
-            MPI_Abort(MPI_COMM_WORLD, 2);
-        }
-    }
+    TAKE_OPTIONS(OPTION('a', most_absolute), OPTION('r', most_relative), OPTION('d', is_double),
+                 OPTION('q', wants_quantized));
     for (int call = 0; call < CALLS; call++) {
         run_call(call);
     }

@@ -28,9 +28,9 @@ enum {
 
 static const double step_error = 3.56e-5;
 
-static bool lossy_scatter = true;
-static bool lossy_gather = true;
-static bool lossy_reduce = false;
+static int lossy_scatter = 1;
+static int lossy_gather = 1;
+static int lossy_reduce = 0;
 
 /* Elements of a block: large ones of lengths that nothing divides. */
 static const int tails[] = {0, 1, 63, 64, 65, 4097, 10007};
@@ -356,22 +356,10 @@ static void check_keys(void)
 int main(int argc, char **argv)
 {
     bool by_key = false;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "r:g:a:k")) != -1) {
-        if (option == 'k') {
-            by_key = true;
-        } else if (option == 'r') {
-            lossy_scatter = atoi(optarg) != 0;
-        } else if (option == 'g') {
-            lossy_gather = atoi(optarg) != 0;
-        } else if (option == 'a') {
-            lossy_reduce = atoi(optarg) != 0;
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('r', lossy_scatter), OPTION('g', lossy_gather), OPTION('a', lossy_reduce),
+                 OPTION('k', by_key));
     if (by_key) {
         check_keys();
     } else {

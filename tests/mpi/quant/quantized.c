@@ -351,37 +351,24 @@ static const struct algorithm *algorithm_by_name(const char *name)
 
 int main(int argc, char **argv)
 {
-    const struct algorithm *algorithm = &algorithms[0];
+    const char *algorithm_name = NULL;
     size_t elems = DEFAULT_ELEMS;
-    bool error_only = false;
+    size_t min_bytes = MIN_QUANT_BYTES;
+    const double usual_error = step_error;
     char *formats = NULL;
-    int option;
 
     tap_begin(&argc, &argv);
-    while ((option = getopt(argc, argv, "a:c:k:m:n:p:")) != -1) {
-        if (option == 'a') {
-            algorithm = algorithm_by_name(optarg);
-        } else if (option == 'n') {
-            elems = strtoul(optarg, NULL, 10);
-        } else if (option == 'm') {
-            min_quant_elems = (int) (strtoul(optarg, NULL, 10) / sizeof(float));
-        } else if (option == 'c') {
-            step_error = strtod(optarg, NULL);
-            error_only = true;
-        } else if (option == 'k') {
-            formats = optarg;
-        } else if (option == 'p') {
-            per_node = atoi(optarg);
-        } else {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
+    TAKE_OPTIONS(OPTION('a', algorithm_name), OPTION('n', elems), OPTION('m', min_bytes),
+                 OPTION('c', step_error), OPTION('k', formats), OPTION('p', per_node));
+    const struct algorithm *algorithm =
+        algorithm_name == NULL ? &algorithms[0] : algorithm_by_name(algorithm_name);
+    min_quant_elems = (int) (min_bytes / sizeof(float));
     if (formats != NULL) {
         check_formats(algorithm, elems, formats);
         return tap_end();
     }
     check_error(algorithm, elems);
-    if (!error_only) {
+    if (step_error == usual_error) {
         check_non_finite();
         check_limits();
         check_other_reductions();

@@ -75,7 +75,9 @@ static void check_result(const uint16_t *result)
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
-    half = getopt(argc, argv, "f:") == 'f' ? half_by_name(optarg) : NULL;
+    const char *half_name = "";
+    TAKE_OPTIONS(OPTION('f', half_name));
+    half = half_by_name(half_name);
     if (half == NULL) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
