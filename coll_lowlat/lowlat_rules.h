@@ -1,25 +1,12 @@
 /*
  * Which algorithm takes which messages: rules, which are text.
  *
- *     rules  = rule { "," rule }                   or newlines for commas
- *     rule   = { fact ":" } algorithm [ ":" bytes ]
- *     fact   = "ranks=" range | "nodes=" range | "levels=" range | "cores=" kind
- *            | "over=" transport
- *     range  = number [ "-" [ number ] ]           2, 2-8, 2-
- *     bytes  = size "-" [ size ]                   0-16k, 16k-inf, 16k-
- *     size   = number [ "k" | "m" | "g" ] | "inf"
+ *     oneshot:0-16k,twoshot:16k-inf
+ *     ranks=9-:cores=shared:butterfly:0-1k
  *
- *     oneshot:0-16k, twoshot:16k-inf               two-shot for what is longer than 16 KiB
- *     ranks=9-:cores=shared:butterfly:0-1k         on nodes with nine ranks or more
- *     nodes=2-4:over=puts:doubling_by_leaders:0-8k
- *     nodes=2-:below:1m-                           longer ones to the component below
- *
- * Of several rules that apply the last one counts.  A rule applies to messages longer than its
- * first size, up to its second one.  Between nodes lengths are sorted into classes (select.h), and
- * a rule applies to the classes whose power of two it covers.  An algorithm is for communicators on
- * one node, or for those on several; "below" is for both.  `ranks` are those of a node, of each if
- * there are several; `levels` those of a node (lowlat_levels.h), 1 where it is flat.  Text in () or
- * behind # is a comment; a blank is as good as a colon.
+ * docs/tuning.md has the grammar, more examples, and which rule applies to a message.  Between
+ * nodes lengths are sorted into classes (select.h), and a rule applies to the classes whose power
+ * of two it covers.  A blank is as good as a colon.
  *
  * The rules that are built in come first, so the user's override them where they apply.  Between
  * nodes learning begins with the built-in rules, and the user's rules decide.

@@ -33,9 +33,19 @@ static inline bool quant_gain_at(const quant_gain_t *gain, unsigned class)
     return 0 != (gain->gains >> class & 1);
 }
 
-void quant_gain_decide(quant_gain_t *gain, unsigned class, bool yes);
+static inline void quant_gain_decide(quant_gain_t *gain, unsigned class, bool yes)
+{
+    const uint32_t bit = (uint32_t) 1 << class;
+
+    gain->decided |= bit;
+    gain->gains = yes ? gain->gains | bit : gain->gains & ~bit;
+}
 
 /* What `other` knows is known, and decided as there. */
-void quant_gain_merge(quant_gain_t *gain, const quant_gain_t *other);
+static inline void quant_gain_merge(quant_gain_t *gain, const quant_gain_t *other)
+{
+    gain->gains = (gain->gains & ~other->decided) | other->gains;
+    gain->decided |= other->decided;
+}
 
 #endif

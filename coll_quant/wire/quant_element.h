@@ -15,20 +15,9 @@
  * NaN and infinity.  A rank that adds N doubles rounds N - 1 times by 2^-53: what is not quantized
  * (stages) is as exact as any sum of doubles.
  *
- * Error feedback: what a call lost by quantizing is added to the next one.
- *
- * In a call each rank encodes each element of the vector once: the partial sum, or the own part,
- * that it sends to its parent, or the total of a shard that it owns (exchange_tree.h: each rank is
- * each vertex once); where its node adds up in shared memory, each element of its own parts.  So
- * one number per element of the vector holds what the rank lost:
- *
- *   y_k = x_k + r_k            the own part of call k
- *   v_k = y_k + sums received
- *   r_k+1 = v_k - decode(encode(v_k))
- *
- * Why the error of many calls then stays that of one, what else it costs, and when to use it:
- * docs/guarantees.md, "Error feedback".  Which residual belongs to a call, coll_quant_residual.c
- * says.
+ * Error feedback: what a call lost by quantizing is added to the next one.  docs/guarantees.md has
+ * the formulas, and why one number per element of the vector is enough: a rank encodes each element
+ * once, and where its node adds up in shared memory each element of its own parts.
  *
  *   cost   memory for one more vector, and for each encoding one more decoding; the hop in one
  *          pass over tiles (quant_payload_hop()) becomes two

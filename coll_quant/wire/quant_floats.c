@@ -6,28 +6,6 @@
 #include "quant_bound.h"
 #include "quant_element.h"
 
-static size_t pack(const quant_wire_segment_t *segment, const void *in, float error, void *message)
-{
-    return quant_wire_pack(segment, in, error, message);
-}
-
-static size_t hop(const quant_wire_segment_t *segment, const void *received, const void *x,
-                  float error, void *message)
-{
-    return quant_wire_hop(segment, received, x, error, message);
-}
-
-static float add(const quant_wire_segment_t *segment, const void *received, const void *x,
-                 float error, void *sum)
-{
-    return quant_wire_add(segment, received, x, error, sum);
-}
-
-static void unpack(const quant_wire_segment_t *segment, const void *message, void *out)
-{
-    quant_wire_unpack(segment, message, out);
-}
-
 static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
 
 static float from_bits(uint32_t bits)
@@ -116,10 +94,10 @@ const quant_element_t quant_floats = {"float",
                                       sizeof(float),
                                       &quant_format_fp32,
                                       quant_wire_bytes_max,
-                                      pack,
-                                      hop,
-                                      add,
-                                      unpack,
+                                      quant_wire_pack,
+                                      quant_wire_hop,
+                                      quant_wire_add,
+                                      quant_wire_unpack,
                                       feed,
                                       most_of,
                                       0x1p-24,

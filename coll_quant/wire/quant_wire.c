@@ -86,7 +86,7 @@ static quant_codec_t codec_of(const quant_wire_segment_t *segment, const void *m
     return codec;
 }
 
-size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, float error,
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const void *in, float error,
                        void *message)
 {
     quant_coding_t coding = coding_of(segment, message);
@@ -98,8 +98,8 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, flo
     return seal_coded(segment, error, &coding, message);
 }
 
-float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const float *x,
-                     float error, float *sum)
+float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const void *x,
+                     float error, void *sum)
 {
     const quant_codec_t codec = codec_of(segment, received);
     uint32_t peak = 0;
@@ -108,13 +108,13 @@ float quant_wire_add(const quant_wire_segment_t *segment, const void *received, 
     return quant_bound_added(quant_wire_bound(received), error, peak);
 }
 
-void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, float *out)
+void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, void *out)
 {
     const quant_codec_t codec = codec_of(segment, message);
     quant_payload_decode(&codec, quant_wire_payload(message), out);
 }
 
-size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const float *x,
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const void *x,
                       float error, void *message)
 {
     const quant_codec_t codec = codec_of(segment, received);

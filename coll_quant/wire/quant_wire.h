@@ -59,11 +59,13 @@ typedef struct quant_wire_segment {
 /* Upper bound of the bytes of a message of `elems` elements, coded or not. */
 size_t quant_wire_bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows);
 
+/* Numbers are floats in what follows: void, as quant_element.h has functions of several types. */
+
 /*
  * Write the message for `in` to `message` (aligned to 4 bytes); returns its bytes.  `error`: how
  * far numbers of `in` may be from the exact ones.
  */
-size_t quant_wire_pack(const quant_wire_segment_t *segment, const float *in, float error,
+size_t quant_wire_pack(const quant_wire_segment_t *segment, const void *in, float error,
                        void *message);
 
 /*
@@ -78,15 +80,15 @@ arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *m
  * of `segment` with the sums to `message` (aligned to 4 bytes, another one than `received`);
  * returns its bytes.  `error`: of `x`.
  */
-size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const float *x,
+size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received, const void *x,
                       float error, void *message);
 
 /* Add `x`, of error `error`, to the values of a message; the error of the sums. */
-float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const float *x,
-                     float error, float *sum);
+float quant_wire_add(const quant_wire_segment_t *segment, const void *received, const void *x,
+                     float error, void *sum);
 
 /* The values of a message. */
-void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, float *out);
+void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, void *out);
 
 /* The header of an exact message of doubles, whose payload is in place; returns its bytes. */
 size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message);

@@ -113,7 +113,7 @@ typedef struct lowlat_group {
     size_t stream_bytes;   /* messages from here on are staged by `streaming` */
     arc_copier_t streaming;
     unsigned way;               /* how most ranks stage long messages; the same on all ranks */
-    int apart_ns;               /* distance of the neighbour at the last trial (lowlat_probe.h) */
+    int apart_ns;               /* distance of the neighbour at the last trial (lowlat_staging.c) */
     unsigned looks_changed;     /* looks in a row that found another distance */
     uint64_t probes;            /* the same on all ranks */
     uint64_t sequence;          /* operations started so far; the same on all ranks */
