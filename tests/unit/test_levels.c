@@ -129,7 +129,6 @@ static void any_number_of_ranks_has_pairs(void **state)
 {
     static const unsigned powers[] = {2, 4, 8, 16, 32, 64, 128, 256};
 
-    (void) state;
     for (unsigned ranks = 2; ranks <= MAX_RANKS; ranks += ranks < 40 ? 1 : 13) {
         make_all(by_pairs, ranks, NULL);
         check(ranks);
@@ -145,7 +144,6 @@ static void declared_groups_are_cut_evenly(void **state)
 {
     static const char *const texts[] = {"2,2", "8,4,2", "4,2", "2,3", "3,3,3", "8,8", "2,2,2,2,2"};
 
-    (void) state;
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         for (unsigned ranks = 2; ranks <= MAX_RANKS; ranks += ranks < 40 ? 1 : 17) {
             make_all(by_text, ranks, texts[i]);
@@ -176,7 +174,6 @@ static void machines_have_the_levels_of_their_caches(void **state)
         {256, 16, 8, 1, "4,4,8,2"},
     };
 
-    (void) state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         seat_ranks(seats, rows[i].ranks, rows[i].cores, rows[i].caches, rows[i].domains);
         make_all(by_seats, rows[i].ranks, seats);
@@ -192,7 +189,6 @@ static void neighbours_need_not_have_neighbouring_numbers(void **state)
     enum { RANKS = 64, SOCKETS = 2, CORES = 8 };
     lowlat_seat_t seats[RANKS];
 
-    (void) state;
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         const unsigned socket = rank % SOCKETS;
         seats[rank] = (lowlat_seat_t){{(uint16_t) socket, (uint16_t) socket,
@@ -217,7 +213,6 @@ static void odd_seats_do_no_harm(void **state)
     lowlat_seat_t seats[MAX_RANKS];
     test_random_t random = test_random_start(20261125);
 
-    (void) state;
     for (unsigned round = 0; round < 200; ++round) {
         const unsigned ranks = 2 + (unsigned) test_random_below(&random, 70);
         for (unsigned rank = 0; rank < ranks; ++rank) {
@@ -235,7 +230,6 @@ static void most_members_own_a_share(void **state)
 {
     lowlat_seat_t seats[MAX_RANKS];
 
-    (void) state;
     for (unsigned ranks = 9; ranks <= 200; ++ranks) {
         seat_ranks(seats, ranks, 8, 8, 1);
         make_all(by_seats, ranks, seats);
@@ -254,7 +248,6 @@ static void a_text_has_numbers_and_commas(void **state)
         "+2", " 2", "2 ", "auto", "2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2"};
     unsigned members[LOWLAT_MAX_LEVELS];
 
-    (void) state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         assert_int_equal(0, lowlat_levels_parse(wrong[i], members));
     }

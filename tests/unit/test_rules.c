@@ -70,7 +70,6 @@ static void rules_are_read_and_written(void **state)
     };
     char text[TEXT_BYTES];
 
-    (void) state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const char *written = NULL == rows[i].written ? rows[i].text : rows[i].written;
         lowlat_rules_t rules;
@@ -117,7 +116,6 @@ static void a_wrong_rule_is_named_with_its_place(void **state)
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
 
-    (void) state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         lowlat_rules_t rules;
 
@@ -138,7 +136,6 @@ static void a_comment_behind_a_wrong_rule_is_no_rule(void **state)
 {
     lowlat_rules_t rules;
 
-    (void) state;
     const complaints_t complaints = read_text(&rules, "pigeons:0-8 (a, oneshot) # b, oneshot\n");
     assert_int_equal(complaints.count, 1);
     assert_int_equal(rules.count, rules.builtin);
@@ -150,7 +147,6 @@ static void reproducible_refuses_what_depends_on_the_length(void **state)
     static const char *const refused[] = {"below", "butterfly", "nodes=2-:below:1m-inf"};
     static const char *const taken[] = {"oneshot:0-8", "nodes=2:doubling"};
 
-    (void) state;
     for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
         complaints_t complaints = {.count = 0};
         lowlat_rules_t rules;
@@ -208,7 +204,6 @@ static void the_last_rule_that_is_for_a_message_counts(void **state)
     };
     lowlat_rules_t rules;
 
-    (void) state;
     assert_int_equal(read_text(&rules, text).count, 0);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const lowlat_rule_t *rule = lowlat_rules_find(&rules, &rows[i].shape, rows[i].bytes);
@@ -225,7 +220,6 @@ static void nothing_is_passed_down_while_the_nodes_are_not_known(void **state)
     lowlat_shape_t shape = shape_of(1, 4, 4, LOWLAT_OVER_NOTHING);
     lowlat_rules_t rules;
 
-    (void) state;
     shape.fact[LOWLAT_FACT_NODES].most = SIZE_MAX;
     assert_int_equal(read_text(&rules, "below, nodes=1:below, nodes=1:butterfly:0-8").count, 0);
     for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
@@ -242,7 +236,6 @@ static void more_pieces_than_a_map_has_room_for_go_in_two_shots(void **state)
     const lowlat_group_t group = {.ranks = 4, .arena_bytes = 1 << 20};
     const lowlat_shape_t shape = lowlat_shape_of(&group);
 
-    (void) state;
     for (unsigned pieces = FIT; pieces <= MANY; pieces += MANY - FIT) {
         char text[MANY * TEXT_BYTES];
         size_t used = (size_t) snprintf(text, sizeof text, "below");
@@ -272,7 +265,6 @@ static void a_rule_that_never_ends_is_one_wrong_rule(void **state)
     static char text[LONG + TEXT_BYTES];
     lowlat_rules_t rules;
 
-    (void) state;
     memset(text, 'x', LONG);
     (void) snprintf(text + LONG, TEXT_BYTES, "\noneshot:0-8");
     const complaints_t complaints = read_text(&rules, text);
@@ -288,7 +280,6 @@ static void more_rules_than_there_may_be_are_complained_of(void **state)
     char *text = test_alloc(RULES * strlen(rule) + 1);
     lowlat_rules_t rules;
 
-    (void) state;
     for (unsigned i = 0; i < RULES; ++i) {
         memcpy(text + i * strlen(rule), rule, sizeof rule);
     }

@@ -37,7 +37,6 @@ static const char epyc[] = "package:2 numa:4 l3:2 core:8 pu:1";
 
 static void a_core_has_a_seat_in_each_domain(void **state)
 {
-    (void) state;
     assert_seat(epyc, "0", 1, 1, 1);
     assert_seat(epyc, "7", 1, 1, 1);
     assert_seat(epyc, "8", 1, 1, 2);
@@ -48,7 +47,6 @@ static void a_core_has_a_seat_in_each_domain(void **state)
 /* Bound to a cache, a domain, a socket, or not at all. */
 static void who_may_move_sits_where_he_stays(void **state)
 {
-    (void) state;
     assert_seat(epyc, "8-15", 1, 1, 2);
     assert_seat(epyc, "0-15", 1, 1, 0);
     assert_seat(epyc, "64-127", 2, 0, 0);
@@ -59,7 +57,6 @@ static void who_may_move_sits_where_he_stays(void **state)
 
 static void without_a_third_cache_the_second_counts(void **state)
 {
-    (void) state;
     assert_seat("package:2 numa:1 l2:4 core:2 pu:2", "4-7", 1, 1, 2);
     assert_seat("package:1 core:4 pu:1", "3", 1, 1, 0);
 }

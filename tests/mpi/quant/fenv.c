@@ -29,7 +29,6 @@ enum {
     DEFAULT_ELEMS = 200003,
     STRETCH = 512, /* several blocks of 64 with numbers of one kind */
     KINDS = 5,
-    COMPARE_TAG = 3,
 };
 
 /* Numbers that make every exception: ordinary, denormal, huge (sums overflow), zero, not finite. */
@@ -138,20 +137,6 @@ static void change_environment(void)
 #endif
 }
 
-static void check_same(const void *result, size_t bytes)
-{
-    if (world_rank == 0) {
-        for (int peer = 1; peer < world_ranks; peer++) {
-            MPI_Send(result, (int) bytes, MPI_BYTE, peer, COMPARE_TAG, MPI_COMM_WORLD);
-        }
-        return;
-    }
-    SCOPED void *of_rank_0 = must_alloc(bytes);
-
-    MPI_Recv(of_rank_0, (int) bytes, MPI_BYTE, 0, COMPARE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    tap_check(memcmp(of_rank_0, result, bytes) == 0, "bytes differ from rank 0");
-}
-
 /* A new communicator's first call, in each environment of the table. */
 static void check_first_calls(const char *format, const float *send, int elems)
 {
@@ -170,7 +155,7 @@ static void check_first_calls(const char *format, const float *send, int elems)
         fesetenv(&usual);
         tap_check(before == after, "%s: control bits %#x became %#x", environments[i].name, before,
                   after);
-        check_same(result, bytes);
+        tap_check_same(result, bytes, MPI_COMM_WORLD);
         if (i == 0) {
             memcpy(expected, result, bytes);
         }
@@ -204,7 +189,7 @@ static void check_halves(void)
             memcpy(expected, result, bytes);
         }
         tap_check(memcmp(expected, result, bytes) == 0, "other bits");
-        check_same(result, bytes);
+        tap_check_same(result, bytes, MPI_COMM_WORLD);
         tap_case("16-bit floats, %s", environments[i].name);
     }
 }
@@ -236,7 +221,7 @@ int main(int argc, char **argv)
         send[i] = input(world_rank, i);
     }
     MPI_Allreduce(send, expected, elems, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    check_same(expected, bytes);
+    tap_check_same(expected, bytes, MPI_COMM_WORLD);
     tap_case("the same bytes on all ranks in the usual environment");
 
     fegetenv(&usual);
@@ -253,7 +238,7 @@ int main(int argc, char **argv)
     tap_check(rounding == rounding_after, "rounding %d became %d", rounding, rounding_after);
     tap_case("each rank finds its floating-point environment again");
     tap_check(memcmp(expected, result, bytes) == 0, "bytes differ from those of the usual one");
-    check_same(result, bytes);
+    tap_check_same(result, bytes, MPI_COMM_WORLD);
     tap_case("the same bytes, whatever the environment");
     for (; optind < argc; optind++) {
         check_first_calls(argv[optind], send, ELEMS_OF_FORMATS);

@@ -80,26 +80,6 @@ static double rounded_by_loop(int ranks)
     return ranks <= CHAIN_MAX ? ranks * (ranks - 1) / 2.0 : (ranks * ranks - ranks % 2) / 4.0;
 }
 
-static double squared_error(const float *result, int rank, int ranks)
-{
-    double total = 0;
-
-    for (size_t pair = (size_t) rank; pair < ELEMS / 2; pair += (size_t) ranks) {
-        double exact[2] = {0, 0};
-        for (int r = 0; r < ranks; r++) {
-            float values[2];
-            draw_normal_pair(r, pair, &values[0], &values[1]);
-            exact[0] += (double) values[0];
-            exact[1] += (double) values[1];
-        }
-        for (int k = 0; k < 2; k++) {
-            const double error = (double) result[2 * pair + (size_t) k] - exact[k];
-            total += error * error;
-        }
-    }
-    return total;
-}
-
 static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
 {
     SCOPED float *data = must_alloc(ELEMS * sizeof *data);
@@ -108,12 +88,12 @@ static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
     const double rounded =
         levels ? per_node * rounded_by_loop(ranks / per_node) : rounded_by_loop(ranks);
     const double expected = step_error * (rounded + ranks);
-    double share;
+    double squares;
     double total = 0;
 
     draw_normal(data, rank, ELEMS);
     MPI_Allreduce(data, result, ELEMS, MPI_FLOAT, MPI_SUM, comm);
-    share = squared_error(result, rank, ranks);
+    const double share = normal_errors(result, ELEMS, ranks, rank, ranks, &squares);
     MPI_Allreduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, comm);
     const double mse = total / ELEMS;
     tap_check(fabs(mse / expected - 1) <= tolerance, "%d ranks: error %.4e instead of %.4e", ranks,

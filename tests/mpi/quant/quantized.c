@@ -104,64 +104,11 @@ static const struct algorithm {
     {"hierarchical", rounded_by_nodes}, {"doubling", rounded_by_doubling},
 };
 
-/* Sum of squared errors over this rank's share of the vector, against exact sums. */
-static double squared_error_of_share(const float *result, size_t elems)
-{
-    size_t pairs = elems / 2;
-    size_t first = pairs * (size_t) world_rank / (size_t) world_ranks;
-    size_t last = pairs * ((size_t) world_rank + 1) / (size_t) world_ranks;
-    double total = 0;
-
-    for (size_t pair = first; pair < last; pair++) {
-        double exact[2] = {0, 0};
-
-        for (int rank = 0; rank < world_ranks; rank++) {
-            float values[2];
-
-            draw_normal_pair(rank, pair, &values[0], &values[1]);
-            exact[0] += (double) values[0];
-            exact[1] += (double) values[1];
-        }
-        for (int k = 0; k < 2; k++) {
-            double error = (double) result[2 * pair + (size_t) k] - exact[k];
-            total += error * error;
-        }
-    }
-    return total;
-}
-
-static uint64_t hash_bytes(const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    size_t at = 0;
-
-    for (; at + sizeof hash <= bytes; at += sizeof hash) {
-        uint64_t word;
-
-        memcpy(&word, p + at, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 29; /* the multiplication carries upwards only */
-    }
-    for (; at < bytes; at++) {
-        hash = (hash ^ p[at]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
-static void check_same_on_all_ranks(const void *data, size_t bytes, const char *what)
-{
-    uint64_t mine = hash_bytes(data, bytes);
-    uint64_t of_rank_0 = mine;
-
-    MPI_Bcast(&of_rank_0, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    tap_check(mine == of_rank_0, "%s: bytes differ from rank 0", what);
-}
-
 /* The mean squared error of the whole result, on rank 0. */
 static double mean_squared_error(const float *result, size_t elems)
 {
-    double share = squared_error_of_share(result, elems);
+    double squares;
+    double share = normal_errors(result, elems, world_ranks, world_rank, world_ranks, &squares);
     double total = 0;
 
     MPI_Reduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -192,7 +139,7 @@ static void check_error(const struct algorithm *algorithm, size_t elems)
     }
     tap_case("mean squared error within %.0f %% of theory", 100.0 * tolerance);
 
-    check_same_on_all_ranks(receive, elems * sizeof *receive, "out of place");
+    tap_check_same(receive, elems * sizeof *receive, MPI_COMM_WORLD);
     tap_case("all ranks hold the same bytes");
 
     check_again(send, receive, elems);
@@ -236,7 +183,7 @@ static void check_non_finite(void)
                       (double) data[i], (double) finite[i]);
         }
     }
-    check_same_on_all_ranks(data, EXACT_ELEMS * sizeof *data, "NaN and Inf");
+    tap_check_same(data, EXACT_ELEMS * sizeof *data, MPI_COMM_WORLD);
     tap_case("NaN and Inf show exactly where they entered, and nowhere else");
 }
 
@@ -268,7 +215,7 @@ static int inexact_elements(MPI_Comm comm, int count)
     for (int i = 0; i < count; i++) {
         inexact += (double) data[i] != integer_sum(i);
     }
-    check_same_on_all_ranks(data, (size_t) count * sizeof *data, "integer-valued sum");
+    tap_check_same(data, (size_t) count * sizeof *data, MPI_COMM_WORLD);
     return inexact;
 }
 

@@ -344,27 +344,11 @@ static void check_memory(int every)
 static void check_target(double target)
 {
     float *data = must_alloc((size_t) NORMAL_ELEMS * sizeof *data);
-    double errors = 0;
-    double squares = 0;
+    double squares;
 
     draw_normal(data, world_rank, NORMAL_ELEMS);
     MPI_Allreduce(MPI_IN_PLACE, data, NORMAL_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    for (size_t pair = 0; pair < NORMAL_ELEMS / 2; pair++) {
-        double exact[2] = {0, 0};
-
-        for (int rank = 0; rank < world_ranks; rank++) {
-            float values[2];
-
-            draw_normal_pair(rank, pair, &values[0], &values[1]);
-            exact[0] += (double) values[0];
-            exact[1] += (double) values[1];
-        }
-        for (size_t k = 0; k < 2; k++) {
-            const double off = (double) data[2 * pair + k] - exact[k];
-            errors += off * off;
-            squares += exact[k] * exact[k];
-        }
-    }
+    const double errors = normal_errors(data, NORMAL_ELEMS, world_ranks, 0, 1, &squares);
     free(data);
     tap_note("target %.1e on %d ranks: NMSE %.3e", target, world_ranks, errors / squares);
     tap_check(errors / squares < target, "NMSE is %.3e", errors / squares);
