@@ -10,7 +10,28 @@ enum {
     /* Thirty times what the longest job of the tests needs (28330 steps). */
     STEPS_MAX = 1 << 20,
     SEQUENCE_FIRST = -2, /* as unsigned: the second call wraps around to the third */
+    BF16_SHIFT = 16,
 };
+
+static void widen(const void *numbers, float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << BF16_SHIFT;
+        memcpy(&floats[i], &bits, sizeof(bits));
+    }
+}
+
+/* Towards zero is enough here: what counts is that both sides do the same. */
+static void narrow(const float *floats, void *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t bits = 0;
+        memcpy(&bits, &floats[i], sizeof(bits));
+        ((uint16_t *) numbers)[i] = (uint16_t) (bits >> BF16_SHIFT);
+    }
+}
+
+const quant_storage_t quant_job_bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
 
 /* One rank: a task that makes its calls back to back, so that ranks are in different calls. */
 typedef struct member {

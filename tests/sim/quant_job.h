@@ -153,4 +153,7 @@ void quant_oracle_half_float_sum(const quant_job_t *job, float *sum);
 /* The float sum in the order of the algorithm: what it must return without quantization. */
 void quant_oracle_float_sum(const quant_job_t *job, float *sum);
 
+/* bf16, rounded towards zero: what counts is that both sides do the same. */
+extern const quant_storage_t quant_job_bf16;
+
 #endif

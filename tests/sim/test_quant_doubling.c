@@ -13,7 +13,7 @@
 #include "quant_error.h"
 #include "quant_job.h"
 
-enum { SEED = 20261122, MANY = 1 << 18, BF16_SHIFT = 16 };
+enum { SEED = 20261122, MANY = 1 << 18 };
 
 /* The prime factors by hand: how many there are, and the sum of each less one. */
 static const struct ways {
@@ -153,27 +153,8 @@ static void doubles_are_summed_like_floats(void **state)
     }
 }
 
-static void widen(const void *numbers, float *floats, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << BF16_SHIFT;
-        memcpy(&floats[i], &bits, sizeof(bits));
-    }
-}
-
-/* Towards zero is enough here: what counts is that both sides do the same. */
-static void narrow(const float *floats, void *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t bits = 0;
-        memcpy(&bits, &floats[i], sizeof(bits));
-        ((uint16_t *) numbers)[i] = (uint16_t) (bits >> BF16_SHIFT);
-    }
-}
-
 static void halves_are_summed_as_floats_are(void **state)
 {
-    static const quant_storage_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
     enum { COUNT = 5003, RANKS = 4 };
     SCOPED float **floats = quant_inputs_new(RANKS, COUNT, SEED);
     uint16_t *halves[RANKS];
@@ -183,16 +164,16 @@ static void halves_are_summed_as_floats_are(void **state)
 
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
-        narrow(floats[rank], halves[rank], COUNT);
-        widen(halves[rank], floats[rank], COUNT);
+        quant_job_bf16.narrow(floats[rank], halves[rank], COUNT);
+        quant_job_bf16.widen(halves[rank], floats[rank], COUNT);
     }
     for (unsigned in_place = 0; in_place < 2; ++in_place) {
         quant_job_t job = job_of(RANKS, COUNT, floats);
         job.in_place = 0 != in_place;
         const quant_outcome_t plain = quant_job_run(&job, 2, result);
-        narrow(result, expected, COUNT);
+        quant_job_bf16.narrow(result, expected, COUNT);
         job.config.storage = true;
-        job.storage = &bf16;
+        job.storage = &quant_job_bf16;
         job.inputs = (float *const *) halves;
         const quant_outcome_t outcome = quant_job_clean(&job, 2, got);
         assert_int_equal(2 * RANKS * 2, outcome.messages);

@@ -11,29 +11,9 @@
 #include "unit.h"
 #include "quant_job.h"
 
-enum { SEED = 20261121, COUNT = 30011, CALLS = 3, BF16_SHIFT = 16 };
+enum { SEED = 20261121, COUNT = 30011, CALLS = 3 };
 
 static const unsigned ranks_cases[] = {1, 2, 3, 4, 6};
-
-static void widen(const void *numbers, float *floats, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << BF16_SHIFT;
-        memcpy(&floats[i], &bits, sizeof(bits));
-    }
-}
-
-/* Towards zero is enough here: what counts is that both sides do the same. */
-static void narrow(const float *floats, void *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t bits = 0;
-        memcpy(&bits, &floats[i], sizeof(bits));
-        ((uint16_t *) numbers)[i] = (uint16_t) (bits >> BF16_SHIFT);
-    }
-}
-
-static const quant_storage_t bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
 
 static void only_what_may_be_finite_becomes_so(void **state)
 {
@@ -67,8 +47,8 @@ static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
     job->storage = NULL;
     job->inputs = floats;
     const quant_outcome_t plain = quant_job_clean(job, CALLS, result);
-    narrow(result, expected, COUNT);
-    job->storage = &bf16;
+    quant_job_bf16.narrow(result, expected, COUNT);
+    job->storage = &quant_job_bf16;
     job->inputs = (float *const *) halves;
     const quant_outcome_t storage = quant_job_clean(job, CALLS, got);
     assert_true(plain.bound == storage.bound);
@@ -83,8 +63,8 @@ static void halves_are_summed_as_floats_are(void **state)
         SCOPED uint16_t **halves = test_alloc(ranks * sizeof(*halves));
         for (unsigned rank = 0; rank < ranks; ++rank) {
             halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
-            narrow(floats[rank], halves[rank], COUNT);
-            widen(halves[rank], floats[rank], COUNT);
+            quant_job_bf16.narrow(floats[rank], halves[rank], COUNT);
+            quant_job_bf16.widen(halves[rank], floats[rank], COUNT);
         }
         for (unsigned variant = 0; variant < 8; ++variant) {
             quant_job_t job = quant_job_new(*state, ranks, COUNT, floats, SEED + variant);
