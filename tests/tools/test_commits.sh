@@ -4,12 +4,11 @@
 # clone what it has is looked at.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 root=${top_srcdir:-../..}
 # The last commit before the rules, and when that was.
 base=f43de1daa8d396f361da493d72308e2931bdf433
 base_date="2026-11-22 12:26:00 +0000"
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
 
 # judge: of lines "hash, tab, length of the body, tab, subject" those that break a rule, and which
 judge() {
@@ -33,27 +32,23 @@ history() {
     done
 }
 
-# point N TEXT: fine when $scratch/faults is empty
+# point TEXT: fine when $scratch/faults is empty
 point() {
-    if [ -s "$scratch/faults" ]; then
-        sed 's/^/# /' "$scratch/faults"
-        printf 'not '
-    fi
-    echo "ok $1 - $2"
+    test ! -s "$scratch/faults"
+    result $? "$1" "$scratch/faults"
 }
 
-echo 1..2
 printf '%s\n' 'aa	9	docs: say how' 'bb	9	no area' 'cc	9	docs: A capital' 'dd	9	docs: ends with a point.' \
     'ee	9	docs: added a word' 'ff	0	docs: say nothing else' \
     'gg	9	docs: say so much that the line is far longer than sixty columns' | judge | cut -d: -f1 >"$scratch/found"
 printf '%s\n' bb cc dd ee ff gg | diff - "$scratch/found" >"$scratch/faults"
-point 1 "a message that breaks a rule is found"
+point "a message that breaks a rule is found"
 
 about="messages of commits have an area, an imperative and a reason"
 if [ ! -e "$root/.git" ]; then
-    echo "ok 2 # SKIP $about: no history here"
+    skip "$about: no history here"
 elif ! git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1; then
-    echo "ok 2 # SKIP $about: git is not there, or does not read this repository"
+    skip "$about: git is not there, or does not read this repository"
 else
     if git -C "$root" merge-base --is-ancestor "$base" HEAD 2>/dev/null; then
         history "$base..HEAD" >"$scratch/history"
@@ -61,5 +56,6 @@ else
         history --since="$base_date" >"$scratch/history"
     fi
     judge <"$scratch/history" >"$scratch/faults"
-    point 2 "$about ($(wc -l <"$scratch/history") of them)"
+    point "$about ($(wc -l <"$scratch/history") of them)"
 fi
+tap_done

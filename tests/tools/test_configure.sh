@@ -3,42 +3,34 @@
 # it and what to do.  The faults are made with wrappers and overlaid headers.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 root=${top_srcdir:-../..}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
 mpicc=$(command -v mpicc.openmpi || command -v mpicc)
 pkg_config=$(command -v pkg-config)
 if [ -z "$mpicc" ] || [ -z "$pkg_config" ]; then
-    echo "1..0 # SKIP needs mpicc and pkg-config"
-    exit 0
+    skip_all "needs mpicc and pkg-config"
 fi
 # Configure refuses to make another build while there is one in the source folder itself.
 if [ -e "$root/config.status" ]; then
-    echo "1..0 # SKIP the source folder holds a build; build in a folder of its own"
-    exit 0
+    skip_all "the source folder holds a build; build in a folder of its own"
 fi
 installed_release=$($mpicc --showme:version | sed -n 's/.*Open MPI \([0-9]*\.[0-9]*\.[0-9]*\).*/\1/p')
 installed=${installed_release%.*}
 ompi_info=$(command -v ompi_info)
-count=0
 
 # run TEXT STATUS MESSAGE ARGUMENTS...: configure must end with STATUS (0 or 1) and say MESSAGE
 run() {
-    text=$1 wanted=$2 message=$3
+    label=$1 wanted=$2 message=$3
     shift 3
-    count=$((count + 1))
     mkdir "$scratch/build.$count"
     (cd "$scratch/build.$count" && "$root/configure" --no-create "$@" >output 2>&1)
-    status=$?
-    [ "$status" -eq 0 ] || status=1
+    ended=$?
+    [ "$ended" -eq 0 ] || ended=1
     errors=$(grep -c '^configure: error:' "$scratch/build.$count/output")
-    if [ "$status" -eq "$wanted" ] && [ "$errors" -eq "$wanted" ] &&
-        tr '\n' ' ' <"$scratch/build.$count/output" | grep -q "$message"; then
-        echo "ok $count - $text"
-    else
-        tail -n 5 "$scratch/build.$count/output" | sed 's/^/# /'
-        echo "not ok $count - $text"
-    fi
+    tail -n 5 "$scratch/build.$count/output" >"$scratch/end"
+    [ "$ended" -eq "$wanted" ] && [ "$errors" -eq "$wanted" ] &&
+        tr '\n' ' ' <"$scratch/build.$count/output" | grep -q "$message"
+    result $? "$label" "$scratch/end"
 }
 
 # wrapper NAME LINES: an executable script
@@ -122,4 +114,4 @@ run "an instruction set that there is not" 1 "with-isa=sse9: scalar, avx2, avx51
 for isas in "scalar" "scalar avx2"; do
     run "no better instruction set than ${isas##* }" 0 "instruction sets   $isas  *unit tests" --with-isa="${isas##* }"
 done
-echo "1..$count"
+tap_done

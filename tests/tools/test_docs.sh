@@ -5,38 +5,26 @@
 # each row, and is one that a document links to.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 root=${top_srcdir:-../..}
-generated=$(mktemp) || exit 1
-broken=$(mktemp -d) || exit 1
-trap 'rm -rf "$generated" "$broken"' EXIT
+generated=$scratch/generated
 
-echo 1..8
 ./print_parameters >"$generated" || exit 1
-if diff -u "$root/docs/parameters.md" "$generated" | sed 's/^/# /'; diff -q "$root/docs/parameters.md" "$generated" >/dev/null; then
-    echo "ok 1 - docs/parameters.md is up to date"
-else
-    echo "not ok 1 - docs/parameters.md is up to date (make docs)"
-fi
+diff -u "$root/docs/parameters.md" "$generated" >"$scratch/faults"
+result $? "docs/parameters.md is up to date (make docs)" "$scratch/faults"
 
-unknown=$(cat "$root/README.md" "$root"/docs/*.md | grep -oE 'coll_(arc|lowlat|quant)_[a-z0-9_]*(\.[ch])?' | sort -u |
+cat "$root/README.md" "$root"/docs/*.md | grep -oE 'coll_(arc|lowlat|quant)_[a-z0-9_]*(\.[ch])?' | sort -u |
     while read -r name; do
         case $name in
         *.[ch] | coll_lowlat_ | coll_quant_) continue ;; # files, and prefixes
         esac
         grep -q "\`$name\`" "$generated" || echo "$name"
-    done)
-if [ -z "$unknown" ]; then
-    echo "ok 2 - documents name only parameters that exist"
-else
-    echo "# unknown: $unknown"
-    echo "not ok 2 - documents name only parameters that exist"
-fi
+    done >"$scratch/faults"
+test ! -s "$scratch/faults"
+result $? "documents name only parameters that exist" "$scratch/faults"
 
-if grep -nE '@[A-Z]+@' "$root/README.md" "$root"/docs/*.md; then
-    echo "not ok 3 - nothing in the documents waits to be filled in"
-else
-    echo "ok 3 - nothing in the documents waits to be filled in"
-fi
+! grep -nE '@[A-Z]+@' "$root/README.md" "$root"/docs/*.md >"$scratch/faults"
+result $? "nothing in the documents waits to be filled in" "$scratch/faults"
 
 # faults FILE: what is wrong with a file of docs/data.  A cell with a comma is quoted.
 faults() {
@@ -57,33 +45,23 @@ faults() {
     grep -qF "(data/$(basename "$1"))" "$root"/docs/*.md || echo "$(basename "$1"): no document links to it"
 }
 
-found=$(for file in "$root"/docs/data/*; do faults "$file"; done)
-if [ -z "$found" ]; then
-    echo "ok 4 - files of docs/data say where they are from"
-else
-    echo "$found" | sed 's/^/# /'
-    echo "not ok 4 - files of docs/data say where they are from"
-fi
+for file in "$root"/docs/data/*; do faults "$file"; done >"$scratch/faults"
+test ! -s "$scratch/faults"
+result $? "files of docs/data say where they are from" "$scratch/faults"
 
-# finds NUMBER TEXT FAULT SCRIPT: after this script of sed a file has this fault and no other
+# finds TEXT FAULT SCRIPT: after this script of sed a file has this fault and no other
 finds() {
-    sed "$4" "$root/docs/data/scale.csv" >"$broken/scale.csv"
-    found=$(faults "$broken/scale.csv")
-    if [ "$found" = "scale.csv$3" ]; then
-        echo "ok $1 - $2"
-    else
-        echo "# found: $found"
-        echo "not ok $1 - $2"
-    fi
+    sed "$3" "$root/docs/data/scale.csv" >"$scratch/scale.csv"
+    faults "$scratch/scale.csv" >"$scratch/faults"
+    test "$(cat "$scratch/faults")" = "scale.csv$2"
+    result $? "$1" "$scratch/faults"
 }
 
-finds 5 "a head that is missing is noticed" ': no line "# commit: ..."' '/^# commit/d'
-finds 6 "a cell that is missing is noticed" ":$(grep -c '^#' "$root/docs/data/scale.csv" | awk '{ print $1 + 2 }'): 6 cells below 7 columns" \
+finds "a head that is missing is noticed" ': no line "# commit: ..."' '/^# commit/d'
+finds "a cell that is missing is noticed" ":$(grep -c '^#' "$root/docs/data/scale.csv" | awk '{ print $1 + 2 }'): 6 cells below 7 columns" \
     '/^us,/{s/,[^,]*$//;:rest;n;b rest}'
-finds 7 "rows that are missing are noticed" ": no rows" '/^us,/d;/^KiB,/d'
-mv "$broken/scale.csv" "$broken/nowhere.csv"
-if faults "$broken/nowhere.csv" | grep -q "nowhere.csv: no document links to it"; then
-    echo "ok 8 - a file that no document links to is noticed"
-else
-    echo "not ok 8 - a file that no document links to is noticed"
-fi
+finds "rows that are missing are noticed" ": no rows" '/^us,/d;/^KiB,/d'
+mv "$scratch/scale.csv" "$scratch/nowhere.csv"
+faults "$scratch/nowhere.csv" | grep -q "nowhere.csv: no document links to it"
+result $? "a file that no document links to is noticed"
+tap_done

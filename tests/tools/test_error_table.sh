@@ -4,21 +4,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 bench=$(cd "${top_srcdir:-../..}/tests/bench" && pwd)
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-number=0
-
-# ok_if TEXT COMMAND...: fine when the command succeeds
-ok_if() {
-    number=$((number + 1)) text=$1
-    shift
-    if "$@"; then
-        echo "ok $number - $text"
-    else
-        sed 's/^/# /' "$scratch/err" "$scratch/out" 2>/dev/null
-        echo "not ok $number - $text"
-    fi
-}
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 
 # refuses WORD COMMAND...: exit status 1, and a word of the reason on stderr
 refuses() {
@@ -39,10 +25,8 @@ line() {
 }
 
 if ! [ -x ./bench_error ] || ! command -v python3 >/dev/null; then
-    echo "1..0 # SKIP needs bench_error, which needs cmocka, and python3"
-    exit
+    skip_all "needs bench_error, which needs cmocka, and python3"
 fi
-echo 1..20
 
 has_all_rows() {
     succeeds "$bench/error_table" --elements 65536 --other-elements 65536 --markdown \
@@ -131,3 +115,4 @@ sed -i '/tuned\|fp32/d' "$scratch/times.tsv"
 ok_if "refuses times without an exact one" refuses "no exact" $plot
 echo "too few" >>"$scratch/times.tsv"
 ok_if "refuses what is no table" refuses "not a table" $plot
+tap_done

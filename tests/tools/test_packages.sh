@@ -4,26 +4,13 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 . "$root/tests/install_packages.sh"
-
-# result STATUS TEXT
-count=0
-result() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        echo "not ok $count - $2"
-    fi
-}
 
 known="this Debian has every package that the checks ask for"
 if [ "$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null)" != debian ] ||
     ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
-    count=$((count + 1))
-    echo "ok $count - $known # SKIP no Debian, or no list of its packages; apt-get update makes one"
+    skip "$known: no Debian, or no list of its packages; apt-get update makes one"
 else
     unknown=
     for package in $check_packages; do
@@ -52,4 +39,4 @@ result $? "where all are installed nothing is asked for"
 with_installed libtwo-dev && grep -q ' one three$' "$scratch/asked" &&
     grep -q '^installing: one three$' "$scratch/said"
 result $? "what is missing, or was removed, is asked for"
-echo "1..$count"
+tap_done

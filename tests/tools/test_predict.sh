@@ -2,23 +2,12 @@
 # The predictions as a reader gets them: print_costs, and bench/predict on top of it.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 root=${top_srcdir:-../..}
 predict=$root/tests/bench/predict
 numbers="alpha_intra=1 beta_intra=0.001 alpha_inter=10 beta_inter=0.01 eta=1.5 gamma=0.0001
     ranks_per_node=2 nodes=4"
-model=$(mktemp) || exit 1
-trap 'rm -f "$model"' EXIT
-
-# ok_if N TEXT COMMAND...: fine when the command succeeds
-ok_if() {
-    number=$1 text=$2
-    shift 2
-    if "$@"; then
-        echo "ok $number - $text"
-    else
-        echo "not ok $number - $text"
-    fi
-}
+model=$scratch/model
 
 # print_costs has exactly this line among its own
 prints() {
@@ -41,21 +30,19 @@ predicts() {
     python3 "$predict" --print-costs ./print_costs --nodes 4 --sizes 8000 "$@" | grep -qF "$line"
 }
 
-echo 1..11
 # The figures are those of tests/unit/test_cost.c, worked out by hand.
-ok_if 1 "prints a cost" prints "cost 4 8000 hierarchical 1.512000000e+02" $numbers bytes=16,8000
-ok_if 2 "prints a crossover" prints "crossover 4 doubling ring 8192" \
+ok_if "prints a cost" prints "cost 4 8000 hierarchical 1.512000000e+02" $numbers bytes=16,8000
+ok_if "prints a crossover" prints "crossover 4 doubling ring 8192" \
     alpha_intra=0 beta_intra=0 alpha_inter=8 beta_inter=0.0078125 eta=1 gamma=0 \
     ranks_per_node=1 nodes=4 bytes=1
-ok_if 3 "refuses a missing number" refuses bytes ./print_costs $numbers
-ok_if 4 "refuses a number given twice" refuses nodes ./print_costs $numbers nodes=3 bytes=1
-ok_if 5 "refuses a negative size" refuses bytes ./print_costs $numbers bytes=8,-1
-ok_if 6 "refuses no nodes" refuses nodes ./print_costs ${numbers% *} nodes=0 bytes=1
-ok_if 7 "refuses an unknown name" refuses unknown ./print_costs $numbers bytes=1 colour=1
+ok_if "refuses a missing number" refuses bytes ./print_costs $numbers
+ok_if "refuses a number given twice" refuses nodes ./print_costs $numbers nodes=3 bytes=1
+ok_if "refuses a negative size" refuses bytes ./print_costs $numbers bytes=8,-1
+ok_if "refuses no nodes" refuses nodes ./print_costs ${numbers% *} nodes=0 bytes=1
+ok_if "refuses an unknown name" refuses unknown ./print_costs $numbers bytes=1 colour=1
 if ! command -v python3 >/dev/null; then
-    for number in 8 9 10 11; do
-        echo "ok $number # SKIP bench/predict needs python3"
-    done
+    skip "bench/predict needs python3"
+    tap_done
     exit
 fi
 cat >"$model" <<'END'
@@ -68,11 +55,12 @@ eta 1.5
 gamma 1e-10
 ranks_per_node 2
 END
-ok_if 8 "reads a model file" \
+ok_if "reads a model file" \
     predicts "|  8000 |     4 | 280.7 | 163.6 |    191.4 |        151.2 |" --markdown --model "$model"
-ok_if 9 "options go before the file" predicts "alpha_inter 2e-5" --model "$model" --alpha-inter 2e-5
-ok_if 10 "says that nothing is measured" predicts "Predicted, not measured (numbers of the user)" \
+ok_if "options go before the file" predicts "alpha_inter 2e-5" --model "$model" --alpha-inter 2e-5
+ok_if "says that nothing is measured" predicts "Predicted, not measured (numbers of the user)" \
     --model "$model"
 echo "alpha_outer 1" >>"$model"
-ok_if 11 "refuses an unknown line in a file" refuses alpha_outer python3 "$predict" \
+ok_if "refuses an unknown line in a file" refuses alpha_outer python3 "$predict" \
     --print-costs ./print_costs --model "$model"
+tap_done

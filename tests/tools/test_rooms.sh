@@ -12,8 +12,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=${top_srcdir:-../..}
 cd "$root" || exit 1
-planted=$(mktemp -d) || exit 1
-trap 'rm -rf "$planted"' EXIT
+. tests/lib/tap.sh
 
 # draw FOLDER...: "circle ROOMS" for each circle, sorted, and "counts ROOMS ARROWS"; with ARROWS=1 each arrow.
 draw() {
@@ -200,41 +199,37 @@ draw() {
     done | sort
 }
 
-# is N TEXT EXPECTED FOUND
+# is TEXT EXPECTED FOUND
 is() {
-    if [ "$3" = "$4" ]; then
-        echo "ok $1 - $2"
-    else
-        echo "$4" | sed 's/^/# /'
-        echo "not ok $1 - $2"
-    fi
+    echo "$3" >"$scratch/found"
+    test "$2" = "$3"
+    result $? "$1" "$scratch/found"
 }
 
 if [ "${ARROWS:-0}" = 1 ]; then
     draw common coll_lowlat coll_quant | grep '^arrow'
     exit
 fi
-echo 1..3
-mkdir "$planted/circle" "$planted/line"
-cat >"$planted/circle/upper.c" <<'END'
+mkdir "$scratch/circle" "$scratch/line"
+cat >"$scratch/circle/upper.c" <<'END'
 int upper_count = 1;
 static int twice(void) { return 2 * lower_total(); }
 END
-cat >"$planted/circle/lower.c" <<'END'
+cat >"$scratch/circle/lower.c" <<'END'
 extern int upper_count;
 int lower_total(void)
 {
     return upper_count;
 }
 END
-is 1 "a call and a variable make a circle" "circle lower upper
-counts 2 2" "$(draw "$planted/circle")"
-cp "$planted/circle/lower.c" "$planted/line/lower.c"
-cat >"$planted/line/upper.h" <<'END'
+is "a call and a variable make a circle" "circle lower upper
+counts 2 2" "$(draw "$scratch/circle")"
+cp "$scratch/circle/lower.c" "$scratch/line/lower.c"
+cat >"$scratch/line/upper.h" <<'END'
 #include "lower.h"
 int upper_sum(void);
 END
-cat >"$planted/line/lower.c" <<'END'
+cat >"$scratch/line/lower.c" <<'END'
 /* upper_sum() calls this. */
 int lower_total(const struct ops *ops)
 {
@@ -242,14 +237,15 @@ int lower_total(const struct ops *ops)
     return ops->upper_sum();
 }
 END
-cat >"$planted/line/upper.c" <<'END'
+cat >"$scratch/line/upper.c" <<'END'
 int upper_sum(void)
 {
     return 1;
 }
 END
-is 2 "comments, texts and calls through pointers make none" "counts 2 1" "$(draw "$planted/line")"
+is "comments, texts and calls through pointers make none" "counts 2 1" "$(draw "$scratch/line")"
 found=$(draw common coll_lowlat coll_quant)
 circles=$(echo "$found" | sed -n 's/^circle //p')
 echo "$found" | sed -n "s/^counts \(.*\) \(.*\)/# \1 rooms, \2 arrows, $(echo "$circles" | grep -c .) circles/p"
-is 3 "there are no circles" "" "$circles"
+is "there are no circles" "" "$circles"
+tap_done

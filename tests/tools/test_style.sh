@@ -5,6 +5,7 @@
 # compiled in the build folder stays there.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 root=${top_srcdir:-../..}
 max_lines=500
 max_columns=120
@@ -12,14 +13,11 @@ cd "$root" || exit 1
 sources=$(find common coll_lowlat coll_quant tests -name '*.[ch]' -o -name '*.def' | sort)
 scripts=$(find tests m4 -name '*.sh' -o -name '*.py' -o -name 'arc_*.m4' | sort)
 
-# check N STRAY TEXT: fine when there is nothing stray
+# check TEXT STRAY: fine when there is nothing stray
 check() {
-    if [ -z "$2" ]; then
-        echo "ok $1 - $3"
-    else
-        echo "$2" | sed 's/^/# /'
-        echo "not ok $1 - $3"
-    fi
+    echo "$2" >"$scratch/stray"
+    test -z "$2"
+    result $? "$1" "$scratch/stray"
 }
 
 # Releases of clang-format differ in what they make of the same rules.
@@ -30,31 +28,28 @@ for candidate in clang-format-14 clang-format; do
     fi
 done
 
-echo 1..6
-check 1 "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')" \
-    "no file is longer than $max_lines lines"
-check 2 "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)" "no leftovers"
-check 3 "$(grep -L 'SPDX-License-Identifier: BSD-3-Clause' $sources $scripts)" \
-    "every file has a licence line"
+check "no file is longer than $max_lines lines" \
+    "$(wc -l $sources $scripts | awk -v max=$max_lines '$2 != "total" && $1 > max')"
+check "no leftovers" "$(grep -nE '#if'' 0|TO''DO|FIX''ME|XX''X' $sources $scripts)"
+check "every file has a licence line" "$(grep -L 'SPDX-License-Identifier: BSD-3-Clause' $sources $scripts)"
 if [ ! -f .clang-format ]; then
     # The tarball does not have it: clang-format would then judge by rules of its own.
-    echo "ok 4 # SKIP layout is clang-format's: no .clang-format in the source folder"
+    skip "layout is clang-format's: no .clang-format in the source folder"
 elif [ -n "$formatter" ]; then
-    check 4 "$(echo "$sources" | grep '\.[ch]$' | while read -r file; do
+    check "layout is clang-format's" "$(echo "$sources" | grep '\.[ch]$' | while read -r file; do
         "$formatter" "$file" | cmp -s - "$file" || echo "$file"
-    done)" "layout is clang-format's"
+    done)"
 else
-    echo "ok 4 # SKIP layout is clang-format's: needs clang-format 14"
+    skip "layout is clang-format's: needs clang-format 14"
 fi
-check 5 "$(awk -v max=$max_columns '
+check "no line of a document is longer than $max_columns columns" "$(awk -v max=$max_columns '
     FNR == 1 { code = 0 }
     /^ *```/ { code = !code; next }
-    !code && !/^\|/ && !/^    / && length > max { print FILENAME ":" FNR }' README.md docs/*.md)" \
-    "no line of a document is longer than $max_columns columns"
+    !code && !/^\|/ && !/^    / && length > max { print FILENAME ":" FNR }' README.md docs/*.md)"
 # Automake puts the object beside a source that is named by way of a variable: where that is not the build
 # folder, other builds find it.
-check 6 "$(find common coll_lowlat coll_quant tests -name '*.am' -exec awk '
+check "no source is named in a way that puts its object beside it" "$(find common coll_lowlat coll_quant tests -name '*.am' -exec awk '
     /_SOURCES *\+?=/ { list = FILENAME ":" FNR }
     list && /\$\((common|lowlat|quant|srcdir|top_srcdir)\)\/[^ ]*\.c/ { print FILENAME ":" FNR }
-    !/\\$/ { list = "" }' {} +)" \
-    "no source is named in a way that puts its object beside it"
+    !/\\$/ { list = "" }' {} +)"
+tap_done

@@ -5,19 +5,11 @@
 # Wide vector instructions stay in the files that are entered after a CPU check.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 build=${top_builddir:-../..}
-count=0
 
-# result STATUS TEXT
-result() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; fi
-}
-
-command -v nm >/dev/null && command -v readelf >/dev/null && command -v objdump >/dev/null || {
-    echo "1..0 # SKIP needs binutils"
-    exit 0
-}
+command -v nm >/dev/null && command -v readelf >/dev/null && command -v objdump >/dev/null ||
+    skip_all "needs binutils"
 
 for name in lowlat quant; do
     so=$build/coll_$name/.libs/mca_coll_$name.so
@@ -44,8 +36,7 @@ stray_registers() {
 check_registers() {
     # Who asks for one kind of machine gets its registers everywhere.
     if grep -qE '^(CFLAGS|CC|CPPFLAGS) = .*-m(arch=|cpu=|avx)' "$build/Makefile"; then
-        count=$((count + 1))
-        echo "ok $count - $1 # SKIP the compiler's flags choose a machine"
+        skip "$1: the compiler's flags choose a machine"
         return
     fi
     test -z "$(stray_registers "$2" "$3")"
@@ -54,4 +45,4 @@ check_registers() {
 
 check_registers "AVX-512 registers are used in the AVX-512 files only" zmm _avx512
 check_registers "AVX registers are used in the AVX files only" ymm _avx
-echo "1..$count"
+tap_done

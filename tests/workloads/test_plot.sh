@@ -9,21 +9,7 @@ published=$root/docs/data
 shown_in=$root/docs/workloads.md
 edited=
 largest=81920
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-number=0
-
-# ok_if TEXT COMMAND...: fine when the command succeeds
-ok_if() {
-    number=$((number + 1)) text=$1
-    shift
-    if "$@"; then
-        echo "ok $number - $text"
-    else
-        sed 's/^/# /' "$scratch/err"
-        echo "not ok $number - $text"
-    fi
-}
+. "${top_srcdir:-../..}/tests/lib/tap.sh"
 
 # draws ARGUMENT...: plot succeeds
 draws() {
@@ -85,10 +71,7 @@ shows_all() {
     done
 }
 
-if ! command -v python3 >/dev/null; then
-    echo "1..0 # SKIP needs python3"
-    exit
-fi
+command -v python3 >/dev/null || skip_all "needs python3"
 # matplotlib is for Debian's own Python, which need not be the first.
 python=python3
 for candidate in python3 /usr/bin/python3; do
@@ -98,7 +81,6 @@ for candidate in python3 /usr/bin/python3; do
     fi
 done
 
-echo 1..11
 ok_if "the pictures are of the figures in the files" draws --check --out "$root/docs/img"
 ok_if "the document shows all of them" shows_all
 ok_if "finds a picture of other figures" \
@@ -118,5 +100,6 @@ ok_if "tells when there is no file" refuses "none/workloads_decode.csv" --data "
 if "$python" -c 'import matplotlib' 2>/dev/null; then
     ok_if "draws all pictures, each of at most $largest bytes" draws_all
 else
-    echo "ok 11 # SKIP draws all pictures: needs matplotlib"
+    skip "draws all pictures: needs matplotlib"
 fi
+tap_done
