@@ -50,7 +50,7 @@ static void die(const char *text)
     abort();
 }
 
-static void call_once(MPI_Comm comm)
+static void sum_once(MPI_Comm comm)
 {
     int ranks = 0;
     int sum = 1;
@@ -64,7 +64,7 @@ static void call_once(MPI_Comm comm)
 
 static void run_first(int sample)
 {
-    call_once(MPI_COMM_WORLD);
+    sum_once(MPI_COMM_WORLD);
 }
 
 /* Shape k: so many ranks as it is its turn, from another one on each time around. */
@@ -77,7 +77,7 @@ static void run_shape(int k)
 
     MPI_Comm_split(MPI_COMM_WORLD, place < size ? 0 : MPI_UNDEFINED, place, &comm);
     if (comm != MPI_COMM_NULL) {
-        call_once(comm);
+        sum_once(comm);
         MPI_Comm_free(&comm);
     }
 }
@@ -95,7 +95,7 @@ static void run_dup_call(int sample)
     MPI_Comm comm = MPI_COMM_NULL;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    call_once(comm);
+    sum_once(comm);
     MPI_Comm_free(&comm);
 }
 

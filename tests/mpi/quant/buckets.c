@@ -87,7 +87,7 @@ static double mean_square_error(const bucket_t *bucket, int calls)
 }
 
 /* Once more the sum of the same numbers, from `send` to `receive`, which may be the same. */
-static void call_once(bucket_t *bucket, void *send, void *receive)
+static void sum_once(bucket_t *bucket, void *send, void *receive)
 {
     const void *from = send == receive ? MPI_IN_PLACE : send;
 
@@ -128,7 +128,7 @@ static void run_steps(bucket_t *buckets, const char *places)
             } else if (!fixed) {
                 held[b] = 0;
             }
-            call_once(&buckets[b], memory[held[b]], memory[held[b] + (fixed ? MOVING : 0)]);
+            sum_once(&buckets[b], memory[held[b]], memory[held[b] + (fixed ? MOVING : 0)]);
             if (1 == step) {
                 buckets[b].once = mean_square_error(&buckets[b], 1);
             }
