@@ -13,7 +13,7 @@ int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *rec
 
     exact.send = operation->send;
     exact.receive = receive;
-    exact.count = (int) operation->count;
+    exact.count = (mca_compat_count_t) operation->count;
     exact.type = type;
     exact.send_count = exact.count;
     exact.send_type = type;

@@ -38,7 +38,7 @@
 
 /* ---- what a call says ---- */
 
-static size_t bytes_of(int count, struct ompi_datatype_t *type)
+static size_t bytes_of(mca_compat_count_t count, struct ompi_datatype_t *type)
 {
     size_t bytes = 0;
 

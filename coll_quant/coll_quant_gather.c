@@ -24,7 +24,7 @@ static void *block_at(const arc_call_t *said, int block)
     ptrdiff_t extent_bytes = 0;
 
     (void) ompi_datatype_type_extent(said->type, &extent_bytes);
-    return (char *) said->receive + (ptrdiff_t) block * said->count * extent_bytes;
+    return (char *) said->receive + (ptrdiff_t) block * (ptrdiff_t) said->count * extent_bytes;
 }
 
 int coll_quant_gather_packed(quant_module_t *module, quant_call_t *call)

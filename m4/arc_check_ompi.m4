@@ -34,10 +34,10 @@ AC_DEFUN([ARC_CHECK_OMPI], [
     AC_COMPUTE_INT([arc_release], [OMPI_RELEASE_VERSION], [[#include <mpi.h>]])
     ARC_OMPI_RELEASE=$arc_major.$arc_minor.$arc_release
     AS_VERSION_COMPARE([$ARC_OMPI_RELEASE], [4.1.0],
-        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too old: ARC needs 4.1.x or 5.0.x])])
-    AS_VERSION_COMPARE([$ARC_OMPI_RELEASE], [5.1.0], [],
-        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x or 5.0.x])],
-        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x or 5.0.x])])
+        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too old: ARC needs 4.1.x, 5.0.x or 6.0.x])])
+    AS_VERSION_COMPARE([$ARC_OMPI_RELEASE], [6.1.0], [],
+        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x, 5.0.x or 6.0.x])],
+        [AC_MSG_ERROR([Open MPI $ARC_OMPI_RELEASE is too new, its plugin interface is another one: ARC needs 4.1.x, 5.0.x or 6.0.x])])
 
     # Open MPI 5 includes <pmix.h> and its headers call PMIx; Debian keeps it off the default include
     # path, and has a run path in its flags that a component does not need: libopen-pal has loaded PMIx.

@@ -86,10 +86,10 @@ typedef struct arc_call {
     arc_form_t form;
     const void *send;
     void *receive;
-    int count; /* of a vector, or of each block that is received */
+    mca_compat_count_t count; /* of a vector, or of each block that is received */
     struct ompi_datatype_t *type;
     struct ompi_op_t *op; /* NULL: an allgather, which has a count and a type to send */
-    int send_count;
+    mca_compat_count_t send_count;
     struct ompi_datatype_t *send_type;
     uint64_t number; /* that component->admit gave a nonblocking one; 0: none */
 } arc_call_t;

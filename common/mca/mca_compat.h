@@ -1,9 +1,10 @@
 /*
- * Open MPI's internal interfaces, and the only place that knows how its
- * releases differ.
+ * Open MPI's internal interfaces, and with mca_compat_pmix.h, for what processes
+ * publish, the only place that knows how its releases differ.
  *
- *   Open MPI 4.1   coll interface 2.0.0    int counts, char *info callbacks
- *   Open MPI 5.0   coll interface 2.4.0    int counts, const info callbacks
+ *   Open MPI 4.1   coll interface 2.0.0    int counts, slots hold modules, char *info callbacks
+ *   Open MPI 5.0   coll interface 2.4.0    int counts, slots hold modules, const info callbacks
+ *   Open MPI 6.0   coll interface 3.0.0    size_t counts, modules fill slots, const info callbacks
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -40,20 +41,30 @@
 
 #include "fiber.h"
 
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#include <opal/mca/pmix/pmix-internal.h>
+/*
+ * A slot of a communicator holds a reference to its module, and comm_select() puts into it what the
+ * module names; or a module that is enabled fills its slots, and has to restore them when it is
+ * disabled.
+ */
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)
+#define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+enum { MCA_COMPAT_SLOTS_HOLD = false };
+typedef size_t mca_compat_count_t;
+#elif defined(MCA_COLL_BASE_VERSION_2_4_0)
 #define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#define MCA_COMPAT_GLOBAL PMIX_GLOBAL
-#define MCA_COMPAT_UINT32 PMIX_UINT32
-typedef const char *mca_compat_info_string_t;
+enum { MCA_COMPAT_SLOTS_HOLD = true };
+typedef int mca_compat_count_t;
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
-#include <opal/mca/pmix/pmix.h>
 #define MCA_COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
-#define MCA_COMPAT_GLOBAL OPAL_PMIX_GLOBAL
-#define MCA_COMPAT_UINT32 OPAL_UINT32
-typedef char *mca_compat_info_string_t;
+enum { MCA_COMPAT_SLOTS_HOLD = true };
+typedef int mca_compat_count_t;
 #else
-#error "this Open MPI has a coll interface that is not supported: use 4.1.x or 5.0.x"
+#error "this Open MPI has a coll interface that is not supported: use 4.1.x, 5.0.x or 6.0.x"
+#endif
+#if OMPI_MAJOR_VERSION >= 5
+typedef const char *mca_compat_info_string_t;
+#else
+typedef char *mca_compat_info_string_t;
 #endif
 
 /* The value of a communicator's info key, at most value_bytes - 1 long; false if it has none. */
@@ -65,7 +76,7 @@ static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const c
     if (NULL == comm->super.s_info) {
         return false;
     }
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#if OMPI_MAJOR_VERSION >= 5
     opal_cstring_t *string = NULL;
     (void) opal_info_get(comm->super.s_info, key, &string, &found);
     if (found) {
@@ -108,7 +119,7 @@ static inline void mca_compat_info_show(struct ompi_communicator_t *comm, const 
             OBJ_RELEASE(made);
         }
     }
-#if !defined(MCA_COLL_BASE_VERSION_2_4_0)
+#if OMPI_MAJOR_VERSION < 5
     char saved[OPAL_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
 
     /* The program's own text, which would be shown instead. */
@@ -181,114 +192,9 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
     return ompi_comm_size(&ompi_mpi_comm_world.comm) == here && mca_compat_is_of_job(comm);
 }
 
-/*
- * Is what this process of `comm` published, or that it published nothing, known without waiting?
- *
- *   processes exchange without waiting for each other    no: it may not have published yet
- *   Open MPI 4.1, all is collected (its default)         yes: it is in local memory
- *   otherwise                                            on one node: the node's server has it
- *
- * Open MPI 5.0.7 collects, but lacks some ranks of other nodes.  Where nothing is collected a
- * process may not know yet who is local, but knows how many of its job are.
- */
-static inline bool mca_compat_publication_known(struct ompi_communicator_t *comm, int rank)
-{
-    if (opal_pmix_base_async_modex) {
-        return false;
-    }
-    if (!opal_pmix_collect_all_data) {
-        return mca_compat_on_one_node(comm);
-    }
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-    return mca_compat_is_local(comm->c_local_group, rank);
-#else
-    (void) rank;
-    return true;
-#endif
-}
-
-/* ... of all its processes?  They know it alike. */
-static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
-{
-    int rank = 0;
-
-    while (rank < ompi_comm_size(comm) && mca_compat_publication_known(comm, rank)) {
-        ++rank;
-    }
-    return ompi_comm_size(comm) == rank;
-}
-
 /* Components of Open MPI's own serve every call before one of less priority: tuned, and han in 5.
  */
 enum { MCA_COMPAT_OWN_PRIORITY = 35 };
-
-/* Let all processes know `value` of `key`, of this one, from the exchange in MPI_Init on. */
-static inline void mca_compat_publish(char *key, uint32_t value)
-{
-    int status = 0;
-
-    OPAL_MODEX_SEND_VALUE(status, MCA_COMPAT_GLOBAL, key, &value, MCA_COMPAT_UINT32);
-    (void) status; /* then others see that it is not there */
-}
-
-/*
- * What the process `name` published as `key`; 0: nothing.  If `seconds` is 0, this node's server at
- * most is asked.  Otherwise the process's own is, and waits until the key is there; false: no
- * answer within so many seconds.
- */
-static inline bool mca_compat_published(char *key, opal_process_name_t name, int seconds,
-                                        uint32_t *value)
-{
-    bool here = true;
-
-    *value = 0;
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-    pmix_proc_t process;
-    pmix_info_t how;
-    pmix_value_t *found = NULL;
-
-    OPAL_PMIX_CONVERT_NAME(&process, &name);
-    if (0 == seconds) {
-        PMIX_INFO_LOAD(&how, PMIX_IMMEDIATE, &here, PMIX_BOOL);
-    } else {
-        PMIX_INFO_LOAD(&how, PMIX_TIMEOUT, &seconds, PMIX_INT);
-    }
-    const pmix_status_t status = PMIx_Get(&process, key, &how, 1, &found);
-    PMIX_INFO_DESTRUCT(&how);
-    if (PMIX_SUCCESS == status && NULL != found) {
-        *value = PMIX_UINT32 == found->type ? found->data.uint32 : 0;
-        PMIX_VALUE_RELEASE(found);
-    }
-    return PMIX_SUCCESS == status || PMIX_ERR_NOT_FOUND == status;
-#else
-    char immediate[] = OPAL_PMIX_IMMEDIATE;
-    char timeout[] = OPAL_PMIX_TIMEOUT;
-    opal_list_t list;
-    opal_value_t how;
-    opal_value_t *found = NULL;
-
-    OBJ_CONSTRUCT(&list, opal_list_t);
-    OBJ_CONSTRUCT(&how, opal_value_t);
-    how.key = 0 == seconds ? immediate : timeout;
-    how.type = 0 == seconds ? OPAL_BOOL : OPAL_INT;
-    if (0 == seconds) {
-        how.data.flag = here;
-    } else {
-        how.data.integer = seconds;
-    }
-    opal_list_append(&list, &how.super);
-    const int status = opal_pmix.get(&name, key, &list, &found);
-    (void) opal_list_remove_first(&list);
-    how.key = NULL;
-    OBJ_DESTRUCT(&how);
-    OBJ_DESTRUCT(&list);
-    if (OPAL_SUCCESS == status && NULL != found) {
-        *value = OPAL_UINT32 == found->type ? found->data.uint32 : 0;
-        OBJ_RELEASE(found);
-    }
-    return OPAL_SUCCESS == status || OPAL_ERR_NOT_FOUND == status;
-#endif
-}
 
 /*
  * Tags of our own agreements, and what is added to them for what is gathered at a set-up.  Those of
@@ -300,7 +206,7 @@ enum { MCA_COMPAT_TAG_LOWLAT = -5, MCA_COMPAT_TAG_QUANT = -6, MCA_COMPAT_TAG_GAT
 /* A name of a communicator for messages. */
 static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
 {
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#if OMPI_MAJOR_VERSION >= 5
     return (unsigned) comm->c_index;
 #else
     return (unsigned) comm->c_contextid;

@@ -167,7 +167,6 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
     return &module->super;
 }
 
-/* Open MPI fills the slots that the module names itself, after this returns. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     arc_module_t *module = (arc_module_t *) base;
@@ -183,13 +182,17 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
             (void) mca_slot_enter(module, slot);
         }
     }
+    mca_slots_enabled(module);
     return OMPI_SUCCESS;
 }
 
-/* Called once per slot that we still own, and never when a higher component took them all. */
+/*
+ * Open MPI 6 calls it once, of the highest module first.  Open MPI 4 and 5 do so once per slot that
+ * we still own, and never when a higher component took them all.
+ */
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
-    (void) base;
     (void) comm;
+    mca_slots_disabled((arc_module_t *) base);
     return OMPI_SUCCESS;
 }

@@ -55,16 +55,16 @@
     }
 #define ARC_DEFINE_SUM(_name, _class, _serve)                                                 \
     ARC_DEFINE_FORMS(_name, _class, _serve, ARC_CALL_OF_SUM, const void *send, void *receive, \
-                     int count, struct ompi_datatype_t *type, struct ompi_op_t *op)
+                     mca_compat_count_t count, struct ompi_datatype_t *type, struct ompi_op_t *op)
 
 #define ARC_CALL_OF_GATHER(_name, _form)                                                 \
     {                                                                                    \
         .collective = ARC_SLOT_##_name, .form = _form, .send = send, .receive = receive, \
         .count = count, .type = type, .send_count = send_count, .send_type = send_type   \
     }
-#define ARC_DEFINE_GATHER(_name, _class, _serve)                                                  \
-    ARC_DEFINE_FORMS(_name, _class, _serve, ARC_CALL_OF_GATHER, const void *send, int send_count, \
-                     struct ompi_datatype_t *send_type, void *receive, int count,                 \
-                     struct ompi_datatype_t *type)
+#define ARC_DEFINE_GATHER(_name, _class, _serve)                                       \
+    ARC_DEFINE_FORMS(_name, _class, _serve, ARC_CALL_OF_GATHER, const void *send,      \
+                     mca_compat_count_t send_count, struct ompi_datatype_t *send_type, \
+                     void *receive, mca_compat_count_t count, struct ompi_datatype_t *type)
 
 #endif

@@ -21,8 +21,8 @@ void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_
         }
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {
-        arc_module_log(module, ARC_LOG_CALL, "%s of %d of %s%s%s passed down: %s",
-                       arc_slot_call(arc_call_slot(call)), call->count, call->type->name,
+        arc_module_log(module, ARC_LOG_CALL, "%s of %zu of %s%s%s passed down: %s",
+                       arc_slot_call(arc_call_slot(call)), (size_t) call->count, call->type->name,
                        NULL != call->op ? " with " : "", NULL != call->op ? call->op->o_name : "",
                        arc_reason_text(reason));
     }

@@ -232,7 +232,7 @@ static arc_status_t gather(arc_module_t *module, const arc_call_t *call, int *mi
     }
     char *blocks = (char *) vectors.own;
     (void) ompi_datatype_type_extent(call->type, &extent);
-    const ptrdiff_t block_bytes = extent * call->count;
+    const ptrdiff_t block_bytes = extent * (ptrdiff_t) call->count;
     if (ARC_OK == status && !place_own(call, blocks, ompi_comm_rank(module->comm) * block_bytes)) {
         status = ARC_ERR_PROTOCOL;
     }

@@ -18,14 +18,18 @@ typedef struct slot_ops {
     bool (*descend)(arc_module_t *module);
 } slot_ops_t;
 
-/* Put a function and its module into a slot, which holds a reference to the module. */
+/* Put a function and its module into a slot. */
 #define FILL(_slots, _name, _function, _ours)                             \
     do {                                                                  \
         mca_coll_base_module_t *before = (_slots)->coll_##_name##_module; \
-        OBJ_RETAIN(_ours);                                                \
+        if (MCA_COMPAT_SLOTS_HOLD) {                                      \
+            OBJ_RETAIN(_ours);                                            \
+        }                                                                 \
         (_slots)->coll_##_name = (_function);                             \
         (_slots)->coll_##_name##_module = (_ours);                        \
-        OBJ_RELEASE(before);                                              \
+        if (MCA_COMPAT_SLOTS_HOLD) {                                      \
+            OBJ_RELEASE(before);                                          \
+        }                                                                 \
     } while (0)
 
 #define DEFINE_SLOT(_name, _call)                                                                 \
@@ -121,6 +125,24 @@ static void leave(arc_module_t *module, arc_slot_t slot)
 {
     if (!slot_ops[slot].has_one_above(module) && slot_ops[slot].leave(module)) {
         module->entered &= ~arc_slot_bit(slot);
+    }
+}
+
+void mca_slots_enabled(arc_module_t *module)
+{
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        if (!MCA_COMPAT_SLOTS_HOLD && 0 != (module->entered & arc_slot_bit(slot))) {
+            slot_ops[slot].fill(module);
+        }
+    }
+}
+
+void mca_slots_disabled(arc_module_t *module)
+{
+    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
+        if (!MCA_COMPAT_SLOTS_HOLD && 0 != (module->entered & arc_slot_bit(slot))) {
+            (void) slot_ops[slot].leave(module);
+        }
     }
 }
 

@@ -5,7 +5,7 @@
  * is in it as the component below, and has it put back when it leaves:
  *
  *   before    slot: tuned
- *   entered   slot: ours       below: tuned (with a reference)
+ *   entered   slot: ours       below: tuned (we hold a reference)
  *   left      slot: tuned
  *
  * Collectives have functions of different types; a row of the table makes the typed
@@ -20,10 +20,14 @@
 
 /*
  * Keep what is in the slot as the component below, and name our function in the module.  Open MPI,
- * or arc_module_install(), then puts it into the slot.  False, and nothing changes: the slot is
- * empty, or the component has no function for it.
+ * mca_slots_enabled() or arc_module_install() then puts it into the slot.  False, and nothing
+ * changes: the slot is empty, or the component has no function for it.
  */
 bool mca_slot_enter(arc_module_t *module, arc_slot_t slot);
+
+/* The module has entered its slots, or leaves them for good: what Open MPI does not do for it. */
+void mca_slots_enabled(arc_module_t *module);
+void mca_slots_disabled(arc_module_t *module);
 
 /*
  * Take what is below the component below in its place, in a slot that was entered: the module of

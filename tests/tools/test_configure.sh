@@ -74,8 +74,8 @@ run "no internal headers" 1 "not its internal headers.*libopenmpi-dev" MPICC="$s
 
 with_header old mpi.h "$(release 4 0 3)"
 run "Open MPI older than 4.1" 1 "Open MPI 4.0.3 is too old" MPICC="$scratch/old"
-with_header new mpi.h "$(release 6 0 0)"
-run "Open MPI newer than 5.0" 1 "Open MPI 6.0.0 is too new" MPICC="$scratch/new"
+with_header new mpi.h "$(release 6 1 0)"
+run "Open MPI newer than 6.0" 1 "Open MPI 6.1.0 is too new" MPICC="$scratch/new"
 with_header mixed mpi.h "$(release "${installed%.*}" "${installed#*.}" 99)"
 run "ompi_info of another installation" 1 "belongs to Open MPI.*$installed.99" MPICC="$scratch/mixed"
 

@@ -1,5 +1,6 @@
-# Several "nodes" of this machine for the MPI tests: other host names by unshare, TCP between them.
-# To be sourced after mpi_run.sh; needs the right to set a host name (root).
+# Several "nodes" of this machine for the MPI tests: other host names by unshare, TCP between them over lo.
+# Open MPI 6 does not connect ranks of two hosts that have the same address: there the nodes are those of
+# ../../cluster/cluster.  To be sourced after mpi_run.sh; needs the right to set a host name (root).
 #
 #   mpi_nodes                       skips the whole script where that right is missing
 #   mpi_start 4 60 "$(mpi_nodes_of 2 2) --mca ..." program      two nodes of two ranks
@@ -14,13 +15,30 @@ mpi_nodes_possible() {
 mpi_nodes() {
     mpi_nodes_possible || mpi_skip_all "no right to set a host name"
     mpi_agent=$mpi_scratch/agent
-    cat >"$mpi_agent" <<'AGENT'
+    mpi_enter=
+    [ "$mpi_major" -lt 6 ] || mpi_cluster
+    cat >"$mpi_agent" <<AGENT
 #!/bin/sh
-host=$1
+host=\$1
 shift
-exec unshare -u /bin/sh -c 'hostname "$0"; exec /bin/sh -c "$*"' "$host" "$@"
+exec $mpi_enter unshare -u /bin/sh -c 'hostname "\$0"; exec /bin/sh -c "\$*"' "\$host" "\$@"
 AGENT
     chmod +x "$mpi_agent"
+}
+
+# Four nodes, and one more for mpirun itself, which then is another program of this name.
+mpi_cluster() {
+    mpi_enter="$(cd "$(dirname "$0")" && pwd)/../../cluster/cluster --name node"
+    ARC_CLUSTER_STATE=$mpi_scratch/nodes
+    export ARC_CLUSTER_STATE
+    mpi_down="$mpi_enter down"
+    $mpi_enter up 5 || mpi_skip_all "no cluster"
+    trap '$mpi_down; rm -rf "$mpi_scratch"' EXIT
+    mkdir "$mpi_scratch/bin"
+    printf '#!/bin/sh\nexec %s enter node0 %s "$@"\n' "$mpi_enter" "$(command -v mpirun)" >"$mpi_scratch/bin/mpirun"
+    chmod +x "$mpi_scratch/bin/mpirun"
+    PATH=$mpi_scratch/bin:$PATH
+    mpi_enter="$mpi_enter enter node\${host#arc-n}"
 }
 
 # mpi_nodes_of NODES RANKS: arguments of mpirun for so many nodes of so many ranks each.
@@ -28,9 +46,11 @@ AGENT
 # first host as long as --oversubscribe lets it; a rank of a host is told to go there.
 mpi_nodes_of() {
     mpi_hosts=$(seq -s , -f "arc-n%g:$2" 1 "$1")
-    case $(mpirun --version | sed -n 's/.*) \([0-9]*\)\..*/\1/p') in
+    mpi_network=lo
+    [ "$mpi_major" -lt 6 ] || mpi_network=eth0
+    case $mpi_major in
     4) mpi_launcher="--mca plm_rsh_agent $mpi_agent --mca oob_tcp_if_include lo --mca btl self,vader,tcp" ;;
     *) mpi_launcher="--prtemca plm_ssh_agent $mpi_agent --map-by ppr:$2:node:oversubscribe --mca btl self,sm,tcp" ;;
     esac
-    echo "-H $mpi_hosts --mca btl_tcp_if_include lo --mca pml ob1 $mpi_launcher"
+    echo "-H $mpi_hosts --mca btl_tcp_if_include $mpi_network --mca pml ob1 $mpi_launcher"
 }

@@ -78,7 +78,7 @@ mpi_setup() {
     # Open MPI 5 prints a line for each rank and network over which that rank cannot reach another one:
     # our components' silence could not be seen, and tests compare what is printed.
     mpi_major=$(mpirun --version 2>/dev/null | sed -n 's/^mpirun (Open MPI) \([0-9]*\).*/\1/p')
-    if [ "${mpi_major:-0}" -ge 5 ] && [ -z "${OMPI_MCA_btl_tcp_if_include-}" ]; then
+    if [ "${mpi_major:=4}" -ge 5 ] && [ -z "${OMPI_MCA_btl_tcp_if_include-}" ]; then
         OMPI_MCA_btl_tcp_if_include=lo
         export OMPI_MCA_btl_tcp_if_include
     fi

@@ -7,6 +7,15 @@
 
 static MPI_T_pvar_session session;
 
+/*
+ * MPI_T_pvar_handle_alloc() of Open MPI 6.0.0rc2 takes the address of a handle for a communicator's
+ * where it looks for flags, and refuses what has bits set 224 bytes behind.
+ */
+static struct {
+    MPI_Comm comm;
+    char behind[256];
+} object;
+
 void pvars_begin(void)
 {
     int provided = 0;
@@ -37,8 +46,9 @@ bool pvar_open(pvar_t *pvar, const char *name, MPI_Comm *comm)
                                 &pvar->names, NULL, &help_bytes, &binding, &readonly, &continuous,
                                 &atomic) == MPI_SUCCESS &&
             strcmp(name, found) == 0) {
+            object.comm = *comm;
             return readonly && continuous && binding == MPI_T_BIND_MPI_COMM &&
-                   MPI_T_pvar_handle_alloc(session, i, comm, &pvar->handle, &values) ==
+                   MPI_T_pvar_handle_alloc(session, i, &object, &pvar->handle, &values) ==
                        MPI_SUCCESS &&
                    values == 1;
         }
