@@ -71,7 +71,7 @@ static inline arc_reason_t read_call(lowlat_module_t *module, const arc_call_t *
     if (OPAL_UNLIKELY(ARC_REASON_NONE != reason)) {
         return reason;
     }
-    /* First the element: its product with an int is then no overflow. */
+    /* First the element: its product with an int, or what memory can hold, is then no overflow. */
     if (OPAL_UNLIKELY(reduction->reducer.stride_bytes > LOWLAT_MAX_ELEMENT_BYTES)) {
         return ARC_REASON_TOO_LARGE;
     }

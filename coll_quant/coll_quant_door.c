@@ -120,14 +120,18 @@ static arc_reason_t reason_of_arguments(const quant_call_t *call)
     if (said->count <= 0) {
         return ARC_REASON_EMPTY;
     }
+    /* Open MPI 4 and 5, and all packing, count in 31 bits.  16-bit floats come once more, as
+     * floats. */
+    if (call->operation.count > INT32_MAX && !call->is_half_sum) {
+        return ARC_REASON_TOO_LARGE;
+    }
     if (NULL != said->op) {
         return call->is_half_sum ? ARC_REASON_NONE : mca_bridge_is_sum(said->op, said->type);
     }
     if (NULL != call->operation.element && MPI_IN_PLACE == said->send) {
         return ARC_REASON_IN_PLACE;
     }
-    /* Open MPI's packing counts in 31 bits. */
-    return call->operation.count > INT32_MAX ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
+    return ARC_REASON_NONE;
 }
 
 /* Why it is not served as the program makes it, whatever the state of the module. */

@@ -1,7 +1,7 @@
 /*
- * A program in an Open MPI that says it is another release: the function that
- * tells the release is replaced by one of the program's own, which the
- * components find first. They must decline, with one line each, and the program must run.
+ * A program in an Open MPI that says it is another release, that of $ARC_TEST_RELEASE: the function
+ * that tells the release is replaced by one of the program's own, which the components find first.
+ * They must decline, with one line each, and the program must run.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -11,8 +11,11 @@
 
 int MPI_Get_library_version(char *version, int *length)
 {
-    strcpy(version, "Open MPI v4.1.99, package: not the one the components were built for");
-    *length = (int) strlen(version);
+    const char *release = getenv("ARC_TEST_RELEASE");
+
+    *length = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
+                       "Open MPI v%s, package: not the one the components were built for",
+                       NULL == release ? "" : release);
     return MPI_SUCCESS;
 }
 
