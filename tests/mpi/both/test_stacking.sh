@@ -13,6 +13,8 @@ above=95 between=45 below=35 # of coll_lowlat, 40, and coll_quant, 50
 ours="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_quant_min_bytes 4"
 components=$(ompi_info --parsable | sed -n 's/^mca:coll:\([^:]*\):version:.*component.*/\1/p' |
     grep -vx -e lowlat -e quant | sort -u)
+# That of Open MPI 6.0.0rc2 crashes in each MPI_Comm_free, without our components, too.
+[ "$mpi_major" -lt 6 ] || components=$(echo "$components" | grep -vx sync)
 test -n "$components"
 mpi_result $? "ompi_info lists components"
 
