@@ -15,6 +15,7 @@
 #endif
 
 #include "unit.h"
+#include "float_env.h"
 #include "half.h"
 #include "reduce.h"
 #include "reduce_oracle.h"
@@ -198,6 +199,9 @@ static void flush(unsigned what)
 {
 #if defined(__SSE2__)
     _mm_setcsr((_mm_getcsr() & ~(unsigned) (FLUSH_TO_ZERO | DENORMALS_ARE_ZERO)) | what);
+#elif defined(__aarch64__)
+    enum { FZ = 1 << 24 }; /* both */
+    (void) arc_float_mode_enter((arc_float_mode_get() & ~(uint64_t) FZ) | (0 != what ? FZ : 0));
 #else
     (void) what; /* nothing can be flushed */
 #endif

@@ -37,7 +37,8 @@ static double worst_error(const quant_format_t *format, const float *x, uint32_t
     *peak = coding.peak;
     quant_payload_decode(&codec, coding.payload, decoded);
     for (size_t i = 0; i < ELEMS; ++i) {
-        worst = fmax(worst, fabs((double) decoded[i] - (double) x[i]));
+        const double error = fabs((double) decoded[i] - (double) x[i]);
+        worst = error > worst ? error : worst; /* gcc 12 stumbles over fmax() for Arm */
     }
     free(coding.payload);
     return worst;
