@@ -7,17 +7,18 @@
 AC_DEFUN([ARC_CHECK_ISA], [
     AC_ARG_WITH([isa],
         [AS_HELP_STRING([--with-isa=scalar|avx2|avx512|avx512_bf16],
-            [best instruction set to build kernels for (default: avx512_bf16). Lower it for processors
-             that run slower while they execute AVX-512 (Intel before Ice Lake), to compare, or to
-             work around a fault])],
+            [best instruction set to build kernels for (default: avx512_bf16; on 64-bit Arm all but scalar
+             are NEON). Lower it for processors that run slower while they execute AVX-512 (Intel
+             before Ice Lake), to compare, or to work around a fault])],
         [], [with_isa=avx512_bf16])
     AS_CASE([$with_isa],
         [scalar], [arc_isas_allowed=],
-        [avx2], [arc_isas_allowed=avx2],
-        [avx512], [arc_isas_allowed="avx2 avx512"],
-        [avx512_bf16], [arc_isas_allowed="avx2 avx512 avx512_bf16"],
+        [avx2], [arc_isas_allowed="neon avx2"],
+        [avx512], [arc_isas_allowed="neon avx2 avx512"],
+        [avx512_bf16], [arc_isas_allowed="neon avx2 avx512 avx512_bf16"],
         [AC_MSG_ERROR([--with-isa=$with_isa: scalar, avx2, avx512 or avx512_bf16])])
     ARC_ISAS=scalar
+    _ARC_TRY_ISA([NEON], [neon], [], [float32x4_t], [vcvt_f32_f16(vcvt_f16_f32(vdupq_n_f32(0)))])
     _ARC_TRY_ISA([AVX2], [avx2], [-mavx2 -mf16c],
         [__m256i], [_mm256_abs_epi8(_mm256_castps_si256(_mm256_cvtph_ps(_mm_setzero_si128())))])
     _ARC_TRY_ISA([AVX512], [avx512], [-mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c],
@@ -32,7 +33,12 @@ AC_DEFUN([_ARC_TRY_ISA], [
     AC_MSG_CHECKING([whether $CC builds $2])
     arc_save_CFLAGS=$CFLAGS
     CFLAGS="$CFLAGS $3"
-    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <immintrin.h>]], [[$4 x = $5; (void) x;]])],
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+#ifdef __aarch64__
+#include <arm_neon.h>
+#else
+#include <immintrin.h>
+#endif]], [[$4 x = $5; (void) x;]])],
         [arc_isa=yes], [arc_isa=no])
     AS_CASE([" $arc_isas_allowed "], [*" $2 "*], [], [arc_isa=no])
     CFLAGS=$arc_save_CFLAGS

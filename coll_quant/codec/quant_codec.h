@@ -44,7 +44,7 @@
 #elif defined(__clang__)
 #define QUANT_UNROLL _Pragma("unroll")
 #else
-#define QUANT_UNROLL _Pragma("GCC unroll 8")
+#define QUANT_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 enum {
@@ -134,6 +134,7 @@ quant_kernels_t quant_kernels_select(arc_isa_t isa);
 
 /* One per instruction set; a null function means: keep the lower one. */
 extern const quant_kernels_t quant_kernels_scalar;
+extern const quant_kernels_t quant_kernels_neon;
 extern const quant_kernels_t quant_kernels_avx2;
 extern const quant_kernels_t quant_kernels_avx512;
 

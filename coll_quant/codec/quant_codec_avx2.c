@@ -177,13 +177,14 @@ static inline void store_shorts(const codes_t code[VECTORS], void *to)
     }
 }
 
-static inline void store_signs(codes_t code, uint8_t *to)
+static inline void store_signs(const codes_t *code, uint8_t *to)
 {
-    *to = (uint8_t) _mm256_movemask_ps((__m256) code);
+    *to = (uint8_t) _mm256_movemask_ps((__m256) *code);
 }
 
-static inline codes_t load_signs(const uint8_t *from, int32_t number)
+static inline codes_t load_signs(const uint8_t *from, unsigned first, int32_t number)
 {
+    (void) first; /* 0: a vector has whole bytes */
     const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     const __m256i signs = _mm256_and_si256(_mm256_set1_epi32(*from), lane);
 

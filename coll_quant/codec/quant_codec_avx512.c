@@ -199,15 +199,16 @@ static inline void store_shorts(const codes_t code[VECTORS], void *to)
     }
 }
 
-static inline void store_signs(codes_t code, uint8_t *to)
+static inline void store_signs(const codes_t *code, uint8_t *to)
 {
-    const uint16_t signs = (uint16_t) _mm512_movepi32_mask((__m512i) code);
+    const uint16_t signs = (uint16_t) _mm512_movepi32_mask((__m512i) *code);
 
     memcpy(to, &signs, sizeof(signs));
 }
 
-static inline codes_t load_signs(const uint8_t *from, int32_t number)
+static inline codes_t load_signs(const uint8_t *from, unsigned first, int32_t number)
 {
+    (void) first; /* 0: a vector has whole bytes */
     uint16_t signs = 0;
 
     memcpy(&signs, from, sizeof(signs));

@@ -26,6 +26,11 @@ quant_kernels_t quant_kernels_select(arc_isa_t isa)
 {
     quant_kernels_t kernels = quant_kernels_scalar;
 
+#if HAVE_ISA_NEON
+    if (isa >= ARC_ISA_NEON) {
+        overwrite_kernels(&kernels, &quant_kernels_neon);
+    }
+#endif
 #if HAVE_ISA_AVX2
     if (isa >= ARC_ISA_AVX2) {
         overwrite_kernels(&kernels, &quant_kernels_avx2);

@@ -22,8 +22,9 @@
  *   store_signed_bytes   a row of codes in -128 .. 127
  *   store_bytes          words in 0 .. 255 of one, a half or a quarter row
  *   store_shorts         a row of codes in -32768 .. 32767
- *   store_signs          of a vector of codes, a bit each
- *   load_signs           a number in the lanes whose bit is set, 0 in the others
+ *   store_signs          of a vector of codes, or of two that share a byte, a bit each
+ *   load_signs           a number in the lanes whose bit is set, from one of a byte on, 0 in the
+ * others
  *
  * Bit for bit the scalar kernels: same quotients, same products, same order of
  * operations; see there for what is computed and why it is exact.
@@ -123,7 +124,7 @@ ALWAYS_INLINE void decode_add_rows(code_t of, const uint8_t *codes, size_t rows,
     peaks_t peaks;
 
     peaks.absmax = absmax;
-    while (QUANT_SHIFT_ROW == shift && row + WIDTH <= rows) {
+    while (QUANT_SHIFT_ROW == shift && row + GROUP <= rows) {
         words_t fours[FOURS];
         QUANT_UNROLL
         for (unsigned four = 0; four < FOURS; ++four) {
@@ -135,7 +136,7 @@ ALWAYS_INLINE void decode_add_rows(code_t of, const uint8_t *codes, size_t rows,
             }
             fours[four] = four_maxima(most);
         }
-        raise_group(absmax + row - WIDTH, fours);
+        raise_group(absmax + row - GROUP, fours);
     }
     for (; row < rows; ++row) {
         decode_add_row(of, codes, row, shift, factor, x, sum, total);

@@ -127,8 +127,8 @@ ALWAYS_INLINE uint8_t *put_plane(const codes_t code[VECTORS], unsigned plane, un
 ALWAYS_INLINE void put_signs(const codes_t code[VECTORS], uint8_t *row)
 {
     QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; ++v) {
-        store_signs(code[v], row + v * WIDTH / 8);
+    for (unsigned v = 0; v < VECTORS; v += WIDTH < 8 ? 8 / WIDTH : 1) {
+        store_signs(code + v, row + v * WIDTH / 8);
     }
 }
 
@@ -199,7 +199,7 @@ ALWAYS_INLINE codes_t unpack_codes(const uint8_t *row, unsigned bits, unsigned v
     code |= 0 != (bits & 2) ? take_plane(row, 2, bits, v) : code;
     if (0 != (bits & 1)) {
         const unsigned done = bits - 1;
-        code |= load_signs(row + (done * QUANT_LANES + v * WIDTH) / 8, -(1 << done));
+        code |= load_signs(row + (done * QUANT_LANES + v * WIDTH) / 8, v * WIDTH % 8, -(1 << done));
     }
     return code;
 }

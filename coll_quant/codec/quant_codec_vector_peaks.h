@@ -14,7 +14,7 @@
 static const uint32_t lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /*
- * The largest magnitudes of a group of WIDTH blocks, on their way: a vector for each block, of
+ * The largest magnitudes of a group of GROUP blocks, on their way: a vector for each block, of
  * whose lanes the largest is the one.  Once the rows of a group are through, the vectors are
  * reduced together, by transposing, without a horizontal maximum for each.  As integers, which miss
  * no NaN.
@@ -22,23 +22,27 @@ static const uint32_t lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 
  * Where a block is a row, the default, four rows are transposed as soon as they are there, so that
  * they never leave the registers.
  */
-enum { FOUR = 4, FOURS = WIDTH / FOUR };
+/* As many blocks as a register has lanes, but no fewer than a row can have. */
+enum { GROUP = WIDTH < 8 ? 8 : WIDTH, FOUR = 4, FOURS = GROUP / FOUR };
 
 typedef struct peaks {
-    words_t most[WIDTH];
+    words_t most[GROUP];
     uint32_t *absmax; /* raised for each group */
 } peaks_t;
 
 /* The numbers of a group, less one: a mask.  All bits if a group has all numbers. */
 ALWAYS_INLINE size_t group_mask(unsigned shift)
 {
-    return ((size_t) WIDTH << shift) - 1;
+    return ((size_t) GROUP << shift) - 1;
 }
 
 /* Those of a group of blocks, by all of its numbers. */
-ALWAYS_INLINE void raise_group(uint32_t absmax[WIDTH], const words_t fours[FOURS])
+ALWAYS_INLINE void raise_group(uint32_t absmax[GROUP], const words_t fours[FOURS])
 {
-    store_words(absmax, largest(load_words(absmax), block_maxima(fours)));
+    QUANT_UNROLL
+    for (unsigned b = 0; b < GROUP; b += WIDTH) {
+        store_words(absmax + b, largest(load_words(absmax + b), block_maxima(fours + b / FOUR)));
+    }
 }
 
 /* The largest magnitudes of a row, by lanes. */
@@ -77,7 +81,7 @@ ALWAYS_INLINE void raise_wide(peaks_t *peaks, const floats_t value[VECTORS], siz
                               unsigned shift)
 {
     const size_t row_in_block = row & (((size_t) 1 << shift >> QUANT_SHIFT_ROW) - 1);
-    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
+    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % GROUP];
     const words_t here = row_peaks(value);
 
     *most = 0 == row_in_block ? here : largest(*most, here);
@@ -87,7 +91,7 @@ ALWAYS_INLINE void raise_wide(peaks_t *peaks, const floats_t value[VECTORS], siz
 ALWAYS_INLINE void raise_narrow(peaks_t *peaks, const floats_t value[VECTORS], size_t row,
                                 unsigned shift)
 {
-    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % WIDTH];
+    words_t *most = &peaks->most[(row * QUANT_LANES >> shift) % GROUP];
 
     QUANT_UNROLL
     for (unsigned v = 0; v < VECTORS; ++v) {
@@ -114,7 +118,7 @@ ALWAYS_INLINE void raise_peaks(peaks_t *peaks, const floats_t value[VECTORS], si
         raise_narrow(peaks, value, row, shift);
     }
     if (0 == (end & group_mask(shift))) {
-        store_group(peaks, (end >> shift) - WIDTH);
+        store_group(peaks, (end >> shift) - GROUP);
     }
 }
 
@@ -125,7 +129,7 @@ ALWAYS_INLINE void store_peaks(peaks_t *peaks, size_t rows, unsigned shift)
     const size_t left = elems & group_mask(shift);
 
     if (0 != left) {
-        for (size_t b = ((left - 1) >> shift) + 1; b < WIDTH; ++b) {
+        for (size_t b = ((left - 1) >> shift) + 1; b < GROUP; ++b) {
             peaks->most[b] = (words_t){0};
         }
         store_group(peaks, (elems - left) >> shift);
@@ -140,8 +144,8 @@ ALWAYS_INLINE void load_row(const float *x, floats_t value[VECTORS])
     }
 }
 
-/* The largest magnitudes of WIDTH blocks that are rows. */
-ALWAYS_INLINE void absmax_group(const float *x, uint32_t absmax[WIDTH])
+/* The largest magnitudes of GROUP blocks that are rows. */
+ALWAYS_INLINE void absmax_group(const float *x, uint32_t absmax[GROUP])
 {
     words_t fours[FOURS];
 
@@ -166,7 +170,7 @@ ALWAYS_INLINE void absmax_rows(const float *x, size_t rows, unsigned shift,
     peaks_t peaks;
 
     peaks.absmax = absmax;
-    for (; QUANT_SHIFT_ROW == shift && row + WIDTH <= rows; row += WIDTH) {
+    for (; QUANT_SHIFT_ROW == shift && row + GROUP <= rows; row += GROUP) {
         absmax_group(x + row * QUANT_LANES, absmax + row);
     }
     for (; row < rows; ++row) {

@@ -54,6 +54,8 @@ static arc_isa_t isa_of_this_cpu(void)
     }
 #endif
     return ARC_ISA_AVX2;
+#elif HAVE_ISA_NEON
+    return ARC_ISA_NEON; /* all processors have it */
 #else
     return ARC_ISA_SCALAR;
 #endif
@@ -77,7 +79,8 @@ arc_isa_t arc_cpu_isa(arc_isa_t limit)
 
 const char *arc_isa_name(arc_isa_t isa)
 {
-    static const char *const names[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
+    static const char *const names[] = {"scalar", HAVE_ISA_NEON ? "neon" : "avx2", "avx512",
+                                        "avx512_bf16"};
     static_assert(sizeof names / sizeof names[0] == ARC_ISA_BEST + 1, "a name for each");
     return names[isa];
 }

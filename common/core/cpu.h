@@ -10,6 +10,7 @@
 typedef enum arc_isa {
     ARC_ISA_SCALAR = 0,
     ARC_ISA_AVX2 = 1,   /* and F16C */
+    ARC_ISA_NEON = 1,   /* of 64-bit Arm, which has nothing above it */
     ARC_ISA_AVX512 = 2, /* F, BW, DQ and VL */
     ARC_ISA_AVX512_BF16 = 3,
     ARC_ISA_BEST = ARC_ISA_AVX512_BF16,

@@ -33,6 +33,9 @@ arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
 {
     const arc_halves_t *halves = &arc_halves_scalar;
 
+#if HAVE_ISA_NEON
+    halves = isa >= ARC_ISA_NEON ? &arc_halves_neon : halves;
+#endif
 #if HAVE_ISA_AVX2
     halves = isa >= ARC_ISA_AVX2 ? &arc_halves_avx2 : halves;
 #endif

@@ -28,6 +28,7 @@ typedef struct arc_halves {
 } arc_halves_t;
 
 extern const arc_halves_t arc_halves_scalar;
+extern const arc_halves_t arc_halves_neon;
 extern const arc_halves_t arc_halves_avx2;
 extern const arc_halves_t arc_halves_avx512;
 

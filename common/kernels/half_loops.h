@@ -76,8 +76,8 @@ ALWAYS_INLINE void narrow_vector_bf16(const float *floats, uint16_t *halves)
     const WIDE_REGISTER() first = load_with_one_nan(floats);
     const WIDE_REGISTER() second = load_with_one_nan(floats + FLOATS);
     const FLOAT_wide_t pair[] = {
-        (FLOAT_wide_t) WIDE_NAME(shuffle_ps)(first, second, _MM_SHUFFLE(2, 0, 2, 0)),
-        (FLOAT_wide_t) WIDE_NAME(shuffle_ps)(first, second, _MM_SHUFFLE(3, 1, 3, 1)),
+        (FLOAT_wide_t) WIDE_EVENS(first, second),
+        (FLOAT_wide_t) WIDE_ODDS(first, second),
     };
     const WIDE_REGISTER(i) rounded = (WIDE_REGISTER(i)) round_BF16_wide(pair);
     const WIDE_REGISTER(i) ordered = WIDE_UNZIP(rounded);

@@ -24,6 +24,9 @@ const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 {
     static const arc_reduce_table_t *const tables[] = {
         [ARC_ISA_SCALAR] = &arc_reduce_table_scalar,
+#if HAVE_ISA_NEON
+        [ARC_ISA_NEON] = &arc_reduce_table_neon,
+#endif
 #if HAVE_ISA_AVX2
         [ARC_ISA_AVX2] = &arc_reduce_table_avx2,
 #endif

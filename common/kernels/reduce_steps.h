@@ -95,11 +95,21 @@ ARC_FLOAT_TABLE(ACCESSES)
     ORDER_BY_NAME(_id, wide, WIDE_REGISTER(_kind), WIDE_NAME(max_##_suffix),                    \
                   WIDE_NAME(min_##_suffix))
 
-/* A comparison of vectors is all ones where it holds; for 64-bit integers AVX2 has no more. */
-#define SELECT(_condition) ((a & (_condition)) | (b & ~(_condition)))
-#define ORDER_BY_SELECT(_id, _suffix, _kind, ...)                                               \
-    ORDER(_id, short, SELECT((_id##_short_t) (a > b)), SELECT((_id##_short_t) (a < b)))         \
-    ORDER(_id, wide, SELECT((_id##_wide_t) (a > b)), SELECT((_id##_wide_t) (a < b)))
+/*
+ * A comparison of vectors is integers, all ones where it holds.  AVX2 has no more for those of 64 bits,
+ * and NEON's instructions for floats choose a NaN.
+ */
+#define SELECT(_condition)                              \
+    (((__typeof__(_condition)) a & (_condition)) |      \
+     ((__typeof__(_condition)) b & ~(_condition)))
+#define MASK_(_type, _condition) (_condition)
+#define MASK_d(_type, _condition) (_condition)
+#define MASK_i(_type, _condition) ((_type) (_condition))
+#define ORDER_BY_MASK(_id, _width, _mask, _type) \
+    ORDER(_id, _width, SELECT(_mask(_type, a > b)), SELECT(_mask(_type, a < b)))
+#define ORDER_BY_SELECT(_id, _suffix, _kind, ...)             \
+    ORDER_BY_MASK(_id, short, MASK_##_kind, _id##_short_t)    \
+    ORDER_BY_MASK(_id, wide, MASK_##_kind, _id##_wide_t)
 
 #define CHOICE(_id, _suffix, _kind, _which)         \
     _id##_wide_t: _which##_##_id##_wide,            \
@@ -111,7 +121,11 @@ ARC_FLOAT_TABLE(ACCESSES)
 #define SMALLER(_a, _b) CHOOSE(smaller, _a, _b)
 /* clang-format on */
 
+#if defined(__x86_64__)
 ORDER_TABLE_AVX2(ORDER_BY_INSTRUCTION, )
+#else
+ORDER_TABLE_AVX2(ORDER_BY_SELECT, )
+#endif
 #if defined(__AVX512VL__)
 ORDER_TABLE_AVX512(ORDER_BY_INSTRUCTION, )
 #else
@@ -161,10 +175,10 @@ ALWAYS_INLINE void load_FP16_wide(const void *memory, size_t bytes, FLOAT_wide_t
 
 ALWAYS_INLINE void load_FP16_short(const void *memory, size_t bytes, FLOAT_short_t *floats)
 {
-    __m128i halves = {0};
+    SHORT_REGISTER(i) halves = {0};
     memcpy(&halves, memory, bytes);
-    floats[0] = (FLOAT_short_t) _mm_cvtph_ps(halves);
-    floats[1] = (FLOAT_short_t) _mm_cvtph_ps(_mm_unpackhi_epi64(halves, halves));
+    floats[0] = (FLOAT_short_t) SHORT_NAME(cvtph_ps)(halves);
+    floats[1] = (FLOAT_short_t) SHORT_NAME(cvtph_ps)(SHORT_UPPER(halves));
 }
 
 /* ---- kernels ---- */

@@ -16,6 +16,7 @@ typedef struct arc_reduce_table {
 } arc_reduce_table_t;
 
 extern const arc_reduce_table_t arc_reduce_table_scalar;
+extern const arc_reduce_table_t arc_reduce_table_neon;
 extern const arc_reduce_table_t arc_reduce_table_avx2;
 extern const arc_reduce_table_t arc_reduce_table_avx512;
 extern const arc_reduce_table_t arc_reduce_table_avx512_bf16;

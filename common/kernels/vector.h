@@ -1,8 +1,8 @@
 /*
- * Vectors, in two widths: wide ones, the widest of an instruction set, and short ones of 16 bytes,
- * which all of them have.  Included by vector_<isa>.h, which defines
+ * Vectors, in two widths: wide ones, the widest of an instruction set, and short ones, of 16 bytes
+ * on x86 and of 8 on Arm.  Included by vector_<isa>.h, which defines
  *
- *   WIDE_BYTES             32 or 64
+ *   WIDE_BYTES             16, 32 or 64
  *   WIDE_REGISTER(_kind)   their type: __m256i or __m512i for kind i
  *   WIDE_NAME(_name)       the name of an instruction for them
  *   WIDE_HALF_REGISTER     the type for half as many bytes
@@ -23,11 +23,25 @@
 #ifndef ARC_VECTOR_H
 #define ARC_VECTOR_H
 
-#include <immintrin.h>
-
 #include "element.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+
 enum { SHORT_BYTES = 16 };
+
+#define WIDE_EVENS(_a, _b) WIDE_NAME(shuffle_ps)(_a, _b, _MM_SHUFFLE(2, 0, 2, 0))
+#define WIDE_ODDS(_a, _b) WIDE_NAME(shuffle_ps)(_a, _b, _MM_SHUFFLE(3, 1, 3, 1))
+
+/* What vector_<isa>.h has for wide ones. */
+#define SHORT_REGISTER(_kind) __m128##_kind
+#define SHORT_NAME(_name) _mm_##_name
+#define SHORT_JOIN(_a, _b) _mm_unpacklo_epi64(_a, _b)
+#define SHORT_UPPER(_x) _mm_unpackhi_epi64(_x, _x)
+#define SHORT_ODD(_even, _odd) _mm_blend_epi16(_even, _odd, 0xaa)
+#define SHORT_WHERE_GREATER(_a, _b, _then, _else) \
+    _mm_blendv_epi8(_else, _then, _mm_cmpgt_epi16(_a, _b))
+#endif
 
 #define VECTOR_OF(_bytes) __attribute__((vector_size(_bytes)))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -40,15 +54,5 @@ enum { SHORT_BYTES = 16 };
 
 ARC_INTEGER_TABLE(VECTOR_TYPES)
 ARC_FLOAT_TABLE(VECTOR_TYPES)
-
-/* What vector_<isa>.h has for wide ones. */
-#define SHORT_REGISTER(_kind) __m128##_kind
-#define SHORT_NAME(_name) _mm_##_name
-#define SHORT_JOIN(_a, _b) _mm_unpacklo_epi64(_a, _b)
-#define SHORT_ODD(_even, _odd) _mm_blend_epi16(_even, _odd, 0xaa)
-#define SHORT_WHERE_GREATER(_a, _b, _then, _else) \
-    _mm_blendv_epi8(_else, _then, _mm_cmpgt_epi16(_a, _b))
-#define SHORT_WHERE_NAN(_x, _then, _else) \
-    _mm_blendv_ps(_else, _then, _mm_cmp_ps(_x, _x, _CMP_UNORD_Q))
 
 #endif
