@@ -47,10 +47,11 @@ enum {
 
     /*
      * Puts.  Up to FUSED bytes data travel in words of half data, half flag: twice the bytes, but
-     * no fence.  UCX registers memory for puts of 16 KiB or more in the middle of a call, and
-     * copies shorter ones.  So many slots that partners who answer each other need no credits.
+     * neither a fence nor a second packet and its acknowledgement.  UCX registers memory for puts
+     * of 16 KiB or more in the middle of a call, and copies shorter ones.  So many slots that
+     * partners who answer each other need no credits.
      */
-    LOWLAT_PUT_FUSED_BYTES = ARC_SETTLED(256, 100),
+    LOWLAT_PUT_FUSED_BYTES = ARC_SETTLED(1024, 100),
     LOWLAT_PUT_SLOT_BYTES = ARC_SETTLED(8 << 10, 256),
     LOWLAT_PUT_SLOTS = ARC_SETTLED(16, 2),
 

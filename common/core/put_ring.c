@@ -61,7 +61,13 @@ static uint64_t last_sequence(const arc_put_config_t *config)
     return (((uint64_t) 1 << config->sequence_bits) - 1) << SEQUENCE_SHIFT;
 }
 
-/* The place of the next fragment. */
+/* Of an empty fragment, too. */
+static unsigned slots_of(const arc_put_config_t *config, size_t bytes)
+{
+    return bytes <= config->slot_bytes ? 1 : (unsigned) arc_divide_up(bytes, config->slot_bytes);
+}
+
+/* The place of the next slot. */
 static arc_put_place_t place_after(const arc_put_config_t *config, arc_put_place_t place)
 {
     place.slot += 1;
@@ -80,7 +86,8 @@ void arc_put_ring_init(arc_put_ring_t *ring, arc_window_t *window, const arc_put
 {
     const size_t bytes = arc_put_ring_bytes(config);
 
-    assert(config->slots >= ARC_PUT_MIN_SLOTS && config->slot_bytes <= ARC_PUT_MAX_SLOT_BYTES &&
+    assert(config->slots >= ARC_PUT_MIN_SLOTS &&
+           arc_put_fragment_bytes(config) <= ARC_PUT_MAX_FRAGMENT_BYTES &&
            config->fused_bytes <= config->slot_bytes);
     assert(config->sequence_bits >= ARC_PUT_MIN_SEQUENCE_BITS &&
            config->sequence_bits <= ARC_PUT_SEQUENCE_BITS);
@@ -263,18 +270,43 @@ arc_status_t arc_put_ring_test(arc_put_ring_t *ring)
     return ARC_OK;
 }
 
-/* May the next fragment use its slot, there and in the staging? */
-static arc_status_t find_slot(arc_put_ring_t *ring)
+/* May the next fragment use `count` slots, there and in the staging? */
+static arc_status_t find_slots(arc_put_ring_t *ring, unsigned count)
 {
     const unsigned slots = ring->config->slots;
+    const uint64_t sent = ring->sent + count;
 
-    if (ring->sent >= ring->credit + slots) {
+    if (sent > ring->credit + slots) {
         look_for_credit(ring);
-        if (ring->sent >= ring->credit + slots) {
+        if (sent > ring->credit + slots) {
             return ARC_IN_PROGRESS;
         }
     }
-    return ring->sent < ring->ended + slots ? ARC_OK : arc_put_ring_test(ring);
+    if (sent > ring->ended + slots) {
+        arc_status_t status = arc_put_ring_test(ring);
+        if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+            return status;
+        }
+    }
+    return sent <= ring->ended + slots ? ARC_OK : ARC_IN_PROGRESS;
+}
+
+/* The data of a fenced fragment, from slot to slot, and the fence. */
+static arc_status_t put_bytes(arc_put_ring_t *ring, const unsigned char *data, size_t bytes)
+{
+    arc_window_t *window = ring->window;
+    const size_t slot_bytes = ring->config->slot_bytes;
+    arc_status_t status = ARC_OK;
+    unsigned slot = ring->out.slot;
+
+    for (size_t done = 0; ARC_OK == status && done < bytes; done += slot_bytes) {
+        assert(NULL == ring->data_put[slot].handle);
+        status =
+            window->ops->put(window, ring->peer, ring->theirs + bytes_at(ring, slot), data + done,
+                             arc_min(bytes - done, slot_bytes), &ring->data_put[slot]);
+        slot = (slot + 1) % ring->config->slots;
+    }
+    return ARC_OK == status ? window->ops->fence(window) : status;
 }
 
 arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t bytes, bool last)
@@ -283,27 +315,24 @@ arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t by
     const unsigned slot = ring->out.slot;
     const uint64_t sequence = ring->out.sequence;
     const bool fenced = bytes > ring->config->fused_bytes;
+    const unsigned count = slots_of(ring->config, bytes);
     size_t put_cells = HEADER_CELLS;
 
-    assert(bytes <= ring->config->slot_bytes);
-    arc_status_t status = find_slot(ring);
+    assert(bytes <= arc_put_fragment_bytes(ring->config));
+    arc_status_t status = find_slots(ring, count);
     if (ARC_OK != status) {
         return status;
     }
-    /* The slot's fragment before this one has been read there and has left here. */
-    assert(ring->sent < ring->credit + ring->config->slots);
-    assert(NULL == ring->data_put[slot].handle && NULL == ring->header_put[slot].handle);
+    /* What was in the slots before has been read there and has left here. */
+    assert(ring->sent + count <= ring->credit + ring->config->slots);
+    assert(NULL == ring->header_put[slot].handle);
     uint64_t *cells = (uint64_t *) (ring->staging + slot * ring->cells_bytes);
     cells[0] = sequence | (uint32_t) bytes | (fenced ? kind_fenced : 0) | (last ? kind_last : 0);
     cells[1] = sequence | (uint32_t) ring->received;
     /* The peer may write again where we have read and zeroed, once it sees the count. */
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
     if (fenced) {
-        status = window->ops->put(window, ring->peer, ring->theirs + bytes_at(ring, slot), data,
-                                  bytes, &ring->data_put[slot]);
-        if (ARC_OK == status) {
-            status = window->ops->fence(window);
-        }
+        status = put_bytes(ring, data, bytes);
     } else {
         cells_fill(cells + HEADER_CELLS, sequence, data, bytes);
         put_cells += data_cells(bytes);
@@ -313,8 +342,10 @@ arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t by
                                   put_cells * sizeof *cells, &ring->header_put[slot]);
     }
     ring->told = ring->received;
-    ring->sent += 1;
-    ring->out = place_after(ring->config, ring->out);
+    ring->sent += count;
+    for (unsigned i = 0; i < count; ++i) {
+        ring->out = place_after(ring->config, ring->out);
+    }
     return status;
 }
 
@@ -337,30 +368,43 @@ arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragmen
         .fenced = 0 != (kind & kind_fenced),
         .last = 0 != (kind & kind_last),
     };
-    return fragment->bytes <= (fragment->fenced ? config->slot_bytes : config->fused_bytes)
+    return fragment->bytes <=
+                   (fragment->fenced ? arc_put_fragment_bytes(config) : config->fused_bytes)
                ? ARC_OK
                : ARC_ERR_PROTOCOL;
 }
 
+/* The next slot is read: the peer may use it again. */
+static void leave_slot(arc_put_ring_t *ring)
+{
+    if (ring->in.sequence == last_sequence(ring->config)) {
+        memset(ring->ours + cells_at(ring, ring->in.slot), 0, ring->cells_bytes);
+    }
+    assert(ring->received - ring->told < ring->config->slots);
+    ring->received += 1;
+    ring->in = place_after(ring->config, ring->in);
+}
+
 arc_status_t arc_put_ring_read(arc_put_ring_t *ring, const arc_put_fragment_t *fragment, void *data)
 {
-    uint64_t *cells = (uint64_t *) (ring->ours + cells_at(ring, ring->in.slot));
+    const size_t slot_bytes = ring->config->slot_bytes;
+    size_t done = 0;
 
-    if (fragment->fenced) {
-        memcpy(data, ring->ours + bytes_at(ring, ring->in.slot), fragment->bytes);
-    } else {
+    if (!fragment->fenced) {
+        const uint64_t *cells = (const uint64_t *) (ring->ours + cells_at(ring, ring->in.slot));
         ring->cells_read = cells_take(cells + HEADER_CELLS, ring->in.sequence, ring->cells_read,
                                       data, fragment->bytes);
         if (ring->cells_read < data_cells(fragment->bytes)) {
             return ARC_IN_PROGRESS;
         }
+        ring->cells_read = 0;
+        leave_slot(ring);
+        return ARC_OK;
     }
-    if (ring->in.sequence == last_sequence(ring->config)) {
-        memset(cells, 0, ring->cells_bytes);
+    for (; done < fragment->bytes; done += slot_bytes) {
+        memcpy((unsigned char *) data + done, ring->ours + bytes_at(ring, ring->in.slot),
+               arc_min(fragment->bytes - done, slot_bytes));
+        leave_slot(ring);
     }
-    ring->cells_read = 0;
-    assert(ring->received - ring->told < ring->config->slots);
-    ring->received += 1;
-    ring->in = place_after(ring->config, ring->in);
     return ARC_OK;
 }

@@ -32,8 +32,8 @@ typedef struct operation {
     unsigned char *to;         /* of a receive */
     size_t bytes;              /* of a receive: capacity */
     size_t done_bytes;
-    bool moved;             /* all fragments are put, or read */
-    uint64_t last_fragment; /* of a send that has moved: the number after its last one */
+    bool moved;          /* all fragments are put, or read */
+    uint64_t sent_slots; /* of a send that has moved: with its last one */
     bool over;
 } operation_t;
 
@@ -69,8 +69,8 @@ static arc_status_t progress_send(operation_t *operation)
 
     while (!operation->moved) {
         const size_t rest = operation->bytes - operation->done_bytes;
-        const bool last = rest <= ring->config->slot_bytes;
-        const size_t bytes = last ? rest : ring->config->slot_bytes;
+        const bool last = rest <= arc_put_fragment_bytes(ring->config);
+        const size_t bytes = last ? rest : arc_put_fragment_bytes(ring->config);
 
         status = arc_put_ring_send(ring, operation->from + operation->done_bytes, bytes, last);
         if (ARC_OK != status) {
@@ -79,12 +79,12 @@ static arc_status_t progress_send(operation_t *operation)
         operation->done_bytes += bytes;
         if (last) {
             operation->moved = true;
-            operation->last_fragment = ring->sent;
+            operation->sent_slots = ring->sent;
             link->sends_over += 1;
         }
     }
     status = arc_put_ring_test(ring);
-    operation->over = ring->ended >= operation->last_fragment;
+    operation->over = ring->ended >= operation->sent_slots;
     return status;
 }
 

@@ -1,13 +1,14 @@
 /*
  * stream.h over puts into windows (window.h): several streams between a rank and its peers.
  *
- * A message is cut into fragments of at most slot_bytes; put_ring.h carries them.
+ * A message is cut into fragments of at most half of the slots; put_ring.h carries them.
  *
  *   cost   of a message of n bytes up to fused_bytes: alpha + 2 n beta, one put;
- *          longer: alpha + n beta and a fence for each slot_bytes.  The reader copies once.
+ *          longer: a put for each slot_bytes, and a fence and a put for each fragment.  The reader
+ *          copies once.
  *
- * A send ends when its fragments are put and the buffer is not needed any more: a message of more
- * fragments than slots waits for the receiver.  Who waits has the window look for peers that are
+ * A send ends when its fragments are put and the buffer is not needed any more: a message that is
+ * longer than all slots waits for the receiver.  Who waits has the window look for peers that are
  * gone, and ends with an error if one is.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

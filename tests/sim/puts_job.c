@@ -98,6 +98,7 @@ static unsigned messages_of(const job_t *job, unsigned round, unsigned from, uns
 static size_t draw_bytes(const puts_options_t *options, test_random_t *random)
 {
     const size_t limits[] = {0, options->config.fused_bytes, options->config.slot_bytes,
+                             arc_put_fragment_bytes(&options->config),
                              options->config.slots * options->config.slot_bytes};
     size_t bytes = 0;
 

@@ -131,6 +131,21 @@ static void long_messages_need_a_fence_for_each_fragment(void **state)
     assert_int_equal(outcome.messages + outcome.fences, outcome.puts);
 }
 
+/* Half of the slots have one header and one fence. */
+static void half_of_the_slots_need_one_header(void **state)
+{
+    enum { SLOTS = 64 };
+    puts_options_t options = options_of(0, PUTS_PAIRS, 2);
+
+    options.config.slots = SLOTS;
+    options.max_bytes = SLOTS / 2 * options.config.slot_bytes;
+    options.max_messages = 1;
+    const puts_outcome_t outcome = puts_job_run(&options);
+    check_clean(&outcome);
+    assert_true(outcome.fences <= outcome.messages);
+    assert_true(outcome.puts > 4 * outcome.messages);
+}
+
 /* ---- errors ---- */
 
 static void every_failing_operation_is_reported(void **state)
@@ -318,6 +333,7 @@ int main(void)
         cmocka_unit_test(answered_messages_need_one_put_each),
         cmocka_unit_test(unanswered_messages_need_a_credit_for_half_the_slots),
         cmocka_unit_test(long_messages_need_a_fence_for_each_fragment),
+        cmocka_unit_test(half_of_the_slots_need_one_header),
         cmocka_unit_test(a_message_that_is_too_long_is_an_error),
         cmocka_unit_test(who_waits_for_a_peer_that_is_gone_is_told),
         cmocka_unit_test(there_are_no_messages_with_ranks_that_are_no_peers),
