@@ -37,7 +37,10 @@ typedef struct lowlat_module {
     lowlat_group_t group; /* our node */
     lowlat_net_t net;     /* the others */
     mca_stream_t stream[LOWLAT_EXCHANGES];
-    struct lowlat_port *port;     /* puts instead of these messages; NULL: none */
+    struct lowlat_port *port;     /* puts instead of these messages, or beside them; NULL: none */
+    struct lowlat_port *opening;  /* ... whose partners are still awaited */
+    unsigned opening_calls;       /* meanwhile */
+    bool over_puts;               /* the exchanges use the port now */
     unsigned char *scratch;       /* of the exchanges */
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;

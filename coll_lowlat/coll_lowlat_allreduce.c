@@ -10,6 +10,7 @@
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
+#include "coll_lowlat_settled.h"
 #include "float_env.h"
 #include "lowlat_memory.h"
 #include "lowlat_turn.h"
@@ -103,6 +104,9 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
             return arc_module_broken_error();
         }
     }
+    if (NULL != module->choice && module->choice->has_both) {
+        lowlat_net_use(module, candidate.puts);
+    }
     task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;
     const int result = coll_lowlat_run_task(module, call, candidate.algorithm, task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? error : result;
@@ -140,6 +144,15 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
 
     if (OPAL_UNLIKELY(ARC_FORM_BLOCKING != call->form)) {
         return run_candidate(module, coll_lowlat_choice_served(module, class), call, task, error);
+    }
+    if (OPAL_UNLIKELY(NULL != module->opening) &&
+        0 == ++module->opening_calls % LOWLAT_OPENING_CALLS) {
+        if (lowlat_net_opened(module)) {
+            coll_lowlat_choice_add_puts(module);
+        }
+        if (ARC_PHASE_BROKEN == module->base.phase) {
+            return arc_module_broken_error();
+        }
     }
     const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
 

@@ -144,9 +144,9 @@ void lowlat_book_describe(const lowlat_candidates_t *list, const lowlat_learned_
         const uint64_t call_ns = learned->of[class].call_ns[i];
         if (0 != call_ns && (0 == turn || i != chosen)) {
             used += (size_t) snprintf(
-                text + used, text_bytes - used, "%s%s %llu.%llu us", used > 0 ? ", " : "",
-                lowlat_candidate_name(list->candidate[i]), (unsigned long long) call_ns / NS,
-                (unsigned long long) call_ns % NS / TENTH);
+                text + used, text_bytes - used, "%s%s%s %llu.%llu us", used > 0 ? ", " : "",
+                list->candidate[i].puts ? "puts " : "", lowlat_candidate_name(list->candidate[i]),
+                (unsigned long long) call_ns / NS, (unsigned long long) call_ns % NS / TENTH);
         }
     }
 }
@@ -154,16 +154,21 @@ void lowlat_book_describe(const lowlat_candidates_t *list, const lowlat_learned_
 static void print_learned(const lowlat_learned_t *learned)
 {
     lowlat_candidates_t list;
+    const lowlat_span_t over = learned->shape.fact[LOWLAT_FACT_OVER];
     lowlat_rule_t rule = {.shape = learned->shape};
     char text[LINE_BYTES];
     char times[LINE_BYTES];
 
     lowlat_candidates_list(&list, (unsigned) learned->shape.fact[LOWLAT_FACT_RANKS].least,
                            mca_coll_lowlat_component.config.reproducible);
+    if (over.least != over.most) {
+        lowlat_candidates_add_puts(&list);
+    }
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         lowlat_book_describe(&list, learned, class, times, sizeof times);
         rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
         rule.candidate = list.candidate[learned->of[class].chosen];
+        rule.shape.fact[LOWLAT_FACT_OVER].least = rule.candidate.puts ? over.most : over.least;
         (void) lowlat_rule_print(&rule, "  # ", text, sizeof text);
         if ('\0' != times[0]) {
             fprintf(stderr, "%s%s\n", text, times);

@@ -6,12 +6,15 @@
 
 #include "agreement.h"
 #include "coll_lowlat_choice.h"
+#include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
 #include "hash.h"
 #include "sizes.h"
 
 _Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES,
                "one agreement has room for all");
+
+static const lowlat_span_t over_puts = {LOWLAT_OVER_PUTS, LOWLAT_OVER_PUTS};
 
 bool coll_lowlat_choice_make(lowlat_module_t *module)
 {
@@ -43,9 +46,13 @@ static uint64_t hash_of(const lowlat_learned_t *learned)
     return hash;
 }
 
-/* What this process remembers of communicators of this shape, if all ranks remember the same. */
-static arc_status_t recall(lowlat_module_t *module)
+/*
+ * What this process remembers of communicators of this shape, if all ranks remember the same.
+ * *may_open: all of them may have puts beside messages.
+ */
+static arc_status_t recall(lowlat_module_t *module, bool *may_open)
 {
+    const bool both = LOWLAT_TRANSPORT_AUTO == mca_coll_lowlat_component.config.nodes_transport;
     const arc_topology_t *topology = &module->topology;
     const size_t over = NULL != module->port ? LOWLAT_OVER_PUTS : LOWLAT_OVER_MESSAGES;
     lowlat_choice_t *choice = module->choice;
@@ -58,13 +65,15 @@ static arc_status_t recall(lowlat_module_t *module)
     choice->learned.shape = choice->shape;
     choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
     choice->learned.shape.fact[LOWLAT_FACT_LEVELS] = lowlat_shape_any.fact[LOWLAT_FACT_LEVELS];
+    choice->learned.shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
     lowlat_book_recall(&choice->learned);
     const uint64_t hash = hash_of(&choice->learned);
-    uint64_t all[] = {hash, ~hash};
+    uint64_t all[] = {hash, ~hash, lowlat_net_may_open(module)};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
     if (all[0] != ~all[1]) {
         memset(choice->learned.of, 0, sizeof choice->learned.of);
     }
+    *may_open = 0 != all[2];
     return status;
 }
 
@@ -80,17 +89,41 @@ static uint64_t least_ns(const lowlat_choice_t *choice, unsigned class)
     return least;
 }
 
+/*
+ * The rule for messages of `bytes` bytes, and the number of its candidate.  Where there are puts
+ * beside messages only rules of the user that name puts are for them.
+ */
+static const lowlat_rule_t *find_rule(const lowlat_choice_t *choice, size_t bytes, unsigned *number)
+{
+    const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
+    const lowlat_rule_t *rule = lowlat_rules_find(rules, &choice->shape, bytes);
+    lowlat_candidate_t candidate = rule->candidate;
+    lowlat_shape_t shape = choice->shape;
+
+    if (choice->has_both) {
+        shape.fact[LOWLAT_FACT_OVER] = over_puts;
+        const lowlat_rule_t *of_puts = lowlat_rules_find(rules, &shape, bytes);
+        if (LOWLAT_OVER_PUTS == of_puts->shape.fact[LOWLAT_FACT_OVER].least) {
+            rule = of_puts;
+            candidate = rule->candidate;
+            candidate.puts = LOWLAT_PASS_DOWN != candidate.algorithm;
+        }
+    }
+    *number = lowlat_candidates_find(&choice->list, candidate);
+    return rule;
+}
+
 static void begin_class(lowlat_module_t *module, unsigned class)
 {
     lowlat_choice_t *choice = module->choice;
     const size_t bytes = arc_select_class_bytes(class);
     const uint64_t least = least_ns(choice, class);
-    const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
-    const lowlat_rule_t *rule = lowlat_rules_find(rules, &choice->shape, bytes);
-    const unsigned number = lowlat_candidates_find(&choice->list, rule->candidate);
+    const unsigned learned = choice->learned.of[class].chosen;
+    unsigned number = 0;
+    const lowlat_rule_t *rule = find_rule(choice, bytes, &number);
     arc_select_config_t config = {
         .candidates = choice->list.count,
-        .first = 0 == least ? number : choice->learned.of[class].chosen,
+        .first = 0 == least || learned >= choice->list.count ? number : learned,
         .explore_percent = (unsigned) mca_coll_lowlat_component.config.explore_percent,
         .margin_percent = LOWLAT_NODES_MARGIN_PERCENT,
         .start_calls =
@@ -104,7 +137,7 @@ static void begin_class(lowlat_module_t *module, unsigned class)
                          : (uint32_t) arc_min(call_ns * ARC_RATIO_ONE / least, UINT16_MAX);
     }
     arc_select_init(&choice->select[class], &config);
-    choice->ruled[class] = !lowlat_rules_builtin(rules, rule);
+    choice->ruled[class] = !lowlat_rules_builtin(&mca_coll_lowlat_component.rules, rule);
     if (choice->ruled[class]) {
         arc_select_fix(&choice->select[class], number);
     }
@@ -137,6 +170,8 @@ static void describe(const lowlat_choice_t *choice, char *text, size_t text_byte
             origin != origin_of(choice, class + 1)) {
             rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
             rule.candidate = choice->list.candidate[chosen];
+            rule.shape.fact[LOWLAT_FACT_OVER] =
+                rule.candidate.puts ? over_puts : lowlat_shape_any.fact[LOWLAT_FACT_OVER];
             (void) snprintf(note, sizeof note, " (%s)%s", origin, LAST == class ? "" : ",");
             used += lowlat_rule_print(&rule, note, text + used, text_bytes - used);
         }
@@ -162,11 +197,9 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
     lowlat_choice_t *choice = module->choice;
     char text[TEXT_BYTES];
 
-    if (NULL == choice) {
-        return;
-    }
-    arc_status_t status = recall(module);
-    if (ARC_OK != status) {
+    bool may_open = false;
+
+    if (NULL == choice || ARC_OK != recall(module, &may_open)) {
         return;
     }
     lowlat_candidates_list(&choice->list, module->net.owners,
@@ -176,6 +209,26 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
     }
     describe(choice, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
+    if (may_open) {
+        lowlat_net_open(module);
+    }
+}
+
+/* A class begins again with what was learned there, or in earlier communicators that had puts. */
+void coll_lowlat_choice_add_puts(lowlat_module_t *module)
+{
+    enum { TEXT_BYTES = 400 };
+    lowlat_choice_t *choice = module->choice;
+    char text[TEXT_BYTES];
+
+    choice->has_both = true;
+    lowlat_candidates_add_puts(&choice->list);
+    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
+        begin_class(module, class);
+    }
+    describe(choice, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "goes on with %s", text);
+    coll_lowlat_show(module);
 }
 
 static void remember(lowlat_choice_t *choice, unsigned class)

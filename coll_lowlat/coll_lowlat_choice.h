@@ -19,14 +19,22 @@ typedef struct lowlat_choice {
     arc_select_t select[ARC_SELECT_CLASSES];
     lowlat_learned_t learned;
     bool ruled[ARC_SELECT_CLASSES]; /* by the user: nothing is learned */
+    bool has_both;                  /* messages and puts */
 } lowlat_choice_t;
 
 /* Get memory for module->choice, of a communicator on several nodes.  False: there is none. */
 bool coll_lowlat_choice_make(lowlat_module_t *module);
 void coll_lowlat_choice_release(lowlat_module_t *module);
 
-/* Begin, when the network is ready; all ranks take part.  Breaks the module if that fails. */
+/*
+ * Begin, when the network is ready; all ranks take part.  Where all may have puts beside messages
+ * connections for them are begun, too; their candidates come when these stand.  Breaks the module
+ * if that fails.
+ */
 void coll_lowlat_choice_begin(lowlat_module_t *module);
+
+/* There are puts beside messages now: all ranks go on with the candidates that there are then. */
+void coll_lowlat_choice_add_puts(lowlat_module_t *module);
 
 /*
  * Of a call that is not blocking, and that nobody times: the candidate that is chosen, or where

@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include <unistd.h>
+
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_levels.h"
@@ -85,10 +87,19 @@ static int lowlat_register(void)
     return arc_component_register(&mca_coll_lowlat_component.base);
 }
 
+/*
+ * By default UCX is opened only where the kernel knows RDMA adapters; shared memory between
+ * declared nodes is no network to be tried by itself, but for tests.
+ */
 static bool wants_puts(const lowlat_component_t *component)
 {
+    const bool may_try = component->config.arc_ranks_per_node > 0
+                             ? LOWLAT_TRIES_DECLARED
+                             : 0 == access("/sys/class/infiniband", F_OK);
+
     return component->config.priority >= 0 &&
-           LOWLAT_TRANSPORT_MESSAGES != component->config.nodes_transport;
+           (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport ||
+            (LOWLAT_TRANSPORT_AUTO == component->config.nodes_transport && may_try));
 }
 
 static int lowlat_open(void)

@@ -25,28 +25,74 @@ static void warn_of_messages(const lowlat_module_t *module, const char *why)
     (void) pthread_mutex_unlock(&component->base.lock);
     if (is_news) {
         arc_module_log(&module->base, ARC_LOG_WARN,
-                       "coll_lowlat_nodes_transport puts: messages are used between the nodes; on "
+                       "coll_lowlat_nodes_transport %s: messages are used between the nodes; on "
                        "some rank: %s",
+                       LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport ? "puts" : "auto",
                        why);
+    }
+}
+
+bool lowlat_net_may_open(const lowlat_module_t *module)
+{
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+
+    /* A persistent request learns nothing. */
+    return LOWLAT_TRANSPORT_AUTO == component->config.nodes_transport && NULL != component->puts &&
+           NULL == module->base.of;
+}
+
+void lowlat_net_open(lowlat_module_t *module)
+{
+    const char *why = lowlat_puts_open(module);
+
+    if (NULL != why) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "no puts: %s", why);
+    }
+}
+
+bool lowlat_net_opened(lowlat_module_t *module)
+{
+    const char *why = lowlat_puts_settle(module);
+
+    if (NULL != why && ARC_PHASE_BROKEN != module->base.phase) {
+        warn_of_messages(module, why);
+    } else if (NULL != module->port) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "connected: %s",
+                       lowlat_puts_text(mca_coll_lowlat_component.puts));
+    }
+    return NULL != module->port;
+}
+
+void lowlat_net_use(lowlat_module_t *module, bool puts)
+{
+    if (puts == module->over_puts) {
+        return;
+    }
+    module->over_puts = puts;
+    module->wait.spins = puts && !module->group.cores_shared ? LOWLAT_SPINS : 0;
+    for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+        arc_stream_t *stream = puts ? lowlat_port_stream(module->port, i) : NULL;
+        module->net.exchange[i].stream = NULL != stream ? stream : &module->stream[i].base;
+    }
+    if (NULL != module->net.pipe) {
+        lowlat_pipe_init(&module->net, module->net.pipe); /* over the same memory, other streams */
     }
 }
 
 void lowlat_net_connect(lowlat_module_t *module)
 {
     const lowlat_component_t *component = &mca_coll_lowlat_component;
-    const int wanted = component->config.nodes_transport;
     uint64_t all_can = NULL != component->puts;
 
-    /* Shared memory between declared nodes is no network to be preferred by itself. */
-    if (LOWLAT_TRANSPORT_MESSAGES == wanted ||
-        (LOWLAT_TRANSPORT_AUTO == wanted && component->config.arc_ranks_per_node > 0) ||
+    if (LOWLAT_TRANSPORT_PUTS != component->config.nodes_transport ||
         ARC_OK != arc_module_min(&module->base, &all_can, 1)) {
         return;
     }
     const char *why = all_can ? lowlat_puts_connect(module) : "UCX is not there";
-    if (NULL != why && LOWLAT_TRANSPORT_PUTS == wanted && ARC_PHASE_BROKEN != module->base.phase) {
+    if (NULL != why && ARC_PHASE_BROKEN != module->base.phase) {
         warn_of_messages(module, why);
     }
+    lowlat_net_use(module, NULL != module->port);
 }
 
 /* The pipe of a rank that exchanges; others have none. */
@@ -116,8 +162,12 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
         lowlat_port_leave(mca_coll_lowlat_component.puts, module->port);
-        module->port = NULL;
     }
+    if (NULL != module->opening) {
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->opening);
+    }
+    module->port = NULL;
+    module->opening = NULL;
     if (!keeps) {
         free(module->scratch);
         free(module->net.pipe);

@@ -20,6 +20,19 @@ bool lowlat_net_make(lowlat_module_t *module);
  */
 void lowlat_net_connect(lowlat_module_t *module);
 
+/*
+ * Puts beside messages, where nobody chose between them: may there be any, as far as this rank
+ * knows?  If all say so, all begin to connect; that may break the module.
+ */
+bool lowlat_net_may_open(const lowlat_module_t *module);
+void lowlat_net_open(lowlat_module_t *module);
+
+/* While connections are under way, all ranks together: are there puts from now on? */
+bool lowlat_net_opened(lowlat_module_t *module);
+
+/* Puts, or messages, carry what comes; between two calls, on all ranks alike. */
+void lowlat_net_use(lowlat_module_t *module, bool puts);
+
 /* Undo all; harmless if there is nothing.  keeps: sends may still read our buffers, leave them. */
 void lowlat_net_release(lowlat_module_t *module, bool keeps);
 

@@ -47,18 +47,62 @@ static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
     remove_user(puts);
 }
 
-/* Free the ports that all peers have left. */
+lowlat_outcome_t lowlat_port_greeted(lowlat_port_t *port)
+{
+    if (!port->greeted) {
+        arc_status_t status = !port->has_window   ? ARC_OK
+                              : 0 == port->end_ns ? ARC_ERR_TRANSPORT
+                                                  : ucx_window_greeted(&port->window);
+        if (ARC_OK != status) {
+            return ARC_IN_PROGRESS == status ? LOWLAT_NO_ANSWER : LOWLAT_NO_CONNECTION;
+        }
+        port->greeted = true;
+    }
+    return LOWLAT_CONNECTED;
+}
+
+static void say_goodbye(lowlat_port_t *port)
+{
+    if (port->has_window) {
+        ucx_window_leave(&port->window);
+    }
+}
+
+/*
+ * Is a port that leaves over?  One that was freed before all had answered says goodbye when they
+ * have, or is given up.
+ */
+static bool has_left(lowlat_puts_t *puts, lowlat_port_t *port)
+{
+    if (!port->greeted) {
+        const lowlat_outcome_t outcome = lowlat_port_greeted(port);
+        if (LOWLAT_CONNECTED != outcome) {
+            return LOWLAT_NO_CONNECTION == outcome || arc_now_ns() >= port->end_ns;
+        }
+        ucx_worker_release(&puts->worker);
+        say_goodbye(port);
+    }
+    return !port->has_window || ucx_window_left(&port->window);
+}
+
+/* Free the ports that all peers have left; those that peers never reached stay as they are. */
 static void free_left_ports(lowlat_puts_t *puts)
 {
     lowlat_port_t **at = &puts->leaving;
 
     while (NULL != *at) {
         lowlat_port_t *port = *at;
-        if (port->has_window && !ucx_window_left(&port->window)) {
+        if (!has_left(puts, port)) {
             at = &port->next;
-        } else {
-            *at = port->next;
+            continue;
+        }
+        *at = port->next;
+        if (port->greeted) {
             disconnect_port(puts, port);
+        } else {
+            puts->refused = true;
+            ucx_worker_release(&puts->worker);
+            remove_user(puts);
         }
     }
 }
@@ -67,7 +111,8 @@ static void free_left_ports(lowlat_puts_t *puts)
 static int drive_puts(void)
 {
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
-    int events = ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
+    int events =
+        !puts->silent && ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
 
     if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
         0 == pthread_mutex_trylock(&puts->lock)) {
@@ -89,10 +134,6 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
                                       component->config.arc_ranks_per_node > 0 ? UCX_REACH_MACHINE
                                                                                : UCX_REACH_NETWORK,
                                       mca_compat_threads());
-        if (puts->open) {
-            (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ",
-                            puts->worker.transports);
-        }
     }
     ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
     (void) pthread_mutex_unlock(&puts->lock);
@@ -183,8 +224,8 @@ void lowlat_puts_refuse(lowlat_puts_t *puts)
 
 void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
 {
-    if (port->has_window) {
-        ucx_window_leave(&port->window);
+    if (port->greeted) {
+        say_goodbye(port);
     }
     (void) pthread_mutex_lock(&puts->lock);
     port->next = puts->leaving;
@@ -193,8 +234,14 @@ void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
-const char *lowlat_puts_text(const lowlat_puts_t *puts)
+arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number)
 {
+    return port->has_window ? arc_put_streams_get(port->streams, number) : NULL;
+}
+
+const char *lowlat_puts_text(lowlat_puts_t *puts)
+{
+    (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ", puts->worker.transports);
     return puts->text;
 }
 

@@ -20,14 +20,17 @@ typedef struct lowlat_port lowlat_port_t; /* what a communicator has */
 lowlat_puts_t *lowlat_puts_new(const char **why);
 void lowlat_puts_free(lowlat_puts_t *puts); /* may be NULL */
 
-/* Of a connected port: nothing is put any more; what peers put is awaited. */
+/* One of the streams of a connected port, or NULL: this rank exchanges with nobody. */
+arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number);
+
+/* Nothing is put any more by a connected port, or one that opens; what peers put is awaited. */
 void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
 
 /* A rank of the module to which the connection is broken, or as many as there are ranks. */
 unsigned lowlat_port_lost(const lowlat_module_t *module);
 
-/* For the log: "puts over rc,dc; " */
-const char *lowlat_puts_text(const lowlat_puts_t *puts);
+/* For the log: "puts over rc_mlx5/mlx5_0:1; " */
+const char *lowlat_puts_text(lowlat_puts_t *puts);
 #else
 static inline lowlat_puts_t *lowlat_puts_new(const char **why)
 {
@@ -36,6 +39,7 @@ static inline lowlat_puts_t *lowlat_puts_new(const char **why)
 }
 /* Never called without what lowlat_puts_new() makes. */
 #define lowlat_puts_free(_puts) ((void) (_puts))
+#define lowlat_port_stream(_port, _number) ((void) (_port), (void) (_number), (arc_stream_t *) NULL)
 #define lowlat_port_leave(_puts, _port) ((void) (_puts), (void) (_port))
 #define lowlat_port_lost(_module) ((unsigned) ompi_comm_size((_module)->base.comm))
 #define lowlat_puts_text(_puts) ((void) (_puts), "")

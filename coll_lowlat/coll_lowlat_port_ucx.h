@@ -2,9 +2,10 @@
  * What the windows of a process share: UCX's worker, and who drives it.
  *
  * When a communicator is freed, peers may still put into its window: credits that nobody waits
- * for.  So the window says goodbye and goes to a list; from there it is freed when all
- * peers' goodbyes have come, in whatever call of Open MPI's progress function that is.  At the
- * end of the process a peer is waited for only for a while: it may be dead.
+ * for, or hellos.  So the window, once all have answered, says goodbye and goes to a list; from
+ * there it is freed when all peers' goodbyes have come, in whatever call of Open MPI's progress
+ * function that is.  At the end of the process a peer is waited for only for a while: it may be
+ * dead.
  *
  * Open MPI's progress function drives the worker while a set-up is under way or there are ports
  * that are connected, and else does not know it.
@@ -23,6 +24,15 @@
 #include "put_stream.h"
 #include "ucx_window.h"
 
+/* How far the set-up of puts came on a rank; of all ranks the least counts. */
+typedef enum lowlat_outcome {
+    LOWLAT_NO_TRANSPORT,
+    LOWLAT_NO_MEMORY,
+    LOWLAT_NO_CONNECTION,
+    LOWLAT_NO_ANSWER, /* of some partner so far */
+    LOWLAT_CONNECTED
+} lowlat_outcome_t;
+
 enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
 
 /* The same types as in coll_lowlat_port.h, which sees nothing of UCX. */
@@ -36,6 +46,8 @@ struct lowlat_port {
     ucx_window_t window;
     arc_put_streams_t *streams;
     size_t counted_bytes; /* of the limit (mca_budget.h) */
+    int64_t end_ns;       /* partners are given up who have not answered by then */
+    bool greeted;         /* ... all have */
 };
 
 struct lowlat_puts {
@@ -45,6 +57,7 @@ struct lowlat_puts {
     bool tried;           /* ... to open it; once is enough */
     bool open;
     bool refused;                      /* partners did not reach each other once */
+    bool silent;                       /* nobody drives the worker */
     unsigned users;                    /* set-ups and connected ports, also those that leave */
     char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
     lowlat_port_t *leaving;            /* peers may still put into them */
@@ -55,6 +68,9 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
 
 /* Free a port that nobody has been told of. */
 void lowlat_port_free(lowlat_port_t *port);
+
+/* LOWLAT_CONNECTED when all partners have answered, before LOWLAT_NO_ANSWER or .._CONNECTION. */
+lowlat_outcome_t lowlat_port_greeted(lowlat_port_t *port);
 
 /* Around a set-up: peers connect to us. */
 void lowlat_puts_hold(lowlat_puts_t *puts);

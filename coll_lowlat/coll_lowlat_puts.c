@@ -4,15 +4,20 @@
  *   1  open UCX's worker, make a window with a ring for each partner and stream
  *   2  send every partner a card, and attach its window from the card that it sends
  *   3  put a hello into every partner's window and wait for theirs
+ *   4  prove that this is no emulation, for which partners must run
  *
  * After each step all ranks take the minimum of how far they came: all go on, or all stay
- * with messages.  Partners are those of any schedule (lowlat_partners.h): all others of up to 32
- * nodes; of N > 32 nodes log2 N + 3, so that a rank has memory and connections for few.
+ * with messages.  For puts beside messages nobody waits in step 3: messages serve the calls
+ * meanwhile, and the ranks agree now and then how far they are.
+ *
+ * Partners are those of any schedule (lowlat_partners.h): all others of up to 32 nodes; of N > 32
+ * nodes log2 N + 3, so that a rank has memory and connections for few.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "cards.h"
@@ -21,21 +26,22 @@
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_partners.h"
-#include "lowlat_pipe.h"
 #include "mca_gather.h"
 #include "sizes.h"
 
 enum {
     GREETING_SECONDS = ARC_SETTLED(15, 4), /* far more than connections take, also of many */
 };
+/* While messages serve the calls; then all ranks wait for the rest, which is for who computed. */
+static const int64_t opening_ns = 1800000000;
+static const int64_t last_wait_ns = 200000000;
+/* Far more than a put takes that needs no program, also where ranks share cores. */
+static const int64_t proof_ns = 500000000;
 
-/* How far the set-up of puts came on a rank; of all ranks the least counts. */
-typedef enum outcome { NO_TRANSPORT, NO_MEMORY, NO_CONNECTION, CONNECTED } outcome_t;
-
-static const char *const outcome_texts[] = {
-    [NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
-    [NO_MEMORY] = "no memory, or coll_lowlat_max_memory is reached",
-    [NO_CONNECTION] = "the ranks cannot all reach each other",
+static const char *const outcome_texts[LOWLAT_CONNECTED + 1] = {
+    [LOWLAT_NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
+    [LOWLAT_NO_MEMORY] = "no memory, or coll_lowlat_max_memory is reached",
+    [LOWLAT_NO_CONNECTION] = "the ranks cannot all reach each other",
 };
 
 /* A step of the set-up: cards to and from each partner. */
@@ -76,39 +82,40 @@ static arc_put_config_t put_config(void)
     };
 }
 
-static outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t *wiring)
+static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t *wiring)
 {
     const arc_put_config_t puts = put_config();
     const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
     const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
 
     if (0 == mca_budget_take(memory_bytes, memory_bytes, MCA_BUDGET_HALF)) {
-        return NO_MEMORY;
+        return LOWLAT_NO_MEMORY;
     }
     port->counted_bytes = memory_bytes;
     port->has_window = ARC_OK == ucx_window_create(&port->window, worker, bytes, wiring->partners);
     if (!port->has_window) {
-        return NO_MEMORY;
+        return LOWLAT_NO_MEMORY;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
         if (ARC_OK != ucx_window_card(&port->window, i, &wiring->sent[i])) {
-            return NO_TRANSPORT;
+            return LOWLAT_NO_TRANSPORT;
         }
     }
-    return CONNECTED;
+    return LOWLAT_CONNECTED;
 }
 
-static outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port,
+                                  wiring_t *wiring)
 {
     ucx_worker_t *worker = lowlat_puts_worker(mca_coll_lowlat_component.puts);
 
     if (NULL == worker) {
-        return NO_TRANSPORT;
+        return LOWLAT_NO_TRANSPORT;
     }
     if (NULL == port || !find_partners(module, wiring)) {
-        return NO_MEMORY;
+        return LOWLAT_NO_MEMORY;
     }
-    return 0 == wiring->partners ? CONNECTED : make_window(worker, port, wiring);
+    return 0 == wiring->partners ? LOWLAT_CONNECTED : make_window(worker, port, wiring);
 }
 
 /* ---- step 2: cards ---- */
@@ -145,96 +152,159 @@ static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *p
                                (unsigned) ompi_comm_size(module->base.comm));
 }
 
-static outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port,
+                                       wiring_t *wiring)
 {
     if (ARC_OK != exchange_cards(module, wiring)) {
-        return NO_CONNECTION;
+        return LOWLAT_NO_CONNECTION;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
         if (ARC_OK != ucx_window_attach(&port->window, i, &wiring->received[i])) {
-            return NO_CONNECTION;
+            return LOWLAT_NO_CONNECTION;
         }
     }
-    return !port->has_window || ARC_OK == make_streams(module, port, wiring) ? CONNECTED
-                                                                             : NO_MEMORY;
+    return !port->has_window || ARC_OK == make_streams(module, port, wiring) ? LOWLAT_CONNECTED
+                                                                             : LOWLAT_NO_MEMORY;
 }
 
 /* ---- step 3: hello ---- */
 
-/* Whether a partner has come at all the agreement after it will tell. */
-static outcome_t greet_partners(const lowlat_module_t *module, lowlat_port_t *port)
+/* Partners have so much time to answer; whether they have come at all an agreement will tell. */
+static void greet_partners(lowlat_port_t *port, int64_t ns)
 {
-    const int64_t limit = *module->base.component->timeout;
-    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
-    const int64_t end_ns = arc_now_ns() + seconds * ARC_NS_PER_SECOND;
+    const bool greets = !port->has_window || ARC_OK == ucx_window_greet(&port->window);
 
-    if (!port->has_window) {
-        return CONNECTED;
-    }
-    arc_status_t status = ucx_window_greet(&port->window);
-    if (ARC_OK == status) {
-        status = ucx_window_greeted(&port->window);
-    }
-    while (ARC_IN_PROGRESS == status && arc_now_ns() < end_ns) {
+    port->end_ns = greets ? arc_now_ns() + ns : 0;
+}
+
+/* Until `end_ns`. */
+static lowlat_outcome_t await_partners(lowlat_port_t *port, int64_t end_ns)
+{
+    lowlat_outcome_t outcome = lowlat_port_greeted(port);
+
+    while (LOWLAT_NO_ANSWER == outcome && arc_now_ns() < end_ns) {
         mca_compat_progress();
-        status = ucx_window_greeted(&port->window);
+        outcome = lowlat_port_greeted(port);
     }
-    return ARC_OK == status ? CONNECTED : NO_CONNECTION;
+    return outcome;
 }
 
 /* ---- all together ---- */
 
 /* The least outcome of all ranks. */
-static outcome_t agree_on_outcome(lowlat_module_t *module, outcome_t own)
+static lowlat_outcome_t agree_on_outcome(lowlat_module_t *module, lowlat_outcome_t own)
 {
     uint64_t least = own;
-    return ARC_OK == arc_module_min(&module->base, &least, 1) ? (outcome_t) least : NO_CONNECTION;
+    return ARC_OK == arc_module_min(&module->base, &least, 1) ? (lowlat_outcome_t) least
+                                                              : LOWLAT_NO_CONNECTION;
 }
 
-static void use_port(lowlat_module_t *module, lowlat_port_t *port)
-{
-    lowlat_puts_connected(mca_coll_lowlat_component.puts);
-    module->port = port;
-    for (unsigned i = 0; port->has_window && i < LOWLAT_EXCHANGES; ++i) {
-        module->net.exchange[i].stream = arc_put_streams_get(port->streams, i);
-    }
-    if (port->has_window && NULL != module->net.pipe) {
-        lowlat_pipe_init(&module->net, module->net.pipe); /* over the same memory, other streams */
-    }
-}
-
-/* Steps 1 to 3; the port is used, freed, or left to the end of the process. */
-static outcome_t connect_port(lowlat_module_t *module, lowlat_port_t *port, wiring_t *wiring)
+/* Do puts need no program of the partner (ucx_window.h)?  All have greeted each other. */
+static lowlat_outcome_t prove_port(lowlat_module_t *module, lowlat_port_t *port)
 {
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
 
-    outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
-    if (CONNECTED != outcome) {
+    puts->silent = true;
+    lowlat_outcome_t outcome = agree_on_outcome(module, LOWLAT_CONNECTED);
+    if (LOWLAT_CONNECTED == outcome && port->has_window) {
+        const int64_t end_ns = arc_now_ns() + proof_ns;
+        const arc_status_t status = ucx_window_prove(&port->window);
+        while (ARC_OK == status && !ucx_window_proved(&port->window) && arc_now_ns() < end_ns) {
+            (void) sched_yield();
+        }
+        outcome = ARC_OK == status && ucx_window_proved(&port->window) ? LOWLAT_CONNECTED
+                                                                       : LOWLAT_NO_TRANSPORT;
+    }
+    outcome = agree_on_outcome(module, outcome);
+    puts->silent = false;
+    return outcome;
+}
+
+/* Connected, or left to the end of the process. */
+static const char *settle_port(lowlat_module_t *module, lowlat_port_t *port,
+                               lowlat_outcome_t outcome)
+{
+    lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
+
+    outcome = LOWLAT_CONNECTED == outcome ? prove_port(module, port) : outcome;
+    if (LOWLAT_CONNECTED == outcome) {
+        lowlat_puts_connected(puts);
+        module->port = port;
+    } else {
+        lowlat_puts_refuse(puts);
+    }
+    lowlat_puts_release(puts);
+    return outcome_texts[outcome];
+}
+
+/* Steps 1 and 2: LOWLAT_CONNECTED, and the worker is held; or the port is freed, or left. */
+static lowlat_outcome_t make_and_attach(lowlat_module_t *module, lowlat_port_t *port,
+                                        wiring_t *wiring)
+{
+    lowlat_outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
+
+    if (LOWLAT_CONNECTED != outcome) {
         if (NULL != port) {
             lowlat_port_free(port);
         }
         return outcome;
     }
-    lowlat_puts_hold(puts);
+    lowlat_puts_hold(mca_coll_lowlat_component.puts);
     outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
-    if (CONNECTED == outcome) {
-        outcome = agree_on_outcome(module, greet_partners(module, port));
+    if (LOWLAT_CONNECTED != outcome) {
+        (void) settle_port(module, port, outcome);
     }
-    if (CONNECTED == outcome) {
-        use_port(module, port);
-    } else {
-        lowlat_puts_refuse(puts);
-    }
-    lowlat_puts_release(puts);
     return outcome;
+}
+
+/* Then step 3 begins, and has so much time. */
+static const char *open_port(lowlat_module_t *module, int64_t ns)
+{
+    wiring_t wiring = {.partners = 0};
+    lowlat_port_t *port = calloc(1, sizeof *port);
+    const lowlat_outcome_t outcome = make_and_attach(module, port, &wiring);
+
+    arc_module_free(&module->base, wiring.sent);
+    arc_module_free(&module->base, wiring.received);
+    if (LOWLAT_CONNECTED == outcome) {
+        greet_partners(port, ns);
+        module->opening = port;
+    }
+    return outcome_texts[outcome];
+}
+
+const char *lowlat_puts_open(lowlat_module_t *module)
+{
+    return open_port(module, opening_ns);
 }
 
 const char *lowlat_puts_connect(lowlat_module_t *module)
 {
-    wiring_t wiring = {.partners = 0};
+    const int64_t limit = *module->base.component->timeout;
+    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
+    const char *why = open_port(module, seconds * ARC_NS_PER_SECOND);
+    lowlat_port_t *port = module->opening;
 
-    const outcome_t outcome = connect_port(module, calloc(1, sizeof(lowlat_port_t)), &wiring);
-    arc_module_free(&module->base, wiring.sent);
-    arc_module_free(&module->base, wiring.received);
-    return CONNECTED == outcome ? NULL : outcome_texts[outcome];
+    if (NULL != why) {
+        return why;
+    }
+    const lowlat_outcome_t outcome = agree_on_outcome(module, await_partners(port, port->end_ns));
+    module->opening = NULL;
+    return settle_port(module, port, LOWLAT_NO_ANSWER == outcome ? LOWLAT_NO_CONNECTION : outcome);
+}
+
+const char *lowlat_puts_settle(lowlat_module_t *module)
+{
+    lowlat_port_t *port = module->opening;
+    const int64_t now_ns = arc_now_ns();
+    const bool is_late = now_ns >= port->end_ns;
+    lowlat_outcome_t outcome = await_partners(port, is_late ? now_ns + last_wait_ns : now_ns);
+
+    outcome = LOWLAT_NO_ANSWER == outcome && is_late ? LOWLAT_NO_CONNECTION : outcome;
+    outcome = agree_on_outcome(module, outcome);
+    if (LOWLAT_NO_ANSWER == outcome) {
+        return NULL;
+    }
+    module->opening = NULL;
+    return settle_port(module, port, outcome);
 }

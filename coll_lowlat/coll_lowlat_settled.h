@@ -54,6 +54,11 @@ enum {
     LOWLAT_PUT_FUSED_BYTES = ARC_SETTLED(1024, 100),
     LOWLAT_PUT_SLOT_BYTES = ARC_SETTLED(8 << 10, 256),
     LOWLAT_PUT_SLOTS = ARC_SETTLED(16, 2),
+    /* While connections are made beside messages the ranks agree how far they are after so many
+       calls: an agreement takes about as long as a short call. */
+    LOWLAT_OPENING_CALLS = ARC_SETTLED(64, 4),
+    /* Between declared nodes puts are shared memory: tried only to test how they are tried. */
+    LOWLAT_TRIES_DECLARED = ARC_SETTLED(0, 1),
 
     /*
      * The first region of System V memory: room for 14 communicators as they begin.  What of it

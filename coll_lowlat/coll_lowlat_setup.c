@@ -61,7 +61,7 @@ static void choose_wait(lowlat_module_t *module)
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     const bool shared = module->group.cores_shared;
     /* Messages between nodes do not move while a rank only spins; what is put does. */
-    const bool must_progress = shared || (NULL != module->group.net && NULL == module->port);
+    const bool must_progress = shared || (NULL != module->group.net && !module->over_puts);
 
     module->wait.progress = mca_compat_progress;
     module->wait.spins = must_progress ? 0 : LOWLAT_SPINS;

@@ -32,11 +32,12 @@ enum { TEXT_BYTES = 256, NUMBER_BYTES = 24 };
 static const struct {
     const char *name;
     lowlat_candidate_t candidate;
-} names[] = {{"below", {LOWLAT_PASS_DOWN, false}},
-#define X(_id, _prefix, _name, ...) {_name, {LOWLAT_ALGORITHM_##_id, false}},
+} names[] = {{"below", {.algorithm = LOWLAT_PASS_DOWN}},
+#define X(_id, _prefix, _name, ...) {_name, {.algorithm = LOWLAT_ALGORITHM_##_id}},
              LOWLAT_ALGORITHM_TABLE(X)
 #undef X
-#define X(_id, _prefix, _name, ...) {_name "_by_leaders", {LOWLAT_ALGORITHM_##_id, true}},
+#define X(_id, _prefix, _name, ...) \
+    {_name "_by_leaders", {.algorithm = LOWLAT_ALGORITHM_##_id, .leaders = true}},
                  LOWLAT_NODES_TABLE(X)
 #undef X
 };

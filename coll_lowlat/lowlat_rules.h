@@ -40,10 +40,14 @@ typedef struct lowlat_shape {
     lowlat_span_t fact[LOWLAT_FACTS];
 } lowlat_shape_t;
 
-/* A way to make a call; leaders: between nodes, one rank of each node exchanges. */
+/*
+ * A way to make a call.  leaders: between nodes, one rank of each node exchanges.  puts: they carry
+ * the sums, on a communicator that has messages, too.
+ */
 typedef struct lowlat_candidate {
     unsigned algorithm; /* or LOWLAT_PASS_DOWN */
     bool leaders;
+    bool puts;
 } lowlat_candidate_t;
 
 typedef struct lowlat_rule {

@@ -12,8 +12,8 @@ enum {
     TWICE = 2 * ARC_RATIO_ONE,
 };
 
-/* With leaders and without, of those that keep the order. */
-#define X(_id, _prefix, _name, _reproducible, ...) +2 * (_reproducible)
+/* With leaders and without, over messages and puts, of those that keep the order. */
+#define X(_id, _prefix, _name, _reproducible, ...) +4 * (_reproducible)
 _Static_assert(1 LOWLAT_NODES_TABLE(X) <= ARC_SELECT_CANDIDATES, "room for all candidates");
 #undef X
 
@@ -21,13 +21,24 @@ void lowlat_candidates_list(lowlat_candidates_t *list, unsigned owners, bool rep
 {
     list->count = 0;
     if (!reproducible) {
-        list->candidate[list->count++] = (lowlat_candidate_t){LOWLAT_PASS_DOWN, false};
+        list->candidate[list->count++] = (lowlat_candidate_t){.algorithm = LOWLAT_PASS_DOWN};
     }
     for (unsigned leaders = 0; leaders < (owners > 1 ? 2 : 1); ++leaders) {
         for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
             if (lowlat_algorithms[algorithm].reproducible) {
-                list->candidate[list->count++] = (lowlat_candidate_t){algorithm, leaders};
+                list->candidate[list->count++] =
+                    (lowlat_candidate_t){.algorithm = algorithm, .leaders = leaders};
             }
+        }
+    }
+}
+
+void lowlat_candidates_add_puts(lowlat_candidates_t *list)
+{
+    for (unsigned i = 0, before = list->count; i < before; ++i) {
+        if (LOWLAT_PASS_DOWN != list->candidate[i].algorithm) {
+            list->candidate[list->count] = list->candidate[i];
+            list->candidate[list->count++].puts = true;
         }
     }
 }
@@ -38,6 +49,7 @@ unsigned lowlat_candidates_find(const lowlat_candidates_t *list, lowlat_candidat
 
     for (unsigned i = 0; i < list->count; ++i) {
         if (candidate.algorithm == list->candidate[i].algorithm &&
+            candidate.puts == list->candidate[i].puts &&
             (found == list->count || candidate.leaders == list->candidate[i].leaders)) {
             found = i;
         }

@@ -26,6 +26,9 @@ typedef struct lowlat_candidates {
  */
 void lowlat_candidates_list(lowlat_candidates_t *list, unsigned owners, bool reproducible);
 
+/* Ours once more, over puts; behind those that are there. */
+void lowlat_candidates_add_puts(lowlat_candidates_t *list);
+
 /* The number in the list; with one owner a node has no leaders.  `count` if there is none. */
 unsigned lowlat_candidates_find(const lowlat_candidates_t *list, lowlat_candidate_t candidate);
 

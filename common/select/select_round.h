@@ -14,9 +14,9 @@
 #include "select_ratios.h"
 
 enum {
-    ARC_SELECT_CANDIDATES = 8, /* at most */
-    ARC_SELECT_BELOW = 0,      /* the candidate that is the component below */
-    ARC_SELECT_TURNS = 40,     /* of a round, at most */
+    ARC_SELECT_CANDIDATES = 13, /* at most */
+    ARC_SELECT_BELOW = 0,       /* the candidate that is the component below */
+    ARC_SELECT_TURNS = 40,      /* of a round, at most */
     ARC_SELECT_VALUES = 1 + 2 * ARC_SELECT_TURNS,
     /* Calls that exploring may cost beyond its share of the time. */
     ARC_SELECT_FREE_CALLS = 4,

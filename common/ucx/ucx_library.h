@@ -33,6 +33,7 @@
     X(ucp_ep_create)                \
     X(ucp_ep_close_nbx)             \
     X(ucp_ep_flush_nbx)             \
+    X(ucp_ep_print_info)            \
     X(ucp_ep_rkey_unpack)           \
     X(ucp_rkey_ptr)                 \
     X(ucp_rkey_destroy)             \

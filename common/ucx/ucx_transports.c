@@ -6,69 +6,38 @@
 
 #include "ucx_transports.h"
 
-enum { KINDS = 2, ALIASES = 4 };
+/* What is not between hosts, or writes remote memory only by messages; UCX need not open it. */
+static const char no_network[] = "sm,self,tcp";
 
-static const struct {
-    const char *kind;
-    const char *alias[ALIASES]; /* names in UCX_TLS that include it */
-} kinds[][KINDS] = {
-    [UCX_REACH_NETWORK] = {{"rc", {"all", "ib"}}, {"dc", {"all", "ib"}}},
-    /* Not sysv: its segments are open to the user's group. */
-    [UCX_REACH_MACHINE] = {{"posix", {"all", "sm", "shm", "mm"}}},
-};
+/* Not sysv: its segments are open to the user's group. */
+static const char machine[] = "posix";
+/* Words of UCX_TLS that include it. */
+static const char *const names[] = {"posix", "all", "sm", "shm", "mm"};
 
-/* Is the word of `bytes` bytes the kind itself, one of its aliases, or (rc_x) a special form? */
-static bool names_kind(ucx_reach_t reach, unsigned kind, const char *word, size_t bytes)
+static bool names_machine(const char *list)
 {
-    const char *name = kinds[reach][kind].kind;
-    const size_t name_bytes = strlen(name);
-
-    for (unsigned i = 0; i < ALIASES && NULL != kinds[reach][kind].alias[i]; ++i) {
-        const char *alias = kinds[reach][kind].alias[i];
-        if (strlen(alias) == bytes && 0 == strncmp(alias, word, bytes)) {
-            return true;
-        }
-    }
-    return bytes >= name_bytes && 0 == strncmp(name, word, name_bytes) &&
-           (bytes == name_bytes || '_' == word[name_bytes]);
-}
-
-/* Append the transports of a kind that the list leaves: of special forms, those named there. */
-static size_t append_kind(ucx_reach_t reach, unsigned kind, const char *list, char *text,
-                          size_t used)
-{
-    const char *name = kinds[reach][kind].kind;
-    const bool excludes = NULL != list && '^' == *list;
-    bool take = NULL == list || '\0' == *list || excludes;
-
-    for (const char *word = NULL == list ? "" : list + excludes; '\0' != *word;) {
+    for (const char *word = list; '\0' != *word;) {
         const size_t bytes = strcspn(word, ",");
-        if (names_kind(reach, kind, word, bytes)) {
-            if (excludes) {
-                return used;
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i) {
+            if (strlen(names[i]) == bytes && 0 == strncmp(names[i], word, bytes)) {
+                return true;
             }
-            const bool special = 0 == strncmp(name, word, strlen(name)) && bytes > strlen(name);
-            if (special && used < UCX_TRANSPORTS_BYTES) {
-                used += (size_t) snprintf(text + used, UCX_TRANSPORTS_BYTES - used, "%s%.*s",
-                                          used > 0 ? "," : "", (int) bytes, word);
-            }
-            take = take || !special;
         }
         word += bytes + (',' == word[bytes]);
     }
-    if (take && used < UCX_TRANSPORTS_BYTES) {
-        used += (size_t) snprintf(text + used, UCX_TRANSPORTS_BYTES - used, "%s%s",
-                                  used > 0 ? "," : "", name);
-    }
-    return used;
+    return false;
 }
 
 bool ucx_transports(ucx_reach_t reach, const char *wanted, char *text)
 {
-    size_t used = 0;
+    const char *list = NULL == wanted ? "" : wanted;
+    const bool excludes = '\0' == *list || '^' == *list;
 
-    for (unsigned kind = 0; kind < KINDS && NULL != kinds[reach][kind].kind; ++kind) {
-        used = append_kind(reach, kind, wanted, text, used);
+    if (UCX_REACH_NETWORK == reach) {
+        const int used = snprintf(text, UCX_TRANSPORTS_BYTES, "%s%s%s%s", '\0' == *list ? "^" : "",
+                                  list, '^' == *list ? "," : "", excludes ? no_network : "");
+        return used < UCX_TRANSPORTS_BYTES;
     }
-    return used > 0 && used < UCX_TRANSPORTS_BYTES;
+    (void) snprintf(text, UCX_TRANSPORTS_BYTES, "%s", machine);
+    return excludes != names_machine(list + ('^' == *list));
 }

@@ -1,9 +1,9 @@
 /*
  * Which of UCX's transports puts may use.
  *
- *   reach     transports     which
- *   network   rc, dc         other hosts, over InfiniBand or RoCE
- *   machine   posix          ranks of this machine that count as other nodes: for tests
+ *   reach     transports           which
+ *   network   all but ^sm,self,tcp   other hosts; UCX tells which of them write remote memory
+ *   machine   posix                ranks of this machine that count as other nodes: for tests
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,12 +14,12 @@
 
 typedef enum ucx_reach { UCX_REACH_NETWORK, UCX_REACH_MACHINE } ucx_reach_t;
 
-enum { UCX_TRANSPORTS_BYTES = 64 };
+enum { UCX_TRANSPORTS_BYTES = 128 };
 
 /*
  * The transports of `reach` that the user's UCX_TLS leaves, in its own form: `wanted` is a list of
- * names and aliases, with ^ in front those to leave out, or NULL.  False: none, or more than
- * `text`, of UCX_TRANSPORTS_BYTES, has room for.
+ * names and aliases, with ^ in front those to leave out, or NULL.  What it names for a network is
+ * taken as it is.  False: none, or more than `text`, of UCX_TRANSPORTS_BYTES, has room for.
  */
 bool ucx_transports(ucx_reach_t reach, const char *wanted, char *text);
 

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const uint64_t card_magic = 0x6172632d70757431; /* "arc-put1" */
 static const uint64_t word_said = 1;
 
 /* Of a peer's words. */
-enum { HELLO, KNOCK, GOODBYE, WORDS };
+enum { HELLO, PROOF, KNOCK, GOODBYE, WORDS };
 
 typedef struct ucx_endpoint {
     ucx_peer_t *peer; /* the worker's */
@@ -277,13 +278,29 @@ arc_status_t ucx_window_card(const ucx_window_t *window, unsigned peer, ucx_card
     return fits ? ARC_OK : ARC_UNSUPPORTED;
 }
 
+/* What UCX took, for the log; a line of its text for users, lane[0]: 0:rc_mlx5/mlx5_0:1.0 ... */
+static void name_transport(ucx_worker_t *worker, ucp_ep_h ep)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (NULL == file) {
+        return;
+    }
+    worker->library->ucp_ep_print_info(ep, file);
+    if (0 == fclose(file) && NULL != strstr(text, "lane[0]:")) {
+        (void) sscanf(strstr(text, "lane[0]:"), "lane[0]: %*d:%31s", worker->transports);
+    }
+    free(text);
+}
+
 /* Shared memory that cannot be mapped would be written by messages. */
-static bool is_native(const ucx_worker_t *worker, const ucx_endpoint_t *endpoint)
+static bool is_mapped(const ucx_worker_t *worker, const ucx_endpoint_t *endpoint)
 {
     void *mapped = NULL;
 
-    return UCX_REACH_NETWORK == worker->reach ||
-           UCS_OK == worker->library->ucp_rkey_ptr(endpoint->key, endpoint->base, &mapped);
+    return UCS_OK == worker->library->ucp_rkey_ptr(endpoint->key, endpoint->base, &mapped);
 }
 
 /* Bytes of our window for each peer: as many as a peer's has for us. */
@@ -314,7 +331,11 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_ca
         endpoint->key = NULL;
         attached = false;
     }
-    attached = attached && is_native(worker, endpoint);
+    if (attached && UCX_REACH_NETWORK == worker->reach) {
+        name_transport(worker, endpoint->peer->ep);
+    } else if (attached) {
+        attached = is_mapped(worker, endpoint);
+    }
     ucx_worker_unlock(worker);
     return attached ? ARC_OK : ARC_UNSUPPORTED;
 }
@@ -358,6 +379,26 @@ arc_status_t ucx_window_greeted(ucx_window_t *window)
     return ARC_OK;
 }
 
+arc_status_t ucx_window_prove(ucx_window_t *window)
+{
+    arc_status_t status = ARC_OK;
+
+    for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
+        status = put_word(window, peer, PROOF);
+    }
+    return status;
+}
+
+bool ucx_window_proved(const ucx_window_t *window)
+{
+    unsigned peer = 0;
+
+    while (peer < window->window.peers && has_said(window, peer, PROOF)) {
+        ++peer;
+    }
+    return peer == window->window.peers;
+}
+
 void ucx_window_leave(ucx_window_t *window)
 {
     ucx_worker_t *worker = window->worker;
@@ -385,7 +426,7 @@ bool ucx_window_left(ucx_window_t *window)
         ucx_endpoint_t *endpoint = &window->endpoint[peer];
         if (!is_lost(window, peer) &&
             (!has_said(window, peer, GOODBYE) || !is_over(window, &endpoint->said[HELLO]) ||
-             !is_over(window, &endpoint->said[KNOCK]) ||
+             !is_over(window, &endpoint->said[PROOF]) || !is_over(window, &endpoint->said[KNOCK]) ||
              !is_over(window, &endpoint->said[GOODBYE]) || !is_over(window, &endpoint->flush))) {
             return false;
         }

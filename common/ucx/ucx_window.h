@@ -9,6 +9,9 @@
  * the ranks agree that all went well.
  *
  *   hello      a put to each peer; who has all peers' hellos knows that puts to it work
+ *   proof      one more put, while nobody drives a worker: a network that writes memory by itself
+ *              brings it, and UCX's emulation of puts, which needs the peer's program, does not.
+ *              UCX tells no program which of them it uses.
  *   knock      one more hello every second while we wait: a network that gets no answer to it
  *              tells UCX, and UCX us, that the peer is gone.  Over shared memory UCX itself looks
  *              whether the peer's process lives (UCX_KEEPALIVE_INTERVAL, 20 seconds).
@@ -79,7 +82,7 @@ arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_
 arc_status_t ucx_window_card(const ucx_window_t *window, unsigned peer,
                              ucx_card_t *card) ARC_MUST_CHECK;
 
-/* Peer `peer` gave us `card`.  ARC_UNSUPPORTED: it cannot be reached, or only by emulated puts. */
+/* Peer `peer` gave us `card`.  ARC_UNSUPPORTED: it cannot be reached. */
 arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer,
                                const ucx_card_t *card) ARC_MUST_CHECK;
 
@@ -94,6 +97,13 @@ arc_status_t ucx_window_greeted(ucx_window_t *window) ARC_MUST_CHECK;
 
 /* A peer whose connection is broken, or as many as there are peers. */
 unsigned ucx_window_lost(const ucx_window_t *window);
+
+/*
+ * When no rank drives its worker: put a word to all peers.  And when that is done everywhere, have
+ * all of theirs come?  While nobody drives a worker they come only if puts need no program.
+ */
+arc_status_t ucx_window_prove(ucx_window_t *window) ARC_MUST_CHECK;
+bool ucx_window_proved(const ucx_window_t *window);
 
 /*
  * Say goodbye to all peers that are not lost.  Nothing is put after that, but the memory and the

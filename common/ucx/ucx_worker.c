@@ -17,7 +17,7 @@ enum { CLOSE_TURNS = 1000000 }; /* of progress at most, for an endpoint to close
 
 /* What UCX must do otherwise than by default, or than the user says. */
 static const struct {
-    const char *transport; /* among ours, or UCX would warn of a setting that nobody uses */
+    ucx_reach_t reach;
     const char *name;
     const char *value;
 } settings[] = {
@@ -26,17 +26,16 @@ static const struct {
      * a fence of UCX 1.13 is a mark on the next put that goes out, and that is not the one that we
      * put after the fence if UCX still has earlier ones in its queue.
      */
-    {"rc", DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
-    {"dc", DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
+    {UCX_REACH_NETWORK, DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
     /*
      * Who does not answer while a connection is made is given up by us, earlier.  UCX 1.13 fails an
      * assertion when it gives up, and windows that were connected before may still drive the
      * worker.  UCX looks within the same limit whether a connected peer is there; our windows do
      * that, too.
      */
-    {"rc", "UD_TIMEOUT", "1000000000s"},
+    {UCX_REACH_NETWORK, "UD_TIMEOUT", "1000000000s"},
     /* Shared memory must see, too, that a peer is gone. */
-    {"posix", "MM_ERROR_HANDLING", "y"},
+    {UCX_REACH_MACHINE, "MM_ERROR_HANDLING", "y"},
 };
 
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
@@ -53,7 +52,7 @@ static arc_status_t open_context(ucx_worker_t *worker)
     }
     ucs_status_t status = library->ucp_config_modify(config, "TLS", worker->transports);
     for (unsigned i = 0; UCS_OK == status && i < SETTINGS; ++i) {
-        if (NULL != strstr(worker->transports, settings[i].transport)) {
+        if (worker->reach == settings[i].reach) {
             status = library->ucp_config_modify(config, settings[i].name, settings[i].value);
         }
     }

@@ -3,7 +3,7 @@
  * process (ucx_window.h) share.
  *
  * It is for transports that write remote memory by themselves.  UCP would emulate puts over
- * others, by messages that the peer's program must drive; these are not opened.
+ * others, by messages that the peer's program must drive; peers with these only are refused.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -29,7 +29,7 @@ typedef struct ucx_peer {
 typedef struct ucx_worker {
     const ucx_library_t *library;
     ucx_reach_t reach;
-    char transports[UCX_TRANSPORTS_BYTES]; /* as in UCX_TLS */
+    char transports[UCX_TRANSPORTS_BYTES]; /* as in UCX_TLS; of a network then what UCX took */
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_address_t *address;

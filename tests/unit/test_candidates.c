@@ -41,7 +41,8 @@ static void candidates_keep_the_order_of_sums(void **state)
 
 static unsigned find(const lowlat_candidates_t *list, unsigned algorithm, bool leaders)
 {
-    return lowlat_candidates_find(list, (lowlat_candidate_t){algorithm, leaders});
+    return lowlat_candidates_find(list,
+                                  (lowlat_candidate_t){.algorithm = algorithm, .leaders = leaders});
 }
 
 /* What the built-in rules choose. */

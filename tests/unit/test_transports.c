@@ -15,24 +15,16 @@ typedef struct row {
 } row_t;
 
 static row_t rows[] = {
-    {UCX_REACH_NETWORK, NULL, "rc,dc"},
-    {UCX_REACH_NETWORK, "", "rc,dc"},
-    {UCX_REACH_NETWORK, "all", "rc,dc"},
-    {UCX_REACH_NETWORK, "ib", "rc,dc"},
-    {UCX_REACH_NETWORK, "tcp,self", NULL},
-    {UCX_REACH_NETWORK, "ud,sm,self", NULL},
-    {UCX_REACH_NETWORK, "rc,sm,self", "rc"},
-    {UCX_REACH_NETWORK, "self,dc", "dc"},
-    {UCX_REACH_NETWORK, "rc_x,tcp", "rc_x"},
+    {UCX_REACH_NETWORK, NULL, "^sm,self,tcp"},
+    {UCX_REACH_NETWORK, "", "^sm,self,tcp"},
+    {UCX_REACH_NETWORK, "all", "all"},
+    {UCX_REACH_NETWORK, "ud,sm,self", "ud,sm,self"},
     {UCX_REACH_NETWORK, "rc_x,dc_mlx5", "rc_x,dc_mlx5"},
-    {UCX_REACH_NETWORK, "rcx", NULL},
-    {UCX_REACH_NETWORK, "r", NULL},
-    {UCX_REACH_NETWORK, "^tcp", "rc,dc"},
-    {UCX_REACH_NETWORK, "^rc", "dc"},
-    {UCX_REACH_NETWORK, "^tcp,rc_x", "dc"},
-    {UCX_REACH_NETWORK, "^dc,rc", NULL},
-    {UCX_REACH_NETWORK, "^ib", NULL},
-    {UCX_REACH_NETWORK, "rc_verbs,rc_mlx5,rc_other_that_is_longer_than_there_is_room_for_in_it",
+    {UCX_REACH_NETWORK, "^tcp", "^tcp,sm,self,tcp"},
+    {UCX_REACH_NETWORK, "^dc,rc", "^dc,rc,sm,self,tcp"},
+    {UCX_REACH_NETWORK,
+     "rc_verbs,rc_mlx5,rc_other_that_is_longer_than_there_is_room_for_in_it,"
+     "and_another_one_that_would_not_even_fit_if_it_were_alone_there,x",
      NULL},
     {UCX_REACH_MACHINE, NULL, "posix"},
     {UCX_REACH_MACHINE, "sm", "posix"},
@@ -40,6 +32,8 @@ static row_t rows[] = {
     {UCX_REACH_MACHINE, "self,sysv", NULL},
     {UCX_REACH_MACHINE, "^sysv", "posix"},
     {UCX_REACH_MACHINE, "^shm", NULL},
+    {UCX_REACH_MACHINE, "posi,posixx", NULL},
+    {UCX_REACH_MACHINE, "all", "posix"},
     {UCX_REACH_MACHINE, "rc,tcp", NULL},
 };
 

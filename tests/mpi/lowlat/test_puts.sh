@@ -5,6 +5,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
+. "$(dirname "$0")/../lib/mpi_nodes.sh"
 mpi_alone "$@"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "no components of ours"
@@ -68,6 +69,15 @@ for list in all sm posix,self ^sysv; do
     mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
 done
 
+# Between hosts: a network over which UCX only emulates puts, by messages that the peer's program must drive.
+if mpi_nodes_possible; then
+    mpi_nodes
+    mpi_start 2 60 "$puts $(mpi_nodes_of 2 1) -x UCX_TLS=tcp" stress -n 100
+    mpi_judge "2 hosts, emulated puts"
+    mpi_says "2 hosts, emulated puts: one line tells why" \
+        "messages are used between the nodes; on some rank: UCX has no transport here that puts" 1
+fi
+
 # Nobody answers: sums by messages, and UCX is left alone, also in MPI_Finalize.  With numbers for tests the
 # ranks give up earlier.
 mpi_for_tests mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 1" unanswered
@@ -92,6 +102,36 @@ done
 mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
 mpi_judge "np=4, auto"
 mpi_says "auto: messages" "; messages; " 2
+mpi_says "auto: UCX is not opened" "connected" 0
+
+# Puts beside messages, which learning chooses between; only components for tests try that on declared nodes.
+beside="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_verbose 10"
+mpi_for_tests mpi_start 2 60 "$beside" explored -n 2000
+mpi_judge "puts beside messages"
+mpi_says "puts beside messages: on both communicators" "connected: puts over posix" 2
+grep -q " bytes, after .* puts doubling " "$mpi_scratch/said"
+mpi_result $? "puts beside messages: they are timed"
+for program in "stress -n 3000" "lifecycle -n 100" "pending" "matrix -l 1100" "threads"; do
+    # shellcheck disable=SC2086
+    mpi_for_tests mpi_run "puts beside messages, $program" 4 120 \
+        "--mca coll_arc_ranks_per_node 2" $program
+done
+mpi_for_tests mpi_run "puts beside messages, bits" 4 120 \
+    "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1" reproducible -g 2,2 -l 70001
+# The user's rules decide between them, too.
+mpi_for_tests mpi_start 2 60 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
+mpi_judge "a rule for puts"
+mpi_says "a rule for puts is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
+# Slow puts are tried and not taken; those that nobody answers are given up, in two seconds.
+mpi_for_tests mpi_start 2 60 "$beside --mca coll_lowlat_explore_percent 20" unanswered -s 1000 -t 1
+mpi_judge "slow puts"
+grep -q " bytes, after .* puts [a-z]* [0-9.]* us" "$mpi_scratch/said"
+mpi_result $? "slow puts are tried"
+mpi_says "slow puts are not chosen" "^ranks=.*over=puts" 0
+mpi_for_tests mpi_start 2 60 "$beside" unanswered -t 3
+mpi_judge "no answer beside messages"
+mpi_says "no answer beside messages: one line tells why" \
+    "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
 
 # A rank that does not come is named by one of the other node, and the job ends by itself.
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do

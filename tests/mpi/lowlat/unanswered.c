@@ -7,6 +7,9 @@
  * coll_lowlat_nodes_transport puts, but for a few functions, which the component gets from the
  * dlsym() of this program.
  *
+ *   -t SECONDS   the ranks sum for so long until they must have found out (default: one sum)
+ *   -s US        the network answers, but every put takes so many microseconds
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #define _GNU_SOURCE
@@ -18,9 +21,12 @@
 
 enum { ELEMS = 3000, SUMS = 500, UCX_IN_PROGRESS = 1 };
 
+static int slow_us; /* 0: puts are not answered */
+
 static bool is_given_up; /* the first sum has come to its end, by messages */
 static int unanswered;   /* the request of all puts */
 
+static void *(*real_put)(void *, const void *, size_t, uint64_t, void *, const void *);
 static int (*real_check_status)(void *request);
 static void (*real_free)(void *request);
 static unsigned (*real_progress)(void *worker);
@@ -31,15 +37,20 @@ static void must_not(const char *what)
     abort();
 }
 
-/* Their arguments are of no interest. */
-static void *put(void)
+static void *put(void *ep, const void *source, size_t bytes, uint64_t to, void *key,
+                 const void *param)
 {
+    if (slow_us > 0) {
+        (void) usleep((useconds_t) slow_us);
+        return real_put(ep, source, bytes, to, key, param);
+    }
     if (is_given_up) {
         must_not("put");
     }
     return &unanswered;
 }
 
+/* Their arguments are of no interest. */
 static void *flush(void)
 {
     must_not("flush");
@@ -80,7 +91,7 @@ __attribute__((visibility("default"))) void *dlsym(void *handle, const char *nam
         void *ours;
         void *real; /* where its address goes */
     } functions[] = {
-        {"ucp_put_nbx", (void *) put, NULL},
+        {"ucp_put_nbx", (void *) put, &real_put},
         {"ucp_ep_flush_nbx", (void *) flush, NULL},
         {"ucp_ep_close_nbx", (void *) end, NULL},
         {"ucp_worker_destroy", (void *) end, NULL},
@@ -96,7 +107,8 @@ __attribute__((visibility("default"))) void *dlsym(void *handle, const char *nam
     }
     void *found = real_dlsym(handle, name);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        if (found != NULL && strcmp(functions[i].name, name) == 0) {
+        const bool is_ours = slow_us == 0 || functions[i].ours == (void *) put;
+        if (found != NULL && is_ours && strcmp(functions[i].name, name) == 0) {
             if (functions[i].real != NULL) {
                 memcpy(functions[i].real, &found, sizeof found);
             }
@@ -126,14 +138,37 @@ static void sum(MPI_Comm comm)
     }
 }
 
+/* All ranks as many, for some seconds. */
+static void sum_for(double seconds)
+{
+    const double end = MPI_Wtime() + seconds;
+    int go_on = 1;
+
+    while (go_on) {
+        sum(MPI_COMM_WORLD);
+        go_on = MPI_Wtime() < end;
+        MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
+    double seconds = 0;
+    int option;
 
+    while ((option = getopt(argc, argv, "s:t:")) != -1) {
+        if (option == 't') {
+            seconds = atof(optarg);
+        } else if (option == 's') {
+            slow_us = atoi(optarg);
+        }
+    }
     tap_begin(&argc, &argv);
-    sum(MPI_COMM_WORLD);
-    tap_check(real_progress != NULL, "the component has not asked for ucp_worker_progress");
-    is_given_up = true;
+    sum_for(seconds);
+    tap_check((slow_us > 0 ? (void *) real_put : (void *) real_progress) != NULL,
+              "the component has not asked for UCX's functions");
+    is_given_up = slow_us == 0;
     for (int i = 0; i < SUMS; i++) {
         sum(MPI_COMM_WORLD);
     }
