@@ -39,7 +39,7 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps);
 /* A rank to which the connection for puts is broken, or as many as there are ranks. */
 unsigned lowlat_net_lost(const lowlat_module_t *module);
 
-/* For the log: "messages; ", "puts over rc,dc; ", or "" on one node. */
+/* For the log: "messages; ", "puts over rc_mlx5/mlx5_0:1.0; ", or "" on one node. */
 const char *lowlat_net_text(const lowlat_module_t *module);
 
 #endif

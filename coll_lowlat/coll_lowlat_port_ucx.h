@@ -59,7 +59,7 @@ struct lowlat_puts {
     bool refused;                      /* partners did not reach each other once */
     bool silent;                       /* nobody drives the worker */
     unsigned users;                    /* set-ups and connected ports, also those that leave */
-    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc,dc; " */
+    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc_mlx5/mlx5_0:1.0; " */
     lowlat_port_t *leaving;            /* peers may still put into them */
 };
 

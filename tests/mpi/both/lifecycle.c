@@ -7,6 +7,7 @@
  * The first cycles are not counted: first use of a path may keep a pool.
  *
  *   -n N   cycles (default 500)
+ *   -c     cycles only: no 64 at once
  *   -q     also one float sum of over 256 KiB on each communicator
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -140,13 +141,18 @@ int main(int argc, char **argv)
 {
     int cycles = 500;
     bool with_large = false;
+    bool only_cycles = false;
 
     tap_begin(&argc, &argv);
-    TAKE_OPTIONS(OPTION('n', cycles), OPTION('q', with_large));
+    TAKE_OPTIONS(OPTION('c', only_cycles), OPTION('n', cycles), OPTION('q', with_large));
     large = must_alloc(LARGE_ELEMS * sizeof *large);
-    run_alive(with_large);
+    if (!only_cycles) {
+        run_alive(with_large);
+    }
     run_cycles(0, WARM_CYCLES, with_large);
-    run_alive(with_large); /* they lie elsewhere now: the first one of all took more, for trials */
+    if (!only_cycles) {
+        run_alive(with_large); /* elsewhere now: the first one of all took more, for trials */
+    }
     tap_case("%d communicators made, used and freed: right sums", WARM_CYCLES);
 
     footprint_t before = footprint_settled();
@@ -155,6 +161,10 @@ int main(int argc, char **argv)
     tap_case("%d more: right sums", cycles);
     check_growth(&before, &after, "after the cycles");
 
+    if (only_cycles) {
+        free(large);
+        return tap_end();
+    }
     before = footprint_settled();
     run_alive(with_large);
     after = footprint_settled();

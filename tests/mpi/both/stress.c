@@ -15,6 +15,7 @@
  *   -n N   calls (default 10000)    -s N   seed (default 1)
  *   -x N   vectors of up to 2^N elements (default and at most 18)
  *   -q     all calls are small, and nothing else happens: for more calls
+ *   -t S   the same calls again and again, for S seconds (default: once)
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -225,14 +226,24 @@ static void run_calls(stress_t *stress, uint64_t calls)
     }
 }
 
+/* Is it before `end` on rank 0? */
+static bool goes_on(double end)
+{
+    int on = MPI_Wtime() < end;
+
+    MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return on != 0;
+}
+
 int main(int argc, char **argv)
 {
     stress_t stress = {.seed = 1, .largest_log2 = LARGEST_LOG2};
     uint64_t calls = 10000;
+    double seconds = 0;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('n', calls), OPTION('s', stress.seed), OPTION('x', stress.largest_log2),
-                 OPTION('q', stress.quiet));
+                 OPTION('q', stress.quiet), OPTION('t', seconds));
     if (stress.largest_log2 > LARGEST_LOG2) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
@@ -245,7 +256,10 @@ int main(int argc, char **argv)
     stress.message_out = must_alloc(PENDING_BYTES);
     stress.message_in = must_alloc(PENDING_BYTES);
     memset(stress.message_out, 0, PENDING_BYTES);
-    run_calls(&stress, calls);
+    const double end = MPI_Wtime() + seconds;
+    do {
+        run_calls(&stress, calls);
+    } while (goes_on(end));
     tap_case("%llu sums of changing size, data and arrival, seed %llu", (unsigned long long) calls,
              (unsigned long long) stress.seed);
     free(stress.send);

@@ -1,0 +1,81 @@
+# What coll_lowlat's puts promise over verbs; machine.sh reads it. Between nodes that are processes with host names of
+# their own, over one soft-RoCE adapter.
+#
+# Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+puts="--mca coll_lowlat_nodes_transport puts"
+doubling="$puts --mca coll_lowlat_nodes_algorithm doubling"
+
+over 2 1 60 "" mpi/both/stress -n 50
+right "no adapter"
+grep -q "connected" /tmp/out
+result $((! $?)) "no adapter: nothing is connected"
+
+rdma link add rxe0 type rxe netdev rx0
+[ -e $device ]
+result $? "soft-RoCE"
+# rxe does not tell the type of a packet, so UCX's ud drops all of IPv4 unless told not to look.
+export UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
+
+# ---- beside messages, by default ----
+
+# Messages take a millisecond more, and puts are not held up.
+tc qdisc add dev lo root netem delay 1ms
+over 2 1 100 "--mca coll_lowlat_explore_percent 20" arc_allreduce -m 64:64 -x 0 -i 400 --back-to-back --validation
+tc qdisc del dev lo root
+result $status "slow messages: right"
+says "slow messages" "connected: puts over rc_verbs/rxe0:1"
+says "slow messages" "^ranks=1:nodes=2:over=puts:"
+# Packets of ud are dropped: the network opens, and nobody answers.
+UCX_UD_VERBS_ETH_DGID_CHECK=y over 2 1 60 "-x UCX_UD_VERBS_ETH_DGID_CHECK" mpi/both/stress -n 300 -t 4
+right "no answer"
+says "no answer" "auto: messages are used between the nodes; on some rank: the ranks cannot all reach each other"
+
+# ---- packets, acknowledgements included, of a call on both nodes together ----
+
+setup_packets=60
+# promise BYTES CALLS MOST
+promise() {
+    local before
+    before=$(packets)
+    over 2 1 60 "$doubling" arc_allreduce -m "$1:$1" -x 0 -i "$2" --back-to-back
+    local sent=$(($(packets) - before))
+    awk -v n="$sent" -v calls="$2" -v most="$3" "BEGIN { exit !($status == 0 && n <= calls * most + $setup_packets) }"
+    result $? "$1 bytes: at most $3 packets a call: $sent for $2 calls"
+}
+promise 1024 500 4.1
+promise 65536 50 61
+promise 1048576 10 1045
+
+# ---- puts only: right sums ----
+
+over 2 1 60 "$puts" mpi/both/matrix -t -l 100
+right "2 nodes"
+says "2 nodes" "; puts over rc_verbs/rxe0:1"
+over 2 2 60 "$puts" mpi/both/stress -n 15
+right "2 nodes of 2"
+over 3 1 60 "$puts" mpi/both/stress -n 40
+right "3 nodes"
+over 2 1 60 "$puts" mpi/both/pending -o 100 -l 300
+right "nonblocking"
+over 2 1 60 "$puts" mpi/lowlat/growth
+right "growth"
+over 2 1 60 "$puts" mpi/lowlat/reproducible -g 1,1 -l 2011
+right "bits"
+# Communicators come and go; their memory regions, one or more for each and rank, do not add up.
+regions() { rdma resource show | sed 's/.* mr \([0-9]*\).*/\1/'; }
+over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 300 &
+most=0
+while kill -0 $! 2>/dev/null; do
+    held=$(regions)
+    most=$((held > most ? held : most))
+    sleep 1
+done
+made=$(grep -c "puts over" /tmp/out)
+[ "$most" -gt 0 ] && [ "$made" -gt 20 ] && [ "$most" -lt $((made / 2 + 8)) ]
+result $? "memory regions do not add up: at most $most are held, of $made communicators"
+[ "$(regions)" -eq 0 ]
+result $? "no memory region is left"
+
+# killed: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
+over 2 1 60 "$doubling --enable-recovery -x UCX_RC_TIMEOUT=100ms -x UCX_RC_RETRY_COUNT=2" mpi/lowlat/killed -r 1
+says "a rank is killed" "the connection to rank 1 is broken"
