@@ -111,8 +111,11 @@ static void free_left_ports(lowlat_puts_t *puts)
 static int drive_puts(void)
 {
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
-    int events =
-        !puts->silent && ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
+
+    if (OPAL_UNLIKELY(0 != __atomic_load_n(&puts->silent, __ATOMIC_RELAXED))) {
+        return 0;
+    }
+    int events = ucx_worker_is_busy(&puts->worker) ? ucx_worker_drive(&puts->worker) : 0;
 
     if (OPAL_UNLIKELY(NULL != __atomic_load_n(&puts->leaving, __ATOMIC_RELAXED)) &&
         0 == pthread_mutex_trylock(&puts->lock)) {

@@ -56,9 +56,9 @@ struct lowlat_puts {
     ucx_worker_t worker;  /* opened when first needed */
     bool tried;           /* ... to open it; once is enough */
     bool open;
-    bool refused;                      /* partners did not reach each other once */
-    bool silent;                       /* nobody drives the worker */
-    unsigned users;                    /* set-ups and connected ports, also those that leave */
+    bool refused;    /* partners did not reach each other once */
+    unsigned silent; /* set-ups under way that want nobody to drive the worker; atomic */
+    unsigned users;  /* set-ups and connected ports, also those that leave */
     char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc_mlx5/mlx5_0:1.0; " */
     lowlat_port_t *leaving;            /* peers may still put into them */
 };

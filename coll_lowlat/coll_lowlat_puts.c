@@ -17,7 +17,6 @@
  */
 #include "config.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "cards.h"
@@ -204,19 +203,19 @@ static lowlat_outcome_t prove_port(lowlat_module_t *module, lowlat_port_t *port)
 {
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
 
-    puts->silent = true;
+    (void) __atomic_add_fetch(&puts->silent, 1, __ATOMIC_RELAXED);
     lowlat_outcome_t outcome = agree_on_outcome(module, LOWLAT_CONNECTED);
     if (LOWLAT_CONNECTED == outcome && port->has_window) {
         const int64_t end_ns = arc_now_ns() + proof_ns;
         const arc_status_t status = ucx_window_prove(&port->window);
         while (ARC_OK == status && !ucx_window_proved(&port->window) && arc_now_ns() < end_ns) {
-            (void) sched_yield();
+            mca_compat_progress(); /* of all but the worker */
         }
         outcome = ARC_OK == status && ucx_window_proved(&port->window) ? LOWLAT_CONNECTED
                                                                        : LOWLAT_NO_TRANSPORT;
     }
     outcome = agree_on_outcome(module, outcome);
-    puts->silent = false;
+    (void) __atomic_sub_fetch(&puts->silent, 1, __ATOMIC_RELAXED);
     return outcome;
 }
 

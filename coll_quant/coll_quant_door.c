@@ -120,8 +120,10 @@ static arc_reason_t reason_of_arguments(const quant_call_t *call)
     if (said->count <= 0) {
         return ARC_REASON_EMPTY;
     }
-    /* Open MPI 4 and 5, and all packing, count in 31 bits.  16-bit floats come once more, as
-     * floats. */
+    /*
+     * Open MPI 4 and 5, and all packing, count in 31 bits.  Sums of 16-bit floats come here once
+     * more, as floats.
+     */
     if (call->operation.count > INT32_MAX && !call->is_half_sum) {
         return ARC_REASON_TOO_LARGE;
     }

@@ -23,8 +23,8 @@
  *   store_bytes          words in 0 .. 255 of one, a half or a quarter row
  *   store_shorts         a row of codes in -32768 .. 32767
  *   store_signs          of a vector of codes, or of two that share a byte, a bit each
- *   load_signs           a number in the lanes whose bit is set, from one of a byte on, 0 in the
- * others
+ *   load_signs           a number in the lanes whose bit is set, counted from `first` of the byte,
+ *                        and 0 in the others
  *
  * Bit for bit the scalar kernels: same quotients, same products, same order of
  * operations; see there for what is computed and why it is exact.

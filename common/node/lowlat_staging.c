@@ -292,8 +292,10 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
     const trial_t trial = {.group = group, .run = run, .context = context, .in = &in, .out = &out};
     unsigned told[LOWLAT_WAYS] = {0};
 
-    /* Relaxed, here and below: the operation in between orders it.  Whoever has completed that one
-     * has seen that all have told. */
+    /*
+     * Relaxed, here and below: the operation in between orders it.  Whoever has completed that one
+     * has seen that all have told.
+     */
     __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELAXED);
     arc_status_t status = make_calls(&trial, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {

@@ -2,7 +2,7 @@
  * Which of UCX's transports puts may use.
  *
  *   reach     transports           which
- *   network   all but ^sm,self,tcp   other hosts; UCX tells which of them write remote memory
+ *   network   all but sm,self,tcp  other hosts; whether they write remote memory must be proved
  *   machine   posix                ranks of this machine that count as other nodes: for tests
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

@@ -71,8 +71,9 @@ unsigned c11_rank(void);
 typedef struct c11_run {
     unsigned ranks;
     size_t bytes; /* of memory, all zeros at the start of each execution */
-    /* A rank from its start to its end, in a fiber.  `fresh` executions begin with prepare(). */
+    /* Before each execution. */
     void (*prepare)(void *context, unsigned char *memory);
+    /* A rank, from its start to its end. */
     void (*body)(void *context, unsigned rank);
     void *context;
 } c11_run_t;
