@@ -56,7 +56,7 @@ static const promise_t promises[] = {
     {{"ranks_come_late", 8, {90, 30, 120, 140}, .noise = 0.2, .late = 5, .agree_us = 90,
       .config = EXPLORES}, 20000, FREE_CALLS},
     {{"the_machine_is_slow_for_a_while", 4, {60, 50, 90, 140}, .noise = 0.2, .slow_noise = 0.5,
-      .agree_us = 90, .config = EXPLORES}, 20000, FREE_CALLS},
+      .agree_us = 90, .config = EXPLORES}, 20000, 2 * 10 + FREE_CALLS},
     {{"first_calls_are_cold", 4, {60, 50, 90, 140}, .noise = 0.2, .cold = 5, .agree_us = 90,
       .config = EXPLORES}, 20000, 3 * 3 * 5 + FREE_CALLS},
     {{"some_are_bad", 4, {60, 600, 300, 140}, .noise = 0.2, .agree_us = 90, .config = EXPLORES},
