@@ -19,7 +19,7 @@ static struct {
 
 static bool may_warn(void)
 {
-    return mca_coll_lowlat_component.config.verbose >= ARC_LOG_WARN &&
+    return mca_coll_lowlat_component.config.arc_verbose >= ARC_LOG_WARN &&
            mca_params_may_warn(&mca_coll_lowlat_component.base);
 }
 
@@ -204,7 +204,7 @@ void lowlat_book_close(void)
     const lowlat_component_t *component = &mca_coll_lowlat_component;
     char origin[LINE_BYTES];
 
-    if (component->base.first_process && component->config.verbose >= ARC_LOG_REPORT &&
+    if (component->base.first_process && component->config.arc_verbose >= ARC_LOG_REPORT &&
         (NULL != book.learned || component->rules.count > component->rules.builtin)) {
         describe_origin(origin, sizeof origin);
         fprintf(stderr, "coll_lowlat: rules, as learned between nodes, and the user's:\n%s",

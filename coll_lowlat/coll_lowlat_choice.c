@@ -124,7 +124,7 @@ static void begin_class(lowlat_module_t *module, unsigned class)
     arc_select_config_t config = {
         .candidates = choice->list.count,
         .first = 0 == least || learned >= choice->list.count ? number : learned,
-        .explore_percent = (unsigned) mca_coll_lowlat_component.config.explore_percent,
+        .explore_percent = (unsigned) mca_coll_lowlat_component.config.arc_explore_percent,
         .margin_percent = LOWLAT_NODES_MARGIN_PERCENT,
         .start_calls =
             bytes <= LOWLAT_EXPLORE_SOON_BYTES ? LOWLAT_EXPLORE_CALLS : LOWLAT_EXPLORE_SOON_CALLS,

@@ -53,7 +53,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .config = &mca_coll_lowlat_component.config,
             .params = lowlat_params,
             .priority = &mca_coll_lowlat_component.config.priority,
-            .verbose = &mca_coll_lowlat_component.config.verbose,
+            .verbose = &mca_coll_lowlat_component.config.arc_verbose,
             .timeout = &mca_coll_lowlat_component.config.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
             .choice_key = "arc_lowlat_choice",
@@ -107,7 +107,7 @@ static int lowlat_open(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     lowlat_book_open();
-    mca_share_open(&(mca_share_config_t){.max_bytes = component->config.max_memory,
+    mca_share_open(&(mca_share_config_t){.max_bytes = component->config.arc_max_memory,
                                          .first_bytes = LOWLAT_FIRST_REGION_BYTES});
     component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
@@ -145,7 +145,7 @@ static void complain_of(const lowlat_config_t *config, bool several_nodes)
 /* What was asked for and cannot be had; settings that contradict each other. */
 static void warn_of_settings(const lowlat_component_t *component)
 {
-    if (component->base.first_process && component->config.verbose >= ARC_LOG_WARN) {
+    if (component->base.first_process && component->config.arc_verbose >= ARC_LOG_WARN) {
         if (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport &&
             component->config.priority >= 0 && NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);

@@ -39,7 +39,7 @@ static const int64_t proof_ns = 500000000;
 
 static const char *const outcome_texts[LOWLAT_CONNECTED + 1] = {
     [LOWLAT_NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
-    [LOWLAT_NO_MEMORY] = "no memory, or coll_lowlat_max_memory is reached",
+    [LOWLAT_NO_MEMORY] = "no memory, or coll_arc_max_memory is reached",
     [LOWLAT_NO_CONNECTION] = "the ranks cannot all reach each other",
 };
 

@@ -24,7 +24,7 @@ enum {
 
     /*
      * On one node the memory of a communicator grows to a quarter of this for all its ranks
-     * together: so four of 256 ranks fit into coll_lowlat_max_memory as it is set by default.
+     * together: so four of 256 ranks fit into coll_arc_max_memory as it is set by default.
      */
     LOWLAT_NODE_BYTES = 1 << 30,
     LOWLAT_NODE_COMMUNICATORS = 4,

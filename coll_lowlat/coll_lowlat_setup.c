@@ -168,7 +168,7 @@ static void decline_communicator(lowlat_module_t *module, arc_reason_t reason)
     arc_module_show(&module->base, text);
     arc_module_log(&module->base, promised ? ARC_LOG_WARN : ARC_LOG_CHOICE, "not used: %s%s",
                    ARC_REASON_NO_SETUP == reason ? "no memory that all ranks can map, or "
-                                                   "coll_lowlat_max_memory is reached"
+                                                   "coll_arc_max_memory is reached"
                                                  : arc_reason_text(reason),
                    promised ? "; sums are not reproducible here" : "");
     coll_lowlat_teardown(module);

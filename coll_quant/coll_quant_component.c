@@ -60,7 +60,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .config = &mca_coll_quant_component.settings,
             .params = quant_params,
             .priority = &mca_coll_quant_component.settings.priority,
-            .verbose = &mca_coll_quant_component.settings.verbose,
+            .verbose = &mca_coll_quant_component.settings.arc_verbose,
             .timeout = &mca_coll_quant_component.settings.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_QUANT,
             .choice_key = "arc_quant_choice",
@@ -123,7 +123,7 @@ static int quant_close(void)
     mca_share_close();
     const int status = arc_component_close(&mca_coll_quant_component.base);
 
-    if (component->settings.verbose >= ARC_LOG_REPORT && component->base.first_process) {
+    if (component->settings.arc_verbose >= ARC_LOG_REPORT && component->base.first_process) {
         coll_quant_stats_print(stderr, component);
     }
     return status;

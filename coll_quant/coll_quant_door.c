@@ -181,7 +181,7 @@ static arc_reason_t reason_of_gain(const quant_module_t *module, const quant_cal
     if (quant_gain_is_decided(gain, class)) {
         return quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
     }
-    return 0 != module->settings.explore_percent && mca_compat_on_one_node(module->base.comm)
+    return 0 != module->settings.arc_explore_percent && mca_compat_on_one_node(module->base.comm)
                ? ARC_REASON_LEARNING
                : ARC_REASON_NONE;
 }

@@ -59,7 +59,7 @@ static arc_select_t *select_of(quant_module_t *module, unsigned tried, unsigned 
         const arc_select_config_t config = {
             .candidates = CANDIDATES,
             .first = BELOW,
-            .explore_percent = (unsigned) module->settings.explore_percent,
+            .explore_percent = (unsigned) module->settings.arc_explore_percent,
             .margin_percent = MARGIN_PERCENT,
             .start_calls = START_CALLS,
             .settles = true,
@@ -149,7 +149,7 @@ uint64_t coll_quant_recall(quant_module_t *module)
 
     for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
         module->gain[tried] =
-            0 == module->settings.explore_percent ? quant_gain_always() : (quant_gain_t){0};
+            0 == module->settings.arc_explore_percent ? quant_gain_always() : (quant_gain_t){0};
     }
     module->gain_key = key_of(module);
     (void) pthread_mutex_lock(&component->base.lock);

@@ -5,7 +5,7 @@
  * By what a vector is known, and where nothing is carried although it is known: docs/guarantees.md,
  * "Error feedback".  Both decisions are this rank's own: only its own error depends on them.
  *
- *   | vector, size of its numbers, when used | what it left |   up to coll_quant_feedback_bytes
+ *   | vector, size of its numbers, when used | what it left |   up to coll_arc_max_memory
  *
  * The one that was not used for the longest time makes room for a new one.  A call of a vector that
  * is known allocates nothing.
@@ -129,8 +129,8 @@ static __attribute__((cold)) void say_forgotten(quant_module_t *module, const ve
                    arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN
                                                                        : ARC_LOG_CALL,
                    "error feedback forgets a vector of %zu numbers, which was not used for the "
-                   "longest time: coll_quant_feedback_bytes allows %zu bytes. %s",
-                   of->count, module->settings.feedback_bytes,
+                   "longest time: coll_arc_max_memory allows %zu bytes. %s",
+                   of->count, module->settings.arc_max_memory,
                    0 == module->settings.feedback_calls
                        ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
                        : "There are more vectors than that");
@@ -141,8 +141,8 @@ static __attribute__((cold)) void warn_of_length(quant_module_t *module, const v
     if (arc_module_first(&module->base, QUANT_SAID_LENGTH)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "no error feedback for a vector of %zu numbers: "
-                       "coll_quant_feedback_bytes allows %zu bytes",
-                       of->count, module->settings.feedback_bytes);
+                       "coll_arc_max_memory allows %zu bytes",
+                       of->count, module->settings.arc_max_memory);
     }
 }
 
@@ -222,7 +222,7 @@ static residual_t *begin(quant_module_t *module, const vector_t *of)
 {
     quant_residuals_t *all = module->residuals;
 
-    if (of->count > module->settings.feedback_bytes / sizeof(float)) {
+    if (of->count > module->settings.arc_max_memory / sizeof(float)) {
         warn_of_length(module, of);
         return NULL;
     }
@@ -230,7 +230,7 @@ static residual_t *begin(quant_module_t *module, const vector_t *of)
         drop_others_there(module, of);
     }
     while (QUANT_RESIDUALS_MAX == all->count ||
-           bytes_of(of) > module->settings.feedback_bytes - all->bytes) {
+           bytes_of(of) > module->settings.arc_max_memory - all->bytes) {
         drop_oldest(module);
     }
     float *lost = has_place(all) ? calloc(of->count, sizeof *lost) : NULL;

@@ -233,6 +233,7 @@ static uint64_t choose_config(quant_module_t *module)
     }
 #ifdef ARC_FOR_TESTS
     module->config.depth = EXCHANGE_DEPTH_MIN; /* waiting for room is the rule */
+    module->config.doubling_bytes = 0;         /* short vectors have the algorithm, too */
 #endif
     return quant_config_hash(&module->config) ^ module->algo;
 }

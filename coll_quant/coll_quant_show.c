@@ -59,7 +59,7 @@ static void describe_choice(const quant_module_t *module, char *text, size_t tex
 {
     static const quant_element_t *const elements[] = {&quant_floats, &quant_doubles};
     const quant_config_t *config = &module->config;
-    const bool learns = 0 != module->settings.explore_percent;
+    const bool learns = 0 != module->settings.arc_explore_percent;
 
     if (ARC_PHASE_DECLINED == module->base.phase || !module->attainable) {
         (void) snprintf(text, text_bytes, "exact: %s",

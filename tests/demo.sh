@@ -53,8 +53,8 @@ echo "== running on $ranks ranks: without ARC, with it, with quantization allowe
 run --mca coll ^lowlat,quant >without.out
 (
     . stage/arc.env
-    run --mca coll_lowlat_verbose 2 >with.out && mv demo.err with.err
-    run --mca coll_quant_enable 1 --mca coll_quant_verbose 2 >quantized.out && mv demo.err quantized.err
+    run --mca coll_arc_verbose 2 >with.out && mv demo.err with.err
+    run --mca coll_quant_enable 1 --mca coll_arc_verbose 2 >quantized.out && mv demo.err quantized.err
 )
 
 echo
@@ -68,7 +68,7 @@ echo
 cat with.err
 echo
 cat quantized.err
-echo "(coll_quant quantizes where that is faster; --mca coll_quant_explore_percent 0: everywhere)"
+echo "(coll_quant quantizes where that is faster; --mca coll_arc_explore_percent 0: everywhere)"
 echo
 if [ "$(value solver_iterations without.out)" != "$(value solver_iterations with.out)" ]; then
     echo "the solver took another number of iterations with ARC" >&2

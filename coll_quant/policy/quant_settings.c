@@ -102,7 +102,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .segment_bytes = settings->segment_bytes,
         .minishards = (unsigned) settings->minishards,
         .microshards = (unsigned) settings->microshards,
-        .doubling_bytes = settings->doubling_bytes,
+        .doubling_bytes = QUANT_DOUBLING_BYTES,
         .depth = QUANT_DEPTH,
         .feedback = settings->error_feedback,
         .bounded = settings->target_abs > 0 || settings->target_rel > 0,

@@ -23,6 +23,12 @@ typedef struct quant_settings {
 enum { QUANT_DEPTH = 16 };
 
 /*
+ * The longest vector of an MPI_Allreduce that goes by doubling, whatever the algorithm, because the
+ * number of messages decides its time (docs/benchmarks_quant.md, "Short vectors").
+ */
+enum { QUANT_DOUBLING_BYTES = 32 << 10 };
+
+/*
  * The most NMSE that is predicted where the format is auto and there is no target: int8 on the
  * usual algorithm keeps it with up to 103 ranks.
  */

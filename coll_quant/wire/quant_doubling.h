@@ -23,7 +23,7 @@
  *   messages  sum(f - 1) a rank: log2 N for powers of two; with owners 2 (N - 1) of an N-th each
  *   error     each phase codes the N/s different sums of s parts once: MSE = c phases N v
  *             (quant_error.h), c times the number of phases relative to the result
- *   use       for vectors whose messages cost more than bytes: up to coll_quant_doubling_bytes
+ *   use       for vectors whose messages cost more than bytes: up to doubling_bytes
  *
  * Source: recursive doubling; groups of more than two as in Bruck's algorithms of any radix.
  *

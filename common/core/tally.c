@@ -47,8 +47,8 @@ static uint64_t calls_of(const arc_tally_row_t *row, size_t rows)
 
 bool arc_tally_has_calls(const arc_tally_t *tally)
 {
-    return 0 !=
-           calls_of(tally->served, ARC_TALLY_ALGORITHMS) + calls_of(tally->passed, ARC_REASONS);
+    return calls_of(tally->served, ARC_TALLY_ALGORITHMS) + calls_of(tally->passed, ARC_REASONS) >
+           tally->passed[ARC_REASON_OFF].calls;
 }
 
 void arc_tally_print(FILE *stream, const char *component, const char *call,

@@ -99,8 +99,10 @@ int arc_component_close(arc_component_t *component)
         arc_module_end_tally(component->counting);
     }
     if (*component->verbose >= ARC_LOG_REPORT && component->first_process) {
+        const bool is_wanted = NULL == component->wanted || component->wanted();
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-            if (ARC_SLOT_allreduce == slot || arc_tally_has_calls(&component->total[slot])) {
+            if ((ARC_SLOT_allreduce == slot && is_wanted) ||
+                arc_tally_has_calls(&component->total[slot])) {
                 arc_tally_print(stderr, arc_component_name(component), arc_slot_call(slot),
                                 component->algorithm_names, component->algorithms,
                                 &component->total[slot]);

@@ -43,7 +43,7 @@ static const char *environment_value(const arc_component_t *component, const cha
 
 bool mca_params_may_warn(const arc_component_t *component)
 {
-    const char *verbose = environment_value(component, "verbose");
+    const char *verbose = environment_value(component, "arc_verbose");
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
 
     if (NULL == rank) {

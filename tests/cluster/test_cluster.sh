@@ -231,7 +231,7 @@ done
 if mpi_have_plugin; then
     # A quarter of the bytes: nothing else on this machine decides.
     cluster_check "1gbit: calls teach to quantize" 120 -n 2 --ppn 1 --mca coll_quant_enable 1 \
-        --mca coll_quant_collectives all --mca coll_quant_explore_percent 1 \
+        --mca coll_quant_collectives all --mca coll_arc_explore_percent 1 \
         --mca coll_arc_setup_calls 0 \
         "$(mpi_find learn)" -c allreduce -c reduce_scatter_block -c allgather -w quantized -l 300000
 fi

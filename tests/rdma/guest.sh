@@ -20,7 +20,7 @@ export UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
 
 # Messages take a millisecond more, and puts are not held up.
 tc qdisc add dev lo root netem delay 1ms
-over 2 1 100 "--mca coll_lowlat_explore_percent 20" arc_allreduce -m 64:64 -x 0 -i 400 --back-to-back --validation
+over 2 1 100 "--mca coll_arc_explore_percent 20" arc_allreduce -m 64:64 -x 0 -i 400 --back-to-back --validation
 tc qdisc del dev lo root
 result $status "slow messages: right"
 says "slow messages" "connected: puts over rc_verbs/rxe0:1"

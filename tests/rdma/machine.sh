@@ -53,7 +53,7 @@ over() {
     timeout -k 5 "$limit" mpirun --oversubscribe --bind-to none -n $((nodes * ranks)) \
         -H "$(seq -s , -f "arc-n%g:$ranks" 1 "$nodes")" --mca plm_rsh_agent /tmp/agent \
         --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo --mca btl self,vader,tcp --mca pml ob1 \
-        --mca coll_lowlat_verbose 10 $mca "$build/tests/$program" "$@" >/tmp/out 2>&1 </dev/null
+        --mca coll_arc_verbose 10 $mca "$build/tests/$program" "$@" >/tmp/out 2>&1 </dev/null
     status=$?
 }
 # right LABEL: the program's tests are fine

@@ -140,6 +140,9 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
     memset(&tally, 0, sizeof tally);
     memset(&total, 0, sizeof total);
     assert_false(arc_tally_has_calls(&tally));
+    arc_tally_count(&tally.passed[ARC_REASON_OFF], 4);
+    assert_false(arc_tally_has_calls(&tally));
+    tally.passed[ARC_REASON_OFF] = total.passed[ARC_REASON_OFF];
     arc_tally_count(&tally.served[1], 1000);
     assert_true(arc_tally_has_calls(&tally));
     arc_tally_count(&tally.served[1], 24);

@@ -15,7 +15,7 @@ two_a_node="--mca coll_arc_ranks_per_node 2"
 run_served() {
     served_label=$1 served_ranks=$2
     shift 2
-    mpi_start "$served_ranks" 60 "--mca coll_lowlat_verbose 2" "$@"
+    mpi_start "$served_ranks" 60 "--mca coll_arc_verbose 2" "$@"
     mpi_judge "$served_label"
     mpi_have_plugin || return 0
     cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$'

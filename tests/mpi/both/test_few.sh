@@ -77,18 +77,18 @@ run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
 fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
-run "3 $fed --mca coll_quant_feedback_bytes 840012 --mca coll_quant_verbose 0" feedback -k
+run "3 $fed --mca coll_arc_max_memory 840012 --mca coll_arc_verbose 0" feedback -k
 run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" \
     buckets reduce_scatter float moving
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
 run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \
     sixteen -f fp16
-run "2 --mca coll_quant_verbose 0" info_key
-mpi_for_tests run "2 $on --mca coll_quant_explore_percent 1" learn -w quantized -l 300000
+run "2 --mca coll_arc_verbose 0" info_key
+mpi_for_tests run "2 $on --mca coll_arc_explore_percent 1" learn -w quantized -l 300000
 
 # Nonblocking and persistent ones, in fibers, too.
 at_once="--mca coll_arc_setup_calls 0"
-always="$all --mca coll_arc_setup_calls 0 --mca coll_quant_explore_percent 0"
+always="$all --mca coll_arc_setup_calls 0 --mca coll_arc_explore_percent 0"
 run "3 $at_once" pending -o 500 -f
 run "4 $at_once --mca coll_arc_ranks_per_node 2" pending -o 200 -b -f
 run "2 $at_once" handed -n 300

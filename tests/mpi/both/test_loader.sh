@@ -25,7 +25,7 @@ all_output() {
 }
 
 check_report() {
-    mpi_start 2 60 "--mca coll_lowlat_verbose 2" fallback
+    mpi_start 2 60 "--mca coll_arc_verbose 2" fallback
     mpi_result "$mpi_status" "with a report: the program ends well"
     test "$(cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -c 'coll_lowlat: MPI_Allreduce calls of rank 0')" -eq 1
@@ -34,7 +34,7 @@ check_report() {
     mpi_result $? "the report counts calls that coll_lowlat served"
     all_output 'passed  no algorithm here is for messages.* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "the report counts calls passed down for their length"
-    mpi_start 2 60 "--mca coll_quant_verbose 2 --mca coll_quant_enable 1" quantized -n 1048576
+    mpi_start 2 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1" quantized -n 1048576
     all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "the report counts calls that coll_quant served"
     all_output "passed  message is smaller than min_bytes.* [1-9][0-9]* *[1-9][0-9]*\$"
@@ -59,10 +59,9 @@ check_silent() {
     mpi_show "$mpi_scratch/err"
 }
 
-check_listed arc "installed_everywhere setup_calls ranks_per_node timeout"
-check_listed lowlat "priority verbose rules algorithm"
-check_listed quant "priority enable collectives verbose min_bytes segment_bytes block \
-    format algorithm explore_percent"
+check_listed arc "installed_everywhere setup_calls ranks_per_node timeout explore_percent max_memory verbose"
+check_listed lowlat "priority rules algorithm"
+check_listed quant "priority enable collectives min_bytes segment_bytes block format algorithm"
 
 check_silent "default" ""
 check_silent "--mca coll ^quant" "--mca coll ^quant"
@@ -72,12 +71,12 @@ check_silent "lowlat and lower ones by name" "--mca coll lowlat,basic,libnbc,sel
 check_silent "priorities exchanged" "--mca coll_lowlat_priority 90 --mca coll_quant_priority 20"
 
 check_silent "lowlat switched off" "--mca coll_lowlat_priority -1 --mca coll_quant_priority -1"
-mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_lowlat_verbose 2" stress -n 500
+mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_arc_verbose 2" stress -n 500
 ! all_output 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
 mpi_result $? "coll_lowlat_priority -1: no call is served"
 
 for release in 4.1.99 5.0.99 6.0.99rc2; do
-    mpi_start 2 60 "--mca coll_lowlat_verbose 2 --mca coll_quant_verbose 2 -x ARC_TEST_RELEASE=$release" other_release
+    mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_TEST_RELEASE=$release" other_release
     mpi_judge "release $release"
     ! grep -q 'MPI_Allreduce calls of rank 0' "$mpi_scratch/said"
     mpi_result $? "release $release: the components are not used"
@@ -86,12 +85,11 @@ for release in 4.1.99 5.0.99 6.0.99rc2; do
             "coll_$component: not used: it was built for another release of Open MPI" 1
     done
 done
-mpi_run "another release, verbose 0" 2 60 "--mca coll_lowlat_verbose 0 --mca coll_quant_verbose 0" \
-    other_release
+mpi_run "another release, verbose 0" 2 60 "--mca coll_arc_verbose 0" other_release
 
 check_report
 for value in abc -5 1e6 9999999999999999999999; do
-    check_bad_value coll_lowlat_max_memory "$value"
+    check_bad_value coll_quant_segment_bytes "$value"
 done
 check_bad_value coll_lowlat_algorithm nonesuch
 check_bad_value coll_lowlat_priority 1000
@@ -100,7 +98,7 @@ check_bad_value coll_quant_min_bytes 1e6
 
 # Persistent requests that are never freed, and so their communicators, count all the same.  Half of
 # these starts are on MPI_COMM_WORLD, which goes in any case.
-mpi_start 2 60 "--mca coll_lowlat_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
+mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
 mpi_judge "requests that are never freed"
 awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
     mine && /served/ { calls += $(NF - 1) }

@@ -31,7 +31,7 @@ served() {
 # writes out of bounds where it cuts messages into segments.
 check_han() {
     mpi_start 4 30 "$two_nodes --mca coll_han_priority $1 \
-        --mca coll_lowlat_verbose 10 $2" \
+        --mca coll_arc_verbose 10 $2" \
         agree -l 1000
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
@@ -50,7 +50,7 @@ if mpi_have_plugin; then
     mpi_run "two nodes, quant" 4 120 "$two_nodes --mca coll_quant_enable 1" \
         quantized -a hierarchical -p 2 -n 1048576
     for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-        mpi_start 4 120 "$two_nodes --mca coll_lowlat_verbose 2 \
+        mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 \
             --mca coll_lowlat_nodes_algorithm $algorithm" fallback -r 2
         served "$algorithm"
         mpi_result $? "two nodes: $algorithm serves calls"
@@ -66,15 +66,15 @@ if mpi_have_plugin; then
         mpi_run "four nodes of a rank each, $algorithm" 4 120 \
             "$(mpi_nodes_of 4 1) --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 200 -s 3
     done
-    mpi_start 4 120 "$two_nodes --mca coll_lowlat_verbose 2 --mca coll_lowlat_nodes_algorithm none" \
+    mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 --mca coll_lowlat_nodes_algorithm none" \
         fallback -r 1
     ! served '.*' && cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
     mpi_result $? "two nodes, none: the report tells why calls were passed down"
     # Declared nodes: TCP may delay an acknowledgement for 40 ms. Components for tests explore early.
     for explore in 0 1; do
-        mpi_for_tests mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
-            --mca coll_lowlat_explore_percent $explore" explored -n 200
+        mpi_for_tests mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10 \
+            --mca coll_arc_explore_percent $explore" explored -n 200
         mpi_judge "explores $explore %"
         mpi_says "explores $explore %: both communicators begin" " begins with [a-z_]*:" 2
         test "$explore" -eq "$(grep -c ' 8 bytes, after .* us, .* us' "$mpi_scratch/said" |

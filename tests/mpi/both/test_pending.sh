@@ -42,17 +42,17 @@ mpi_run "np=4 puts" 4 120 "$at_once --mca coll_arc_ranks_per_node 2 --mca coll_l
     pending -o 300
 
 # No memory to share: what was started by then is served all the same.
-mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 64k --mca coll_lowlat_verbose 0" pending -b -o 300 -n
+mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 0" pending -b -o 300 -n
 mpi_judge "np=3 without shared memory"
 
-mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 64k --mca coll_lowlat_verbose 10" pending -b -o 10 -n
+mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 10" pending -b -o 10 -n
 mpi_judge "np=3 without shared memory, said"
 grep -q "not used: no memory that all ranks can map" "$mpi_scratch/said"
 mpi_result $? "np=3 without shared memory, said: there is none"
 
 # check_edges MEMORY RANKS_PER_NODE [OPTION]: what programs do beside it; ranks that lack memory, too.
 check_edges() {
-    mpi_start 2 60 "$at_once --mca coll_lowlat_verbose 0 --mca coll_lowlat_max_memory $1 \
+    mpi_start 2 60 "$at_once --mca coll_arc_verbose 0 --mca coll_arc_max_memory $1 \
         --mca coll_arc_ranks_per_node $2" pending_edges -c "$mpi_limit.5" $3
     mpi_judge "np=2 edges, memory $1, ranks of a node $2"
 }
@@ -72,7 +72,7 @@ mpi_judge "np=2 other parameters"
 mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3
 
 quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_arc_setup_calls 0"
-always="$quant --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
+always="$quant --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4"
 for ranks in 2 4; do
     mpi_run "np=$ranks quantized" "$ranks" 120 "$always" pending -o 500 -t 0.02
 done
@@ -91,14 +91,14 @@ served() {
         END { exit !served }' "$mpi_scratch/said"
     mpi_result $? "$1: calls of $3 that were served"
 }
-mpi_start 3 60 "$at_once --mca coll_lowlat_verbose 2" pending -o 300
+mpi_start 3 60 "$at_once --mca coll_arc_verbose 2" pending -o 300
 mpi_judge "np=3 report"
 served "np=3 report" lowlat MPI_Iallreduce
 served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
     for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
-        deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_quant_explore_percent 0 \
-            --mca coll_quant_algorithm $algorithm --mca coll_quant_verbose 2" quant_stages -a 1
+        deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_arc_explore_percent 0 \
+            --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quant_stages -a 1
         mpi_judge "np=3 ${form% *} $algorithm"
     done
     case $form in
@@ -110,14 +110,14 @@ for form in "nonblocking I" "persistent "; do
     done
 done
 # On one node nobody has shown that it pays.
-deferred nonblocking mpi_start 3 60 "$quant --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20" quant_stages -r 0 -g 0
+deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quant_stages -r 0 -g 0
 mpi_judge "np=3 nonblocking, nothing learned"
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
 # Which vector gets back what was lost does not depend on the form of the calls, nor on which of them are
 # passed down: the others of `carried -m` are, all of them, where they are nonblocking.
 fed="--mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls"
-carries="$quant $fed 3 --mca coll_quant_explore_percent 1 --mca coll_quant_verbose 20"
+carries="$quant $fed 3 --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20"
 mpi_for_tests mpi_start 2 60 "$carries" carried -m
 mpi_judge "np=2 feedback, blocking"
 grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
@@ -132,7 +132,7 @@ mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
 # (A persistent request is one vector, and not a sequence of them.)
 check_bits() {
     for how in '' nonblocking; do
-        deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_quant_verbose 10 $2" carried
+        deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_arc_verbose 10 $2" carried
         mpi_judge "np=8 $1 feedback, ${how:-blocking}"
         mpi_says "np=8 $1 feedback, ${how:-blocking}: sums in shared memory" \
             "adds up on each node, in shared memory" "$3"
@@ -141,7 +141,7 @@ check_bits() {
     cmp -s "$mpi_scratch/bits.nonblocking" "$mpi_scratch/bits."
     mpi_result $? "np=8 $1 feedback: the same bits, nonblocking or not"
 }
-nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 0"
+nodes="--mca coll_arc_ranks_per_node 2"
 check_bits "one node" "" 0
 check_bits nodes "$nodes" 4
 
@@ -160,7 +160,7 @@ for per_node in 1 2; do
 done
 mpi_run "np=4 any order, puts" 4 60 \
     "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
-mpi_start 3 60 "$at_once --mca coll_lowlat_max_memory 1m --mca coll_lowlat_verbose 2" orders -r 80 -q 20
+mpi_start 3 60 "$at_once --mca coll_arc_max_memory 1m --mca coll_arc_verbose 2" orders -r 80 -q 20
 mpi_judge "np=3 any order, more than there is memory for"
 served "np=3 any order, more than there is memory for" lowlat MPI_Allreduce_init
 grep -q 'passed  set-up failed on some rank .* [1-9]' "$mpi_scratch/said"
@@ -172,7 +172,7 @@ mpi_run "np=3 any order, verified" 3 60 "$always --mca coll_quant_verify_every 3
 mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t 0.02
 
 # What feedback keeps, whatever keys are set; and that of nonblocking sums of 16-bit floats.
-fed_each="$fed 2 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
+fed_each="$fed 2 --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
 mpi_run "np=2 feedback" 2 60 "$fed_each --mca coll_quant_enable 1" fed_requests
 mpi_run "np=2 feedback of 16-bit floats" 2 60 "$fed_each --mca coll_arc_setup_calls 0 \
     --mca coll_quant_types bf16" fed_requests -u

@@ -54,7 +54,7 @@ check_parameters() {
 check_contradictions() {
     mpi_start 4 60 "--mca coll_lowlat_reproducible 1 --mca coll_arc_ranks_per_node 2 \
         --mca coll_lowlat_algorithm butterfly --mca coll_lowlat_nodes_algorithm ring \
-        --mca coll_lowlat_verbose 2" "$agree"
+        --mca coll_arc_verbose 2" "$agree"
     mpi_judge "lowlat: algorithms that are not reproducible"
     mpi_says "lowlat: algorithms that are not reproducible: a warning for one node" \
         'coll_lowlat_algorithm butterfly is ignored' 1
@@ -66,56 +66,56 @@ check_contradictions() {
 
 # Settings that change nothing another rank could see may differ.
 check_local_parameters() {
-    mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_verbose=2 $agree" "$agree"
+    mpi_start_each 60 "" "env OMPI_MCA_coll_arc_verbose=2 $agree" "$agree"
     mpi_judge "lowlat: a report on rank 0 only"
     mpi_serves "lowlat: a report on rank 0 only" 1
-    mpi_start_each 60 "--mca coll_lowlat_verbose 2" "$agree" \
-        "env OMPI_MCA_coll_lowlat_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
+    mpi_start_each 60 "--mca coll_arc_verbose 2" "$agree" \
+        "env OMPI_MCA_coll_arc_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
     mpi_judge "lowlat: other words and patience on rank 1"
     mpi_serves "lowlat: other words and patience on rank 1" 1
-    mpi_start_each 60 "--mca coll_quant_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
-        "$agree" "env OMPI_MCA_coll_quant_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
+    mpi_start_each 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
+        "$agree" "env OMPI_MCA_coll_arc_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
     mpi_judge "quant: other words and patience on rank 1"
-    mpi_serves "quant: other words and patience on rank 1" 1
+    mpi_serves "quant: other words and patience on rank 1" 1 quant
 }
 
 # Calls until a communicator is set up; agree makes 4 short ones in a round, of 80 on each communicator.
 check_first_calls() {
     young="passed  the communicator has made few calls so far"
     for calls in 2 81; do
-        mpi_start 3 60 "--mca coll_arc_setup_calls $calls --mca coll_lowlat_verbose 2" \
+        mpi_start 3 60 "--mca coll_arc_setup_calls $calls --mca coll_arc_verbose 2" \
             "$agree" -c 1 -r 20 -l 14
         mpi_judge "np=3 lowlat: set up at call $calls"
         mpi_says "np=3 lowlat: set up at call $calls: those before are passed down" \
             "$young  *$((2 * calls - 2)) " 1
     done
-    mpi_start 3 60 "--mca coll_arc_setup_calls 0 --mca coll_lowlat_verbose 2" "$agree"
+    mpi_start 3 60 "--mca coll_arc_setup_calls 0 --mca coll_arc_verbose 2" "$agree"
     mpi_judge "np=3 lowlat: set up at once"
     mpi_says "np=3 lowlat: set up at once: nothing is passed down" "$young" 0
     mpi_start 3 60 "--mca coll_arc_setup_calls 81 --mca coll_lowlat_reproducible 1 \
-        --mca coll_lowlat_verbose 2" "$agree" -c 1 -r 20 -l 14
+        --mca coll_arc_verbose 2" "$agree" -c 1 -r 20 -l 14
     mpi_judge "np=3 lowlat: reproducible"
     mpi_says "np=3 lowlat: reproducible from the first call on" "$young" 0
     # The five counts, as floats and as doubles, count as 1, 1, 1, 20, 98 and 1, 1, 2, 40, 196 calls: in
     # this order the set-up comes with the last.
-    alone="--mca coll ^quant --mca coll_lowlat_verbose 2"
+    alone="--mca coll ^quant --mca coll_arc_verbose 2"
     mpi_start 2 60 "$alone --mca coll_arc_setup_calls 263" "$agree" -c 0 -r 1
     mpi_judge "lowlat: long calls count as several"
     mpi_says "lowlat: long calls count as several" "$young  *8 " 1
     mpi_start 2 60 "$alone --mca coll_arc_setup_calls 264" "$agree" -c 0 -r 1
     mpi_judge "lowlat: long calls, one more"
     mpi_says "lowlat: long calls, one more" "$young  *9 " 1
-    mpi_start 2 60 "--mca coll_arc_setup_calls 600 --mca coll_quant_verbose 2 --mca coll_quant_enable 1 \
+    mpi_start 2 60 "--mca coll_arc_setup_calls 600 --mca coll_arc_verbose 2 --mca coll_quant_enable 1 \
         --mca coll_quant_format fp32" "$agree" -c 0 -r 3
     mpi_judge "quant: set up at a later call"
     mpi_says "quant: set up at a later call: those before are passed down" "$young  *1 " 1
-    mpi_serves "quant: set up at a later call" 1
+    mpi_serves "quant: set up at a later call" 1 quant
 }
 
 # One rank in other namespaces than the rest: kinds of memory that it cannot share.
 check_namespaces() {
     # No single-copy transports: those of Open MPI expect one namespace of processes, too.
-    plain="--mca pml ob1 --mca btl self,tcp --mca coll_lowlat_verbose 10"
+    plain="--mca pml ob1 --mca btl self,tcp --mca coll_arc_verbose 10"
     if unshare -i true 2>/dev/null; then
         for rank in 0 1; do
             start_odd $rank "$plain" "unshare -i $agree -c 0"
@@ -150,18 +150,18 @@ check_no_ucx() {
     bogus="env LD_LIBRARY_PATH=$mpi_scratch/bogus${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     puts="--mca coll_lowlat_nodes_transport puts --mca coll_arc_ranks_per_node 1"
     for rank in 0 1; do
-        start_odd $rank "--mca pml ob1 --mca coll_lowlat_verbose 2" "$bogus $agree -c 0"
+        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2" "$bogus $agree -c 0"
         mpi_judge "UCX cannot be loaded on rank $rank"
         mpi_says "UCX cannot be loaded on rank $rank: not a word, for nothing needs it" "UCX" 0
         mpi_serves "UCX cannot be loaded on rank $rank" 1
-        start_odd $rank "--mca pml ob1 --mca coll_lowlat_verbose 2 $puts" "$bogus $agree -c 0"
+        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 $puts" "$bogus $agree -c 0"
         mpi_judge "puts, UCX cannot be loaded on rank $rank"
         mpi_says "puts, UCX cannot be loaded on rank $rank: rank 0 says so of its own" \
             "coll_lowlat: no puts between nodes: UCX .* cannot be loaded" $((1 - rank))
         mpi_says "puts, UCX cannot be loaded on rank $rank: messages are used" \
             "messages are used between the nodes; on some rank: UCX is not there" 1
         mpi_serves "puts, UCX cannot be loaded on rank $rank" 1
-        start_odd $rank "--mca pml ob1 --mca coll_lowlat_verbose 2 --mca coll_lowlat_nodes_transport auto" "$bogus $agree -c 0"
+        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 --mca coll_lowlat_nodes_transport auto" "$bogus $agree -c 0"
         mpi_judge "auto, UCX cannot be loaded on rank $rank"
         mpi_says "auto, UCX cannot be loaded on rank $rank: not a word, for messages will do" "UCX" 0
         mpi_serves "auto, UCX cannot be loaded on rank $rank" 1
@@ -173,7 +173,7 @@ check_missing() {
     absent="does not have it, or has not answered; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
-            start_odd $rank "--mca coll_lowlat_verbose 2" "env OMPI_MCA_$how $agree -c 0"
+            start_odd $rank "--mca coll_arc_verbose 2" "env OMPI_MCA_$how $agree -c 0"
             mpi_judge "lowlat: $how on rank $rank only"
             mpi_says "lowlat: $how on rank $rank only: said once" "coll_lowlat: .*$absent" 1
             [ $rank -eq 0 ] || mpi_serves "lowlat: $how on rank $rank only" 0
@@ -200,7 +200,7 @@ check_missing() {
     mpi_says "quant: enabled, other collectives on rank 1: said once" "coll_quant: .*$differs" 1
     # Ranks do not wait in MPI_Init for what the others publish: they ask at the set-up.
     # (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
-    unknown="--mca coll_lowlat_verbose 2"
+    unknown="--mca coll_arc_verbose 2"
     OMPI_MCA_pmix_base_async_modex=1
     export OMPI_MCA_pmix_base_async_modex
     printf 'sleep $1\nshift\nexec "$@"\n' >"$mpi_scratch/late"
@@ -216,10 +216,10 @@ check_missing() {
     mpi_judge "asynchronous exchange"
     mpi_serves "asynchronous exchange" 1
     mpi_says "asynchronous exchange: not a word about coll_quant, which nobody enabled" "coll_quant" 0
-    mpi_patiently mpi_start 2 20 "--mca coll_quant_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
+    mpi_patiently mpi_start 2 20 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" -c 0
     mpi_judge "asynchronous exchange, quant enabled"
-    mpi_serves "asynchronous exchange, quant enabled" 1
+    mpi_serves "asynchronous exchange, quant enabled" 1 quant
     mpi_patiently mpi_start 2 20 "$unknown --mca coll_arc_installed_everywhere 1" "$agree" -c 0
     mpi_judge "asynchronous exchange, installed everywhere"
     mpi_serves "asynchronous exchange, installed everywhere" 1
@@ -228,7 +228,7 @@ check_missing() {
     # Two of three ranks have it.
     for exchange in "" "--mca pmix_base_collect_data 0"; do
         for split in 0 2; do
-            mpi_start_each 60 "--mca coll_lowlat_verbose 2 $exchange" "$agree -s $split" \
+            mpi_start_each 60 "--mca coll_arc_verbose 2 $exchange" "$agree -s $split" \
                 "$agree -s $split" "env OMPI_MCA_coll=^lowlat $agree -s $split"
             label="lowlat: missing on rank 2, $split ranks for themselves $exchange"
             mpi_judge "$label"
@@ -247,7 +247,7 @@ check_odd_rank() {
             for odd in coll=^lowlat coll_lowlat_rules=below:64-inf; do
                 label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
                 for program in "$agree -c 0" "$pending"; do
-                    mpi_patiently mpi_start_each 20 "$nodes --mca coll_lowlat_verbose 2" "$program" "$program" \
+                    mpi_patiently mpi_start_each 20 "$nodes --mca coll_arc_verbose 2" "$program" "$program" \
                         "$program" "env OMPI_MCA_$odd $program" "$program"
                     mpi_judge "$label, ${program##*/}"
                     mpi_serves "$label, ${program##*/}" 0
@@ -262,7 +262,7 @@ check_odd_rank() {
 # A program names the components that a communicator may, or may not, have (preferred.c).
 check_preference() {
     for preference in "^lowlat 0" "^lowlat,quant 0" "tuned,basic,libnbc,self 0" "^quant 1" "lowlat 1"; do
-        mpi_start 2 60 "--mca coll_lowlat_verbose 2" preferred "${preference% *}"
+        mpi_start 2 60 "--mca coll_arc_verbose 2" preferred "${preference% *}"
         mpi_judge "preference ${preference% *}"
         mpi_serves "preference ${preference% *}" "${preference#* }"
     done

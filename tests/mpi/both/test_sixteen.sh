@@ -7,8 +7,8 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-lowlat="--mca coll_lowlat_verbose 2 --mca coll_lowlat_uint16_as"
-exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_verbose 2"
+lowlat="--mca coll_arc_verbose 2 --mca coll_lowlat_uint16_as"
+exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_arc_verbose 2"
 sixteen=$(mpi_find sixteen)
 
 # check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
@@ -24,7 +24,7 @@ for type in bf16 fp16; do
     done
     for memory in 1g 64k; do # enough of it, and too little for a set-up
         mpi_run "np=3 $type nonblocking, $memory" 3 60 "--mca coll_lowlat_uint16_as $type \
-            --mca coll_lowlat_max_memory $memory --mca coll_lowlat_verbose 0" sixteen -f $type -i
+            --mca coll_arc_max_memory $memory --mca coll_arc_verbose 0" sixteen -f $type -i
     done
     mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
     mpi_judge "np=3 $type passed down"
@@ -32,12 +32,12 @@ for type in bf16 fp16; do
     for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
         mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type
         mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
-        mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1
+        mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1 quant
     done
     mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_types $type \
         --mca coll_quant_verify_every 2" sixteen -f $type
     mpi_judge "np=3 $type by coll_quant, verified"
-    mpi_serves "np=3 $type by coll_quant, verified" 1
+    mpi_serves "np=3 $type by coll_quant, verified" 1 quant
 done
 # Between nodes: as floats, rounded once; or as 16-bit floats, and each step from node to node rounds.
 # check_rounded RANKS PER_NODE ROUNDINGS: the bits are tested by test_reproducible.sh, here the error.

@@ -67,8 +67,8 @@ mpi_setup() {
     OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
     export OMPI_MCA_pml
     # What a test wants to have quantized must not depend on how fast this machine is today.
-    OMPI_MCA_coll_quant_explore_percent=0
-    export OMPI_MCA_coll_quant_explore_percent
+    OMPI_MCA_coll_arc_explore_percent=0
+    export OMPI_MCA_coll_arc_explore_percent
     # Nor must short vectors be approximate where a test does not ask for it.
     OMPI_MCA_coll_quant_min_bytes=262144
     export OMPI_MCA_coll_quant_min_bytes
@@ -341,10 +341,14 @@ mpi_says() {
     [ $mpi_said -eq 0 ] || mpi_show "$mpi_scratch/said"
 }
 
-# mpi_serves LABEL YES: the report of the last run shows calls that were served (1) or none (0)
+# mpi_serves LABEL YES [COMPONENT]: the report of the last run shows calls that coll_lowlat, or the other one, served
+# (1) or none (0)
 mpi_serves() {
-    mpi_says "$1: there is one report" "MPI_Allreduce calls of rank 0" 1
-    cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -q 'served  .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_says "$1: there is one report" "coll_${3:-lowlat}: MPI_Allreduce calls of rank 0" 1
+    cat "$mpi_scratch/out" "$mpi_scratch/said" | awk -v component="coll_${3:-lowlat}:" '
+        / calls of rank 0/ { mine = 0 != index($0, component) }
+        mine && /served  .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
+        END { exit !served }'
     test $? -eq $((1 - $2))
     mpi_result $? "$1: $([ "$2" = 1 ] && echo some || echo no) calls are served"
 }

@@ -9,7 +9,7 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 origins=$(mpi_find origins)
 # No single-copy transports and no shared memory: those of Open MPI expect one namespace, too.
-plain="--mca pml ob1 --mca btl self,tcp --mca coll_lowlat_verbose 2"
+plain="--mca pml ob1 --mca btl self,tcp --mca coll_arc_verbose 2"
 late="--mca coll_arc_setup_calls 5"
 wait_turns=100
 holders=
@@ -56,7 +56,7 @@ check_containers() {
     mpi_start_each 60 "$plain --mca coll_arc_ranks_per_node 2" "$alone" "$alone" "$alone" "$alone"
     mpi_judge "each rank in a container, declared nodes"
     quantized="unshare --ipc --pid --fork --mount-proc $(mpi_find quantized) -a hierarchical -p 2 -n 300000"
-    mpi_start_each 60 "$plain --mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2 --mca coll_quant_verbose 10" \
+    mpi_start_each 60 "${plain% *} 10 --mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" \
         "$quantized" "$quantized" "$quantized" "$quantized"
     mpi_judge "each rank in a container, declared nodes, quantized"
     mpi_says "messages on the nodes instead of sums in shared memory" "adds up on each node" 0

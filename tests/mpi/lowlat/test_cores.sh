@@ -7,7 +7,7 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 command -v taskset >/dev/null 2>&1 || mpi_skip_all "no taskset command"
 
-says="--mca coll_lowlat_verbose 10"
+says="--mca coll_arc_verbose 10"
 # Slots for all: mpirun then does not tell Open MPI to yield.
 says="$says --host localhost:8 --bind-to none"
 world="coll_lowlat: communicator 0 .* bytes a rank, "

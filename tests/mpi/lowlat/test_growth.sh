@@ -8,7 +8,7 @@ mpi_alone "$@"
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-said="--mca coll_lowlat_verbose 10"
+said="--mca coll_arc_verbose 10"
 # What a communicator needs at most, 2 MiB and its head, fits into the second region.
 limit_bytes=$((4 << 20))
 
@@ -18,27 +18,27 @@ for ranks in 2 5; do
 done
 for algorithm in $(mpi_algorithms lowlat); do
     options="--mca coll_lowlat_algorithm $algorithm $said"
-    mpi_start 3 60 "$options --mca coll_lowlat_max_memory 1m" growth -c 4 -r 7 -t 2
+    mpi_start 3 60 "$options --mca coll_arc_max_memory 1m" growth -c 4 -r 7 -t 2
     mpi_judge "np=3 $algorithm in 1 MiB"
     # Each communicator asks once; what the first ones had is there for the second ones.
     mpi_says "np=3 $algorithm in 1 MiB: two times four do not grow" "stays at 73728 bytes" 8
 done
-mpi_start 3 60 "$said --mca coll_lowlat_max_memory 2m" growth -c 12
+mpi_start 3 60 "$said --mca coll_arc_max_memory 2m" growth -c 12
 mpi_judge "np=3 twelve communicators in 2 MiB"
 mpi_serves "np=3 twelve communicators in 2 MiB" 1
 # One of them grows while there is room; the last ones find none.
 mpi_says "np=3 twelve communicators in 2 MiB: six have none" "not used: .*max_memory is reached" 6
 
 # A long first message asks for more than there may be, and gets what there is.
-mpi_start 2 60 "--mca coll ^quant --mca coll_lowlat_verbose 10 \
-    --mca coll_lowlat_max_memory 1m" arc_allreduce -m 1048576:1048576 -i 5 -x 0 -c
+mpi_start 2 60 "--mca coll ^quant --mca coll_arc_verbose 10 \
+    --mca coll_arc_max_memory 1m" arc_allreduce -m 1048576:1048576 -i 5 -x 0 -c
 mpi_serves "np=2 a long first message in 1 MiB" 1
 
 # Debian 13's mpirun crashes when it is given more than one command.
 mpi_start_each 30 "" true true
 if [ "$mpi_status" -eq 0 ]; then
     plain="$(mpi_find growth) -c 4"
-    poor="env OMPI_MCA_coll_lowlat_max_memory=300k $plain"
+    poor="env OMPI_MCA_coll_arc_max_memory=300k $plain"
     for rank in 0 1; do
         [ $rank = 0 ] && first=$poor second=$plain || first=$plain second=$poor
         mpi_start_each 60 "$said" "$first" "$second"
@@ -51,7 +51,7 @@ if [ "$mpi_status" -eq 0 ]; then
 else
     mpi_skip "a limit on one rank only" "mpirun cannot start a command for each rank"
 fi
-mpi_run "np=2 250 communicators" 2 60 "--mca coll_lowlat_max_memory 256m" \
+mpi_run "np=2 250 communicators" 2 60 "--mca coll_arc_max_memory 256m" \
     growth -c 250 -r 1 -m 100000
 mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"

@@ -15,7 +15,7 @@ served() {
     mpi_result $? "$1: $2 serves $([ "$3" = 1 ] && echo some || echo no) calls"
 }
 
-says="--mca coll_lowlat_verbose 10"
+says="--mca coll_arc_verbose 10"
 mpi_start 2 60 "$says --mca coll_lowlat_rules twoshot,half_butterfly:4-8,pigeons:0-8,nodes=2-:below" explored -n 200
 mpi_judge "np=2 rules"
 served "np=2 rules" twoshot 1
@@ -28,7 +28,7 @@ mpi_says "np=2 rules: a wrong one is named, with its place, once" \
 mpi_run "np=2 what is shown of rules" 2 60 "--mca coll_lowlat_rules butterfly:0-1k,below:1m-inf" \
     shown lowlat "butterfly:0-1k,"
 
-nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10"
+nodes="--mca coll_arc_ranks_per_node 2 --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 10"
 file=$mpi_scratch/learned
 
 mpi_start 4 60 "$nodes --mca coll_lowlat_rules direct,nodes=2:doubling:0-3k,nodes=3-:below" explored -n 200

@@ -12,7 +12,7 @@ late="--mca coll_arc_setup_calls 5"
 per_node="--mca coll_arc_ranks_per_node"
 
 check_short_ones() {
-    mpi_start 3 60 "--mca coll_lowlat_verbose 2" origins
+    mpi_start 3 60 "--mca coll_arc_verbose 2" origins
     mpi_judge "np=3"
     ! mpi_have_plugin || mpi_serves "np=3" 1
     for ranks in 2 5; do
@@ -49,7 +49,7 @@ shmmni=$(cat /proc/sys/kernel/shmmni)
 for few in 3 0; do
     label="$few System V segments for the machine"
     if [ "${ARC_TEST_ALONE-}" = yes ] && (echo $few >/proc/sys/kernel/shmmni) 2>/dev/null; then
-        mpi_start 2 60 "--mca coll_lowlat_verbose 2" origins -n 40 nested unordered unfreed
+        mpi_start 2 60 "--mca coll_arc_verbose 2" origins -n 40 nested unordered unfreed
         mpi_judge "$label, np=2"
         # Memory with a name in /dev/shm is there.
         ! mpi_have_plugin || mpi_serves "$label, np=2" 1

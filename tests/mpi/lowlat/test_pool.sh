@@ -10,7 +10,7 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 
 mpi_note_shared_memory
 mpi_run "np=4" 4 300 "" pool -c 500 -d 10000
-mpi_run "np=5, 2 on a node" 5 300 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_explore_percent 0" \
+mpi_run "np=5, 2 on a node" 5 300 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_explore_percent 0" \
     pool -c 50 -d 500
 for _ in 1 2 3; do # a hang only: MPI_Comm_spawn of plain Open MPI has some on a busy machine
     mpi_start 3 40 "" pool -s 5
@@ -22,7 +22,7 @@ mpi_run "np=4 late" 4 300 "" pool -l 600
 mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm twoshot" pool -l 600
 
 # In this test's own namespace: no id at all, one for each of three ranks, and then for two of three only.
-said="--mca coll_lowlat_verbose 10"
+said="--mca coll_arc_verbose 10"
 shmmni=$(cat /proc/sys/kernel/shmmni)
 if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2>/dev/null; then
     for ids in 0 2 3; do
@@ -37,7 +37,7 @@ if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2
         mpi_result $? "np=3, $ids System V ids: they are used where all ranks have one"
     done
     echo 0 >/proc/sys/kernel/shmmni
-    mpi_start 3 120 "$said --mca coll_lowlat_max_memory 2m" pool -c 100
+    mpi_start 3 120 "$said --mca coll_arc_max_memory 2m" pool -c 100
     mpi_judge "np=3, memfds of 2 MiB in all"
     grep -q 'memfd memory' "$mpi_scratch/said" && grep -q 'not used: no memory' "$mpi_scratch/said"
     mpi_result $? "np=3, memfds of 2 MiB in all: some communicators have memory, the others pass all down"

@@ -15,7 +15,7 @@ puts="--mca coll_lowlat_nodes_transport puts"
 mpi_note_shared_memory
 
 # Or everything below would be tried on messages.
-mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
 mpi_judge "np=4, 2 on a node"
 mpi_says "puts are what is used" "; puts over posix; " 2
 mpi_run "closed to others" 4 60 "$puts --mca coll_arc_ranks_per_node 2" closed
@@ -57,13 +57,13 @@ refused() {
     mpi_judge "np=4, $1"
     mpi_says "$1: one line tells why" "messages are used between the nodes; on some rank: $2" 1
 }
-refused "little memory" "no memory, or coll_lowlat_max_memory is reached" \
-    "--mca coll_lowlat_max_memory 1m"
+refused "little memory" "no memory, or coll_arc_max_memory is reached" \
+    "--mca coll_arc_max_memory 1m"
 for list in tcp,self ^posix ^sm; do
     refused "UCX_TLS $list" "UCX has no transport here" "-x UCX_TLS=$list"
 done
 for list in all sm posix,self ^sysv; do
-    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10 \
+    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10 \
         -x UCX_TLS=$list" stress -n 300
     mpi_judge "np=4, UCX_TLS $list"
     mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
@@ -99,14 +99,14 @@ for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
 done
 
 # What counts between nodes that are none is messages, unless asked for.
-mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_verbose 10" stress -n 300
+mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
 mpi_judge "np=4, auto"
 mpi_says "auto: messages" "; messages; " 2
 mpi_says "auto: UCX is not opened" "connected" 0
 
 # Puts beside messages, which learning chooses between; only components for tests try that on declared nodes.
-beside="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_verbose 10"
-mpi_for_tests mpi_start 2 60 "$beside" explored -n 2000
+beside="--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10"
+mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 1" explored -n 2000
 mpi_judge "puts beside messages"
 mpi_says "puts beside messages: on both communicators" "connected: puts over posix" 2
 grep -q " bytes, after .* puts doubling " "$mpi_scratch/said"
@@ -123,7 +123,7 @@ mpi_for_tests mpi_start 2 60 "$beside --mca coll_lowlat_rules over=puts:doubling
 mpi_judge "a rule for puts"
 mpi_says "a rule for puts is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
 # Slow puts are tried and not taken; those that nobody answers are given up, in two seconds.
-mpi_for_tests mpi_start 2 60 "$beside --mca coll_lowlat_explore_percent 20" unanswered -s 1000 -t 1
+mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 20" unanswered -s 1000 -t 1
 mpi_judge "slow puts"
 grep -q " bytes, after .* puts [a-z]* [0-9.]* us" "$mpi_scratch/said"
 mpi_result $? "slow puts are tried"

@@ -53,7 +53,7 @@ mpi_start 4 60 "--mca coll_lowlat_levels 4,x" reproducible -l 2001
 mpi_judge "levels 4,x"
 mpi_says "levels 4,x: said once" 'coll_lowlat_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
 # By seats, on a machine where all nine have the same: the ranks are grouped evenly.
-mpi_for_tests mpi_start 9 60 "--mca coll_lowlat_verbose 10 --mca coll_lowlat_reproducible 1" \
+mpi_for_tests mpi_start 9 60 "--mca coll_arc_verbose 10 --mca coll_lowlat_reproducible 1" \
     reproducible -g 3,3,3 -l 2001
 mpi_judge "levels by seats"
 mpi_says "levels by seats: three groups of three" ", levels 3,3, " 1

@@ -7,7 +7,7 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-says="--mca coll_lowlat_verbose 10"
+says="--mca coll_arc_verbose 10"
 ready="coll_lowlat: communicator 0 .*kernels, "
 # check LABEL RANKS ARGUMENTS REGULAR_EXPRESSION TIMES
 check() {

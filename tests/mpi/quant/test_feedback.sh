@@ -44,18 +44,18 @@ mpi_start 2 60 "$on --mca coll_quant_feedback_calls 4" buckets allreduce float f
 cp "$mpi_scratch/err" "$mpi_scratch/said" # that sums are off is what is asked for
 mpi_says "np=2 a sequence of another length: one warning" \
     "coll_quant_feedback_calls is not the number of calls that repeat" 1
-kept="--mca coll_quant_feedback_bytes $((16 * 70001 * 4))"
+kept="--mca coll_arc_max_memory $((16 * 70001 * 4))"
 mpi_run "np=2 as many vectors as there is room for" 2 60 "$fed $kept" feedback -v 16
 mpi_start 2 60 "$fed $kept" feedback -v 17
 mpi_judge "np=2 more vectors than there is room for"
 mpi_says "np=2 more vectors than there is room for: one warning" \
     "error feedback forgets a vector of 70001 numbers" 1
 mpi_run "np=2 room for three vectors" 2 60 \
-    "$fed --mca coll_quant_feedback_bytes $((3 * 70001 * 4)) --mca coll_quant_verbose 0" feedback -k
-mpi_start 2 60 "$fed --mca coll_quant_feedback_bytes 4096" feedback -v 2
+    "$fed --mca coll_arc_max_memory $((3 * 70001 * 4)) --mca coll_arc_verbose 0" feedback -k
+mpi_start 2 60 "$fed --mca coll_arc_max_memory 64k" feedback -v 2
 mpi_judge "np=2 a vector that is too long"
 mpi_says "np=2 a vector that is too long: one warning" \
-    "no error feedback for a vector of 70001 numbers: coll_quant_feedback_bytes allows 4096" 1
+    "no error feedback for a vector of 70001 numbers: coll_arc_max_memory allows 65536" 1
 mpi_start 2 60 "$fed --mca coll_quant_collectives all" feedback -h
 mpi_judge "np=2 stages"
 mpi_says "np=2 stages: one warning" \

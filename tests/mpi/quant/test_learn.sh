@@ -9,8 +9,8 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-told="--mca coll_quant_enable 1 --mca coll_quant_verbose 10"
-on="$told --mca coll_quant_explore_percent 1"
+told="--mca coll_quant_enable 1 --mca coll_arc_verbose 10"
+on="$told --mca coll_arc_explore_percent 1"
 never="--mca pml ob1 --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
     --mca coll_quant_segment_bytes 2k --mca coll_quant_block 8"
 all="$on --mca coll_quant_collectives all"
@@ -34,7 +34,7 @@ decided() {
 # tells LABEL COLLECTIVE CALLS: the report has so many calls of it, served, or passed down for what was learned
 tells() {
     cat "$mpi_scratch/out" "$mpi_scratch/said" | awk -v call="$(call_of "$2")" -v wanted="$3" '
-        / calls of rank 0/ { mine = $0 ~ call " calls" }
+        / calls of rank 0/ { mine = $0 ~ "coll_quant: " call " calls" }
         mine && $1 == "served" { calls += $3 }
         mine && /passed  .*(the component below is faster here|is being learned)/ { calls += $(NF - 1) }
         END { exit calls != wanted }'
@@ -57,7 +57,7 @@ for ranks in 2 3 4; do
 done
 
 # Where nothing is learned, and over tuned, and with verified calls and a time limit.
-mpi_start 3 60 "$told --mca coll_quant_explore_percent 0" quantized
+mpi_start 3 60 "$told --mca coll_arc_explore_percent 0" quantized
 mpi_judge "np=3 nothing is learned"
 mpi_says "np=3 nothing is learned: nor told" "learned" 0
 mpi_start 3 60 "$on --mca coll ^lowlat" learn -l 300000 -n 20

@@ -25,8 +25,8 @@ mpi_run "np=10, 2 per node, messages" 10 180 "$nodes 2 $messages" levels -p 2
 
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
-    mpi_run "np=$ranks, 2 per node, short ones" $ranks 120 \
-        "$nodes 2 --mca coll_quant_min_bytes 4 --mca coll_quant_doubling_bytes 0" levels -p 2
+    mpi_for_tests mpi_run "np=$ranks, 2 per node, short ones" $ranks 120 \
+        "$nodes 2 --mca coll_quant_min_bytes 4" levels -p 2
 done
 
 # Each with another cut of the messages, some with little room for them.
@@ -50,7 +50,7 @@ END
 
 # sums_on_nodes LABEL "MCA ARGUMENTS": a line says that quantized vectors are added up so, whatever coll_lowlat does.
 sums_on_nodes() {
-    mpi_start 4 60 "$nodes 2 --mca coll_quant_verbose 10 --mca coll_lowlat_verbose 0 $2" \
+    mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10 $2" \
         quantized -a hierarchical -p 2 -n 300000
     mpi_judge "$1"
     mpi_says "$1: a line" "adds up on each node, in shared memory" 1
@@ -60,8 +60,8 @@ sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
 sums_on_nodes "coll_lowlat below tuned" "--mca coll_lowlat_priority 1"
 # What else a call may have; blocking or not, between calls of coll_lowlat.
 folded="$nodes 2"
-always="--mca coll_arc_setup_calls 0 --mca coll_quant_explore_percent 0 --mca coll_quant_min_bytes 4"
-for also in verify_every=2 types=all error_feedback=1 doubling_bytes=0; do
+always="--mca coll_arc_setup_calls 0 --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4"
+for also in verify_every=2 types=all error_feedback=1; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
         "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
@@ -70,8 +70,8 @@ for also in target_rel=1e-2 minishards=4 microshards=4; do
     mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
         "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
-mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_quant_verbose 10 \
-    --mca coll_lowlat_verbose 0" levels -p 2
+mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_arc_verbose 10 \
+    --mca coll_arc_verbose 0" levels -p 2
 cp "$mpi_scratch/err" "$mpi_scratch/said" # its errors are those of shorter blocks
 mpi_says "blocks that no chunk has room for: 0 line" "adds up on each node, in shared memory" 0
 mpi_run "np=4, the bound that is told, shared memory" 4 60 \
@@ -82,7 +82,7 @@ mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$nodes 3 $alwa
 mpi_run "np=4, format for a target" 4 60 "$nodes 2 --mca coll_quant_target_nmse 1e-4" \
     quantized -a hierarchical -p 2 -n 1048576
 
-mpi_start 4 60 "$nodes 2 --mca coll_quant_verbose 10" quantized -a hierarchical -p 2 -n 300000
+mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10" quantized -a hierarchical -p 2 -n 300000
 mpi_judge "auto, two nodes of two ranks"
 mpi_says "auto takes it" "hierarchical, 2 times 2 ranks, from" 1
 

@@ -22,13 +22,13 @@ mpi_run "np=3 doubles, rel" 3 60 "$on ${limit}_rel 1e-3" limits -r 1e-3 -d -q
 mpi_run "np=4 both" 4 60 "$on ${limit}_abs 1e-2 ${limit}_rel 1e-2" limits -a 1e-2 -r 1e-2 -q
 # The program has new buffers in each call, of which a warning would tell.
 mpi_run "np=4 feedback" 4 60 "$on ${limit}_rel 1e-2 --mca coll_quant_error_feedback 1 \
-    --mca coll_quant_verbose 0" limits -r 1e-2 -q
+    --mca coll_arc_verbose 0" limits -r 1e-2 -q
 mpi_run "np=2 verified" 2 60 "$on ${limit}_rel 1e-2 --mca coll_quant_verify_every 1" \
     limits -r 1e-2 -q
 mpi_run "np=4 hierarchical" 4 60 "$on ${limit}_rel 1e-2 --mca coll_arc_ranks_per_node 2" \
     limits -r 1e-2 -q
 # No format does: the calls go down, but for those that try again.
-mpi_start 3 60 "$on ${limit}_abs 1e-5 --mca coll_quant_verbose 2" limits -a 1e-3
+mpi_start 3 60 "$on ${limit}_abs 1e-5 --mca coll_arc_verbose 2" limits -a 1e-3
 mpi_judge "np=3 abs 1e-5"
 mpi_says "np=3 abs 1e-5: the report tells why" \
     "passed  no format keeps target_abs or target_rel with these numbers .* [1-9]" 1

@@ -28,17 +28,14 @@ for algorithm in $flat; do
         esac
     done
 done
-# Short vectors go by doubling, with the memory that its messages have.
-short="$on --mca coll_quant_doubling_bytes 1m"
-for ranks in 4 5 6; do
-    mpi_run "doubling np=$ranks" "$ranks" 120 "$short" quantized -a doubling -n 262144
-done
-mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$short --mca pml ob1 --mca btl self,tcp \
-    --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 262144
-# The least length that is quantized by default, 8 KiB.
+# Short vectors go by doubling, from the least length on that is quantized by default, 8 KiB.
 mpi_min_bytes=$OMPI_MCA_coll_quant_min_bytes
 unset OMPI_MCA_coll_quant_min_bytes
-mpi_run "doubling np=4, default min_bytes" 4 120 "$short" quantized -a doubling -n 262144 -m 8192
+for ranks in 4 5 6; do
+    mpi_run "doubling np=$ranks" "$ranks" 120 "$on" quantized -a doubling -n 8192 -m 8192
+done
+mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 --mca btl self,tcp \
+    --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 8192 -m 8192
 OMPI_MCA_coll_quant_min_bytes=$mpi_min_bytes
 export OMPI_MCA_coll_quant_min_bytes
 # Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
@@ -82,7 +79,7 @@ mpi_run "hierarchical np=4 minishards 64, microshards 5" 4 120 "$on $by_length \
 mpi_run "np=2 minishards 1, microshards 1" 2 120 "$on --mca coll_quant_minishards 1 \
     --mca coll_quant_microshards 1" quantized -n 1048576 -c 7.518e-5
 mpi_run "np=4 block 4096" 4 120 "$on --mca coll_quant_block 4096" quantized -n 1048576 -c 7.518e-5
-mpi_start 2 60 "$on --mca coll_quant_verbose 10 $by_length" quantized -n 1048576 -c 4.195e-5
+mpi_start 2 60 "$on --mca coll_arc_verbose 10 $by_length" quantized -n 1048576 -c 4.195e-5
 mpi_judge "np=2 minishards 64, microshards 5, told"
 mpi_says "np=2 minishards 64, microshards 5, told" \
     "block up to 4096, up to 262144 numbers a message, minishards 64, microshards 5" 1
@@ -91,7 +88,7 @@ mpi_run "np=2 named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self" quantized -n 1048576
 # The key over the life of a communicator; unknown words are part of it, and verbose 0 silences them.
 for ranks in 2 3; do
-    mpi_run "np=$ranks info key" "$ranks" 120 "--mca coll_quant_verbose 0" info_key
+    mpi_run "np=$ranks info key" "$ranks" 120 "--mca coll_arc_verbose 0" info_key
 done
 # Exact: by format, and switched off in so many words although the list names it.
 mpi_run "np=3 fp32" 3 60 "$on --mca coll_quant_format fp32" agree

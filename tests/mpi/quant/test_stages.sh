@@ -66,11 +66,11 @@ mpi_says "np=3 verified, a limit that is exceeded: one warning" \
     "not used any more: a verified MPI_Reduce_scatter_block has" 1
 
 # The report has a table of each collective that was called.
-mpi_start 3 60 "$all --mca coll_quant_verbose 20" quant_stages -a 1
+mpi_start 3 60 "$all --mca coll_arc_verbose 20" quant_stages -a 1
 mpi_judge "np=3 report"
 for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
     mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
-    awk -v call="$call" '/coll_quant: .* calls of rank 0/ { mine = $0 ~ call " calls" }
+    awk -v call="$call" '/ calls of rank 0/ { mine = $0 ~ "coll_quant: " call " calls" }
         mine && /served  full_loop .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
         mine && /passed  message is smaller than min_bytes .* [1-9][0-9]* / { passed = 1 }
         END { exit !(served && passed) }' "$mpi_scratch/said"
@@ -83,7 +83,7 @@ mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
 mpi_says "np=3 report: an allgather in place is passed down for that reason" \
     'passed  in place, where the own block must stay what it is .* [1-9][0-9]* ' 1
 # By default nobody looks at the others.
-mpi_start 3 60 "$on --mca coll_quant_verbose 2" quant_stages -r 0 -g 0 -a 1
+mpi_start 3 60 "$on --mca coll_arc_verbose 2" quant_stages -r 0 -g 0 -a 1
 mpi_judge "np=3 report by default"
 mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
 # A rank that does not come is named, and so is the call.

@@ -27,7 +27,7 @@ mpi_run "np=2 a high limit" 2 60 \
 # over_limit RANKS COLLECTIVE CALL: its sixth call is, where it is verified
 over_limit() {
     mpi_start "$1" 60 "$all --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
-        --mca coll_quant_verbose 2" verified -c "$2" -s 6
+        --mca coll_arc_verbose 2" verified -c "$2" -s 6
     mpi_judge "np=$1 $2, a limit that is exceeded"
     mpi_says "np=$1 $2, a limit that is exceeded: one warning" \
         "not used any more: a verified $3 $exceeds .* allows 1.000e-12" 1
@@ -52,13 +52,13 @@ done
 
 # What is told of the last call, whatever that was, and of each communicator.
 for ranks in 2 4; do
-    mpi_run "np=$ranks variables of a communicator" "$ranks" 60 "--mca coll_quant_verbose 0 \
+    mpi_run "np=$ranks variables of a communicator" "$ranks" 60 "--mca coll_arc_verbose 0 \
         --mca coll_quant_verify_every 3 --mca coll_quant_max_nmse 1e-3" comm_pvars
 done
 mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" told
 
 # What MPI_Comm_get_info shows.
-mpi_run "np=3 what is shown of coll_quant" 3 60 "$limited --mca coll_quant_verbose 0" shown quant
+mpi_run "np=3 what is shown of coll_quant" 3 60 "$limited --mca coll_arc_verbose 0" shown quant
 mpi_run "np=3 what is shown of coll_lowlat" 3 60 "" shown lowlat "-inf"
 mpi_run "np=3 what is shown of coll_lowlat between nodes" 3 60 \
     "--mca coll_arc_ranks_per_node 1" shown lowlat "(3 nodes) "
@@ -75,7 +75,7 @@ for algorithm in $(mpi_algorithms quant); do
 done
 # Nothing is that accurate, or not what was named: exact sums, and the reason in the report.
 for wish in "target_nmse 1e-12" "target_nmse 1e-6 --mca coll_quant_format int8"; do
-    mpi_start 3 60 "$on --mca coll_quant_verbose 2 --mca coll_quant_$wish" agree
+    mpi_start 3 60 "$on --mca coll_arc_verbose 2 --mca coll_quant_$wish" agree
     mpi_judge "np=3 $wish"
     mpi_says "np=3 $wish: the report tells why" \
         "passed  nothing allowed is below target_nmse here .* [1-9]" 1

@@ -18,7 +18,7 @@ NAME = "transformer"
 LIMIT_SECONDS = 500
 WITHOUT_ARC = ["--mca", "coll", "^lowlat,quant"]
 LEAST_BYTES = 8192  # that are quantized: coll_quant's default, which tests set higher
-QUANTIZED = ["--mca", "coll_quant_enable", "1", "--mca", "coll_quant_explore_percent", "0"]
+QUANTIZED = ["--mca", "coll_quant_enable", "1", "--mca", "coll_arc_explore_percent", "0"]
 QUANTIZED += ["--mca", "coll_quant_min_bytes", str(LEAST_BYTES)]
 
 
@@ -104,8 +104,8 @@ class Place:
     def learn(self, program):
         """Between nodes: a run in which coll_lowlat tries its algorithms for these lengths."""
         if not self.is_node:
-            learning = ["--mca", "coll_lowlat_explore_percent", "100"]
-            learning += ["--mca", "coll_lowlat_verbose", "2"]
+            learning = ["--mca", "coll_arc_explore_percent", "100"]
+            learning += ["--mca", "coll_arc_verbose", "2"]
             _, status, report = self.run(learning, program)
             if status != 0:
                 sys.exit(report)
