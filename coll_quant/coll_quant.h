@@ -17,7 +17,6 @@
 #include "mca_stream.h"
 #include "quant_element.h"
 #include "quant_fold.h"
-#include "quant_gain.h"
 #include "quant_measure.h"
 #include "quant_settings.h"
 #include "select.h"
@@ -56,13 +55,12 @@ static inline unsigned coll_quant_tried(exchange_collective_t collective,
     return (unsigned) collective * QUANT_ELEMENT_TYPES + (&quant_doubles == element);
 }
 
-/* What was learned on a communicator. */
-typedef struct quant_remembered {
-    uint64_t key; /* of its processes and settings; 0: none */
-    quant_gain_t gain[QUANT_TRIED];
-} quant_remembered_t;
-
-enum { QUANT_REMEMBERED = 16 }; /* communicators, the latest ones */
+/* What was decided of each class of lengths (select.h); bit k is about class k. */
+typedef struct quant_gain {
+    uint32_t decided;
+    uint32_t gains; /* a part of `decided` */
+} quant_gain_t;
+static_assert(ARC_SELECT_CLASSES <= 32, "a bit for each class");
 
 /* ---- limits of the error of elements; coll_quant_limit.c ---- */
 
@@ -104,8 +102,6 @@ typedef struct quant_component {
     quant_kernels_t kernels;
     /* On all communicators; under base.lock. */
     quant_stats_t stats;
-    quant_remembered_t remembered[QUANT_REMEMBERED];
-    unsigned remembered_next; /* modulo QUANT_REMEMBERED */
 } quant_component_t;
 
 enum { QUANT_KEY_TEXT_BYTES = 16 }; /* an error as "%g" prints it */
@@ -141,7 +137,6 @@ typedef struct quant_module {
 
     /* What calls have left behind. */
     quant_gain_t gain[QUANT_TRIED]; /* what was learned so far */
-    uint64_t gain_key;              /* for those that are remembered */
     arc_select_t *selectors;        /* [QUANT_TRIED][ARC_SELECT_CLASSES] for the rest; or NULL */
     uint32_t sequence;              /* operations that were quantized */
     uint32_t sums;                  /* that could be, by what they are; vectors are known by it */

@@ -110,7 +110,6 @@ static int quant_open(void)
     quant_component_t *component = &mca_coll_quant_component;
 
     component->stats = (quant_stats_t){0};
-    memset(component->remembered, 0, sizeof component->remembered);
     component->kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     coll_quant_fold_open();
     return arc_component_open(&component->base);

@@ -173,17 +173,11 @@ static arc_reason_t reason_of_module(const quant_module_t *module)
 /* Where a call is not timed: is it known, or to be expected, that the component below is faster? */
 static arc_reason_t reason_of_gain(const quant_module_t *module, const quant_call_t *call)
 {
-    const quant_gain_t *gain =
-        &module->settled
-             .gain[coll_quant_tried(call->operation.collective, call->operation.element)];
-    const unsigned class = arc_select_class(call->bytes);
+    const arc_reason_t reason = coll_quant_gain_reason(module, module->settled.gain, call);
 
-    if (quant_gain_is_decided(gain, class)) {
-        return quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
-    }
-    return 0 != module->settings.arc_explore_percent && mca_compat_on_one_node(module->base.comm)
-               ? ARC_REASON_LEARNING
-               : ARC_REASON_NONE;
+    return ARC_REASON_LEARNING == reason && !mca_compat_on_one_node(module->base.comm)
+               ? ARC_REASON_NONE
+               : reason;
 }
 
 /*

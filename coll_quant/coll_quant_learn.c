@@ -5,9 +5,7 @@
  *
  *     calls   | below ............ | below and quantized take turns, timed; agree | ... | decided
  *
- * A class of lengths begins exact.  Once it is decided it stays so, on this communicator and on
- * later ones of the same processes, in the same order, with the same settings and the same
- * components below: the process remembers it.
+ * A class of lengths begins exact.  Once it is decided it stays so on this communicator.
  *
  * Of a call that is verified only the quantized part is timed.
  *
@@ -19,7 +17,6 @@
 
 #include "coll_quant_learn.h"
 #include "coll_quant_show.h"
-#include "hash.h"
 #include "settled.h"
 
 enum {
@@ -73,97 +70,38 @@ static arc_select_t *select_of(quant_module_t *module, unsigned tried, unsigned 
     return select;
 }
 
+arc_reason_t coll_quant_gain_reason(const quant_module_t *module,
+                                    const quant_gain_t gain[QUANT_TRIED], const quant_call_t *call)
+{
+    const quant_operation_t *operation = &call->operation;
+    const quant_gain_t *of = &gain[coll_quant_tried(operation->collective, operation->element)];
+    const uint32_t bit = UINT32_C(1) << arc_select_class(call->bytes);
+
+    if (0 == module->settings.arc_explore_percent) {
+        return ARC_REASON_NONE;
+    }
+    return 0 == (of->decided & bit) ? ARC_REASON_LEARNING
+           : 0 != (of->gains & bit) ? ARC_REASON_NONE
+                                    : ARC_REASON_SLOWER;
+}
+
 arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call)
 {
-    const unsigned tried = coll_quant_tried(call->operation.collective, call->operation.element);
+    const arc_reason_t reason = coll_quant_gain_reason(module, module->gain, call);
     const unsigned class = arc_select_class(call->bytes);
-    const quant_gain_t *gain = &module->gain[tried];
     bool is_timed = false;
 
-    if (quant_gain_is_decided(gain, class)) {
-        return quant_gain_at(gain, class) ? ARC_REASON_NONE : ARC_REASON_SLOWER;
+    if (ARC_REASON_LEARNING != reason) {
+        return reason;
     }
-    arc_select_t *select = select_of(module, tried, class);
+    arc_select_t *select = select_of(
+        module, coll_quant_tried(call->operation.collective, call->operation.element), class);
     const unsigned picked = arc_select_pick(select, &is_timed);
     if (is_timed) {
         call->timed =
             (quant_timed_t){.select = select, .class = class, .begin_ns = (uint64_t) arc_now_ns()};
     }
     return QUANTIZED == picked ? ARC_REASON_NONE : ARC_REASON_LEARNING;
-}
-
-static void remember(const quant_module_t *module)
-{
-    quant_component_t *component = &mca_coll_quant_component;
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    unsigned place = 0;
-    while (place < QUANT_REMEMBERED && component->remembered[place].key != module->gain_key) {
-        ++place;
-    }
-    if (QUANT_REMEMBERED == place) {
-        place = component->remembered_next++ % QUANT_REMEMBERED;
-    }
-    quant_remembered_t *one = &component->remembered[place];
-    if (one->key != module->gain_key) {
-        *one = (quant_remembered_t){.key = module->gain_key};
-    }
-    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        quant_gain_merge(&one->gain[tried], &module->gain[tried]);
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
-/*
- * What decides how fast the two sides are.  Others that give the same number are unlikely, and
- * would only be slower.
- */
-static uint64_t key_of(const quant_module_t *module)
-{
-    struct ompi_communicator_t *comm = module->base.comm;
-    const arc_module_t *base = &module->base;
-    const uintptr_t below[] = {
-#define X(_name, _call) (uintptr_t) base->below_##_name,
-        ARC_COLLECTIVE_TABLE(X)
-#undef X
-    };
-    uint64_t key = arc_param_hash(quant_params, quant_params_count, &module->settings);
-
-    for (size_t slot = 0; slot < ARC_COLLECTIVES; ++slot) {
-        key = arc_hash_add(key, below[slot]);
-    }
-    for (int rank = 0; rank < ompi_comm_size(comm); ++rank) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-        key = arc_hash_add(key, name.jobid);
-        key = arc_hash_add(key, name.vpid);
-    }
-    return 0 != key ? key : 1;
-}
-
-uint64_t coll_quant_recall(quant_module_t *module)
-{
-    static const uint64_t factor = 0x9e3779b97f4a7c15; /* odd: no number is lost */
-    enum { HALF = 32 };
-    uint64_t number = 0;
-    quant_component_t *component = &mca_coll_quant_component;
-
-    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        module->gain[tried] =
-            0 == module->settings.arc_explore_percent ? quant_gain_always() : (quant_gain_t){0};
-    }
-    module->gain_key = key_of(module);
-    (void) pthread_mutex_lock(&component->base.lock);
-    for (unsigned i = 0; i < QUANT_REMEMBERED; ++i) {
-        if (component->remembered[i].key == module->gain_key) {
-            memcpy(module->gain, component->remembered[i].gain, sizeof module->gain);
-        }
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
-    for (unsigned tried = 0; tried < QUANT_TRIED; ++tried) {
-        const quant_gain_t *gain = &module->gain[tried];
-        number = (number * factor) ^ ((uint64_t) gain->decided << HALF | gain->gains);
-    }
-    return number;
 }
 
 /* All ranks have timed a round: agree on what it tells. */
@@ -179,11 +117,12 @@ static int agree_on_times(quant_module_t *module, const quant_call_t *call)
     }
     (void) arc_select_take(timed->select, values, (uint64_t) arc_now_ns() - begin_ns);
     if (timed->select->decided) {
-        quant_gain_decide(
-            &module->gain[coll_quant_tried(call->operation.collective, call->operation.element)],
-            timed->class, QUANTIZED == timed->select->chosen);
+        quant_gain_t *gain =
+            &module->gain[coll_quant_tried(call->operation.collective, call->operation.element)];
+        const uint32_t bit = UINT32_C(1) << timed->class;
+        gain->decided |= bit;
+        gain->gains |= QUANTIZED == timed->select->chosen ? bit : 0;
         log_decision(module, call);
-        remember(module);
         coll_quant_show(module);
     }
     return MPI_SUCCESS;

@@ -9,6 +9,13 @@
 #include "coll_quant_call.h"
 
 /*
+ * What was decided of calls like this one: ARC_REASON_NONE, it pays to quantize them,
+ * ARC_REASON_SLOWER, or ARC_REASON_LEARNING, nothing yet.
+ */
+arc_reason_t coll_quant_gain_reason(const quant_module_t *module,
+                                    const quant_gain_t gain[QUANT_TRIED], const quant_call_t *call);
+
+/*
  * The call could be served: does it pay to quantize it?  ARC_REASON_NONE, or why not; the same on
  * all ranks.  coll_quant_learn() is to follow the call.
  */
@@ -19,12 +26,5 @@ arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call);
  * took, if it is timed.  What the call is to return.
  */
 int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status);
-
-/*
- * What is remembered of a communicator of the same processes, in the same order, with the same
- * settings; of this process, others may remember something else.  A number that is the same where
- * that is, for the ranks to compare.
- */
-uint64_t coll_quant_recall(quant_module_t *module);
 
 #endif

@@ -82,23 +82,17 @@ static void set_up(quant_module_t *module)
 
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_NO_SETUP;
-    const bool ok = get_memory(module, &bytes);
-    const uint64_t recalled = coll_quant_recall(module);
-    enum { OK, RECALLED, NOT_RECALLED, VALUES };
-    uint64_t values[VALUES] = {ok, recalled, ~recalled};
-    if (ARC_OK != arc_module_min(base, values, VALUES)) {
+    memset(module->gain, 0, sizeof module->gain);
+    uint64_t ok = get_memory(module, &bytes);
+    if (ARC_OK != arc_module_min(base, &ok, 1)) {
         free(module->memory); /* no message is in it yet */
         module->memory = NULL;
         return;
     }
-    if (!values[OK]) {
+    if (!ok) {
         coll_quant_teardown(module);
         arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers", bytes);
         return;
-    }
-    if (values[RECALLED] != ~values[NOT_RECALLED]) {
-        /* Some have been in other communicators since. */
-        memset(module->gain, 0, sizeof module->gain);
     }
     const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
     module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
@@ -162,7 +156,6 @@ void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
     module->uint16 = of->uint16;
     module->storage = of->storage;
     module->base.key_was_set = of->base.key_was_set && ARC_PHASE_FRESH == of->base.phase;
-    memcpy(module->gain, of->gain, sizeof module->gain);
 }
 
 /* Which ranks are on which node, if that matters and is not known: on all ranks or on none. */

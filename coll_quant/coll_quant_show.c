@@ -38,7 +38,7 @@ static void describe_gain(const quant_module_t *module, exchange_collective_t co
 
     text[0] = '\0';
     for (unsigned class = 0; class < ARC_SELECT_CLASSES && used < text_bytes; ++class) {
-        if (!quant_gain_is_decided(gain, class)) {
+        if (0 == (gain->decided >> class & 1)) {
             continue;
         }
         if (0 == used) {
@@ -49,7 +49,7 @@ static void describe_gain(const quant_module_t *module, exchange_collective_t co
         if (used < text_bytes) {
             used += (size_t) snprintf(text + used, text_bytes - used, " %zu %s",
                                       arc_select_class_bytes(class),
-                                      quant_gain_at(gain, class) ? "quantized" : "exact");
+                                      0 != (gain->gains >> class & 1) ? "quantized" : "exact");
         }
     }
 }

@@ -25,10 +25,10 @@ call_of() {
     esac
 }
 
-# decided LABEL COLLECTIVE: what was learned of 1 MiB is told once, with both times
+# decided LABEL COLLECTIVE: what was learned of 1 MiB is told once of each of two communicators, with both times
 decided() {
     mpi_says "$1: what was learned is told once" "learned from [1-9][0-9]* calls of $(call_of "$2") of about \
-1048576 bytes of floats: the component below [0-9]* us, quantized [0-9]* us: quantized" 1
+1048576 bytes of floats: the component below [0-9]* us, quantized [0-9]* us: quantized" 2
 }
 
 # tells LABEL COLLECTIVE CALLS: the report has so many calls of it, served, or passed down for what was learned
