@@ -12,40 +12,15 @@
 
 #include "quant_codec.h"
 
-enum { WIDTH = 4, VECTORS = QUANT_LANES / WIDTH };
+#define WIDTH 4
 
 typedef float32x4_t floats_t;
 typedef uint32x4_t words_t;
 typedef int32x4_t codes_t;
 
-static inline floats_t load_floats(const float *from)
-{
-    return vld1q_f32(from);
-}
-
-static inline void store_floats(float *to, floats_t value)
-{
-    vst1q_f32(to, value);
-}
-
-static inline words_t load_words(const void *from)
-{
-    return (words_t) vld1q_u8(from);
-}
-
-static inline void store_words(void *to, words_t value)
-{
-    vst1q_u8(to, (uint8x16_t) value);
-}
-
 static inline codes_t nearest(floats_t x)
 {
     return vcvtnq_s32_f32(x);
-}
-
-static inline floats_t multiply_add(floats_t a, floats_t b, floats_t c)
-{
-    return a * b + c;
 }
 
 static inline words_t largest(words_t a, words_t b)
@@ -73,21 +48,6 @@ static inline floats_t spread(const float *factor, size_t first, unsigned shift)
     return vld1q_dup_f32(factor + (first >> shift));
 }
 
-static inline floats_t quotient(floats_t a, float divisor)
-{
-    return a / divisor;
-}
-
-static inline floats_t inverse_of(floats_t x)
-{
-    return 1.0f / x;
-}
-
-static inline bool is_any(words_t bits)
-{
-    return 0 != vmaxvq_u32(bits);
-}
-
 static inline words_t load_bytes(const uint8_t *from)
 {
     uint32_t bytes = 0;
@@ -101,7 +61,7 @@ static inline codes_t load_signed_bytes(const uint8_t *from)
     return ((codes_t) load_bytes(from) << 24) >> 24;
 }
 
-static inline codes_t load_shorts(const void *from)
+static inline codes_t load_shorts(const uint8_t *from)
 {
     return vmovl_s16((int16x4_t) vld1_u8(from));
 }
@@ -120,16 +80,16 @@ static inline void store_bytes(const words_t *code, unsigned vectors, uint8_t *t
     }
 }
 
-static inline void store_signed_bytes(const codes_t code[VECTORS], uint8_t *to)
+static inline void store_signed_bytes(const codes_t code[QUANT_LANES / WIDTH], uint8_t *to)
 {
-    store_bytes((const words_t *) code, VECTORS, to);
+    store_bytes((const words_t *) code, QUANT_LANES / WIDTH, to);
 }
 
-static inline void store_shorts(const codes_t code[VECTORS], void *to)
+static inline void store_shorts(const codes_t code[QUANT_LANES / WIDTH], uint8_t *to)
 {
     QUANT_UNROLL
-    for (unsigned v = 0; v < VECTORS; v += 2) {
-        vst1q_u8((uint8_t *) to + v * WIDTH * sizeof(int16_t),
+    for (unsigned v = 0; v < QUANT_LANES / WIDTH; v += 2) {
+        vst1q_u8(to + v * WIDTH * sizeof(int16_t),
                  even_shorts((words_t) code[v], (words_t) code[v + 1]));
     }
 }

@@ -1,23 +1,107 @@
 /*
  * Numbers to codes and codes to the bytes of a row, and back: the part of the
- * vector loops that differs from format to format.  On the primitives that
+ * loops that differs from format to format.  On the primitives that
  * quant_codec_vector.h names, which includes it.
+ *
+ *   scale    RNE_bf16(absmax / divisor), at least scale_min
+ *   code     of x * (1 / scale), rounded to nearest even
+ *   decoded  value of the code * scale
+ *
+ * and without a scale the code of x itself.
+ *
+ * Why every instruction set, rounding of products and flush-to-zero mode gives
+ * the same decoded value: a code has at most 15 bits besides its sign and a bf16
+ * scale 8, so the product is exact in the 24 bits of a float, and because of
+ * scale_min it is never denormal.
+ *
+ * Why no code is larger than the largest: rounding absmax / divisor to 8 bits
+ * makes it smaller by a factor of at least 1 / (1 + 2^-8), so |x / scale| is at
+ * most divisor (1 + 2^-8): 127.4961 for int8, 32766.5 for int16, 449.75 for e4m3
+ * (464 would be the first to round up).  The roundings of the quotients and of
+ * the product are two relative errors of 2^-24, far less than what is left.
+ *
+ * Why |x - decoded| <= scale (step/2 + |x/scale| 2^-23), with the step at x/scale:
+ * the quotient that is rounded is off by these two errors.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_CODEC_VECTOR_CODES_H
 #define QUANT_CODEC_VECTOR_CODES_H
 
+#include <string.h>
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define ABS_BITS UINT32_C(0x7fffffff)
 #define EXPONENT_BITS UINT32_C(0x7f800000)
 
-enum { EXPONENT_BIAS = 127, MANTISSA_BITS = 23 };
+enum { VECTORS = QUANT_LANES / WIDTH, EXPONENT_BIAS = 127, MANTISSA_BITS = 23 };
+
+/* ---- what all instruction sets do alike ---- */
+
+ALWAYS_INLINE floats_t load_floats(const float *from)
+{
+    floats_t value;
+    memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+ALWAYS_INLINE void store_floats(float *to, floats_t value)
+{
+    memcpy(to, &value, sizeof(value));
+}
+
+ALWAYS_INLINE words_t load_words(const void *from)
+{
+    words_t value;
+    memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+ALWAYS_INLINE void store_words(void *to, words_t value)
+{
+    memcpy(to, &value, sizeof(value));
+}
+
+ALWAYS_INLINE words_t bits_of(floats_t value)
+{
+    words_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+ALWAYS_INLINE floats_t floats_of(words_t bits)
+{
+    floats_t value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 
 ALWAYS_INLINE words_t all_words(uint32_t value)
 {
     return value - (words_t){0};
 }
+
+#if !defined(HAS_ARITHMETIC)
+/* a * b + c where a * b is exact. */
+ALWAYS_INLINE floats_t multiply_add(floats_t a, floats_t b, floats_t c)
+{
+    return a * b + c;
+}
+
+/* Of floats and one of the divisors of the formats, correctly rounded. */
+ALWAYS_INLINE floats_t quotient(floats_t a, float divisor)
+{
+    return a / divisor;
+}
+
+/* Of floats that are bf16, correctly rounded. */
+ALWAYS_INLINE floats_t inverse_of(floats_t x)
+{
+    return 1.0f / x;
+}
+#endif
+
+/* ---- numbers and codes ---- */
 
 ALWAYS_INLINE codes_t to_integer(floats_t x)
 {
@@ -26,35 +110,45 @@ ALWAYS_INLINE codes_t to_integer(floats_t x)
 
 ALWAYS_INLINE floats_t from_integer(codes_t code)
 {
+#if WIDTH > 1
     return __builtin_convertvector(code, floats_t);
+#else
+    return (floats_t) code;
+#endif
 }
 
 ALWAYS_INLINE codes_t to_bf16(floats_t x)
 {
-    words_t bits = (words_t) x;
+    words_t bits = bits_of(x);
     return (codes_t) (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 
 ALWAYS_INLINE floats_t from_bf16(codes_t code)
 {
-    return (floats_t) ((words_t) code << 16);
+    return floats_of((words_t) code << 16);
 }
 
+/*
+ * A small float: `mantissa` bits, normal from 2^least on, `bits` in all.  Adding the power of
+ * two whose last place is a step at x leaves x in steps in the low bits; steps below the
+ * exponent of x are counted by the exponent field itself.
+ */
 ALWAYS_INLINE codes_t to_minifloat(floats_t x, unsigned bits, unsigned mantissa, int least)
 {
     const unsigned dropped = MANTISSA_BITS - mantissa;
     const uint32_t first_normal = (uint32_t) (EXPONENT_BIAS + least) << MANTISSA_BITS;
-    words_t magnitude = (words_t) x & ABS_BITS;
+    words_t magnitude = bits_of(x) & ABS_BITS;
     words_t exponent = largest(magnitude, all_words(first_normal)) & EXPONENT_BITS;
     words_t power = exponent + (dropped << MANTISSA_BITS);
-    words_t sum = (words_t) ((floats_t) magnitude + (floats_t) power);
-    codes_t sign = ((codes_t) x >> 31) & (int32_t) (UINT32_MAX << (bits - 1));
+    words_t sum = bits_of(floats_of(magnitude) + floats_of(power));
+    codes_t sign = ((codes_t) bits_of(x) >> 31) & (int32_t) (UINT32_MAX << (bits - 1));
 
     /* sum - power, and the exponent above the first normal one: the constants in one. */
     const uint32_t offset = (dropped << MANTISSA_BITS) + (first_normal >> dropped);
     return sign | (codes_t) (sum - exponent + (exponent >> dropped) - offset);
 }
 
+/* The inverse: the difference of two floats of the same power of two, exact. */
 ALWAYS_INLINE floats_t from_minifloat(codes_t code, unsigned bits, unsigned mantissa, int least)
 {
     const unsigned dropped = MANTISSA_BITS - mantissa;
@@ -64,9 +158,9 @@ ALWAYS_INLINE floats_t from_minifloat(codes_t code, unsigned bits, unsigned mant
     words_t magnitude = (words_t) code & ((UINT32_C(1) << (bits - 1)) - 1);
     words_t field = largest(magnitude, all_words(one)) & ~(one - 1);
     words_t power = first + (field << dropped);
-    floats_t value = (floats_t) (power + magnitude - field + one) - (floats_t) power;
+    floats_t value = floats_of(power + magnitude - field + one) - floats_of(power);
 
-    return (floats_t) (sign | (words_t) value);
+    return floats_of(sign | bits_of(value));
 }
 
 /* to_e4m3(), from_e4m3(), ... */
@@ -84,13 +178,15 @@ QUANT_MINIFLOAT_TABLE(X)
 
 ALWAYS_INLINE codes_t to_fp32(floats_t x)
 {
-    return (codes_t) x;
+    return (codes_t) bits_of(x);
 }
 
 ALWAYS_INLINE floats_t from_fp32(codes_t code)
 {
-    return (floats_t) code;
+    return floats_of((words_t) code);
 }
+
+/* ---- codes and rows ---- */
 
 /* Bits done .. done + plane - 1 of a code, at the k-th place of a byte. */
 ALWAYS_INLINE words_t field_of(codes_t code, unsigned plane, unsigned done, unsigned k)
