@@ -1,12 +1,7 @@
 /*
- * The streaming copy in vectors of VECTOR_BYTES.  A file for one instruction set defines
- *
- *   ARC_COPIER             the name of its copier
- *   VECTOR                 the type of its widest vectors
- *   LOAD(_from)            an unaligned one
- *   STREAM(_to, _vector)   a non-temporal store, aligned
- *
- * and includes this one.
+ * The streaming copy in wide vectors.  A file for one instruction set defines its vectors
+ * (vector.h), WIDE_STREAM(_to, _vector), a non-temporal store, aligned, and ARC_COPIER, the name of
+ * its copier, and includes this one.
  *
  *   | up to the first whole line: memcpy | pairs of lines | a line | the rest: memcpy |
  *
@@ -21,23 +16,20 @@
 
 #include "copy.h"
 
-enum {
-    LINE_BYTES = 64,
-    PAIR_BYTES = 2 * LINE_BYTES,
-    VECTOR_BYTES = sizeof(VECTOR),
-};
+enum { LINE_BYTES = 64, PAIR_BYTES = 2 * LINE_BYTES };
 
 /* `bytes`: LINE_BYTES or PAIR_BYTES, known to the compiler. */
-static inline __attribute__((always_inline)) void
-stream_lines(unsigned char *to, const unsigned char *from, size_t bytes)
+ALWAYS_INLINE void stream_lines(unsigned char *to, const unsigned char *from, size_t bytes)
 {
-    VECTOR vector[PAIR_BYTES / VECTOR_BYTES];
+    WIDE_REGISTER(i) vector[PAIR_BYTES / WIDE_BYTES];
 
-    for (size_t i = 0; i < bytes / VECTOR_BYTES; ++i) {
-        vector[i] = LOAD(from + i * VECTOR_BYTES);
+    for (size_t i = 0; i < bytes / WIDE_BYTES; ++i) {
+        WIDE_REGISTER(i) next;
+        memcpy(&next, from + i * WIDE_BYTES, sizeof next);
+        vector[i] = next;
     }
-    for (size_t i = 0; i < bytes / VECTOR_BYTES; ++i) {
-        STREAM(to + i * VECTOR_BYTES, vector[i]);
+    for (size_t i = 0; i < bytes / WIDE_BYTES; ++i) {
+        WIDE_STREAM(to + i * WIDE_BYTES, vector[i]);
     }
 }
 

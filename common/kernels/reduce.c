@@ -42,9 +42,10 @@ const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 
 arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type)
 {
-    const arc_reduce_fn_t reduce = table->reduce[op][type];
-
-    return NULL == reduce && NULL != table->lower ? table->lower->reduce[op][type] : reduce;
+    while (NULL == table->reduce[op][type] && NULL != table->lower) {
+        table = table->lower;
+    }
+    return table->reduce[op][type];
 }
 
 bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type,

@@ -33,7 +33,7 @@
 /* The table for an instruction set; `isa` must come from arc_cpu_isa(). */
 const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa);
 
-/* The kernel of `table`, or of its lower one; NULL if there is none. */
+/* The kernel of `table`, or of a lower one; NULL if there is none. */
 arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type);
 
 /* The reducer of `table` for a type and an operation.  Is there one? */

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "reduce_half.h"
-#include "reduce_pair.h"
 #include "reduce_table.h"
 
 #if defined(__clang__)
@@ -64,8 +63,6 @@ static inline void arc_reduce_copy(const void *part, void *out, size_t bytes)
     [ARC_OP_##_op][ARC_TYPE_##_id] = reduce_##_op##_##_id,
 #define ARC_UNSIGNED_ENTRY(_op, _expression, _id, _type, _wrap, _unsigned)    \
     [ARC_OP_##_op][ARC_TYPE_##_id] = reduce_##_op##_##_unsigned,
-#define ARC_PAIR_ENTRY(_op, _wins, _id, ...)    \
-    [ARC_OP_##_op][ARC_TYPE_##_id] = arc_reduce_##_op##_##_id,
 
 #define ARC_FLOAT_ENTRIES(...)      \
     ARC_ARITHMETIC_OP_TABLE(ARC_ENTRY, __VA_ARGS__) ARC_ORDER_OP_TABLE(ARC_ENTRY, __VA_ARGS__)
@@ -74,12 +71,10 @@ static inline void arc_reduce_copy(const void *part, void *out, size_t bytes)
     ARC_BIT_OP_TABLE(ARC_UNSIGNED_ENTRY, __VA_ARGS__)           \
     ARC_ORDER_OP_TABLE(ARC_ENTRY, __VA_ARGS__)
 #define ARC_COMPLEX_ENTRY(_id, ...) ARC_ENTRY(SUM, , _id, )
-#define ARC_PAIR_ENTRIES(...)       ARC_PAIR_OP_TABLE(ARC_PAIR_ENTRY, __VA_ARGS__)
 
 #define ARC_KERNEL_ENTRIES                                                                      \
     ARC_FLOAT_TABLE(ARC_FLOAT_ENTRIES) ARC_INTEGER_TABLE(ARC_INTEGER_ENTRIES)                   \
-    ARC_COMPLEX_TABLE(ARC_COMPLEX_ENTRY) ARC_HALF_TABLE(ARC_FLOAT_ENTRIES)                      \
-    ARC_PAIR_TABLE(ARC_PAIR_ENTRIES)
+    ARC_COMPLEX_TABLE(ARC_COMPLEX_ENTRY) ARC_HALF_TABLE(ARC_FLOAT_ENTRIES)
 /* clang-format on */
 
 #endif

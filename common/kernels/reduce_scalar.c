@@ -119,4 +119,39 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
 
 ARC_KERNELS
 
-const arc_reduce_table_t arc_reduce_table_scalar = {.reduce = {ARC_KERNEL_ENTRIES}};
+/*
+ * One pair after the other, with the best so far in registers: value and index
+ * lie side by side in memory, and vectors would have to take them apart.
+ * Members are stored one by one, because padding belongs to the program.
+ */
+
+/* clang-format off */
+#define PAIR_KERNEL(_op, _wins, _id, _type, _value, _index)                                      \
+    static void reduce_##_op##_##_id(const void *const *parts, unsigned n, void *out,            \
+                                     size_t count, const void *context)                         \
+    {                                                                                            \
+        _type *pairs = out;                                                                      \
+        (void) context;                                                                          \
+        for (size_t i = 0; i < count; ++i) {                                                     \
+            _value value = ((const _type *) parts[0])[i].value;                                  \
+            _index index = ((const _type *) parts[0])[i].index;                                  \
+            for (unsigned k = 1; k < n; ++k) {                                                   \
+                const _type *b = (const _type *) parts[k] + i;                                   \
+                const bool stays = value _wins b->value;                                         \
+                const bool first = value == b->value && index < b->index;                        \
+                index = stays || first ? index : b->index;                                       \
+                value = stays ? value : b->value;                                                \
+            }                                                                                    \
+            pairs[i].value = value;                                                              \
+            pairs[i].index = index;                                                              \
+        }                                                                                        \
+    }
+#define PAIR_KERNELS(...) ARC_PAIR_OP_TABLE(PAIR_KERNEL, __VA_ARGS__)
+/* clang-format on */
+
+ARC_PAIR_TABLE(PAIR_KERNELS)
+
+#define PAIR_ENTRIES(...) ARC_PAIR_OP_TABLE(ARC_ENTRY, __VA_ARGS__)
+const arc_reduce_table_t arc_reduce_table_scalar = {
+    .reduce = {ARC_KERNEL_ENTRIES ARC_PAIR_TABLE(PAIR_ENTRIES)},
+};

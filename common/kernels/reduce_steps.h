@@ -1,6 +1,6 @@
 /*
  * One kernel in vectors: one pass over the parts, the total of a block in registers.  Included by
- * reduce_vector.h, and by files that have a few kernels only, behind vector_<isa>.h.  A kernel
+ * kernels_vector.h, and by files that have a few kernels only, behind their vectors.  A kernel
  * goes through its elements in steps that become smaller, all parts in each step:
  *
  *   | TOTALS wide vectors | ... | wide | ... | short | ... | 8 | 4 | 2 | 1 bytes |

@@ -8,8 +8,8 @@
 
 #include "element.h"
 
-/* A NULL entry: the kernel is that of `lower`, a table with all of them, or if that is NULL there
- * is none, because the operation is not defined for the type (bit operations on floats). */
+/* A NULL entry: the kernel is that of `lower`, or if that is NULL there is none, because the
+ * operation is not defined for the type (bit operations on floats). */
 typedef struct arc_reduce_table {
     arc_reduce_fn_t reduce[ARC_OPS][ARC_TYPES];
     const struct arc_reduce_table *lower;

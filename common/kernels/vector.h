@@ -1,6 +1,6 @@
 /*
  * Vectors, in two widths: wide ones, the widest of an instruction set, and short ones, of 16 bytes
- * on x86 and of 8 on Arm.  Included by vector_<isa>.h, which defines
+ * on x86 and of 8 on Arm.  Included behind the definitions of
  *
  *   WIDE_BYTES             16, 32 or 64
  *   WIDE_REGISTER(_kind)   their type: __m256i or __m512i for kind i

@@ -1,17 +1,25 @@
 /*
- * The conversions of half.h in vectors.  A file for one instruction set includes its
- * vector_<isa>.h, defines ARC_HALVES, the name of its table, and includes this one.  What fills
- * only a part of a vector goes through buffers: nothing is read or written behind the last number.
+ * All kernels in vectors: the reductions of reduce_steps.h, and the conversions of half.h.  A file
+ * for one instruction set defines its vectors (vector.h), ARC_REDUCE_TABLE and ARC_HALVES, the
+ * names of its tables, and includes this one.  What fills only a part of a vector is converted in
+ * buffers: nothing is read or written behind the last number.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef ARC_HALF_LOOPS_H
-#define ARC_HALF_LOOPS_H
+#ifndef ARC_KERNELS_VECTOR_H
+#define ARC_KERNELS_VECTOR_H
 
 #include <string.h>
 
 #include "half.h"
-#include "half_vector.h"
+#include "reduce_steps.h"
+
+ARC_KERNELS
+
+const arc_reduce_table_t ARC_REDUCE_TABLE = {
+    .reduce = {ARC_KERNEL_ENTRIES},
+    .lower = &arc_reduce_table_scalar,
+};
 
 enum {
     HALVES = WIDE_BYTES / sizeof(uint16_t), /* of one vector */
@@ -62,19 +70,21 @@ ALWAYS_INLINE FLOAT_wide_t load_floats(const float *floats)
     return x;
 }
 
+typedef WIDE_REGISTER() wide_floats_t;
+
 /* A NaN may have bits in the lower half alone. */
-ALWAYS_INLINE WIDE_REGISTER() load_with_one_nan(const float *floats)
+ALWAYS_INLINE wide_floats_t load_with_one_nan(const float *floats)
 {
-    const WIDE_REGISTER() x = (WIDE_REGISTER()) load_floats(floats);
-    const WIDE_REGISTER() nan = (WIDE_REGISTER()) WIDE_NAME(set1_epi32)(ARC_BF16_NAN << 16);
+    const wide_floats_t x = (wide_floats_t) load_floats(floats);
+    const wide_floats_t nan = (wide_floats_t) WIDE_NAME(set1_epi32)(ARC_BF16_NAN << 16);
     return WIDE_WHERE_NAN(x, nan, x);
 }
 
 /* Of both vectors the numbers at even and those at odd places, in turn for every 16 bytes. */
 ALWAYS_INLINE void narrow_vector_bf16(const float *floats, uint16_t *halves)
 {
-    const WIDE_REGISTER() first = load_with_one_nan(floats);
-    const WIDE_REGISTER() second = load_with_one_nan(floats + FLOATS);
+    const wide_floats_t first = load_with_one_nan(floats);
+    const wide_floats_t second = load_with_one_nan(floats + FLOATS);
     const FLOAT_wide_t pair[] = {
         (FLOAT_wide_t) WIDE_EVENS(first, second),
         (FLOAT_wide_t) WIDE_ODDS(first, second),

@@ -1,10 +1,10 @@
 /*
- * The vectors of vector.h for AVX2 and F16C.
+ * All kernels for AVX2 and F16C; compiled with AVX2_CFLAGS, entered after a CPU check.  vector.h
+ * says what is defined.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef ARC_VECTOR_AVX2_H
-#define ARC_VECTOR_AVX2_H
+#include "config.h"
 
 #define WIDE_BYTES 32
 #define WIDE_REGISTER(_kind) __m256##_kind
@@ -17,7 +17,10 @@
 #define WIDE_WHERE_NAN(_x, _then, _else) \
     _mm256_blendv_ps(_else, _then, _mm256_cmp_ps(_x, _x, _CMP_UNORD_Q))
 #define WIDE_UNZIP(_x) _mm256_permute4x64_epi64(_x, _MM_SHUFFLE(3, 1, 2, 0))
+#define WIDE_STREAM(_to, _x) _mm256_stream_si256((__m256i *) (_to), _x)
 
-#include "vector.h"
-
-#endif
+#define ARC_REDUCE_TABLE arc_reduce_table_avx2
+#define ARC_HALVES arc_halves_avx2
+#define ARC_COPIER arc_copier_avx2
+#include "kernels_vector.h"
+#include "copy_stream.h"
