@@ -83,6 +83,17 @@ typedef struct quant_limit {
     size_t kept_bytes;
 } quant_limit_t;
 
+/* ---- error feedback; coll_quant_residual.c ---- */
+
+typedef struct quant_residual quant_residual_t;
+
+/* What calls of each vector left behind. */
+typedef struct quant_residuals {
+    quant_residual_t *latest; /* a list, by when they were used */
+    unsigned count;
+    size_t bytes; /* of all that is kept */
+} quant_residuals_t;
+
 /* ---- sums in shared memory of the nodes; coll_quant_fold.c ---- */
 
 typedef struct quant_node_sums {
@@ -142,7 +153,7 @@ typedef struct quant_module {
     uint32_t sums;                  /* that could be, by what they are; vectors are known by it */
     unsigned calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized */
     quant_limit_t limit;
-    struct quant_residuals *residuals; /* with error feedback; NULL: none yet */
+    quant_residuals_t residuals; /* with error feedback */
     quant_stats_t stats;
 } quant_module_t;
 OBJ_CLASS_DECLARATION(quant_module_t);

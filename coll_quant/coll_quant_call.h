@@ -1,6 +1,7 @@
 /*
- * A call in the component's terms.  The door (coll_quant_door.c) makes it, once, of what the
- * program says, and hands it down; what is found out on the way is noted in it:
+ * What the files of the component do for each other, and a call in its terms.  The door
+ * (coll_quant_door.c) makes it, once, of what the program says, and hands it down; what is found
+ * out on the way is noted in it:
  *
  *   coll_quant_door.c                    what a call says, and what becomes of it
  *       coll_quant_gather.c              an allgather of other types than floats and doubles
@@ -8,8 +9,8 @@
  *               coll_quant_verify.c      is it accurate?
  *                   coll_quant_run.c     one operation
  *                       coll_quant_fold.c    of sums made in shared memory of the nodes
- *                       coll_quant_limit.c   are elements as exact as they have to be?
- *                           coll_quant_below.c   the same exactly, by the component below
+ *                       coll_quant_limit.c   are elements as exact as they have to be?  Or the same
+ *                                            exactly, by the component below
  *
  * A file calls only files below it in this list; coll_quant_learn.c, does it pay?, and
  * coll_quant_setup.c, until the module is ready, are called by the door.
@@ -18,6 +19,8 @@
  */
 #ifndef COLL_QUANT_CALL_H
 #define COLL_QUANT_CALL_H
+
+#include <stdio.h>
 
 #include "coll_quant.h"
 
@@ -65,7 +68,143 @@ static inline struct ompi_datatype_t *coll_quant_datatype(const quant_element_t 
     return &quant_doubles == element ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
 }
 
-/* All that follows returns an MPI error code; after an error the module is broken. */
+/* ---- coll_quant_keys.c: the info key of a communicator ---- */
+
+/* Do the parameters want it where no info key says anything? */
+bool coll_quant_keys_wanted(void);
+
+/*
+ * When the module is made: settings from the parameters and the communicator's info key; from now
+ * on also from what the program sets it to.
+ */
+void coll_quant_keys_enable(quant_module_t *module);
+
+/* ---- coll_quant_setup.c: until a module is ready, and its end ---- */
+
+/*
+ * First of all in a call, of `bytes` in all blocks, that the module did not make itself: once there
+ * were enough of them, do the ranks agree?
+ */
+void coll_quant_agree_if_due(quant_module_t *module, size_t bytes);
+
+/*
+ * The module is not ready: set it up, if a call could be served but for that (`verdict`
+ * ARC_REASON_NONE).  ARC_REASON_NONE when ready, otherwise why not.
+ */
+arc_reason_t coll_quant_set_up_if_needed(quant_module_t *module, arc_reason_t verdict);
+
+/* Give the module's memory back, if it has any. */
+void coll_quant_teardown(quant_module_t *module);
+
+/*
+ * The module of a persistent request begins with the settings of its communicator's, and keeps
+ * them.
+ */
+void coll_quant_adopt(quant_module_t *module, const quant_module_t *of);
+
+/* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
+void coll_quant_renew(quant_module_t *module);
+
+/* ---- coll_quant_learn.c: does quantizing pay? ---- */
+
+/*
+ * What was decided of calls like this one: ARC_REASON_NONE, it pays to quantize them,
+ * ARC_REASON_SLOWER, or ARC_REASON_LEARNING, nothing yet.
+ */
+arc_reason_t coll_quant_gain_reason(const quant_module_t *module,
+                                    const quant_gain_t gain[QUANT_TRIED], const quant_call_t *call);
+
+/*
+ * The call could be served: does it pay to quantize it?  ARC_REASON_NONE, or why not; the same on
+ * all ranks.  coll_quant_learn() is to follow the call.
+ */
+arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call);
+
+/*
+ * The end of every call, which came to `status`, an MPI error code: learn from the time that it
+ * took, if it is timed.  What the call is to return.
+ */
+int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status);
+
+/* ---- coll_quant_show.c: what is in effect, for MPI_Comm_get_info ---- */
+
+extern char coll_quant_key[]; /* "arc_quant" */
+
+/* The key's value for what is in force; it lives until the next one is asked for. */
+mca_compat_info_string_t coll_quant_in_force(quant_module_t *module);
+
+/* Something was agreed on, or decided: MPI_Comm_get_info is to tell what is in effect. */
+void coll_quant_show(quant_module_t *module);
+
+/* ---- coll_quant_stats.c: bounds, which all calls tell, and errors, which verified ones tell ----
+ */
+
+/* What has become known with a call, of its communicator. */
+void coll_quant_stats_note_bound(quant_module_t *module, float bound);
+void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason);
+void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t *measure);
+
+/* Lines about it for the report. */
+void coll_quant_stats_print(FILE *stream, const quant_component_t *component);
+
+/* Make it readable through MPI_T; coll_quant_pvars.c. */
+void coll_quant_pvars_register(const quant_component_t *component);
+
+/* ---- coll_quant_residual.c: error feedback ---- */
+
+/*
+ * With error feedback what the last call of the same vector left, zeros if there was none; NULL:
+ * there is no feedback, or no memory, which is said.  Only this rank's error depends on it.  The
+ * operation has the program's buffers.
+ */
+float *coll_quant_residual(quant_module_t *module, const quant_call_t *call);
+
+void coll_quant_residuals_free(quant_module_t *module);
+
+/* Say once that error feedback, which is set, does nothing for an allgather. */
+void coll_quant_residual_warn_of_stage(quant_module_t *module);
+
+/* ---- coll_quant_fold.c: sums in shared memory of the nodes; an int is an MPI error code ---- */
+
+/* With the component: what it may share; it gives that back with mca_share_close(). */
+void coll_quant_fold_open(void);
+
+/*
+ * The module is ready: before a call that may be timed, share memory on the nodes to add up there.
+ * Once; nothing where the operation, of which no memory needs to be told, is not for that.
+ */
+int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation);
+
+/* Is this operation added up so?  All ranks together: memory may have to grow. */
+int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds);
+
+/* Run it so, and note the bound of the result. */
+int coll_quant_fold_run(quant_module_t *module, quant_call_t *call);
+
+/* Give the memory back, unless messages may still be in it. */
+void coll_quant_fold_release(quant_module_t *module);
+
+/* ---- coll_quant_limit.c: limits of the error of elements ---- */
+
+/*
+ * The call could be served: is some format likely to keep the limits?  ARC_REASON_NONE, or
+ * ARC_REASON_BOUND; the same on all ranks.
+ */
+arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective);
+
+/*
+ * The call gets the limits, and may get its numbers from another place.  An MPI error code; *run:
+ * whether it is to be run, or was made exactly.
+ */
+int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *run);
+
+/* After it was run: the result is exact if it could not be known to be within the limits. */
+int coll_quant_limit_end(quant_module_t *module, quant_call_t *call);
+
+/* Forget all calls. */
+void coll_quant_limit_reset(quant_module_t *module);
+
+/* ---- a call that is served: an MPI error code; after an error the module is broken ---- */
 
 /*
  * An allgather whose numbers do not lie one after the other on this rank, or on another one, which

@@ -14,10 +14,7 @@
 
 #include <assert.h>
 
-#include "coll_quant_fold.h"
-#include "coll_quant_keys.h"
-#include "coll_quant_setup.h"
-#include "coll_quant_stats.h"
+#include "coll_quant_call.h"
 #include "mca_component.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
@@ -27,56 +24,6 @@ static const char *const algorithm_names[] = {
 #undef X
         "doubling",
     NULL,
-};
-
-static bool quant_wanted(void);
-static int quant_register(void);
-static int quant_open(void);
-static int quant_close(void);
-static int quant_init_query(bool progress_threads, bool mpi_threads);
-static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm, int *priority);
-static void quant_enabled(arc_module_t *base);
-static const arc_wait_t *quant_wait(const arc_module_t *base);
-
-/* The one symbol that the DSO exports. */
-__attribute__((visibility("default"))) quant_component_t mca_coll_quant_component = {
-    .base =
-        {
-            .super =
-                {
-                    .collm_version =
-                        {
-                            MCA_COMPAT_COLL_VERSION,
-                            .mca_component_name = "quant",
-                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
-                            .mca_open_component = quant_open,
-                            .mca_close_component = quant_close,
-                            .mca_register_component_params = quant_register,
-                        },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
-                    .collm_init_query = quant_init_query,
-                    .collm_comm_query = quant_comm_query,
-                },
-            .config = &mca_coll_quant_component.settings,
-            .params = quant_params,
-            .priority = &mca_coll_quant_component.settings.priority,
-            .verbose = &mca_coll_quant_component.settings.arc_verbose,
-            .timeout = &mca_coll_quant_component.settings.arc_timeout,
-            .agreement_tag = MCA_COMPAT_TAG_QUANT,
-            .choice_key = "arc_quant_choice",
-            .installed_everywhere = &mca_coll_quant_component.settings.arc_installed_everywhere,
-            .setup_calls = &mca_coll_quant_component.settings.arc_setup_calls,
-            .module_class = OBJ_CLASS(quant_module_t),
-            .entries = &coll_quant_entries,
-            .serve = coll_quant_serve,
-            .settled = coll_quant_settled,
-            .admit = coll_quant_admit,
-            .prepare = coll_quant_prepare_init,
-            .wait = quant_wait,
-            .retag = coll_quant_retag,
-            .wanted = quant_wanted,
-            .enabled = quant_enabled,
-        },
 };
 
 static_assert((int) QUANT_ALGOS + 1 <= (int) ARC_TALLY_ALGORITHMS, "a row of the tally each");
@@ -156,6 +103,47 @@ static void quant_enabled(arc_module_t *base)
         coll_quant_adopt(module, (const quant_module_t *) base->of);
     }
 }
+
+/* The one symbol that the DSO exports. */
+__attribute__((visibility("default"))) quant_component_t mca_coll_quant_component = {
+    .base =
+        {
+            .super =
+                {
+                    .collm_version =
+                        {
+                            MCA_COMPAT_COLL_VERSION,
+                            .mca_component_name = "quant",
+                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
+                            .mca_open_component = quant_open,
+                            .mca_close_component = quant_close,
+                            .mca_register_component_params = quant_register,
+                        },
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
+                    .collm_init_query = quant_init_query,
+                    .collm_comm_query = quant_comm_query,
+                },
+            .config = &mca_coll_quant_component.settings,
+            .params = quant_params,
+            .priority = &mca_coll_quant_component.settings.priority,
+            .verbose = &mca_coll_quant_component.settings.arc_verbose,
+            .timeout = &mca_coll_quant_component.settings.arc_timeout,
+            .agreement_tag = MCA_COMPAT_TAG_QUANT,
+            .choice_key = "arc_quant_choice",
+            .installed_everywhere = &mca_coll_quant_component.settings.arc_installed_everywhere,
+            .setup_calls = &mca_coll_quant_component.settings.arc_setup_calls,
+            .module_class = OBJ_CLASS(quant_module_t),
+            .entries = &coll_quant_entries,
+            .serve = coll_quant_serve,
+            .settled = coll_quant_settled,
+            .admit = coll_quant_admit,
+            .prepare = coll_quant_prepare_init,
+            .wait = quant_wait,
+            .retag = coll_quant_retag,
+            .wanted = quant_wanted,
+            .enabled = quant_enabled,
+        },
+};
 
 /* All that is ours is 0, NULL or false where nothing else is said. */
 static void module_construct(quant_module_t *module)

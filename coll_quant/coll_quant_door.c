@@ -26,12 +26,7 @@
 
 #include <string.h>
 
-#include "coll_quant_fold.h"
-#include "coll_quant_learn.h"
-#include "coll_quant_limit.h"
-#include "coll_quant_residual.h"
-#include "coll_quant_setup.h"
-#include "coll_quant_stats.h"
+#include "coll_quant_call.h"
 #include "mca_entry.h"
 #include "mca_half.h"
 #include "mca_presence.h"

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "coll_quant_fold.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 #include "quant_codec.h"
 #include "quant_pipeline.h"

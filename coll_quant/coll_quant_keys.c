@@ -13,9 +13,7 @@
 
 #include <string.h>
 
-#include "coll_quant_keys.h"
-#include "coll_quant_setup.h"
-#include "coll_quant_show.h"
+#include "coll_quant_call.h"
 #include "mca_request.h"
 #include "mca_below.h"
 #include "mca_component.h"

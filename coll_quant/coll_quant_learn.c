@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-#include "coll_quant_learn.h"
-#include "coll_quant_show.h"
+#include "coll_quant_call.h"
 #include "settled.h"
 
 enum {

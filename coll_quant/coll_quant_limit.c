@@ -29,8 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_quant_limit.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
+#include "mca_below.h"
 #include "quant_pipeline.h"
 
 enum { PAUSE_MAX = 63 }; /* one call in 64: 1.6 percent of the calls are of no use */
@@ -38,6 +39,25 @@ enum { PAUSE_MAX = 63 }; /* one call in 64: 1.6 percent of the calls are of no u
 /* What vectors of one size differ by from call to call: normal ones by some percent. */
 static const double reckoned = 0.75;
 static const double growth = 1.125;
+
+int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *receive,
+                     const char *details)
+{
+    const quant_operation_t *operation = &call->operation;
+    struct ompi_datatype_t *type = coll_quant_datatype(operation->element);
+    arc_call_t exact = *call->said;
+
+    exact.send = operation->send;
+    exact.receive = receive;
+    exact.count = (mca_compat_count_t) operation->count;
+    exact.type = type;
+    exact.send_count = exact.count;
+    exact.send_type = type;
+    return MPI_SUCCESS == arc_below_call(&module->base, &exact)
+               ? MPI_SUCCESS
+               : arc_module_break(&module->base, arc_call_slot(call->said), ARC_ERR_TRANSPORT,
+                                  details);
+}
 
 arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective)
 {

@@ -17,14 +17,31 @@
 
 #include <opal/mca/base/mca_base_pvar.h>
 
-#include "coll_quant_stats.h"
+#include "coll_quant_call.h"
 #include "mca_below.h"
 
-/* A field of a module. */
+/* A variable: a field of a module. */
 typedef struct comm_pvar {
+    const char *name;
+    const char *help;
     size_t offset;
     size_t bytes;
+    int class;
+    mca_base_var_type_t type;
 } comm_pvar_t;
+
+#define FIELD(_field) offsetof(quant_module_t, stats._field), sizeof((quant_stats_t *) 0)->_field
+#define QUANT_PVAR_CALLS(_name, _field, _help)                          \
+    {"comm_" #_name, _help, FIELD(_field), MCA_BASE_PVAR_CLASS_COUNTER, \
+     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
+#define QUANT_PVAR_NUMBER(_name, _field, _help) \
+    {"comm_" #_name, _help, FIELD(_field), MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE},
+/* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
+#define QUANT_PVAR_STATE(_name, _help) \
+    {"comm_" #_name, NULL, FIELD(_name), MCA_BASE_PVAR_CLASS_STATE, MCA_BASE_VAR_TYPE_INT},
+static const comm_pvar_t pvars[] = {
+#include "quant_pvars.def"
+};
 
 static int read_comm(const mca_base_pvar_t *variable, void *value, void *communicator)
 {
@@ -49,18 +66,6 @@ static int notify_comm(mca_base_pvar_t *variable, mca_base_pvar_event_t event, v
     return OPAL_SUCCESS;
 }
 
-enum { FLAGS = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS };
-
-static void register_variable(const quant_component_t *component, const char *name,
-                              const char *help, int variable_class, mca_base_var_type_t type,
-                              mca_base_var_enum_t *names, comm_pvar_t *pvar)
-{
-    (void) mca_base_component_pvar_register(
-        &component->base.super.collm_version, name, help, OPAL_INFO_LVL_4, variable_class, type,
-        names, MCA_BASE_VAR_BIND_MPI_COMM, (mca_base_pvar_flag_t) FLAGS, read_comm, NULL,
-        notify_comm, pvar);
-}
-
 /* What the values of last_call are called.  NULL: there is no memory. */
 static mca_base_var_enum_t *names_of_calls(void)
 {
@@ -80,32 +85,17 @@ static mca_base_var_enum_t *names_of_calls(void)
 
 void coll_quant_pvars_register(const quant_component_t *component)
 {
+    enum { FLAGS = MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS };
     mca_base_var_enum_t *calls = names_of_calls();
 
-#define QUANT_PVAR(_name, _field, _help, _class, _type)                                  \
-    {                                                                                    \
-        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._field),     \
-                                   .bytes = sizeof((quant_stats_t *) 0)->_field};        \
-        register_variable(component, "comm_" #_name, _help, _class, _type, NULL, &pvar); \
+    for (size_t i = 0; i < sizeof pvars / sizeof pvars[0]; ++i) {
+        const comm_pvar_t *pvar = &pvars[i];
+        (void) mca_base_component_pvar_register(
+            &component->base.super.collm_version, pvar->name, pvar->help, OPAL_INFO_LVL_4,
+            pvar->class, pvar->type, MCA_BASE_PVAR_CLASS_STATE == pvar->class ? calls : NULL,
+            MCA_BASE_VAR_BIND_MPI_COMM, (mca_base_pvar_flag_t) FLAGS, read_comm, NULL, notify_comm,
+            (void *) (uintptr_t) pvar);
     }
-#define QUANT_PVAR_CALLS(_name, _field, _help)                    \
-    QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_COUNTER, \
-               MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG)
-#define QUANT_PVAR_NUMBER(_name, _field, _help) \
-    QUANT_PVAR(_name, _field, _help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE)
-/* Without help: where there is that and names of values as well, ompi_info 4.1 crashes. */
-#define QUANT_PVAR_STATE(_name, _help)                                                \
-    {                                                                                 \
-        static comm_pvar_t pvar = {.offset = offsetof(quant_module_t, stats._name),   \
-                                   .bytes = sizeof((quant_stats_t *) 0)->_name};      \
-        register_variable(component, "comm_" #_name, NULL, MCA_BASE_PVAR_CLASS_STATE, \
-                          MCA_BASE_VAR_TYPE_INT, calls, &pvar);                       \
-    }
-#include "quant_pvars.def"
-#undef QUANT_PVAR
-#undef QUANT_PVAR_CALLS
-#undef QUANT_PVAR_NUMBER
-#undef QUANT_PVAR_STATE
     if (NULL != calls) {
         OBJ_RELEASE(calls); /* the variable has it */
     }

@@ -20,13 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_quant_residual.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 
 enum {
-    /* To look through them takes a microsecond or two. */
+    /* To look through them takes some microseconds. */
     QUANT_RESIDUALS_MAX = 1024,
-    RESIDUALS_FIRST = 16,
 
     /* Numbers are looked at in so many places, some cache lines each. */
     PLACES = 64,
@@ -48,20 +47,12 @@ typedef struct vector {
     uint64_t number;
 } vector_t;
 
-typedef struct residual {
+struct quant_residual {
+    struct quant_residual *next; /* the one that was used before this one */
     vector_t of;
     double size; /* mean magnitude of the numbers in its last call */
-    uint64_t used;
-    float *lost;
-} residual_t;
-
-typedef struct quant_residuals {
-    residual_t *kept;
-    unsigned count;
-    unsigned room; /* of kept */
-    size_t bytes;  /* of all that is kept */
-    uint64_t calls;
-} quant_residuals_t;
+    float lost[];
+};
 
 static bool is_same_place(const vector_t *a, const vector_t *b)
 {
@@ -115,39 +106,37 @@ static double size_of(const vector_t *of)
     return sum / (double) (places * run);
 }
 
-static __attribute__((cold)) void warn_of_memory(quant_module_t *module, size_t bytes)
+/* Where the vector is in the list, or its end. */
+static quant_residual_t **find(quant_residuals_t *all, const vector_t *of,
+                               bool (*is)(const vector_t *a, const vector_t *b))
 {
-    if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
-        arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
-                        ompi_comm_rank(module->base.comm), bytes);
+    quant_residual_t **at = &all->latest;
+
+    while (NULL != *at && !is(&(*at)->of, of)) {
+        at = &(*at)->next;
     }
+    return at;
 }
 
-static __attribute__((cold)) void say_forgotten(quant_module_t *module, const vector_t *of)
+static void drop(quant_residuals_t *all, quant_residual_t **at)
 {
-    arc_module_log(&module->base,
-                   arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN
-                                                                       : ARC_LOG_CALL,
-                   "error feedback forgets a vector of %zu numbers, which was not used for the "
-                   "longest time: coll_arc_max_memory allows %zu bytes. %s",
-                   of->count, module->settings.arc_max_memory,
-                   0 == module->settings.feedback_calls
-                       ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
-                       : "There are more vectors than that");
+    quant_residual_t *one = *at;
+
+    *at = one->next;
+    all->bytes -= bytes_of(&one->of);
+    --all->count;
+    free(one);
 }
 
-static __attribute__((cold)) void warn_of_length(quant_module_t *module, const vector_t *of)
+/* In a sequence: nothing of another vector that was at this place. */
+static void drop_other_there(quant_module_t *module, const vector_t *of)
 {
-    if (arc_module_first(&module->base, QUANT_SAID_LENGTH)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "no error feedback for a vector of %zu numbers: "
-                       "coll_arc_max_memory allows %zu bytes",
-                       of->count, module->settings.arc_max_memory);
+    quant_residual_t **at = find(&module->residuals, of, is_same_place);
+
+    if (NULL == *at) {
+        return;
     }
-}
-
-static __attribute__((cold)) void warn_of_sequence(quant_module_t *module, const vector_t *of)
-{
+    drop(&module->residuals, at);
     if (arc_module_first(&module->base, QUANT_SAID_SEQUENCE)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "error feedback: call %llu of %d has another type or count than before; "
@@ -156,91 +145,55 @@ static __attribute__((cold)) void warn_of_sequence(quant_module_t *module, const
     }
 }
 
-/* NULL: it is not known. */
-static residual_t *find(const quant_residuals_t *all, const vector_t *of)
-{
-    for (unsigned i = 0; i < all->count; ++i) {
-        if (is_same(&all->kept[i].of, of)) {
-            return &all->kept[i];
-        }
-    }
-    return NULL;
-}
-
-static void drop(quant_residuals_t *all, residual_t *one)
-{
-    all->bytes -= bytes_of(&one->of);
-    free(one->lost);
-    *one = all->kept[--all->count];
-}
-
-/* In a sequence: nothing of another vector that was at this place. */
-static void drop_others_there(quant_module_t *module, const vector_t *of)
-{
-    quant_residuals_t *all = module->residuals;
-
-    for (unsigned i = 0; i < all->count; ++i) {
-        if (is_same_place(&all->kept[i].of, of)) {
-            warn_of_sequence(module, of);
-            drop(all, &all->kept[i]);
-            return;
-        }
-    }
-}
-
 static void drop_oldest(quant_module_t *module)
 {
-    quant_residuals_t *all = module->residuals;
-    residual_t *oldest = &all->kept[0];
+    quant_residual_t **at = &module->residuals.latest;
 
-    for (unsigned i = 1; i < all->count; ++i) {
-        if (all->kept[i].used < oldest->used) {
-            oldest = &all->kept[i];
+    while (NULL != (*at)->next) {
+        at = &(*at)->next;
+    }
+    arc_module_log(&module->base,
+                   arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN
+                                                                       : ARC_LOG_CALL,
+                   "error feedback forgets a vector of %zu numbers, which was not used for the "
+                   "longest time: coll_arc_max_memory allows %zu bytes. %s",
+                   (*at)->of.count, module->settings.arc_max_memory,
+                   0 == module->settings.feedback_calls
+                       ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
+                       : "There are more vectors than that");
+    drop(&module->residuals, at);
+}
+
+/* Zeros for a vector that is not known yet.  NULL: there is no room, which is said once. */
+static quant_residual_t *begin(quant_module_t *module, const vector_t *of)
+{
+    quant_residuals_t *all = &module->residuals;
+    const size_t most_bytes = module->settings.arc_max_memory;
+
+    if (of->count > most_bytes / sizeof(float)) {
+        if (arc_module_first(&module->base, QUANT_SAID_LENGTH)) {
+            arc_module_log(&module->base, ARC_LOG_WARN,
+                           "no error feedback for a vector of %zu numbers: coll_arc_max_memory "
+                           "allows %zu bytes",
+                           of->count, most_bytes);
         }
-    }
-    say_forgotten(module, &oldest->of);
-    drop(all, oldest);
-}
-
-/* One more place in the list.  False: there is no memory. */
-static bool has_place(quant_residuals_t *all)
-{
-    if (all->count < all->room) {
-        return true;
-    }
-    const unsigned room = 0 == all->room ? RESIDUALS_FIRST : 2 * all->room;
-    residual_t *kept = realloc(all->kept, room * sizeof *kept);
-    if (NULL != kept) {
-        all->kept = kept;
-        all->room = room;
-    }
-    return NULL != kept;
-}
-
-/* Zeros for a vector that is not known yet.  NULL: there is no room, which was said. */
-static residual_t *begin(quant_module_t *module, const vector_t *of)
-{
-    quant_residuals_t *all = module->residuals;
-
-    if (of->count > module->settings.arc_max_memory / sizeof(float)) {
-        warn_of_length(module, of);
         return NULL;
     }
     if (0 != module->settings.feedback_calls) {
-        drop_others_there(module, of);
+        drop_other_there(module, of);
     }
-    while (QUANT_RESIDUALS_MAX == all->count ||
-           bytes_of(of) > module->settings.arc_max_memory - all->bytes) {
+    while (QUANT_RESIDUALS_MAX == all->count || bytes_of(of) > most_bytes - all->bytes) {
         drop_oldest(module);
     }
-    float *lost = has_place(all) ? calloc(of->count, sizeof *lost) : NULL;
-    if (NULL == lost) {
-        warn_of_memory(module, bytes_of(of));
-        return NULL;
+    quant_residual_t *one = calloc(1, sizeof *one + bytes_of(of));
+    if (NULL != one) {
+        one->of = *of;
+        ++all->count;
+        all->bytes += bytes_of(of);
+    } else if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
+        arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
+                        ompi_comm_rank(module->base.comm), bytes_of(of));
     }
-    residual_t *one = &all->kept[all->count++];
-    *one = (residual_t){.of = *of, .lost = lost};
-    all->bytes += bytes_of(of);
     return one;
 }
 
@@ -271,27 +224,26 @@ static vector_t vector_of(const quant_module_t *module, const quant_call_t *call
 /* In C's default floating-point environment. */
 static float *lost_before(quant_module_t *module, const quant_call_t *call)
 {
-    if (NULL == module->residuals) {
-        module->residuals = calloc(1, sizeof *module->residuals);
-    }
-    quant_residuals_t *all = module->residuals;
-    if (NULL == all) {
-        warn_of_memory(module, sizeof *all);
-        return NULL;
-    }
+    quant_residuals_t *all = &module->residuals;
     const vector_t of = vector_of(module, call);
     const double size = size_of(&of);
-    residual_t *one = find(all, &of);
+    quant_residual_t **at = find(all, &of, is_same);
+    quant_residual_t *one = *at;
+
     if (NULL == one) {
         one = begin(module, &of);
-    } else if (size < one->size * shrunk) {
-        memset(one->lost, 0, bytes_of(&of));
+    } else {
+        *at = one->next;
+        if (size < one->size * shrunk) {
+            memset(one->lost, 0, bytes_of(&of));
+        }
     }
     if (NULL == one) {
         return NULL;
     }
     one->size = size;
-    one->used = ++all->calls;
+    one->next = all->latest;
+    all->latest = one;
     return one->lost;
 }
 
@@ -308,15 +260,9 @@ float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
 
 void coll_quant_residuals_free(quant_module_t *module)
 {
-    if (NULL == module->residuals) {
-        return;
+    while (NULL != module->residuals.latest) {
+        drop(&module->residuals, &module->residuals.latest);
     }
-    for (unsigned i = 0; i < module->residuals->count; ++i) {
-        free(module->residuals->kept[i].lost);
-    }
-    free(module->residuals->kept);
-    free(module->residuals);
-    module->residuals = NULL;
 }
 
 __attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *module)

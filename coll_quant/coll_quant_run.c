@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 
-#include "coll_quant_fold.h"
-#include "coll_quant_limit.h"
-#include "coll_quant_stats.h"
+#include "coll_quant_call.h"
 #include "quant_pipeline.h"
 
 static __attribute__((noinline, cold)) int fail(quant_module_t *module, const quant_call_t *call,

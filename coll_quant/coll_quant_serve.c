@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "coll_quant_fold.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 #include "quant_pipeline.h"
 

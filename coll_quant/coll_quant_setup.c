@@ -11,12 +11,7 @@
 
 #include <stdlib.h>
 
-#include "coll_quant_fold.h"
-#include "coll_quant_learn.h"
-#include "coll_quant_limit.h"
-#include "coll_quant_residual.h"
-#include "coll_quant_setup.h"
-#include "coll_quant_show.h"
+#include "coll_quant_call.h"
 #include "half.h"
 #include "float_env.h"
 #include "mca_nodes.h"

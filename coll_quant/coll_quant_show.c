@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coll_quant_show.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "coll_quant_stats.h"
+#include "coll_quant_call.h"
 #include "float_env.h"
 
 /* Its communicator's, of which all requests count. */

@@ -26,9 +26,6 @@
 #include <string.h>
 
 #include "coll_quant_call.h"
-#include "coll_quant_setup.h"
-#include "coll_quant_show.h"
-#include "coll_quant_stats.h"
 #include "float_env.h"
 
 /* Doubles, as bits: numbers that are not negative have the order of their bits. */
