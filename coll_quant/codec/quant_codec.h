@@ -1,7 +1,7 @@
 /*
  * Vector kernels of the codecs: loops over whole rows of 64 lanes.
  *
- * A kernel sees neither tails, tiles nor messages; quant_tiles.c cuts those into
+ * A kernel sees neither tails, tiles nor messages; quant_payload.c cuts those into
  * whole rows and pads the last one.  All formats share the loops; they differ in
  * how a number becomes a code (the `kind` of quant_format_table.h) and in the
  * bits of a code.  A row of 64 codes of b bits is 8 b bytes:
@@ -129,10 +129,10 @@ typedef struct quant_kernels {
     quant_code_kernels_t code[QUANT_CODES];
 } quant_kernels_t;
 
-/* The kernels of `isa`; a function that `isa` lacks is the one of the next lower set. */
+/* The kernels of `isa`, or of the best set below it. */
 quant_kernels_t quant_kernels_select(arc_isa_t isa);
 
-/* One per instruction set; a null function means: keep the lower one. */
+/* One per instruction set. */
 extern const quant_kernels_t quant_kernels_scalar;
 extern const quant_kernels_t quant_kernels_neon;
 extern const quant_kernels_t quant_kernels_avx2;

@@ -11,8 +11,187 @@
 #include <string.h>
 
 #include "quant_payload.h"
+#include "sizes.h"
 
-static const quant_code_kernels_t *kernels_of(const quant_tile_t *tile)
+/* ---- tiles ---- */
+
+/* Where one tile is in the vector and in the payload, and how much there is of it. */
+typedef struct tile {
+    const quant_codec_t *codec;   /* of the segment */
+    const quant_format_t *format; /* of the codes: fp32 of a kept tile */
+    unsigned shift;               /* of its blocks */
+    size_t first;                 /* element */
+    size_t rows;                  /* whole rows */
+    size_t tail;                  /* elements in one more row that is not whole; 0: there is none */
+    size_t blocks;                /* 64, or of a short tile fewer */
+    size_t scales;                /* offset in the payload, bytes */
+    size_t codes;                 /* offset in the payload, bytes */
+    size_t tail_codes;            /* offset in the payload, bytes */
+    size_t tail_bytes;            /* of the last row on the wire */
+} tile_t;
+
+/* The tiles of a segment. */
+typedef struct tiles {
+    const quant_codec_t *codec;
+    unsigned shift;    /* a block has 2^shift numbers */
+    size_t tile_elems; /* of every tile but the last */
+    size_t count;
+    size_t bytes; /* of the payload, no tile kept */
+} tiles_t;
+
+/* Bits of the largest magnitudes of each block. */
+typedef struct peaks {
+    uint32_t here[QUANT_BLOCKS];  /* of the tile under way; once it is coded or kept 0 */
+    uint32_t coded[QUANT_BLOCKS]; /* of all that are coded */
+} peaks_t;
+
+/* The block of the first number of the row that is not whole. */
+static size_t tail_block(const tile_t *tile)
+{
+    return tile->rows * QUANT_LANES >> tile->shift;
+}
+
+static size_t length_of(const tile_t *tile)
+{
+    return tile->rows * QUANT_LANES + tile->tail;
+}
+
+static size_t scales_bytes(const quant_format_t *format, size_t blocks)
+{
+    return format->scaled ? blocks * sizeof(uint16_t) : 0;
+}
+
+/* Without the division that the compiler would make of a size that it does not know. */
+static size_t blocks_of(size_t elems, unsigned shift)
+{
+    return (elems + ((size_t) 1 << shift) - 1) >> shift;
+}
+
+/* An exact format pads nothing: its payload is the elements. */
+static size_t codes_bytes(const quant_format_t *format, size_t elems)
+{
+    return quant_format_is_exact(format)
+               ? elems * format->bits / 8
+               : arc_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
+}
+
+static tiles_t tiles_of(const quant_codec_t *codec)
+{
+    const size_t tile_elems = quant_tile_elems(codec->block_rows);
+
+    return (tiles_t){
+        .codec = codec,
+        .shift = (unsigned) __builtin_ctz(codec->block_rows),
+        .tile_elems = tile_elems,
+        .count = arc_divide_up(codec->elems, tile_elems),
+        .bytes = quant_payload_bytes(codec->format, codec->elems, codec->block_rows),
+    };
+}
+
+size_t quant_payload_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
+{
+    return scales_bytes(format, arc_divide_up(elems, block_rows)) + codes_bytes(format, elems);
+}
+
+/* As one that is coded. */
+static tile_t tile_at(const tiles_t *tiles, size_t index)
+{
+    const quant_format_t *format = tiles->codec->format;
+    const size_t first = index * tiles->tile_elems;
+    const size_t left = tiles->codec->elems - first;
+    const size_t here = arc_min(left, tiles->tile_elems);
+    const size_t blocks = blocks_of(tiles->codec->elems, tiles->shift);
+    const size_t codes = scales_bytes(format, blocks) + codes_bytes(format, first);
+    const size_t rows = here / QUANT_LANES;
+
+    return (tile_t){
+        .codec = tiles->codec,
+        .format = format,
+        .shift = tiles->shift,
+        .first = first,
+        .rows = rows,
+        .tail = here % QUANT_LANES,
+        .blocks = blocks_of(here, tiles->shift),
+        .scales = index * scales_bytes(format, QUANT_BLOCKS),
+        .codes = codes,
+        .tail_codes = codes + rows * quant_row_bytes(format->bits),
+        .tail_bytes = codes_bytes(format, here % QUANT_LANES),
+    };
+}
+
+/*
+ * Where the codes of a tile are that may be kept, one tile after the other; *kept: offset of the
+ * next kept tile, in front of tile 0 the bytes of the tiles.
+ */
+static void find_codes(tile_t *tile, const uint8_t *payload, size_t *kept)
+{
+    uint16_t scale = 0;
+
+    if (tile->format->scaled) {
+        memcpy(&scale, payload + tile->scales, sizeof(scale));
+    }
+    if (QUANT_KEPT == scale) {
+        tile->format = &quant_format_fp32;
+        tile->codes = *kept;
+        tile->tail_codes = *kept + tile->rows * quant_row_bytes(quant_format_fp32.bits);
+        tile->tail_bytes = tile->tail * sizeof(float);
+        *kept += length_of(tile) * sizeof(float);
+    }
+}
+
+/*
+ * The scales of a tile, 64 of them; those of blocks that it lacks are not specified.  Of a format
+ * without scales nothing.
+ */
+static void get_factors(const tile_t *tile, const uint8_t *payload, float factor[QUANT_BLOCKS])
+{
+    const uint8_t *scale = payload + tile->scales;
+    uint8_t padded[QUANT_SCALES_BYTES];
+
+    if (!tile->format->scaled) {
+        return;
+    }
+    if (tile->blocks < QUANT_BLOCKS) {
+        memset(padded, 0, sizeof(padded));
+        memcpy(padded, scale, scales_bytes(tile->format, tile->blocks));
+        scale = padded;
+    }
+    /* As a row of codes of that format. */
+    tile->codec->kernels->code[QUANT_CODE_bf16].decode(scale, 1, QUANT_SHIFT_ALL, NULL, factor);
+}
+
+size_t quant_payload_bytes_of(const quant_codec_t *codec, const void *payload)
+{
+    const tiles_t tiles = tiles_of(codec);
+    size_t bytes = tiles.bytes;
+
+    for (size_t i = 0; i < tiles.count && codec->format->scaled; ++i) {
+        tile_t tile = tile_at(&tiles, i);
+        find_codes(&tile, payload, &bytes);
+    }
+    return bytes;
+}
+
+/* Keep a tile, whose numbers are `x`.  False: there is no room, or no scale to tell it by. */
+static bool keep_tile(const tile_t *tile, const float *x, peaks_t *peaks, quant_coding_t *coding)
+{
+    const size_t bytes = length_of(tile) * sizeof(float);
+    uint8_t *payload = coding->payload;
+
+    if (!tile->format->scaled || coding->bytes + bytes > coding->room) {
+        return false;
+    }
+    memset(payload + tile->scales, (uint8_t) QUANT_KEPT, scales_bytes(tile->format, tile->blocks));
+    memset(payload + tile->codes, 0, tile->tail_codes - tile->codes + tile->tail_bytes);
+    memcpy(payload + coding->bytes, x, bytes);
+    coding->bytes += bytes;
+    memset(peaks->here, 0, sizeof(peaks->here));
+    return true;
+}
+
+/* ---- walks over all of them ---- */
+
+static const quant_code_kernels_t *kernels_of(const tile_t *tile)
 {
     return &tile->codec->kernels->code[tile->format->code];
 }
@@ -26,17 +205,17 @@ static void raise_peak(const quant_codec_t *codec, uint32_t *peak,
 }
 
 /* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
-static const float *next_tile(const quant_tile_t *tile, const float *x)
+static const float *next_tile(const tile_t *tile, const float *x)
 {
-    const size_t next = tile->first + quant_tile_length(tile);
+    const size_t next = tile->first + length_of(tile);
     return x + (next < tile->codec->elems ? next : tile->first);
 }
 
 /* The magnitudes of its last row, which begins with block 0 of `tail`, in those of the tile. */
-static void raise_tail(const quant_tile_t *tile, const uint32_t tail[QUANT_BLOCKS],
+static void raise_tail(const tile_t *tile, const uint32_t tail[QUANT_BLOCKS],
                        uint32_t absmax[QUANT_BLOCKS])
 {
-    const size_t first = quant_tile_tail_block(tile);
+    const size_t first = tail_block(tile);
 
     for (size_t b = first; b < tile->blocks; ++b) {
         absmax[b] = tail[b - first] > absmax[b] ? tail[b - first] : absmax[b];
@@ -47,8 +226,8 @@ static void raise_tail(const quant_tile_t *tile, const uint32_t tail[QUANT_BLOCK
  * Scales and codes of the numbers `x` of a tile, `last` its padded tail, whose peaks are known.
  * False: its format cannot carry it.
  */
-static bool code_tile(const quant_tile_t *tile, const float *x, const float *last,
-                      const float *ahead, quant_peaks_t *peaks, uint8_t *payload)
+static bool code_tile(const tile_t *tile, const float *x, const float *last, const float *ahead,
+                      peaks_t *peaks, uint8_t *payload)
 {
     const quant_format_t *format = tile->format;
     const quant_code_kernels_t *code = kernels_of(tile);
@@ -58,18 +237,18 @@ static bool code_tile(const quant_tile_t *tile, const float *x, const float *las
     if (!tile->codec->kernels->scales(peaks->here, &format->range, scale, inverse, peaks->coded)) {
         return false;
     }
-    quant_tile_put_scales(tile, scale, payload);
+    memcpy(payload + tile->scales, scale, scales_bytes(format, tile->blocks));
     code->encode(x, tile->rows, tile->shift, inverse, payload + tile->codes, ahead);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX];
-        code->encode(last, 1, tile->shift, inverse + quant_tile_tail_block(tile), row, last);
+        code->encode(last, 1, tile->shift, inverse + tail_block(tile), row, last);
         memcpy(payload + tile->tail_codes, row, tile->tail_bytes);
     }
     return true;
 }
 
-static bool encode_tile(const quant_tile_t *tile, const float *x, const float *ahead,
-                        quant_peaks_t *peaks, quant_coding_t *coding)
+static bool encode_tile(const tile_t *tile, const float *x, const float *ahead, peaks_t *peaks,
+                        quant_coding_t *coding)
 {
     const quant_kernels_t *kernels = tile->codec->kernels;
     float padded[QUANT_LANES];
@@ -87,8 +266,8 @@ static bool encode_tile(const quant_tile_t *tile, const float *x, const float *a
 
 bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_coding_t *coding)
 {
-    const quant_tiles_t tiles = quant_tiles_of(codec);
-    quant_peaks_t peaks = {0};
+    const tiles_t tiles = tiles_of(codec);
+    peaks_t peaks = {0};
 
     coding->bytes = tiles.bytes;
     coding->peak = 0;
@@ -97,10 +276,10 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
         return true;
     }
     for (size_t i = 0; i < tiles.count; ++i) {
-        const quant_tile_t tile = quant_tile_at(&tiles, i);
+        const tile_t tile = tile_at(&tiles, i);
         const float *x = in + tile.first;
         if (!encode_tile(&tile, x, next_tile(&tile, in), &peaks, coding) &&
-            !quant_tile_keep(&tile, x, &peaks, coding)) {
+            !keep_tile(&tile, x, &peaks, coding)) {
             return false;
         }
     }
@@ -108,25 +287,25 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
     return true;
 }
 
-static void decode_tile(const quant_tile_t *tile, const uint8_t *payload, float *out)
+static void decode_tile(const tile_t *tile, const uint8_t *payload, float *out)
 {
     const quant_code_kernels_t *code = kernels_of(tile);
     float factor[QUANT_BLOCKS];
 
-    quant_tile_factors(tile, payload, factor);
+    get_factors(tile, payload, factor);
     code->decode(payload + tile->codes, tile->rows, tile->shift, factor, out);
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
         float padded[QUANT_LANES];
         memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
-        code->decode(row, 1, tile->shift, factor + quant_tile_tail_block(tile), padded);
+        code->decode(row, 1, tile->shift, factor + tail_block(tile), padded);
         memcpy(out + tile->rows * QUANT_LANES, padded, tile->tail * sizeof(float));
     }
 }
 
 void quant_payload_decode(const quant_codec_t *codec, const void *payload, float *out)
 {
-    const quant_tiles_t tiles = quant_tiles_of(codec);
+    const tiles_t tiles = tiles_of(codec);
     size_t kept = tiles.bytes;
 
     if (quant_format_is_exact(codec->format)) {
@@ -134,8 +313,8 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
         return;
     }
     for (size_t i = 0; i < tiles.count; ++i) {
-        quant_tile_t tile = quant_tile_at(&tiles, i);
-        quant_tile_find(&tile, payload, &kept);
+        tile_t tile = tile_at(&tiles, i);
+        find_codes(&tile, payload, &kept);
         decode_tile(&tile, payload, out + tile.first);
     }
 }
@@ -144,13 +323,13 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
  * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
  * its tail, if it has one; absmax: theirs.
  */
-static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const float *x, float *sum,
+static void add_tile(const tile_t *tile, const uint8_t *payload, const float *x, float *sum,
                      float *last, uint32_t absmax[QUANT_BLOCKS])
 {
     const quant_code_kernels_t *code = kernels_of(tile);
     float factor[QUANT_BLOCKS];
 
-    quant_tile_factors(tile, payload, factor);
+    get_factors(tile, payload, factor);
     code->decode_add(payload + tile->codes, tile->rows, tile->shift, factor, x + tile->first, sum,
                      absmax);
     if (0 != tile->tail) {
@@ -159,8 +338,7 @@ static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const flo
         uint32_t tail[QUANT_BLOCKS] = {0};
         memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
         memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
-        code->decode_add(row, 1, tile->shift, factor + quant_tile_tail_block(tile), padded, last,
-                         tail);
+        code->decode_add(row, 1, tile->shift, factor + tail_block(tile), padded, last, tail);
         raise_tail(tile, tail, absmax);
     }
 }
@@ -168,16 +346,16 @@ static void add_tile(const quant_tile_t *tile, const uint8_t *payload, const flo
 void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, const float *x,
                               float *sum, uint32_t *peak)
 {
-    const quant_tiles_t tiles = quant_tiles_of(codec);
+    const tiles_t tiles = tiles_of(codec);
     size_t kept = tiles.bytes;
     uint32_t most[QUANT_BLOCKS] = {0};
 
     for (size_t i = 0; i < tiles.count; ++i) {
-        quant_tile_t tile = quant_tile_at(&tiles, i);
+        tile_t tile = tile_at(&tiles, i);
         float *to = sum + tile.first;
         float last[QUANT_LANES];
 
-        quant_tile_find(&tile, payload, &kept);
+        find_codes(&tile, payload, &kept);
         add_tile(&tile, payload, x, to, last, most);
         memcpy(to + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
     }
@@ -187,27 +365,27 @@ void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, c
 bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, const void *payload,
                        const float *x, quant_coding_t *coding)
 {
-    const quant_tiles_t received = quant_tiles_of(from);
-    const quant_tiles_t tiles = quant_tiles_of(codec);
+    const tiles_t received = tiles_of(from);
+    const tiles_t tiles = tiles_of(codec);
     size_t kept = received.bytes;
-    quant_peaks_t peaks = {0};
+    peaks_t peaks = {0};
     float *sum = codec->tile;
 
     coding->bytes = tiles.bytes;
     coding->peak = 0;
     coding->sum_peak = 0;
     for (size_t i = 0; i < tiles.count; ++i) {
-        quant_tile_t in = quant_tile_at(&received, i);
-        const quant_tile_t tile = quant_tile_at(&tiles, i);
+        tile_t in = tile_at(&received, i);
+        const tile_t tile = tile_at(&tiles, i);
         float *last = sum + tile.rows * QUANT_LANES;
 
-        quant_tile_find(&in, payload, &kept);
+        find_codes(&in, payload, &kept);
         add_tile(&in, payload, x, sum, last, peaks.here);
         if (code_tile(&tile, sum, last, next_tile(&tile, x), &peaks, coding->payload)) {
             continue;
         }
         raise_peak(codec, &coding->sum_peak, peaks.here);
-        if (!quant_tile_keep(&tile, sum, &peaks, coding)) {
+        if (!keep_tile(&tile, sum, &peaks, coding)) {
             return false;
         }
     }
