@@ -87,29 +87,20 @@ static void stop_quantizing(quant_module_t *module, const quant_call_t *call, do
                    arc_slot_call(arc_call_slot(call->said)), nmse, module->settings.max_nmse);
 }
 
-/* Of the part-th `count` elements of the result. */
-static quant_measure_t measure_part(const quant_operation_t *operation, const void *exact,
-                                    size_t part)
-{
-    const size_t first = part * operation->count;
-
-    return &quant_doubles == operation->element
-               ? quant_measure_doubles((const double *) operation->recv + first,
-                                       (const double *) exact + first, operation->count)
-               : quant_measure_floats((const float *) operation->recv + first,
-                                      (const float *) exact + first, operation->count);
-}
-
 static ARC_MUST_CHECK arc_status_t measure_result(quant_module_t *module,
                                                   const quant_operation_t *operation,
                                                   const check_t *check, quant_measure_t *found)
 {
     const size_t parts = coll_quant_blocks_received(module, operation->collective);
+    const size_t part_bytes = operation->count * operation->element->bytes;
 
     const arc_float_env_t of_program = arc_float_env_enter();
     *found = (quant_measure_t){0};
     for (size_t part = 0; part < parts; ++part) {
-        const quant_measure_t measure = measure_part(operation, check->exact, part);
+        const quant_measure_t measure =
+            quant_measure((const char *) operation->recv + part * part_bytes,
+                          (const char *) check->exact + part * part_bytes,
+                          &quant_doubles == operation->element, operation->count);
         quant_measure_raise(found, &measure);
     }
     arc_float_env_leave(of_program);

@@ -38,7 +38,8 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
 
 /*
  * The mean squared error of one element of an allreduce of contributions of variance `variance`;
- * where calls have blocks of their own (quant_cut.h) at most this: config->block_rows is the most.
+ * where calls have blocks of their own (quant_algos.h) at most this: config->block_rows is the
+ * most.
  */
 double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance);
 

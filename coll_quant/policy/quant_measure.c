@@ -30,22 +30,9 @@ static void add_error(sums_t *sums, double result, double exact)
     sums->largest = fmax(sums->largest, fabs(error));
 }
 
-static quant_measure_t measure_of(const sums_t *sums, double unit)
+static double number_at(const void *numbers, bool are_doubles, size_t i)
 {
-    return (quant_measure_t){
-        .nmse = sums->errors > 0 ? sums->errors / sums->squares : 0,
-        .error = sums->largest * unit,
-    };
-}
-
-quant_measure_t quant_measure_floats(const float *result, const float *exact, size_t count)
-{
-    sums_t sums = {0};
-
-    for (size_t i = 0; i < count; ++i) {
-        add_error(&sums, (double) result[i], (double) exact[i]);
-    }
-    return measure_of(&sums, 1);
+    return are_doubles ? ((const double *) numbers)[i] : (double) ((const float *) numbers)[i];
 }
 
 /*
@@ -67,16 +54,20 @@ static double unit_for(const double *result, const double *exact, size_t count)
     return abs(exponent) <= PLAIN ? 1 : ldexp(1, exponent - 1);
 }
 
-quant_measure_t quant_measure_doubles(const double *result, const double *exact, size_t count)
+quant_measure_t quant_measure(const void *result, const void *exact, bool are_doubles, size_t count)
 {
-    const double unit = unit_for(result, exact, count);
+    const double unit = are_doubles ? unit_for(result, exact, count) : 1;
     const double inverse = 1 / unit;
     sums_t sums = {0};
 
     for (size_t i = 0; i < count; ++i) {
-        add_error(&sums, result[i] * inverse, exact[i] * inverse);
+        add_error(&sums, number_at(result, are_doubles, i) * inverse,
+                  number_at(exact, are_doubles, i) * inverse);
     }
-    return measure_of(&sums, unit);
+    return (quant_measure_t){
+        .nmse = sums.errors > 0 ? sums.errors / sums.squares : 0,
+        .error = sums.largest * unit,
+    };
 }
 
 void quant_measure_raise(quant_measure_t *largest, const quant_measure_t *other)

@@ -6,6 +6,7 @@
 #ifndef QUANT_MEASURE_H
 #define QUANT_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct quant_measure {
@@ -14,13 +15,13 @@ typedef struct quant_measure {
 } quant_measure_t;
 
 /*
- * Of `count` elements.  Where both are NaN, or the same infinity, there is no error, and the
- * element does not count for the squares of the exact result; where only one is not finite, the
- * error is infinite.  In relation to a result that is all zeros any error is infinite, and no error
- * is 0. Neither number is negative or NaN.
+ * Of `count` elements, floats or doubles.  Where both are NaN, or the same infinity, there is no
+ * error, and the element does not count for the squares of the exact result; where only one is not
+ * finite, the error is infinite.  In relation to a result that is all zeros any error is infinite,
+ * and no error is 0. Neither number is negative or NaN.
  */
-quant_measure_t quant_measure_floats(const float *result, const float *exact, size_t count);
-quant_measure_t quant_measure_doubles(const double *result, const double *exact, size_t count);
+quant_measure_t quant_measure(const void *result, const void *exact, bool are_doubles,
+                              size_t count);
 
 /* Each number by itself: *largest is at least `other`. */
 void quant_measure_raise(quant_measure_t *largest, const quant_measure_t *other);

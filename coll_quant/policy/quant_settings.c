@@ -7,7 +7,6 @@
 
 #include "cpu.h"
 #include "element.h"
-#include "quant_cut.h"
 #include "quant_settings.h"
 
 /* clang-format off */

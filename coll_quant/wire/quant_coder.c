@@ -7,7 +7,6 @@
 #include "lowlat_piped.h"
 #include "quant_bound.h"
 #include "quant_coder.h"
-#include "quant_cut.h"
 #include "quant_wire.h"
 #include "sizes.h"
 

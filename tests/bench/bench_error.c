@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quant_cut.h"
+#include "quant_algos.h"
 #include "quant_error.h"
 #include "quant_job.h"
 #include "exchange_layout.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "unit.h"
-#include "quant_cut.h"
+#include "quant_algos.h"
 #include "quant_error.h"
 #include "quant_job.h"
 #include "exchange_layout.h"

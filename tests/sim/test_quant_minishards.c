@@ -1,5 +1,5 @@
 /*
- * Calls that are cut by their length (quant_cut.h): as many messages as asked for, the error that
+ * Calls that are cut by their length (quant_algos.h): as many messages as asked for, the error that
  * theory has for their blocks, and the bound.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

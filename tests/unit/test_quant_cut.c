@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "unit.h"
-#include "quant_cut.h"
+#include "quant_algos.h"
 #include "quant_settings.h"
 
 static const size_t lengths[] = {

@@ -14,7 +14,7 @@ static void the_numbers_are_what_they_are_called(void **state)
 {
     const float exact[] = {3, -4, 0, 12};
     const float result[] = {3.5f, -4, 1, 10};
-    const quant_measure_t measure = quant_measure_floats(result, exact, 4);
+    const quant_measure_t measure = quant_measure(result, exact, false, 4);
 
     assert_true(measure.nmse == (0.25 + 1 + 4) / (9 + 16 + 144));
     assert_true(measure.error == 2);
@@ -23,7 +23,7 @@ static void the_numbers_are_what_they_are_called(void **state)
 static void equal_vectors_have_no_error(void **state)
 {
     const float values[] = {0, -1, NAN, INFINITY, -INFINITY, 3e38f};
-    const quant_measure_t measure = quant_measure_floats(values, values, 6);
+    const quant_measure_t measure = quant_measure(values, values, false, 6);
 
     assert_true(measure.nmse == 0 && measure.error == 0);
 }
@@ -33,8 +33,8 @@ static void a_zero_result_has_no_relation(void **state)
     const float zeros[] = {0, 0};
     const float result[] = {0, 1};
 
-    assert_true(quant_measure_floats(zeros, zeros, 2).nmse == 0);
-    assert_true(isinf(quant_measure_floats(result, zeros, 2).nmse));
+    assert_true(quant_measure(zeros, zeros, false, 2).nmse == 0);
+    assert_true(isinf(quant_measure(result, zeros, false, 2).nmse));
 }
 
 static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
@@ -45,7 +45,7 @@ static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
         const float result[] = {pairs[i][0], 2};
         const float exact[] = {pairs[i][1], 2};
-        const quant_measure_t measure = quant_measure_floats(result, exact, 2);
+        const quant_measure_t measure = quant_measure(result, exact, false, 2);
         assert_true(isinf(measure.nmse) && isinf(measure.error));
     }
 }
@@ -54,7 +54,7 @@ static void values_that_are_not_finite_leave_the_others_measured(void **state)
 {
     const float exact[] = {INFINITY, 2, NAN};
     const float result[] = {INFINITY, 3, NAN};
-    const quant_measure_t measure = quant_measure_floats(result, exact, 3);
+    const quant_measure_t measure = quant_measure(result, exact, false, 3);
 
     assert_true(measure.nmse == 0.25);
     assert_true(measure.error == 1);
@@ -64,7 +64,7 @@ static void the_largest_floats_do_not_overflow(void **state)
 {
     const float exact[] = {3e38f, 3e38f};
     const float result[] = {3e38f, -3e38f};
-    const quant_measure_t measure = quant_measure_floats(result, exact, 2);
+    const quant_measure_t measure = quant_measure(result, exact, false, 2);
 
     assert_true(measure.nmse == 2);
     assert_true(measure.error == 2 * (double) 3e38f);
@@ -74,7 +74,7 @@ static void doubles_are_measured_as_doubles(void **state)
 {
     const double exact[] = {1, 1e300, 4};
     const double result[] = {1, 1e300, 4 + 1e-12};
-    const quant_measure_t measure = quant_measure_doubles(result, exact, 3);
+    const quant_measure_t measure = quant_measure(result, exact, true, 3);
 
     assert_true(measure.error == result[2] - 4 && measure.error > 0);
 }
@@ -87,7 +87,7 @@ static void doubles_of_any_size_are_measured(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         const double exact[] = {3 * sizes[i], -4 * sizes[i]};
         const double result[] = {3 * sizes[i], -5 * sizes[i]};
-        const quant_measure_t measure = quant_measure_doubles(result, exact, 2);
+        const quant_measure_t measure = quant_measure(result, exact, true, 2);
         assert_true(fabs(measure.nmse - 1.0 / 25) < 1e-15);
         assert_true(fabs(measure.error / sizes[i] - 1) < 1e-15);
     }
@@ -97,7 +97,7 @@ static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
 {
     const double exact[] = {1.7e308, 1.7e308};
     const double result[] = {INFINITY, 1.7e308};
-    const quant_measure_t measure = quant_measure_doubles(result, exact, 2);
+    const quant_measure_t measure = quant_measure(result, exact, true, 2);
 
     assert_true(isinf(measure.nmse) && isinf(measure.error));
 }

@@ -10,7 +10,7 @@
 #include "lowlat_net.h"
 #include "lowlat_rules.h"
 #include "lowlat_staging.h"
-#include "quant_cut.h"
+#include "quant_algos.h"
 #include "quant_settings.h"
 #include "quant_wire.h"
 
