@@ -4,13 +4,11 @@
  * out on the way is noted in it:
  *
  *   coll_quant_door.c                    what a call says, and what becomes of it
- *       coll_quant_gather.c              an allgather of other types than floats and doubles
- *           coll_quant_serve.c           a call that is served: counted, and its numbers widened
- *               coll_quant_verify.c      is it accurate?
- *                   coll_quant_run.c     one operation
- *                       coll_quant_fold.c    of sums made in shared memory of the nodes
- *                       coll_quant_limit.c   are elements as exact as they have to be?  Or the same
- *                                            exactly, by the component below
+ *       coll_quant_run.c                 a call that is served: counted, its numbers widened; is it
+ *                                        accurate?  Each operation of it
+ *           coll_quant_fold.c            of sums made in shared memory of the nodes
+ *           coll_quant_limit.c           are elements as exact as they have to be?  Or the same
+ *                                        exactly, by the component below
  *
  * A file calls only files below it in this list; coll_quant_learn.c, does it pay?, and
  * coll_quant_setup.c, until the module is ready, are called by the door.
@@ -147,7 +145,7 @@ void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t
 /* Lines about it for the report. */
 void coll_quant_stats_print(FILE *stream, const quant_component_t *component);
 
-/* Make it readable through MPI_T; coll_quant_pvars.c. */
+/* Make it readable through MPI_T. */
 void coll_quant_pvars_register(const quant_component_t *component);
 
 /* ---- coll_quant_residual.c: error feedback ---- */
@@ -204,34 +202,16 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call);
 /* Forget all calls. */
 void coll_quant_limit_reset(quant_module_t *module);
 
-/* ---- a call that is served: an MPI error code; after an error the module is broken ---- */
-
-/*
- * An allgather whose numbers do not lie one after the other on this rank, or on another one, which
- * it need not know.
- */
-int coll_quant_gather_packed(quant_module_t *module, quant_call_t *call);
-
-/* Serve a call. */
-int coll_quant_run_call(quant_module_t *module, quant_call_t *call);
-
-/*
- * coll_quant_run_and_note(), and an exact one to compare with.  The result is the exact one if the
- * error is above the limit.
- */
-int coll_quant_verify(quant_module_t *module, quant_call_t *call);
-
-/* Memory for a verification, on all ranks or, NULL, on none, which is said once. */
-int coll_quant_get_memory(quant_module_t *module, size_t bytes, void **memory);
-
-/* One operation, whose bound becomes known. */
-int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call);
-
 /*
  * The operation by the component below, exactly, with its result in `receive` instead; `details`
  * tells what for.
  */
 int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *receive,
                      const char *details);
+
+/* ---- coll_quant_run.c: an MPI error code; after an error the module is broken ---- */
+
+/* Serve a call. */
+int coll_quant_run_call(quant_module_t *module, quant_call_t *call);
 
 #endif

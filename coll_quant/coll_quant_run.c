@@ -1,14 +1,38 @@
 /*
- * One operation, run: by the program's calls, and by those that are verified.
+ * A call that is served, and each operation of it.  16-bit floats are widened a segment at a time
+ * where they are quantized (quant_coder.c); all at once where they are verified, which takes the
+ * vector again.
+ *
+ * Verification: what the error of a call really is.  Every verify_every-th call of a collective
+ * also runs exactly, through the component below, and each rank compares:
+ *
+ *   exact result     send --(component below)--> scratch      first: in place, send is lost after
+ *   quantized call   send --------------------> receive
+ *   measure          receive, scratch --> NMSE, largest error
+ *   agree            so that all decide alike
+ *
+ * Each part of the result is measured by itself: what one rank has sent, or what one gets.  Of both
+ * numbers the largest counts, over all parts and ranks.
+ *
+ * If the NMSE is above max_nmse, receive is overwritten with the exact result, and the communicator
+ * stays exact.
+ *
+ * Cost of such a call: an exact one, one pass over both results, two allreduces of a few bytes, and
+ * memory for the result.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "coll_quant_call.h"
+#include "float_env.h"
 #include "quant_pipeline.h"
+
+/* ---- one operation ---- */
 
 static __attribute__((noinline, cold)) int fail(quant_module_t *module, const quant_call_t *call,
                                                 arc_status_t status)
@@ -62,7 +86,8 @@ static int run_within_limits(quant_module_t *module, quant_call_t *call)
     return status;
 }
 
-int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call)
+/* One operation, whose bound becomes known. */
+static int run_and_note(quant_module_t *module, quant_call_t *call)
 {
     const bool is_timed = NULL != call->timed.select;
 
@@ -74,4 +99,181 @@ int coll_quant_run_and_note(quant_module_t *module, quant_call_t *call)
         coll_quant_stats_note_bound(module, call->bound);
     }
     return status;
+}
+
+/* ---- verification ---- */
+
+/* Doubles, as bits: numbers that are not negative have the order of their bits. */
+enum { WORDS = sizeof(quant_measure_t) / sizeof(uint64_t) };
+static_assert(2 * sizeof(double) == sizeof(quant_measure_t), "only doubles");
+
+/* On all ranks or, NULL, on none, which is said once. */
+static int get_memory(quant_module_t *module, size_t bytes, void **memory)
+{
+    if (ARC_OK != arc_module_malloc(&module->base, bytes, memory)) {
+        return arc_module_broken_error();
+    }
+    if (NULL == *memory && arc_module_first(&module->base, QUANT_SAID_SKIPPED)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "a call is not verified: some rank has no memory for %zu bytes of "
+                       "exact result. Nor will others be while that is so",
+                       bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+/* The maximum over the ranks of each number. */
+static ARC_MUST_CHECK arc_status_t agree_on_largest(quant_module_t *module,
+                                                    quant_measure_t *measure)
+{
+    uint64_t bits[WORDS];
+
+    memcpy(bits, measure, sizeof bits);
+    for (size_t i = 0; i < WORDS; ++i) {
+        bits[i] = ~bits[i];
+    }
+    const arc_status_t status = arc_module_min(&module->base, bits, WORDS);
+    for (size_t i = 0; i < WORDS; ++i) {
+        bits[i] = ~bits[i];
+    }
+    if (ARC_OK == status) {
+        memcpy(measure, bits, sizeof bits);
+    }
+    return status;
+}
+
+/* No call of this communicator is quantized any more. */
+static void stop_quantizing(quant_module_t *module, const quant_call_t *call, double nmse)
+{
+    arc_module_t *base = &module->base;
+
+    coll_quant_teardown(module);
+    base->phase = ARC_PHASE_DECLINED;
+    base->declined = ARC_REASON_ERROR_MEASURED;
+    coll_quant_show(module);
+    arc_module_log(base, ARC_LOG_WARN,
+                   "not used any more: a verified %s has a normalized mean square error of "
+                   "%.3e, and coll_quant_max_nmse allows %.3e",
+                   arc_slot_call(arc_call_slot(call->said)), nmse, module->settings.max_nmse);
+}
+
+/* Measure the result, which is the exact one then if it is too far off. */
+static int judge(quant_module_t *module, quant_call_t *call, const void *exact)
+{
+    const quant_operation_t *operation = &call->operation;
+    const size_t parts = coll_quant_blocks_received(module, operation->collective);
+    const size_t part_bytes = operation->count * operation->element->bytes;
+    const double max_nmse = module->settings.max_nmse;
+    quant_measure_t found = {0};
+
+    arc_float_env_t of_program = arc_float_env_enter();
+    for (size_t at = 0; at < parts * part_bytes; at += part_bytes) {
+        const quant_measure_t measure =
+            quant_measure((const char *) operation->recv + at, (const char *) exact + at,
+                          &quant_doubles == operation->element, operation->count);
+        quant_measure_raise(&found, &measure);
+    }
+    arc_float_env_leave(of_program);
+    if (ARC_OK != agree_on_largest(module, &found)) {
+        return arc_module_broken_error();
+    }
+    coll_quant_stats_note_measure(module, &found);
+    of_program = arc_float_env_enter();
+    const bool is_too_large = max_nmse > 0 && found.nmse > max_nmse;
+    arc_float_env_leave(of_program);
+    if (is_too_large) {
+        memcpy(operation->recv, exact, parts * part_bytes);
+        call->bound = 0;
+        coll_quant_stats_note_exact(module, ARC_REASON_ERROR_MEASURED);
+        stop_quantizing(module, call, found.nmse);
+    }
+    return MPI_SUCCESS;
+}
+
+/* With an exact call to compare with; without where there is no memory for its result. */
+static int verify(quant_module_t *module, quant_call_t *call)
+{
+    const quant_operation_t *operation = &call->operation;
+    void *exact = NULL;
+    int status = get_memory(module,
+                            operation->count * operation->element->bytes *
+                                coll_quant_blocks_received(module, operation->collective),
+                            &exact);
+
+    if (MPI_SUCCESS == status && NULL != exact) {
+        status = coll_quant_below(module, call, exact, " in the exact call that is to verify it");
+    }
+    if (MPI_SUCCESS == status) {
+        status = run_and_note(module, call);
+    }
+    if (MPI_SUCCESS == status && NULL != exact) {
+        status = judge(module, call, exact);
+    }
+    arc_module_free(&module->base, exact);
+    return status;
+}
+
+/* ---- a call ---- */
+
+static int run(quant_module_t *module, quant_call_t *call, bool verified)
+{
+    const quant_operation_t *operation = &call->operation;
+    const size_t elems = coll_quant_blocks(module, operation->collective) * operation->count;
+    const int status = coll_quant_fold_look(module, operation);
+
+    if (MPI_SUCCESS != status) {
+        return status;
+    }
+    call->operation.sequence = ++module->sequence;
+    ++module->calls[operation->collective];
+    arc_module_count_served(&module->base, call->said,
+                            quant_pipeline_is_doubling(module->task, operation) ? QUANT_ALGOS
+                                                                                : module->algo,
+                            elems * operation->element->bytes);
+    return verified ? verify(module, call) : run_and_note(module, call);
+}
+
+/* All of the call as floats: what is sent, and behind it the result, or in its place. */
+static int verify_halves(quant_module_t *module, quant_call_t *call)
+{
+    quant_operation_t *operation = &call->operation;
+    const quant_storage_t *storage = operation->storage;
+    const size_t sent = coll_quant_blocks_sent(module, operation->collective) * operation->count;
+    const size_t received =
+        coll_quant_blocks_received(module, operation->collective) * operation->count;
+    const size_t result_at = sent == received ? 0 : sent;
+    void *halves = operation->recv;
+    void *memory = NULL;
+
+    int status = get_memory(module, (result_at + received) * sizeof(float), &memory);
+    float *floats = memory;
+    if (MPI_SUCCESS != status || NULL == floats) {
+        return MPI_SUCCESS != status ? status : run(module, call, false);
+    }
+    arc_float_env_t of_program = arc_float_env_enter();
+    storage->widen(operation->send, floats, sent);
+    arc_float_env_leave(of_program);
+    operation->storage = NULL;
+    operation->send = floats;
+    operation->recv = floats + result_at;
+    status = run(module, call, true);
+    if (MPI_SUCCESS == status) {
+        of_program = arc_float_env_enter();
+        quant_storage_clamp(storage, module->config.kernels, call->bound, floats + result_at,
+                            received);
+        storage->narrow(floats + result_at, halves, received);
+        arc_float_env_leave(of_program);
+    }
+    arc_module_free(&module->base, floats);
+    return status;
+}
+
+int coll_quant_run_call(quant_module_t *module, quant_call_t *call)
+{
+    const unsigned every = (unsigned) module->settings.verify_every;
+    const bool verified =
+        0 != every && 0 == (module->calls[call->operation.collective] + 1) % every;
+
+    return verified && NULL != call->operation.storage ? verify_halves(module, call)
+                                                       : run(module, call, verified);
 }
