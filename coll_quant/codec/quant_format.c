@@ -62,3 +62,16 @@ const quant_format_t *quant_format_by_id(uint8_t wire_id)
     }
     return wire_id == quant_format_fp64.wire_id ? &quant_format_fp64 : NULL;
 }
+
+const quant_format_t *quant_format_above(unsigned bits)
+{
+    const quant_format_t *next = NULL;
+
+    for (size_t i = 0; NULL != formats[i]; ++i) {
+        if (formats[i]->scaled && formats[i]->bits > bits &&
+            (NULL == next || formats[i]->bits < next->bits)) {
+            next = formats[i];
+        }
+    }
+    return next;
+}

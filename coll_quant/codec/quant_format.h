@@ -64,6 +64,9 @@ const quant_format_t *quant_format_by_id(uint8_t wire_id);
 /* The i-th format, NULL after the last: for lists and tests. */
 const quant_format_t *quant_format_at(size_t index);
 
+/* The first one with scales that has the fewest bits above so many; NULL: there is none. */
+const quant_format_t *quant_format_above(unsigned bits);
+
 #define QUANT_KEPT UINT16_C(0xffff)
 
 static inline bool quant_format_is_exact(const quant_format_t *format)

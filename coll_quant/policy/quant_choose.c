@@ -12,47 +12,43 @@
  * vector over N.  recursive_halving: buffers for N/2 segments.
  */
 static const struct {
-    const exchange_tree_t *tree;
+    unsigned algo;
     unsigned ranks_max;
 } preferred[] = {
-    {&exchange_hierarchical, UINT32_MAX}, {&exchange_full_loop, 4},
-    {&exchange_semi_loop, UINT32_MAX},    {&exchange_direct, 16},
-    {&exchange_recursive_halving, 64},
+    {QUANT_ALGO_hierarchical, UINT32_MAX}, {QUANT_ALGO_full_loop, 4},
+    {QUANT_ALGO_semi_loop, UINT32_MAX},    {QUANT_ALGO_direct, 16},
+    {QUANT_ALGO_recursive_halving, 64},
 };
 
 enum { PREFERRED = sizeof preferred / sizeof preferred[0] };
 
-static const quant_algo_t *algo_of(const exchange_tree_t *tree)
+static bool has_levels(const quant_config_t *config, const quant_algo_t *algo)
 {
-    size_t i = 0;
-
-    while (tree != quant_algo_at(i)->tree) {
-        ++i;
-    }
-    return quant_algo_at(i);
+    return !algo->tree->levels || config->per_node > 1;
 }
 
-/* Is the i-th one for so many ranks, on these nodes? */
-static bool is_open(const quant_config_t *config, unsigned ranks, size_t i)
+/* The i-th one, if it is for so many ranks, on these nodes; otherwise NULL. */
+static const quant_algo_t *open_algo(const quant_config_t *config, unsigned ranks, size_t i)
 {
-    return ranks <= preferred[i].ranks_max && (!preferred[i].tree->levels || config->per_node > 1);
+    const quant_algo_t *algo = quant_algo_at(preferred[i].algo);
+
+    return ranks <= preferred[i].ranks_max && has_levels(config, algo) ? algo : NULL;
 }
 
 /* What is named, NULL if that is left open, or if there are no levels for it. */
 static const quant_algo_t *named_algo(const quant_config_t *config)
 {
-    const bool fits = NULL != config->algo && (!config->algo->tree->levels || config->per_node > 1);
-    return fits ? config->algo : NULL;
+    return NULL != config->algo && has_levels(config, config->algo) ? config->algo : NULL;
 }
 
 static const quant_algo_t *first_algo(const quant_config_t *config, unsigned ranks)
 {
-    size_t i = 0;
+    const quant_algo_t *algo = named_algo(config);
 
-    while (!is_open(config, ranks, i)) {
-        ++i;
+    for (size_t i = 0; NULL == algo; ++i) {
+        algo = open_algo(config, ranks, i);
     }
-    return algo_of(preferred[i].tree);
+    return algo;
 }
 
 /* The same with this format and algorithm where they are open. */
@@ -72,12 +68,6 @@ static bool is_format_open(const quant_config_t *config)
     return NULL == config->reduce_format || NULL == config->gather_format;
 }
 
-/* On the wire, for each element: its code and its part of a scale. */
-static double bits_of(const quant_format_t *format, unsigned block_rows)
-{
-    return format->bits + (format->scaled ? 16.0 / block_rows : 0);
-}
-
 /*
  * The first algorithm allowed that meets the target with the formats of `config`, of which the one
  * that is not exact has the coefficient `c`; NULL if none does.  The growth of the errors, which
@@ -91,9 +81,9 @@ static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned r
     const bool gathers = !quant_format_is_exact(config->gather_format);
 
     for (size_t i = 0; i < PREFERRED; ++i) {
-        const quant_algo_t *algo = NULL != only ? only : algo_of(preferred[i].tree);
+        const quant_algo_t *algo = NULL != only ? only : open_algo(config, ranks, i);
 
-        if (NULL == only && !is_open(config, ranks, i)) {
+        if (NULL == algo) {
             continue;
         }
         if (reduces && growth[i] < 0) {
@@ -113,54 +103,40 @@ static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned r
     return NULL;
 }
 
-/* Of the formats that have at least so many bits. */
-static bool choose_below(quant_config_t *config, unsigned ranks, double nmse, double least_bits)
+/* What is named, or else the formats with scales, more and more exact, from `least` on; then NULL.
+ */
+static const quant_format_t *next_format(const quant_config_t *open, const quant_format_t *last,
+                                         const quant_format_t *least)
 {
-    const quant_config_t open = *config;
-    double growth[PREFERRED];
-    double best_bits = HUGE_VAL;
+    if (NULL == last) {
+        return is_format_open(open) ? least : quant_config_format(open);
+    }
+    return is_format_open(open) ? quant_format_above(last->bits) : NULL;
+}
+
+static bool choose_below(quant_config_t *config, unsigned ranks, double nmse,
+                         const quant_format_t *least)
+{
     const quant_format_t *format = NULL;
+    double growth[PREFERRED];
 
     for (size_t i = 0; i < PREFERRED; ++i) {
         growth[i] = -1;
     }
-    for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
-        const bool allowed =
-            is_format_open(&open) ? format->scaled : format == quant_config_format(&open);
-        const double bits = bits_of(format, open.block_rows);
-
-        if (!allowed || bits < least_bits || bits >= best_bits) {
-            continue;
-        }
-        const quant_config_t tried = with(&open, format, open.algo);
-        const double c = quant_error_coefficient(format, open.block_rows);
+    while (NULL != (format = next_format(config, format, least))) {
+        const quant_config_t tried = with(config, format, config->algo);
+        const double c = quant_error_coefficient(format, config->block_rows);
         const quant_algo_t *algo = fitting_algo(&tried, ranks, c, nmse, growth);
         if (NULL != algo) {
-            best_bits = bits;
-            *config = with(&open, format, algo);
+            *config = with(config, format, algo);
+            return true;
         }
     }
-    return isfinite(best_bits);
-}
-
-/* The format with scales of the fewest bits, or of the most. */
-static const quant_format_t *outermost_format(bool widest)
-{
-    const quant_format_t *outermost = NULL;
-    const quant_format_t *format = NULL;
-
-    for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
-        if (format->scaled && (NULL == outermost || (widest ? format->bits > outermost->bits
-                                                            : format->bits < outermost->bits))) {
-            outermost = format;
-        }
-    }
-    return outermost;
+    return false;
 }
 
 bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nmse)
 {
-    const quant_format_t *widest = outermost_format(true);
     const quant_limits_t limits = {.target_nmse = target_nmse};
     const quant_config_t open = *config;
 
@@ -169,7 +145,12 @@ bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nm
     }
     if (is_format_open(&open)) {
         const quant_format_t *coarsest =
-            target_nmse > 0 ? quant_config_format(config) : outermost_format(false);
+            target_nmse > 0 ? quant_config_format(config) : quant_format_above(0);
+        const quant_format_t *widest = coarsest;
+        for (const quant_format_t *next = widest; NULL != next;) {
+            widest = next;
+            next = quant_format_above(widest->bits);
+        }
         *config = with(&open, widest, config->algo);
         config->coarsest = coarsest;
     }
@@ -181,12 +162,11 @@ bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *
     const quant_format_t *usual = quant_format_at(0);
 
     if (limits->target_nmse > 0) {
-        return choose_below(config, ranks, limits->target_nmse, 0);
+        return choose_below(config, ranks, limits->target_nmse, quant_format_above(0));
     }
     if (limits->auto_nmse > 0 && is_format_open(config)) {
-        return choose_below(config, ranks, limits->auto_nmse, bits_of(usual, config->block_rows));
+        return choose_below(config, ranks, limits->auto_nmse, usual);
     }
-    const quant_algo_t *only = named_algo(config);
-    *config = with(config, usual, NULL != only ? only : first_algo(config, ranks));
+    *config = with(config, usual, first_algo(config, ranks));
     return true;
 }

@@ -36,9 +36,13 @@ enum {
     X(hierarchical, "exact sums on each node, one loop between nodes for each rank of a node")
 /* clang-format on */
 
-#define X(...) +1
-enum { QUANT_ALGOS = 0 QUANT_ALGO_TABLE(X) };
+/* QUANT_ALGO_full_loop, ...: the row of an algorithm. */
+enum {
+#define X(_name, ...) QUANT_ALGO_##_name,
+    QUANT_ALGO_TABLE(X)
 #undef X
+        QUANT_ALGOS
+};
 
 /* The least power of two that is a block and not less than `numbers`, or the largest block. */
 static inline unsigned quant_block_of(size_t numbers)

@@ -31,21 +31,6 @@ double quant_fit_bound(const quant_fit_t *fit, float error, bool partial)
     return fit->feedback && raised < fit->most ? raised : fit->most;
 }
 
-/* The format with scales of the fewest bits above those of `last`; NULL: there is none. */
-static const quant_format_t *format_after(const quant_format_t *last)
-{
-    const quant_format_t *next = NULL;
-    const quant_format_t *format = NULL;
-
-    for (size_t i = 0; NULL != (format = quant_format_at(i)); ++i) {
-        if (format->scaled && format->bits > last->bits &&
-            (NULL == next || format->bits < next->bits)) {
-            next = format;
-        }
-    }
-    return next;
-}
-
 /* The next one to try, from NULL on; NULL: there is none. */
 static const quant_format_t *
 next_format(const quant_fit_t *fit, const quant_wire_segment_t *segment, const quant_format_t *last)
@@ -53,7 +38,7 @@ next_format(const quant_fit_t *fit, const quant_wire_segment_t *segment, const q
     if (NULL == fit->coarsest) {
         return NULL == last ? segment->codec.format : NULL;
     }
-    return NULL == last ? fit->coarsest : format_after(last);
+    return NULL == last ? fit->coarsest : quant_format_above(last->bits);
 }
 
 /* What is sent in `message` is within the limit. */
