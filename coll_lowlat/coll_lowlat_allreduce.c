@@ -189,7 +189,7 @@ static __attribute__((noinline)) int run_widened(lowlat_module_t *module, unsign
         LOWLAT_ALGORITHM_DIRECT == algorithm ||
         (LOWLAT_LEARNED == algorithm && task->span_bytes / net->nodes > DIRECT_NODE_BYTES);
 
-    if (is_direct && net->single && net->nodes <= LOWLAT_ORDER_NODES &&
+    if (is_direct && net->single && net->nodes <= net->direct_nodes &&
         OMPI_OP_SUM == call->op->op_type) {
         const lowlat_widened_t widened = {
             arc_half_select(half, arc_cpu_isa(ARC_ISA_BEST)),

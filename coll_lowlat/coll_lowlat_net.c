@@ -11,6 +11,8 @@
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
+#include "lowlat_order.h"
+#include "lowlat_partners.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "sizes.h"
@@ -69,6 +71,7 @@ void lowlat_net_use(lowlat_module_t *module, bool puts)
         return;
     }
     module->over_puts = puts;
+    module->net.direct_nodes = puts ? LOWLAT_PUT_NODES : LOWLAT_ORDER_NODES;
     module->wait.spins = puts && !module->group.cores_shared ? LOWLAT_SPINS : 0;
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         arc_stream_t *stream = puts ? lowlat_port_stream(module->port, i) : NULL;
@@ -153,6 +156,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };
+    lowlat_pipe_prepare(&module->net);
     module->group.net = &module->net;
     make_exchanges(module);
     return NULL != module->scratch && make_pipe(module);

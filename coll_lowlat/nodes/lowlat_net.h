@@ -75,6 +75,8 @@ typedef struct lowlat_net {
     bool single;                   /* no node has two ranks */
     bool gives_up;                 /* there is a time limit */
     bool loops;                    /* long messages take the ring, because the user wants it */
+    unsigned direct_nodes;         /* on more nodes direct is halving */
+    unsigned places;               /* of direct, for partial sums (lowlat_order.h) */
     size_t chunk_bytes;            /* of the vector at a time */
     size_t piece_bytes;            /* of a message of a pipe */
     size_t leader_bytes;           /* messages up to here have one owner in each node */

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-    LOWLAT_ORDER_NODES = 32, /* at most */
+    LOWLAT_ORDER_NODES = 128, /* at most */
     LOWLAT_ORDER_OWN = 255,  /* in place of a place: the own part */
 };
 

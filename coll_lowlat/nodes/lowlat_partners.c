@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "lowlat_net.h"
-#include "lowlat_order.h"
 #include "lowlat_partners.h"
 #include "lowlat_select.h"
 
@@ -35,11 +34,11 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     static_assert(sizeof schedules / sizeof schedules[0] + PIPES ==
                       LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
                   "the schedule of each algorithm between nodes but direct and ring");
-    static_assert((int) LOWLAT_ORDER_NODES <= (int) LOWLAT_MAX_PARTNERS, "room for all others");
+    static_assert((int) LOWLAT_PUT_NODES <= (int) LOWLAT_MAX_PARTNERS, "room for all others");
     lowlat_move_t move;
     unsigned count = 0;
 
-    if (nodes <= LOWLAT_ORDER_NODES) {
+    if (nodes <= LOWLAT_PUT_NODES) {
         for (unsigned other = 0; other < nodes; ++other) {
             count = other == node ? count : insert_partner(partner, count, other);
         }

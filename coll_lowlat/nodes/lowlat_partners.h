@@ -6,11 +6,12 @@
 #ifndef LOWLAT_PARTNERS_H
 #define LOWLAT_PARTNERS_H
 
-/*
- * A partner for each bit of a node's number, one of the fold, two neighbours on the ring; or all
- * others, as long as an owner adds the parts of all.
- */
-enum { LOWLAT_MAX_PARTNERS = 32 + 1 + 2 };
+enum {
+    /* Up to so many nodes all others are partners: each has memory of ours to put into. */
+    LOWLAT_PUT_NODES = 32,
+    /* On more, one for each bit of a node's number, one of the fold, two neighbours on the ring. */
+    LOWLAT_MAX_PARTNERS = 32 + 1 + 2,
+};
 
 /*
  * The partners of `node` among `nodes` in all schedules of lowlat_net.h and in the pipes,

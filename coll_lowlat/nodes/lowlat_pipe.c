@@ -12,8 +12,8 @@
  *   direct   Every part goes straight to the owner of its shard, who adds all of them in the
  *            order of recursive doubling (lowlat_order.h).  Totals go round a loop, from neighbour
  *            to neighbour.  Partial sums never travel, so those of 16-bit floats may be floats
- *            (lowlat_turn.h).  Above 32 nodes, where an owner would have too many connections, it
- *            is halving, whose sums are the same.
+ *            (lowlat_turn.h).  On more nodes than an owner has connections for it is halving,
+ *            whose sums are the same.
  *   ring     Partial sums go round the loop, too, so the order of the nodes is another one for each
  *            shard: the bits of an element depend on its place in the vector.  Networks have it
  *            easier when each node sends to one other, so who asks for it may have it.
@@ -54,7 +54,7 @@ static exchange_config_t config_of(const lowlat_net_t *net)
     /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
     const size_t message_bytes = arc_round_up(
         net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, EXCHANGE_ALIGN_BYTES);
-    const size_t places = net->loops ? 1 : lowlat_order_places(net->nodes);
+    const size_t places = net->loops ? 1 : net->places;
 
     return (exchange_config_t){
         .tree = tree_of(net),
@@ -70,6 +70,12 @@ static exchange_config_t config_of(const lowlat_net_t *net)
 static size_t aligned_state_bytes(void)
 {
     return arc_round_up(sizeof(lowlat_pipe_t), EXCHANGE_ALIGN_BYTES);
+}
+
+void lowlat_pipe_prepare(lowlat_net_t *net)
+{
+    net->direct_nodes = LOWLAT_ORDER_NODES;
+    net->places = net->nodes <= LOWLAT_ORDER_NODES ? lowlat_order_places(net->nodes) : 0;
 }
 
 size_t lowlat_pipe_memory_bytes(const lowlat_net_t *net)
@@ -192,7 +198,7 @@ void lowlat_direct_start(lowlat_task_t *task)
     const lowlat_net_t *net = task->group->net;
 
     assert(!net->loops);
-    if (net->nodes > LOWLAT_ORDER_NODES) {
+    if (net->nodes > net->direct_nodes) {
         lowlat_halving_start(task);
     } else {
         start(task);

@@ -11,6 +11,9 @@
 
 struct lowlat_net;
 
+/* Find how far direct reaches, and its places, before memory is asked for: over messages. */
+void lowlat_pipe_prepare(struct lowlat_net *net);
+
 /* Memory for a pipe; 0: these nodes use none. */
 size_t lowlat_pipe_memory_bytes(const struct lowlat_net *net);
 

@@ -89,6 +89,10 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         .piece_bytes = NODES_PIECE_BYTES,
         .leader_bytes = NODES_LEADER_BYTES,
     };
+    lowlat_pipe_prepare(net);
+    if (NULL != nodes->windows) {
+        net->direct_nodes = LOWLAT_PUT_NODES;
+    }
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         nodes->scratch[rank][i] = test_buffer_new(nodes->chunk_bytes, 0);
         net->exchange[i].stream = NULL != nodes->windows

@@ -216,7 +216,7 @@ static void partners_are_each_others_and_few(void **state)
             const unsigned count = lowlat_partners(node, nodes, partner);
             assert_true(count >= 1 && count < nodes);
             /* 2^6 <= NODES < 2^7 */
-            assert_true(nodes <= LOWLAT_ORDER_NODES || count <= 6 + 1 + 2);
+            assert_true(nodes <= LOWLAT_PUT_NODES || count <= 6 + 1 + 2);
             for (unsigned i = 0; i < count; ++i) {
                 assert_true(partner[i] < nodes && partner[i] != node);
                 assert_true(0 == i || partner[i - 1] < partner[i]);
@@ -247,7 +247,7 @@ static void partners_are_all_that_schedules_name(void **state)
 static void assert_partners_of(const exchange_tree_t *tree, unsigned nodes)
 {
     const exchange_shape_t shape = exchange_shape_flat(nodes);
-    exchange_round_t round[2 * (LOWLAT_ORDER_NODES + 2)];
+    exchange_round_t round[2 * (LOWLAT_PUT_NODES + 2)];
 
     for (unsigned node = 0; node < nodes; ++node) {
         exchange_schedule_make(tree, &shape, node, round);
@@ -261,10 +261,10 @@ static void assert_partners_of(const exchange_tree_t *tree, unsigned nodes)
 /* Whichever of the two loops the ring takes; direct as far as it is direct. */
 static void partners_are_all_that_the_pipes_name(void **state)
 {
-    for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES + 2; ++nodes) {
+    for (unsigned nodes = 2; nodes <= LOWLAT_PUT_NODES + 2; ++nodes) {
         assert_partners_of(&exchange_full_loop, nodes);
         assert_partners_of(&exchange_semi_loop, nodes);
-        if (nodes <= LOWLAT_ORDER_NODES) {
+        if (nodes <= LOWLAT_PUT_NODES) {
             assert_partners_of(&exchange_direct_loop, nodes);
         }
     }
@@ -336,6 +336,7 @@ static void every_owner_adds_as_doubling_does(void **state)
     assert_int_equal(2, lowlat_order_places(4));
     assert_int_equal(3, lowlat_order_places(8));
     assert_int_equal(7, lowlat_order_places(32));
+    assert_int_equal(11, lowlat_order_places(128));
 }
 
 int main(void)
