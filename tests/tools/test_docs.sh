@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/parameters.md is what the tables say, and every parameter that the other
+# docs/parameters.md and the man pages are what the tables say, and every parameter that the other
 # documents and the README name exists.  No word is left that was to be replaced.
 # Each file of docs/data says where its figures are from, has as many columns in
 # each row, and is one that a document links to.
@@ -12,6 +12,22 @@ generated=$scratch/generated
 ./print_parameters >"$generated" || exit 1
 diff -u "$root/docs/parameters.md" "$generated" >"$scratch/faults"
 result $? "docs/parameters.md is up to date (make docs)" "$scratch/faults"
+
+# Names are what rows of parameters.md begin with.
+for page in arc coll_lowlat coll_quant; do
+    ./print_parameters "$root/docs/man/$page.7.in" >"$scratch/$page.7" || echo "$page"
+done >"$scratch/faults"
+cat "$scratch"/*.7 | sed -n 's/^\\fB\([^ ]*\)\\fP.*/\1/p' | sort >"$scratch/in_pages"
+sed -n 's/^| `\([^` ]*\)`.*/\1/p' "$generated" | sort | diff "$scratch/in_pages" - >>"$scratch/faults"
+test -s "$scratch/in_pages" && test ! -s "$scratch/faults"
+result $? "each name of parameters.md is in one man page" "$scratch/faults"
+if command -v groff >/dev/null; then
+    groff -man -Tascii -ww "$scratch"/*.7 2>&1 >/dev/null | head -n 20 >"$scratch/faults"
+    test ! -s "$scratch/faults"
+    result $? "groff has nothing to say about the man pages" "$scratch/faults"
+else
+    skip "groff has nothing to say about the man pages: no groff"
+fi
 
 cat "$root/README.md" "$root"/docs/*.md | grep -oE 'coll_(arc|lowlat|quant)_[a-z0-9_]*(\.[ch])?' | sort -u |
     while read -r name; do
