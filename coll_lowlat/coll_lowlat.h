@@ -10,13 +10,11 @@
 #include "lowlat_pipe.h"
 #include "lowlat_rules.h"
 #include "mca_agreement.h"
-#include "mca_break.h"
+#include "mca_below.h"
 #include "mca_bridge.h"
 #include "mca_log.h"
-#include "mca_pass.h"
 #include "mca_share.h"
 #include "mca_stream.h"
-#include "topology.h"
 #include "wait.h"
 
 typedef struct lowlat_component {

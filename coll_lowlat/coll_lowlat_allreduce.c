@@ -14,7 +14,6 @@
 #include "float_env.h"
 #include "lowlat_memory.h"
 #include "lowlat_turn.h"
-#include "mca_below.h"
 #include "mca_half.h"
 
 /* So many bytes of 16-bit floats for each node go as floats; longer ones straight to owners. */

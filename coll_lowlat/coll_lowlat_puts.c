@@ -19,13 +19,11 @@
 
 #include <stdlib.h>
 
-#include "cards.h"
 #include "mca_budget.h"
 #include "coll_lowlat_port_ucx.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_partners.h"
-#include "mca_gather.h"
 #include "sizes.h"
 
 enum {
@@ -123,21 +121,15 @@ static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *
 static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
 {
     arc_link_t links[LOWLAT_MAX_PARTNERS];
-    const arc_cards_t cards = {.partners = wiring->partners,
-                               .rank_of = wiring->rank_of,
-                               .card_bytes = sizeof(ucx_card_t),
-                               .sent = wiring->sent,
-                               .received = wiring->received,
-                               .link = links};
-    const arc_wait_t wait = {.progress = mca_compat_progress,
-                             .timeout_ns = *module->base.component->timeout * ARC_NS_PER_SECOND};
-    unsigned missing = 0;
 
-    arc_status_t status = arc_cards_trade(&cards, &module->stream[0].base, &wait, &missing);
-    if (ARC_OK != status) {
-        (void) arc_module_break_without(&module->base, ARC_SLOTS, status, " to agree", missing);
+    for (unsigned i = 0; i < wiring->partners; ++i) {
+        links[i] = (arc_link_t){.peer = wiring->rank_of[i],
+                                .sent = &wiring->sent[i],
+                                .sent_bytes = sizeof wiring->sent[i],
+                                .received = &wiring->received[i],
+                                .received_bytes = sizeof wiring->received[i]};
     }
-    return status;
+    return arc_module_trade(&module->base, &module->stream[0].base, links, wiring->partners);
 }
 
 /* Only now: the cards tell where our rings are in the windows of others. */

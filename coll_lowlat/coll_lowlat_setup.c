@@ -15,7 +15,6 @@
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
 #include "mca_budget.h"
-#include "mca_nodes.h"
 #include "sizes.h"
 
 /* The longest message that algorithms carry in arenas of this size as they are meant to. */

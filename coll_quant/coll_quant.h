@@ -8,11 +8,10 @@
 
 #include "exchange_layout.h"
 #include "mca_agreement.h"
-#include "mca_break.h"
 #include "mca_bridge.h"
 #include "mca_log.h"
 #include "mca_module.h"
-#include "mca_pass.h"
+#include "mca_below.h"
 #include "mca_share.h"
 #include "mca_stream.h"
 #include "quant_element.h"
@@ -20,7 +19,6 @@
 #include "quant_measure.h"
 #include "quant_settings.h"
 #include "select.h"
-#include "topology.h"
 #include "wait.h"
 
 /* ---- errors of calls; coll_quant_stats.c ---- */

@@ -14,7 +14,6 @@
 #include "coll_quant_call.h"
 #include "half.h"
 #include "float_env.h"
-#include "mca_nodes.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_slots.h"

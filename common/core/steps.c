@@ -121,3 +121,44 @@ void arc_steps_start(arc_steps_t *steps, const arc_steps_ops_t *ops, arc_stream_
         .link = link,
     };
 }
+
+/* ---- one step alone ---- */
+
+typedef struct trade {
+    arc_steps_t steps; /* first */
+    unsigned links;
+} trade_t;
+
+static unsigned begin_trade(arc_steps_t *steps)
+{
+    return 0 == steps->step ? ((const trade_t *) steps)->links : 0;
+}
+
+static arc_status_t end_trade(arc_steps_t *steps)
+{
+    arc_status_t status = ARC_OK;
+
+    for (unsigned i = 0; i < steps->links; ++i) {
+        const arc_link_t *link = &steps->link[i];
+        status = link->receive.bytes == link->received_bytes ? status : ARC_ERR_PROTOCOL;
+    }
+    return status;
+}
+
+arc_status_t arc_steps_trade(arc_stream_t *stream, arc_link_t *link, unsigned links,
+                             const arc_wait_t *wait, unsigned *missing)
+{
+    static const arc_steps_ops_t ops = {.begin = begin_trade, .end = end_trade};
+    trade_t trade = {.links = links};
+    arc_task_t *task = &trade.steps.task;
+
+    arc_steps_start(&trade.steps, &ops, stream, link);
+    const arc_status_t status = arc_wait_run(wait, task);
+    for (unsigned i = 0; ARC_ERR_TIMEOUT == status && i < links; ++i) {
+        *missing = task->ops->waits_for(task, link[i].peer) ? link[i].peer : *missing;
+    }
+    if (ARC_ERR_TIMEOUT == status) {
+        arc_task_abort(task);
+    }
+    return status;
+}

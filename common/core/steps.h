@@ -1,7 +1,7 @@
 /*
  * The runner of exchanges in steps: in each step a rank sends messages to some ranks and gets
  * messages from some; when all have come and gone it acts on what came, and the next step begins.
- * It serves exchanges in which messages cost more than bytes: short vectors, agreements, cards.
+ * It serves exchanges in which messages cost more than bytes: short vectors, agreements.
  * exchange_pipeline.h serves long vectors.
  *
  * The operations of an exchange tell who exchanges what with whom, and what is done with it.
@@ -17,7 +17,7 @@
 #define ARC_STEPS_H
 
 #include "stream.h"
-#include "task.h"
+#include "wait.h"
 
 /* What goes to one rank, and what comes from it. */
 typedef struct arc_link {
@@ -57,5 +57,16 @@ struct arc_steps {
 /* Make an exchange ready to run; its progress does the work.  What was started before is over. */
 void arc_steps_start(arc_steps_t *steps, const arc_steps_ops_t *ops, arc_stream_t *stream,
                      arc_link_t *link);
+
+/*
+ * One step alone: run the messages of these links, their requests idle, to the end.  All at the
+ * same time: there is no order that could be wrong.  ARC_ERR_PROTOCOL: what came has another length
+ * than `received_bytes`.  After ARC_ERR_TIMEOUT *missing is a rank that is awaited, the last one of
+ * the links.  After any error the stream is dead, and messages that are under way may still use
+ * their memory.
+ *   cost   alpha + P n beta for P links of n bytes
+ */
+arc_status_t arc_steps_trade(arc_stream_t *stream, arc_link_t *link, unsigned links,
+                             const arc_wait_t *wait, unsigned *missing) ARC_MUST_CHECK;
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "mca_agreement.h"
-#include "mca_break.h"
 #include "mca_log.h"
 #include "mca_stream.h"
+#include "sizes.h"
 
 typedef struct mca_agreement {
     mca_stream_t stream;
@@ -28,22 +28,31 @@ static mca_agreement_t *get_agreement(arc_module_t *module)
     return own;
 }
 
-/* Drive what was started to its end; if that is none, say who is missing. */
+static arc_wait_t wait_of(const arc_module_t *module)
+{
+    return (arc_wait_t){.progress = mca_compat_progress,
+                        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND};
+}
+
+/* The end of what was driven; if that is none, say who is missing. */
+static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t status,
+                                            unsigned missing)
+{
+    if (ARC_OK != status) {
+        (void) arc_module_break_without(module, ARC_SLOTS, status, " to agree", missing);
+    }
+    return status;
+}
+
 static ARC_MUST_CHECK arc_status_t run(arc_module_t *module, mca_agreement_t *own, uint64_t *values)
 {
-    const arc_wait_t wait = {
-        .progress = mca_compat_progress,
-        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND,
-    };
+    const arc_wait_t wait = wait_of(module);
     unsigned missing = 0;
     const arc_status_t status = NULL == own
                                     ? ARC_ERR_NO_MEMORY
                                     : arc_agreement_run(&own->agreement, values, &wait, &missing);
 
-    if (ARC_OK != status) {
-        (void) arc_module_break_without(module, ARC_SLOTS, status, " to agree", missing);
-    }
-    return status;
+    return end_with(module, status, missing);
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
@@ -105,4 +114,105 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
         return;
     }
     module->phase = ARC_PHASE_AGREED;
+}
+
+/* ---- cards ---- */
+
+arc_status_t arc_module_trade(arc_module_t *module, arc_stream_t *stream, arc_link_t *link,
+                              unsigned links)
+{
+    const arc_wait_t wait = wait_of(module);
+    unsigned missing = 0;
+    const arc_status_t status = arc_steps_trade(stream, link, links, &wait, &missing);
+
+    return end_with(module, status, missing);
+}
+
+/* Number `member` of the circle, which goes on from its begin, in the communicator. */
+static unsigned rank_of(const mca_circle_t *circle, unsigned member)
+{
+    const unsigned number = member % circle->ranks;
+
+    return NULL == circle->members ? number : circle->members[number];
+}
+
+arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
+                        size_t card_bytes)
+{
+    const unsigned ranks = circle->ranks;
+    unsigned char *place = cards;
+    arc_status_t status = ARC_OK;
+    mca_stream_t stream;
+
+    mca_stream_init(&stream, module->comm, module->agreement_tag + MCA_COMPAT_TAG_GATHER);
+    for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
+        const size_t bytes = card_bytes * arc_min(step, ranks - step);
+        arc_link_t link[] = {{.peer = rank_of(circle, circle->self + ranks - step),
+                              .sent = place,
+                              .sent_bytes = bytes},
+                             {.peer = rank_of(circle, circle->self + step),
+                              .received = place + step * card_bytes,
+                              .received_bytes = bytes}};
+
+        status = arc_module_trade(module, &stream.base, link, sizeof link / sizeof link[0]);
+    }
+    return status;
+}
+
+/* ---- nodes ---- */
+
+/* The node of rank `rank`, `declared` ranks of MPI_COMM_WORLD a node, in their order. */
+static uint32_t declared_node(struct ompi_communicator_t *comm, uint32_t rank, unsigned declared)
+{
+    return (uint32_t) ompi_group_get_proc_name(comm->c_local_group, (int) rank).vpid / declared;
+}
+
+/* The lowest rank of this rank's node: a number for the node that all its ranks find. */
+static uint32_t node_id(struct ompi_communicator_t *comm, unsigned declared)
+{
+    const uint32_t self = (uint32_t) ompi_comm_rank(comm);
+    uint32_t rank = 0;
+
+    while (rank < self && !(declared > 0 ? declared_node(comm, rank, declared) ==
+                                               declared_node(comm, self, declared)
+                                         : mca_compat_is_local(comm->c_local_group, (int) rank))) {
+        ++rank;
+    }
+    return rank;
+}
+
+/* Every rank's node, in their order; `cards` has room for as many. */
+static arc_status_t gather_nodes(arc_module_t *module, unsigned declared, uint32_t *cards,
+                                 uint32_t *node_of)
+{
+    const mca_circle_t all = {.ranks = (unsigned) ompi_comm_size(module->comm),
+                              .self = (unsigned) ompi_comm_rank(module->comm)};
+
+    cards[0] = node_id(module->comm, declared);
+    arc_status_t status = mca_gather(module, &all, cards, sizeof cards[0]);
+    for (unsigned rank = 0; rank < all.ranks; ++rank) {
+        node_of[rank] = cards[mca_gather_place(&all, rank)];
+    }
+    return status;
+}
+
+arc_status_t mca_nodes_find(arc_module_t *module, unsigned declared, arc_topology_t *topology)
+{
+    const unsigned ranks = (unsigned) ompi_comm_size(module->comm);
+    void *memory = NULL;
+
+    arc_status_t status = arc_module_malloc(module, 2 * ranks * sizeof(uint32_t), &memory);
+    uint32_t *cards = memory;
+    if (ARC_OK == status && NULL == cards) {
+        status = ARC_ERR_NO_MEMORY;
+    }
+    if (ARC_OK == status) {
+        status = gather_nodes(module, declared, cards, cards + ranks);
+    }
+    if (ARC_OK == status) {
+        status = arc_topology_make(topology, cards + ranks, ranks,
+                                   (unsigned) ompi_comm_rank(module->comm));
+    }
+    arc_module_free(module, cards);
+    return status;
 }

@@ -1,6 +1,6 @@
 /*
  * Calls between the components of one slot: finding the own module in a call, and
- * calling the component below.
+ * calling the component below.  Calls are counted, for the report.
  *
  * Open MPI 4.1's han does two things that a component next to it has to expect, where
  * it finds that it cannot serve a communicator (one rank on each node):
@@ -52,5 +52,22 @@ int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_inf
  * them while the request is not active, which Open MPI overlooks.
  */
 void arc_call_hold(const arc_call_t *call, bool hold);
+
+/* Count a call that one of the component's algorithms serves; `bytes` of all blocks. */
+static inline void arc_module_count_served(arc_module_t *module, const arc_call_t *call,
+                                           size_t algorithm, size_t bytes)
+{
+    arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
+
+    if (NULL != tally) {
+        arc_tally_count(&tally->served[algorithm], bytes);
+    }
+}
+
+/* Count, and say if the user wants to know, that a call goes to the component below. */
+void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
+
+/* Count, and give the call to the component below. */
+int arc_module_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
 
 #endif

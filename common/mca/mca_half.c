@@ -5,8 +5,8 @@
 
 #include "float_env.h"
 #include "half.h"
-#include "mca_break.h"
 #include "mca_half.h"
+#include "mca_log.h"
 
 int mca_half_call(arc_module_t *module, arc_type_t half, const arc_call_t *call, arc_serve_fn_t sum)
 {

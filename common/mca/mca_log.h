@@ -1,5 +1,6 @@
 /*
- * What is said of a communicator, on standard error and in its info.
+ * What is said of a communicator, on standard error and in its info; and the end of a module in the
+ * middle of a call, which is said: there is no way back after the first byte.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -38,5 +39,18 @@ static inline bool arc_module_first(arc_module_t *module, unsigned what)
 /* What concerns this rank, unless the user wants no warnings. */
 void arc_module_warn(const arc_module_t *module, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * A call of a slot, or what several calls have in common (ARC_SLOTS), failed after its first byte
+ * was out: say so, break the module for good, and return an MPI error.  If it is broken already,
+ * nothing is said.  Later calls return arc_module_broken_error().
+ */
+int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                     const char *details);
+int arc_module_broken_error(void);
+
+/* The same; after a time limit it says that rank `missing` was waited for. */
+int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                             const char *details, unsigned missing);
 
 #endif

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 
 #include "mca_below.h"
-#include "mca_break.h"
 #include "mca_log.h"
-#include "mca_pass.h"
 #include "mca_presence.h"
 
 /*

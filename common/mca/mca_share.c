@@ -23,7 +23,6 @@
 #include "lowlat_memory.h"
 #include "mca_agreement.h"
 #include "mca_budget.h"
-#include "mca_gather.h"
 #include "mca_seat.h"
 #include "mca_share.h"
 #include "sizes.h"

@@ -7,13 +7,13 @@
 #include "config.h"
 
 #include "unit.h"
-#include "cards.h"
 #include "fiber.h"
 #include "sim_stream.h"
+#include "steps.h"
 
 enum { SEED = 20261124, RANKS = 6, PARTNERS = RANKS - 1, CARD_BYTES = 300, LIMIT_NS = 50000000 };
 
-/* A rank of the job, which trades in a fiber: arc_cards_trade() waits. */
+/* A rank of the job, which trades in a fiber: arc_steps_trade() waits. */
 typedef struct actor {
     unsigned rank_of[PARTNERS];
     unsigned char sent[PARTNERS][CARD_BYTES];
@@ -55,14 +55,16 @@ static void fill_actor(actor_t *actor, unsigned rank)
 static void trade(void *context)
 {
     actor_t *actor = context;
-    const arc_cards_t cards = {.partners = PARTNERS,
-                               .rank_of = actor->rank_of,
-                               .card_bytes = actor->card_bytes,
-                               .sent = actor->sent,
-                               .received = actor->received,
-                               .link = actor->links};
 
-    actor->status = arc_cards_trade(&cards, actor->stream, &actor->wait, &actor->missing);
+    for (unsigned i = 0; i < PARTNERS; ++i) {
+        actor->links[i] = (arc_link_t){.peer = actor->rank_of[i],
+                                       .sent = actor->sent[i],
+                                       .sent_bytes = actor->card_bytes,
+                                       .received = actor->received[i],
+                                       .received_bytes = actor->card_bytes};
+    }
+    actor->status = arc_steps_trade(actor->stream, actor->links, PARTNERS, &actor->wait,
+                                    &actor->missing);
 }
 
 /* All ranks but `absent`, until each has come to an end. */
