@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -124,9 +124,13 @@ static void *attach_memfd(const arc_region_key_t *key)
 arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, size_t bytes,
                                arc_region_key_t *key)
 {
+    uint64_t identity = 0;
     int number = -1;
 
     set_none(region, kind);
+    if (sizeof identity != getrandom(&identity, sizeof identity, 0)) {
+        return ARC_ERR_NO_MEMORY;
+    }
     region->base =
         ARC_REGION_SYSV == kind ? create_sysv(bytes, &number) : create_memfd(bytes, &number);
     if (NULL == region->base) {
@@ -134,16 +138,41 @@ arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, siz
     }
     region->bytes = bytes;
     region->file = ARC_REGION_MEMFD == kind ? number : -1;
-    *key = (arc_region_key_t){.bytes = bytes, .number = number, .process = (int32_t) getpid()};
+    *key = (arc_region_key_t){
+        .identity = identity, .bytes = bytes, .number = number, .process = (int32_t) getpid()};
+    *(uint64_t *) region->base = identity;
     return ARC_OK;
+}
+
+bool arc_region_peek(uint64_t *to, const void *from)
+{
+    enum { READ, WRITE, ENDS };
+    uint64_t copy = 0;
+    int end[ENDS];
+
+    if (0 != pipe2(end, O_CLOEXEC | O_NONBLOCK)) {
+        return false;
+    }
+    const bool is_there = sizeof copy == write(end[WRITE], from, sizeof copy) &&
+                          sizeof copy == read(end[READ], &copy, sizeof copy);
+    (void) close(end[READ]);
+    (void) close(end[WRITE]);
+    *to = is_there ? copy : *to;
+    return is_there;
 }
 
 arc_status_t arc_region_attach(arc_region_t *region, arc_region_kind_t kind,
                                const arc_region_key_t *key)
 {
+    uint64_t identity = 0;
+
     set_none(region, kind);
     region->base = ARC_REGION_SYSV == kind ? attach_sysv(key->number) : attach_memfd(key);
     region->bytes = key->bytes;
+    if (NULL != region->base &&
+        (!arc_region_peek(&identity, region->base) || key->identity != identity)) {
+        arc_region_release(region);
+    }
     return NULL == region->base ? ARC_ERR_TRANSPORT : ARC_OK;
 }
 

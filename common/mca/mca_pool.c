@@ -3,17 +3,10 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "mca_budget.h"
 #include "mca_pool.h"
-#include "peek.h"
 #include "sizes.h"
-
-/* The first page of a region. */
-typedef struct region_head {
-    uint64_t identity;
-} region_head_t;
 
 typedef struct mapping_key {
     opal_process_name_t owner;
@@ -33,7 +26,6 @@ struct mca_mapping {
 typedef struct source {
     arc_pool_t pool;
     arc_region_t region[ARC_POOL_REGIONS];
-    uint64_t identity[ARC_POOL_REGIONS];
     arc_region_key_t key[ARC_POOL_REGIONS];
 } source_t;
 
@@ -146,18 +138,15 @@ void mca_pool_close(void)
 static bool make_region(source_t *source, arc_region_kind_t kind, size_t bytes)
 {
     const unsigned number = source->pool.regions;
-    uint64_t *identity = &source->identity[number];
+    arc_region_t *region = &source->region[number];
 
-    if (sizeof *identity != getrandom(identity, sizeof *identity, 0) ||
-        ARC_OK != arc_region_create(&source->region[number], kind, bytes, &source->key[number])) {
+    if (ARC_OK != arc_region_create(region, kind, bytes, &source->key[number])) {
         return false;
     }
     if (ARC_OK != arc_pool_add(&source->pool, LOWLAT_PAGE_BYTES, bytes)) {
-        arc_region_release(&source->region[number]);
+        arc_region_release(region);
         return false;
     }
-    region_head_t *head = source->region[number].base;
-    head->identity = *identity;
     return true;
 }
 
@@ -197,9 +186,7 @@ arc_pool_segment_t *mca_pool_take(arc_region_kind_t kind, size_t arena_bytes, mc
         segment = arc_pool_take(&source->pool, bytes);
     }
     if (NULL != segment) {
-        *place = (mca_place_t){.identity = source->identity[segment->region],
-                               .offset_bytes = segment->offset_bytes,
-                               .key = source->key[segment->region]};
+        *place = (mca_place_t){source->key[segment->region], segment->offset_bytes};
         /* All but the arenas.  Peers see it once they have got our card. */
         memset(own_segment(source, segment), 0, sizeof(lowlat_segment_t));
     }
@@ -226,13 +213,13 @@ void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsign
     (void) pthread_mutex_unlock(&all.lock);
 }
 
-/* Map what has not been mapped; NULL if that cannot be, or is not what it should be. */
+/* Map what has not been mapped; NULL if that cannot be. */
 static mca_mapping_t *mapping_new(arc_region_kind_t kind, const mapping_key_t *key,
-                                  const mca_place_t *place)
+                                  const arc_region_key_t *region)
 {
     mca_mapping_t *mapping = malloc(sizeof *mapping);
 
-    if (NULL == mapping || ARC_OK != arc_region_attach(&mapping->region, kind, &place->key)) {
+    if (NULL == mapping || ARC_OK != arc_region_attach(&mapping->region, kind, region)) {
         free(mapping);
         return NULL;
     }
@@ -240,10 +227,7 @@ static mca_mapping_t *mapping_new(arc_region_kind_t kind, const mapping_key_t *k
     mapping->users = 0;
     mapping->next = all.mappings;
     all.mappings = mapping;
-    const region_head_t *head = mapping->region.base;
-    uint64_t identity = 0;
-    if (!arc_peek(&identity, &head->identity, sizeof identity) || place->identity != identity ||
-        OPAL_SUCCESS != opal_hash_table_set_value_ptr(&all.mapped, key, sizeof *key, mapping)) {
+    if (OPAL_SUCCESS != opal_hash_table_set_value_ptr(&all.mapped, key, sizeof *key, mapping)) {
         mapping_free(mapping);
         return NULL;
     }
@@ -253,14 +237,14 @@ static mca_mapping_t *mapping_new(arc_region_kind_t kind, const mapping_key_t *k
 mca_mapping_t *mca_pool_map(arc_region_kind_t kind, opal_process_name_t owner,
                             const mca_place_t *place, lowlat_segment_t **segment)
 {
-    const mapping_key_t key = {.owner = owner, .identity = place->identity};
+    const mapping_key_t key = {.owner = owner, .identity = place->key.identity};
     void *found = NULL;
 
     (void) pthread_mutex_lock(&all.lock);
     mca_mapping_t *mapping =
         OPAL_SUCCESS == opal_hash_table_get_value_ptr(&all.mapped, &key, sizeof key, &found)
             ? found
-            : mapping_new(kind, &key, place);
+            : mapping_new(kind, &key, &place->key);
     if (NULL != mapping) {
         mapping->users += 1;
         *segment = segment_at(mapping->region.base, place->offset_bytes);

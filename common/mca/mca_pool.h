@@ -31,9 +31,8 @@
 
 /* Where a peer finds a segment. */
 typedef struct mca_place {
-    uint64_t identity;     /* a random number, written into the region */
-    uint64_t offset_bytes; /* in the region */
     arc_region_key_t key;
+    uint64_t offset_bytes; /* in the region */
 } mca_place_t;
 
 /* A region of another process, mapped once for all communicators. */

@@ -6,11 +6,7 @@
  */
 #include "config.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "unit.h"
-#include "peek.h"
 #include "pool.h"
 
 enum {
@@ -267,27 +263,6 @@ static void a_region_has_room_for_what_is_wanted(void **state)
     arc_pool_clear(&pool);
 }
 
-/* A process of another container may have an empty file where the owner has its region. */
-static void what_is_not_there_is_not_read(void **state)
-{
-    FILE *file = tmpfile();
-    uint64_t there = SEED;
-    uint64_t read = 0;
-
-    assert_non_null(file);
-    void *mapped = mmap(NULL, REGION, PROT_READ, MAP_SHARED, fileno(file), 0);
-    assert_true(MAP_FAILED != mapped);
-    assert_true(arc_peek(&read, &there, sizeof read));
-    assert_int_equal(SEED, read);
-    assert_false(arc_peek(&read, mapped, sizeof read));
-    assert_int_equal(SEED, read);
-    assert_int_equal(0, ftruncate(fileno(file), REGION));
-    assert_true(arc_peek(&read, mapped, sizeof read));
-    assert_int_equal(0, read);
-    assert_int_equal(0, munmap(mapped, REGION));
-    assert_int_equal(0, fclose(file));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,7 +273,6 @@ int main(void)
         cmocka_unit_test(a_cleared_pool_is_as_a_new_one),
         cmocka_unit_test(a_pool_grows_in_few_steps),
         cmocka_unit_test(a_region_has_room_for_what_is_wanted),
-        cmocka_unit_test(what_is_not_there_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "unit.h"
 #include "region.h"
 
-enum { BYTES = 3 << 16, OURS = 0x5a, THEIRS = 0xa5 };
+enum { BYTES = 3 << 16, LAST = BYTES - ARC_REGION_HEAD_BYTES - 1, OURS = 0x5a, THEIRS = 0xa5 };
 
 static arc_region_kind_t kind_of(void **state)
 {
@@ -29,9 +29,9 @@ static int answer(arc_region_kind_t kind, const arc_region_key_t *key)
     if (ARC_OK != arc_region_attach(&region, kind, key)) {
         return 1;
     }
-    unsigned char *bytes = region.base;
+    unsigned char *bytes = (unsigned char *) region.base + ARC_REGION_HEAD_BYTES;
     const int seen = OURS == bytes[0] && 0 == bytes[1];
-    bytes[BYTES - 1] = THEIRS;
+    bytes[LAST] = THEIRS;
     arc_region_release(&region);
     return !seen;
 }
@@ -44,8 +44,8 @@ static void a_peer_reads_what_the_owner_writes(void **state)
     int status = 0;
 
     assert_int_equal(ARC_OK, arc_region_create(&region, kind, BYTES, &key));
-    unsigned char *bytes = region.base;
-    for (size_t i = 0; i < BYTES; ++i) {
+    unsigned char *bytes = (unsigned char *) region.base + ARC_REGION_HEAD_BYTES;
+    for (size_t i = 0; i <= LAST; ++i) {
         assert_int_equal(0, bytes[i]);
     }
     bytes[0] = OURS;
@@ -55,7 +55,7 @@ static void a_peer_reads_what_the_owner_writes(void **state)
     }
     assert_int_equal(peer, waitpid(peer, &status, 0));
     assert_int_equal(0, status);
-    assert_int_equal(THEIRS, bytes[BYTES - 1]);
+    assert_int_equal(THEIRS, bytes[LAST]);
     arc_region_release(&region);
     arc_region_release(&region); /* harmless */
 }
@@ -118,6 +118,42 @@ static void a_limit_of_files_is_no_memory(void **state)
     assert_null(region.base);
 }
 
+/* A key of another namespace leads to memory that is ours to map, but is another region. */
+static void another_region_is_not_mapped(void **state)
+{
+    const arc_region_kind_t kind = kind_of(state);
+    arc_region_t region;
+    arc_region_t other;
+    arc_region_key_t key;
+
+    assert_int_equal(ARC_OK, arc_region_create(&region, kind, BYTES, &key));
+    key.identity += 1;
+    assert_int_equal(ARC_ERR_TRANSPORT, arc_region_attach(&other, kind, &key));
+    assert_null(other.base);
+    arc_region_release(&region);
+}
+
+/* A process of another container may have an empty file where the owner has its region. */
+static void what_is_not_there_is_not_read(void **state)
+{
+    FILE *file = tmpfile();
+    uint64_t there = OURS;
+    uint64_t read = 0;
+
+    assert_non_null(file);
+    void *mapped = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fileno(file), 0);
+    assert_true(MAP_FAILED != mapped);
+    assert_true(arc_region_peek(&read, &there));
+    assert_int_equal(OURS, read);
+    assert_false(arc_region_peek(&read, mapped));
+    assert_int_equal(OURS, read);
+    assert_int_equal(0, ftruncate(fileno(file), BYTES));
+    assert_true(arc_region_peek(&read, mapped));
+    assert_int_equal(0, read);
+    assert_int_equal(0, munmap(mapped, BYTES));
+    assert_int_equal(0, fclose(file));
+}
+
 #define WITH(_test, _kind, _name)                     \
     {                                                 \
         .name = #_test " " _name, .test_func = _test, \
@@ -131,6 +167,9 @@ int main(void)
         WITH(a_peer_reads_what_the_owner_writes, ARC_REGION_MEMFD, "memfd"),
         WITH(nothing_is_left_of_a_released_region, ARC_REGION_SYSV, "sysv"),
         WITH(nothing_is_left_of_a_released_region, ARC_REGION_MEMFD, "memfd"),
+        WITH(another_region_is_not_mapped, ARC_REGION_SYSV, "sysv"),
+        WITH(another_region_is_not_mapped, ARC_REGION_MEMFD, "memfd"),
+        cmocka_unit_test(what_is_not_there_is_not_read),
         cmocka_unit_test(other_files_are_not_opened),
         cmocka_unit_test(another_size_is_not_mapped),
         cmocka_unit_test(a_limit_of_files_is_no_memory),
