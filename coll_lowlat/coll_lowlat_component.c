@@ -107,8 +107,7 @@ static int lowlat_open(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     lowlat_book_open();
-    mca_share_open(&(mca_share_config_t){.max_bytes = component->config.arc_max_memory,
-                                         .first_bytes = LOWLAT_FIRST_REGION_BYTES});
+    mca_pool_open(component->config.arc_max_memory, LOWLAT_FIRST_REGION_BYTES);
     component->told_of_messages = false;
     /* Now: this early in MPI_Init no other thread reads the environment yet. */
     component->puts = wants_puts(component) ? lowlat_puts_new(&component->why_no_puts) : NULL;
@@ -122,7 +121,7 @@ static int lowlat_close(void)
     lowlat_book_close();
     coll_lowlat_staging_forget();
     lowlat_puts_free(component->puts);
-    mca_share_close();
+    mca_pool_close();
     return arc_component_close(&component->base);
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mca_budget.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_port_ucx.h"
 

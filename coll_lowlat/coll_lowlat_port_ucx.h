@@ -45,7 +45,7 @@ struct lowlat_port {
     bool has_window;          /* not of a rank that exchanges with nobody */
     ucx_window_t window;
     arc_put_streams_t *streams;
-    size_t counted_bytes; /* of the limit (mca_budget.h) */
+    size_t counted_bytes; /* of the limit (mca_pool.h) */
     int64_t end_ns;       /* partners are given up who have not answered by then */
     bool greeted;         /* ... all have */
 };

@@ -19,7 +19,6 @@
 
 #include <stdlib.h>
 
-#include "mca_budget.h"
 #include "coll_lowlat_port_ucx.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"

@@ -14,7 +14,6 @@
 #include "coll_lowlat_settled.h"
 #include "coll_lowlat_staging.h"
 #include "lowlat_staging.h"
-#include "mca_budget.h"
 #include "sizes.h"
 
 /* The longest message that algorithms carry in arenas of this size as they are meant to. */

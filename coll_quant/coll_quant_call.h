@@ -164,7 +164,7 @@ void coll_quant_residual_warn_of_stage(quant_module_t *module);
 
 /* ---- coll_quant_fold.c: sums in shared memory of the nodes; an int is an MPI error code ---- */
 
-/* With the component: what it may share; it gives that back with mca_share_close(). */
+/* With the component: what it may share; it gives that back with mca_pool_close(). */
 void coll_quant_fold_open(void);
 
 /*

@@ -66,7 +66,7 @@ static int quant_close(void)
 {
     const quant_component_t *component = &mca_coll_quant_component;
 
-    mca_share_close();
+    mca_pool_close();
     const int status = arc_component_close(&mca_coll_quant_component.base);
 
     if (component->settings.arc_verbose >= ARC_LOG_REPORT && component->base.first_process) {

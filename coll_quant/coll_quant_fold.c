@@ -42,7 +42,7 @@ static size_t most_arena_bytes(unsigned per_node)
 void coll_quant_fold_open(void)
 {
     /* A region as large as its first segment: most communicators need none. */
-    mca_share_open(&(mca_share_config_t){.max_bytes = NODE_BYTES_MAX, .first_bytes = 0});
+    mca_pool_open(NODE_BYTES_MAX, 0);
 }
 
 /* Arenas for an operation, doubled, so that they grow seldom.  More than the most: it has none. */

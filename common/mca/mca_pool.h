@@ -38,11 +38,32 @@ typedef struct mca_place {
 /* A region of another process, mapped once for all communicators. */
 typedef struct mca_mapping mca_mapping_t;
 
-/* The first region of System V memory has `first_bytes`; pages not written take no memory. */
-void mca_pool_open(size_t first_bytes);
+/*
+ * When the component is opened.  All processes of the job on this node together may have
+ * `most_bytes`, and this one its part of that; the first region of System V memory has
+ * `first_bytes`, and pages not written take no memory.
+ */
+void mca_pool_open(size_t most_bytes, size_t first_bytes);
 
-/* Give all of it back, whoever uses it. */
+/* Give all of it back, whoever uses it; when the component is closed, after all else. */
 void mca_pool_close(void);
+
+/* Windows may take the first half of the limit only: without segments nothing is served. */
+typedef enum mca_budget { MCA_BUDGET_WHOLE = 1, MCA_BUDGET_HALF } mca_budget_t;
+
+/*
+ * Count memory of this process: `best` bytes, or as many whole pages as its part of the node's
+ * limit leaves, but not less than `least`.  Returns how many; 0: none.
+ */
+size_t mca_budget_take(size_t least, size_t best, mca_budget_t part);
+void mca_budget_return(size_t bytes);
+
+/*
+ * A segment of `bytes` bytes for a persistent request, out of half of the limit: a program may keep
+ * any number of them, and communicators to come need memory, too.  False: that is used up.
+ */
+bool mca_budget_take_for_request(size_t bytes);
+void mca_budget_return_of_request(size_t bytes);
 
 /*
  * Give back what no communicator uses: mappings, and the regions of a kind if none of them is used.

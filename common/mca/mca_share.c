@@ -22,7 +22,6 @@
 #include "cores.h"
 #include "lowlat_memory.h"
 #include "mca_agreement.h"
-#include "mca_budget.h"
 #include "mca_seat.h"
 #include "mca_share.h"
 #include "sizes.h"
@@ -42,17 +41,6 @@ static struct {
     int64_t ns;
     arc_cores_t cores;
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void mca_share_open(const mca_share_config_t *config)
-{
-    mca_budget_open(config->max_bytes);
-    mca_pool_open(config->first_bytes);
-}
-
-void mca_share_close(void)
-{
-    mca_pool_close();
-}
 
 /* mpirun tells Open MPI to yield when there are more processes than slots on the node.  The
  * setting can be read only by changing it for a moment. */

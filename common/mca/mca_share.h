@@ -11,15 +11,6 @@
 #include "mca_pool.h"
 #include "topology.h"
 
-typedef struct mca_share_config {
-    size_t max_bytes;   /* of all processes of the job on a node together */
-    size_t first_bytes; /* of the first region of a process (mca_pool.h) */
-} mca_share_config_t;
-
-/* When the component is opened, before all else, and when it is closed, after all else. */
-void mca_share_open(const mca_share_config_t *config);
-void mca_share_close(void);
-
 /* One segment per rank of a node.  Zero-initialised: none. */
 typedef struct mca_share {
     unsigned rank; /* on the node */
