@@ -3,14 +3,11 @@
 
 #include <assert.h>
 
-#include "lowlat_by_levels.h"
 #include "lowlat_hierarchical.h"
 #include "lowlat_net.h"
-#include "lowlat_oneshot.h"
 #include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "lowlat_staging.h"
-#include "lowlat_twoshot.h"
 
 const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 #define X(_id, _prefix, _name, _reproducible, _description) \

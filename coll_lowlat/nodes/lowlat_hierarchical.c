@@ -1,5 +1,5 @@
 /*
- * The exchange of the three phases of lowlat_phases.h by a schedule (lowlat_net.h).
+ * The exchange of the three phases of lowlat_parts.h by a schedule (lowlat_net.h).
  *
  * Up to E exchanges of a chunk are under way while further chunks are staged and reduced, so there
  * is room for chunk c once those of c-1 and before are over.  Short messages have one owner in each
@@ -16,7 +16,6 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_parts.h"
-#include "lowlat_phases.h"
 
 static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
@@ -24,11 +23,6 @@ static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 }
 
 /* ---- schedules: some exchanges of a chunk each at a time ---- */
-
-static bool has_room(const lowlat_task_t *task)
-{
-    return task->reduced < task->exchanged + LOWLAT_EXCHANGES;
-}
 
 static void begin_exchange(lowlat_task_t *task, size_t chunk)
 {
@@ -74,7 +68,7 @@ static size_t completed_chunks(const lowlat_task_t *task)
 
 static arc_status_t progress(arc_task_t *base)
 {
-    static const lowlat_between_t between = {.has_room = has_room,
+    static const lowlat_between_t between = {.room = LOWLAT_EXCHANGES,
                                              .begin = begin_exchange,
                                              .drive = drive_exchanges,
                                              .completed = completed_chunks};

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "exchange_schedule.h"
-#include "lowlat_oneshot.h"
 #include "lowlat_piped.h"
 #include "quant_coder.h"
 #include "quant_fold.h"

@@ -197,4 +197,14 @@ typedef struct lowlat_algorithm {
     void (*start)(lowlat_task_t *task);
 } lowlat_algorithm_t;
 
+/*
+ * Every rank reads every other rank's whole vector and sums all of them itself; every rank sums one
+ * part of the vector over all ranks, then collects the sums; by pairs of ranks, as in
+ * lowlat_by_levels.h.
+ */
+void lowlat_oneshot_start(lowlat_task_t *task);
+void lowlat_twoshot_start(lowlat_task_t *task);
+void lowlat_half_butterfly_start(lowlat_task_t *task);
+void lowlat_butterfly_start(lowlat_task_t *task);
+
 #endif

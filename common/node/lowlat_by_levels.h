@@ -52,8 +52,4 @@ static inline bool lowlat_goes_by_levels(const lowlat_task_t *task)
     return 0 != task->group->levels.count && !task->flat;
 }
 
-/* The butterflies: by pairs of ranks. */
-void lowlat_half_butterfly_start(lowlat_task_t *task);
-void lowlat_butterfly_start(lowlat_task_t *task);
-
 #endif

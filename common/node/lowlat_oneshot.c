@@ -57,7 +57,6 @@
 
 #include "lowlat_by_levels.h"
 #include "lowlat_memory.h"
-#include "lowlat_oneshot.h"
 #include "sizes.h"
 
 /* out = part(0) op ... op part(P-1), where part(p) is at parts[p]. */

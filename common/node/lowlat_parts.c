@@ -3,23 +3,19 @@
 
 #include <assert.h>
 
+#include "lowlat_by_levels.h"
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
 #include "sizes.h"
 
-static lowlat_range_t chunk_range(const lowlat_task_t *task, size_t chunk)
-{
-    const size_t first = chunk * task->piece_elems;
-    return (lowlat_range_t){first, arc_min(task->count, first + task->piece_elems)};
-}
-
 lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank)
 {
-    const lowlat_range_t whole = chunk_range(task, chunk);
+    const size_t first = chunk * task->piece_elems;
+    const size_t end = arc_min(task->count, first + task->piece_elems);
     const size_t part_elems =
-        arc_round_up(arc_divide_up(whole.end - whole.first, task->owners), task->row_elems);
-    return (lowlat_range_t){arc_min(whole.end, whole.first + rank * part_elems),
-                            arc_min(whole.end, whole.first + (rank + 1) * part_elems)};
+        arc_round_up(arc_divide_up(end - first, task->owners), task->row_elems);
+    return (lowlat_range_t){arc_min(end, first + rank * part_elems),
+                            arc_min(end, first + (rank + 1) * part_elems)};
 }
 
 static size_t arena_offset(const lowlat_task_t *task, size_t chunk, size_t elem)
@@ -68,7 +64,9 @@ static void stage_parts(lowlat_task_t *task, size_t chunk, unsigned first_rank, 
     lowlat_stage(task, task->in, first, end, arena_offset(task, chunk, first));
 }
 
-bool lowlat_parts_stage(lowlat_task_t *task)
+/* ---- each of these acts on its next chunk; false: what it waits for has not come ---- */
+
+static bool stage(lowlat_task_t *task)
 {
     const lowlat_group_t *group = task->group;
     const size_t chunk = task->staged;
@@ -106,7 +104,7 @@ static bool reduce_into(lowlat_task_t *task, unsigned char *sum)
     return true;
 }
 
-bool lowlat_parts_reduce(lowlat_task_t *task)
+static bool reduce(lowlat_task_t *task)
 {
     const unsigned rank = task->group->rank;
     const size_t chunk = task->reduced;
@@ -115,7 +113,8 @@ bool lowlat_parts_reduce(lowlat_task_t *task)
     return reduce_into(task, lowlat_part_at(task, rank, chunk, part.first));
 }
 
-bool lowlat_parts_complete(lowlat_task_t *task)
+/* Reduce and publish at once. */
+static bool complete(lowlat_task_t *task)
 {
     const size_t chunk = task->reduced;
     const lowlat_range_t part = lowlat_part(task, chunk, task->group->rank);
@@ -128,7 +127,8 @@ bool lowlat_parts_complete(lowlat_task_t *task)
     return true;
 }
 
-void lowlat_parts_publish(lowlat_task_t *task, size_t chunk)
+/* Never waits: `chunk` is the next one, and our part of it is complete. */
+static void publish(lowlat_task_t *task, size_t chunk)
 {
     const unsigned rank = task->group->rank;
     const lowlat_range_t part = lowlat_part(task, chunk, rank);
@@ -138,7 +138,7 @@ void lowlat_parts_publish(lowlat_task_t *task, size_t chunk)
     lowlat_copy_out(task, lowlat_part_at(task, rank, chunk, part.first), part.first, part.end);
 }
 
-bool lowlat_parts_gather(lowlat_task_t *task)
+static bool gather(lowlat_task_t *task)
 {
     const lowlat_group_t *group = task->group;
     const size_t chunk = task->gathered;
@@ -171,4 +171,140 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank)
             !lowlat_flag_reached(task, rank, LOWLAT_STAGED, task->reduced + 1)) ||
            (task->gathered < task->reduced &&
             !lowlat_flag_reached(task, rank, LOWLAT_REDUCED, task->gathered + 1));
+}
+
+/* ---- with an exchange between nodes in the middle ---- */
+
+static bool reduce_and_begin(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    const size_t chunk = task->reduced;
+
+    task->peer = 0;
+    if (!reduce(task)) {
+        return false;
+    }
+    between->begin(task, chunk);
+    return true;
+}
+
+/* Each action begins its wait anew: others may have come between. */
+static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
+{
+    task->peer = 0;
+    return action(task);
+}
+
+/* Publish the chunks that are complete, in order. */
+static bool publish_completed(lowlat_task_t *task, size_t completed)
+{
+    const size_t before = task->exchanged;
+
+    for (; task->exchanged < completed; ++task->exchanged) {
+        publish(task, task->exchanged);
+        task->task.steps += 1;
+    }
+    return task->exchanged > before;
+}
+
+static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    bool moved = publish_completed(task, between->completed(task));
+
+    /*
+     * A slot of ours is free when we have gathered its chunk ourselves: the others' flags tell that
+     * of an exchange of ours only if there are others on the node.
+     */
+    if (task->staged < task->pieces && task->staged <= task->reduced + 1 &&
+        task->staged < task->gathered + task->slots) {
+        moved = try_action(task, stage) || moved;
+    }
+    if (task->reduced < task->staged &&
+        (0 == between->room || task->reduced < task->exchanged + between->room)) {
+        moved = reduce_and_begin(task, between) || moved;
+    }
+    if (task->gathered < task->exchanged) {
+        moved = try_action(task, gather) || moved;
+    }
+    return moved;
+}
+
+arc_status_t lowlat_phases_progress(lowlat_task_t *task, const lowlat_between_t *between)
+{
+    for (;;) {
+        const arc_status_t status = between->drive(task);
+        if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+            arc_task_abort(&task->task);
+            return status;
+        }
+        const bool moved = do_what_can_be_done(task, between);
+        if (task->gathered == task->pieces && ARC_OK == status) {
+            return ARC_OK;
+        }
+        if (!moved) {
+            task->task.memory_only = ARC_OK == status;
+            return ARC_IN_PROGRESS;
+        }
+    }
+}
+
+/* ---- two-shot ---- */
+
+/*
+ * Two-shot allreduce through mapped memory: a direct reduce-scatter, then a
+ * direct allgather; the header has the parts, slots and waits.
+ *
+ *   cost      2 alpha + 2 (P-1)/P n beta + (P-1)/P n gamma
+ *   good for  long n: the bytes moved do not grow with P
+ *
+ *   order     stage 0 | stage 1, reduce 0 | stage 2, reduce 1, gather 0 | ...
+ *
+ * A part is published as soon as it is reduced.
+ *
+ * Why nobody waits for ever.  Take the rank whose next action comes first in the
+ * order above; all others have done every action before it.  Reduce k and
+ * gather k find their flags set.  Stage k+1 needs gather k+1-S of the others;
+ * they have done all before stage k+1, gather k-2 among it: S >= 3 suffices.
+ *
+ * The reduction runs in rank order, so the result is the same, bit for bit, as
+ * that of one-shot; so it is on a node with levels, where both go by these
+ * (lowlat_by_levels.h).
+ *
+ * Source: algorithm 2 of "Latency-optimal allreduce and cuda graph
+ * optimization"; its barriers are the flags here.
+ */
+
+/* The next action in the order of the picture; every wait is a return. */
+static arc_status_t twoshot_progress(arc_task_t *base)
+{
+    lowlat_task_t *task = (lowlat_task_t *) base;
+
+    while (task->gathered < task->pieces) {
+        if (task->staged < task->pieces && task->staged <= task->reduced + 1 &&
+            task->staged <= task->gathered + 2) {
+            if (!stage(task)) {
+                return ARC_IN_PROGRESS;
+            }
+        } else if (task->reduced < task->pieces && task->reduced <= task->gathered + 1) {
+            if (!complete(task)) {
+                return ARC_IN_PROGRESS;
+            }
+        } else if (!gather(task)) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+    return ARC_OK;
+}
+
+void lowlat_twoshot_start(lowlat_task_t *task)
+{
+    static const arc_task_ops_t ops = {.progress = twoshot_progress,
+                                       .waits_for = lowlat_parts_waits_for};
+
+    if (lowlat_goes_by_levels(task)) {
+        lowlat_shared_start(task, &task->group->levels);
+        return;
+    }
+    lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
+                       lowlat_line_elems(task->reducer->stride_bytes));
+    (void) stage(task);
 }

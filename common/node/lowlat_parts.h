@@ -1,6 +1,6 @@
 /*
  * Reduce-scatter and allgather within a group, in chunks: what two-shot and the
- * hierarchical algorithm have in common.
+ * algorithms over several nodes have in common.
  *
  * The vector is cut into chunks, the chunk into parts of whole cache lines, one for
  * each of the first `owners` ranks.  The arena is a ring of slots of a chunk each;
@@ -47,18 +47,52 @@ lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned ran
 /* Where an element of a chunk is in the arena of `rank`. */
 unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem);
 
-/* Each of these acts on its next chunk.  False: what it waits for has not come. */
-bool lowlat_parts_stage(lowlat_task_t *task);
-bool lowlat_parts_reduce(lowlat_task_t *task);
-bool lowlat_parts_gather(lowlat_task_t *task);
-
-/* Reduce and publish at once. */
-bool lowlat_parts_complete(lowlat_task_t *task);
-
-/* Never waits: `chunk` is the next one, and our part of it is complete. */
-void lowlat_parts_publish(lowlat_task_t *task, size_t chunk);
-
 /* waits_for of these tasks: is `rank` behind in what the next actions wait for? */
 bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
+
+/* ---- over several nodes ---- */
+
+/*
+ * Allreduce over N nodes of G ranks, in three phases that are pipelined by chunk.  Reduce-scatter
+ * and allgather are the first and the last; the second is an exchange between nodes (lowlat_between_t):
+ *
+ *   stage k, reduce k      the node's sum of its part, in the slot of each owner
+ *   exchange k             owner i of every node with owner i of the others
+ *   publish k, gather k    the result
+ *
+ *   cost   2 alpha_i + 2 (G-1)/G n beta_i + the exchange of n/G
+ *
+ * A rank does whatever can be done, in no fixed order.  Why no rank waits for ever: take the least
+ * chunk c that some rank has not gathered.  All have gathered all chunks before c, so c can be
+ * staged everywhere (its slot is free), then reduced (the exchange has room, or waits for an
+ * earlier one), and then all partners have started the exchange of c.
+ *
+ * The theorem of the two buffer sets (lowlat.h) holds across nodes: a rank completes only after the
+ * owners of its node have got messages that depend on all ranks of the other nodes.
+ *
+ * All ranks have the same bits: an owner's sum is copied within the node, and the exchange gives
+ * the same sum to all owners of a part.
+ *
+ * Source: S. Singhania et al., "Understanding and Improving Communication Performance
+ * in Multi-node LLM Inference", section 4, algorithm 1 (its NVRAR has the same phases).
+ */
+
+/* The exchange of the nodes' sums of a chunk: what the phases in the node need of it. */
+typedef struct lowlat_between {
+    size_t room; /* for so many chunks at a time; 0: for all that have a slot */
+
+    /* The node's sum of our part of the chunk is in its slot; chunks begin in order. */
+    void (*begin)(lowlat_task_t *task, size_t chunk);
+
+    /* Do what can be done.  ARC_OK: nothing is under way. */
+    arc_status_t (*drive)(lowlat_task_t *task) ARC_MUST_CHECK;
+
+    /* The number of chunks, from the first on, whose slots have the sums of all nodes. */
+    size_t (*completed)(const lowlat_task_t *task);
+} lowlat_between_t;
+
+/* The progress of an algorithm that has begun with lowlat_parts_begin(). */
+arc_status_t lowlat_phases_progress(lowlat_task_t *task,
+                                    const lowlat_between_t *between) ARC_MUST_CHECK;
 
 #endif

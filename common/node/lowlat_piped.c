@@ -5,7 +5,6 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_parts.h"
-#include "lowlat_phases.h"
 #include "lowlat_piped.h"
 #include "sizes.h"
 
@@ -92,13 +91,6 @@ void lowlat_piped_abort(arc_task_t *base)
     }
 }
 
-/* What is staged has a slot, and so has its sum. */
-static bool has_room(const lowlat_task_t *task)
-{
-    (void) task;
-    return true;
-}
-
 static void allow_chunk(lowlat_task_t *task, size_t chunk)
 {
     if (NULL != task->piped) {
@@ -116,10 +108,8 @@ static size_t completed_chunks(const lowlat_task_t *task)
 
 static arc_status_t progress(arc_task_t *base)
 {
-    static const lowlat_between_t between = {.has_room = has_room,
-                                             .begin = allow_chunk,
-                                             .drive = lowlat_piped_drive,
-                                             .completed = completed_chunks};
+    static const lowlat_between_t between = {
+        .begin = allow_chunk, .drive = lowlat_piped_drive, .completed = completed_chunks};
 
     return lowlat_phases_progress((lowlat_task_t *) base, &between);
 }

@@ -10,7 +10,7 @@
  * be staged meanwhile.
  *
  * Nobody waits for ever: a chunk becomes available by what is done in the node alone, as long as
- * its slot is free, which it is for all chunks of a window (lowlat_phases.h has the rest of the
+ * its slot is free, which it is for all chunks of a window (lowlat_parts.h has the rest of the
  * argument, exchange_pipeline.h that of the exchange).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

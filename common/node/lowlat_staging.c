@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lowlat_oneshot.h"
 #include "lowlat_staging.h"
 #include "reduce.h"
 #include "sizes.h"

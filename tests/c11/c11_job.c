@@ -8,10 +8,8 @@
 
 #include "coll_lowlat_settled.h"
 #include "lowlat_by_levels.h"
-#include "lowlat_oneshot.h"
 #include "lowlat_rules.h"
 #include "lowlat_staging.h"
-#include "lowlat_twoshot.h"
 #include "sizes.h"
 #include "testlib.h"
 

@@ -9,9 +9,7 @@
 
 #include "coll_lowlat_settled.h"
 #include "lowlat_by_levels.h"
-#include "lowlat_oneshot.h"
 #include "lowlat_rules.h"
-#include "lowlat_twoshot.h"
 #include "model_access.h"
 #include "model_clock.h"
 #include "model_rivals.h"

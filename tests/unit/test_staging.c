@@ -13,7 +13,6 @@
 
 #include "unit.h"
 #include "copy.h"
-#include "lowlat_oneshot.h"
 #include "lowlat_staging.h"
 #include "reduce.h"
 
