@@ -17,8 +17,42 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "fiber_tools.h"
 #include "float_env.h"
+
+/*
+ * What AddressSanitizer, ThreadSanitizer and valgrind must be told of stacks that are switched; all
+ * of it is nothing where none of them is there.
+ */
+#if defined(__has_feature)
+#define HAS_FEATURE(_feature) __has_feature(_feature)
+#else
+#define HAS_FEATURE(_feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define TELL_ASAN(_call) _call
+#else
+#define TELL_ASAN(_call) ((void) 0)
+#endif
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#define TELL_TSAN(_call) _call
+/* ThreadSanitizer follows calls: one that begins in a fiber must end there. */
+#if defined(__clang__)
+#define ENDS_ELSEWHERE __attribute__((disable_sanitizer_instrumentation))
+#else
+#define ENDS_ELSEWHERE __attribute__((no_sanitize("thread")))
+#endif
+#else
+#define TELL_TSAN(_call) ((void) 0)
+#define ENDS_ELSEWHERE
+#endif
+#ifdef HAVE_VALGRIND_VALGRIND_H
+#include <valgrind/valgrind.h>
+#define TELL_VALGRIND(_call) _call
+#else
+#define TELL_VALGRIND(_call) ((void) 0)
+#endif
 
 /* Functions of the program run there, too: operations with vectors on the stack. */
 enum { USUAL_STACK_BYTES = 8 << 20, MOST_STACK_BYTES = 64 << 20, LEAST_STACK_BYTES = 1 << 20 };
@@ -36,7 +70,14 @@ struct arc_fiber {
     arc_float_mode_t mode; /* of who awaits it */
     bool ended;
     arc_fiber_t *next;
-    arc_fiber_tools_t tools;
+    /* AddressSanitizer's: of the stacks that were left, and where the resumer's is. */
+    void *own_kept;
+    void *resumer_kept;
+    const void *resumer_stack;
+    size_t resumer_stack_bytes;
+    void *thread; /* ThreadSanitizer's, for it each fiber is one; of the resumer likewise */
+    void *resumer_thread;
+    unsigned number; /* valgrind's */
 };
 
 static _Thread_local arc_fiber_t *current;
@@ -48,16 +89,39 @@ static __attribute__((noinline)) arc_fiber_t *get_current(void)
     return current;
 }
 
+/* On the fiber's stack. */
+static inline __attribute__((always_inline)) void has_entered(arc_fiber_t *fiber)
+{
+    (void) fiber;
+    TELL_ASAN(__sanitizer_finish_switch_fiber(fiber->own_kept, &fiber->resumer_stack,
+                                              &fiber->resumer_stack_bytes));
+}
+
+/* `kept`: of this stack; NULL: the fiber ends. */
+static inline __attribute__((always_inline)) void will_leave(arc_fiber_t *fiber, void **kept)
+{
+    (void) fiber;
+    (void) kept;
+    TELL_ASAN(
+        __sanitizer_start_switch_fiber(kept, fiber->resumer_stack, fiber->resumer_stack_bytes));
+    TELL_TSAN(__tsan_switch_to_fiber(fiber->resumer_thread, 0));
+}
+
 /* makecontext() hands on ints only: the fiber is that which is current. */
-static ARC_ENDS_ELSEWHERE void run_body(void)
+static ENDS_ELSEWHERE void run_body(void)
 {
     arc_fiber_t *fiber = get_current();
 
-    arc_fiber_tools_entered(&fiber->tools, NULL);
+    has_entered(fiber);
     fiber->body(fiber->context);
     fiber->ended = true;
-    arc_fiber_tools_leave(&fiber->tools, NULL);
+    will_leave(fiber, NULL);
     /* Returns to uc_link, the resumer of now. */
+}
+
+static unsigned char *stack_of(const arc_fiber_t *fiber)
+{
+    return fiber->memory + fiber->guard_bytes;
 }
 
 static size_t size_of_stack(void)
@@ -115,7 +179,9 @@ arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
         free(fiber);
         return NULL;
     }
-    arc_fiber_tools_begin(&fiber->tools, fiber->memory + fiber->guard_bytes, fiber->stack_bytes);
+    TELL_TSAN(fiber->thread = __tsan_create_fiber(0));
+    TELL_VALGRIND(fiber->number = VALGRIND_STACK_REGISTER(stack_of(fiber),
+                                                          stack_of(fiber) + fiber->stack_bytes));
     if (0 != mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE)) {
         arc_fiber_free(fiber);
         return NULL;
@@ -127,7 +193,8 @@ arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
 void arc_fiber_free(arc_fiber_t *fiber)
 {
     if (NULL != fiber) {
-        arc_fiber_tools_end(&fiber->tools);
+        TELL_TSAN(__tsan_destroy_fiber(fiber->thread));
+        TELL_VALGRIND(VALGRIND_STACK_DEREGISTER(fiber->number));
         (void) munmap(fiber->memory, fiber->guard_bytes + fiber->stack_bytes);
         free(fiber);
     }
@@ -146,12 +213,13 @@ arc_fiber_t *arc_fiber_next(const arc_fiber_t *fiber)
 void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *context)
 {
     (void) getcontext(&fiber->own);
-    fiber->own.uc_stack.ss_sp = fiber->memory + fiber->guard_bytes;
+    fiber->own.uc_stack.ss_sp = stack_of(fiber);
     fiber->own.uc_stack.ss_size = fiber->stack_bytes;
     fiber->own.uc_link = &fiber->resumer;
     fiber->body = body;
     fiber->context = context;
     fiber->is_there = NULL;
+    fiber->own_kept = NULL;
     fiber->ended = false;
     makecontext(&fiber->own, run_body, 0);
 }
@@ -167,17 +235,18 @@ static bool has_come(const arc_fiber_t *fiber)
 
 bool arc_fiber_resume(arc_fiber_t *fiber)
 {
-    void *kept = NULL;
-
     if (NULL != fiber->is_there && !has_come(fiber)) {
         return true;
     }
     fiber->is_there = NULL;
     current = fiber;
     (void) pthread_sigmask(SIG_SETMASK, NULL, &fiber->own.uc_sigmask);
-    arc_fiber_tools_enter(&fiber->tools, &kept);
+    TELL_ASAN(
+        __sanitizer_start_switch_fiber(&fiber->resumer_kept, stack_of(fiber), fiber->stack_bytes));
+    TELL_TSAN(fiber->resumer_thread = __tsan_get_current_fiber());
+    TELL_TSAN(__tsan_switch_to_fiber(fiber->thread, 0));
     (void) swapcontext(&fiber->resumer, &fiber->own);
-    arc_fiber_tools_left(&fiber->tools, kept);
+    TELL_ASAN(__sanitizer_finish_switch_fiber(fiber->resumer_kept, NULL, NULL));
     current = NULL;
     return !fiber->ended;
 }
@@ -192,11 +261,10 @@ bool arc_fiber_inside(void)
 void arc_fiber_yield(void)
 {
     arc_fiber_t *fiber = get_current();
-    void *kept = NULL;
 
-    arc_fiber_tools_leave(&fiber->tools, &kept);
+    will_leave(fiber, &fiber->own_kept);
     (void) swapcontext(&fiber->own, &fiber->resumer);
-    arc_fiber_tools_entered(&fiber->tools, kept);
+    has_entered(fiber);
 }
 
 void arc_fiber_await(bool (*is_there)(void *context), void *context)
