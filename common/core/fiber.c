@@ -69,7 +69,6 @@ struct arc_fiber {
     void *awaited;
     arc_float_mode_t mode; /* of who awaits it */
     bool ended;
-    arc_fiber_t *next;
     /* AddressSanitizer's: of the stacks that were left, and where the resumer's is. */
     void *own_kept;
     void *resumer_kept;
@@ -198,16 +197,6 @@ void arc_fiber_free(arc_fiber_t *fiber)
         (void) munmap(fiber->memory, fiber->guard_bytes + fiber->stack_bytes);
         free(fiber);
     }
-}
-
-void arc_fiber_link(arc_fiber_t *fiber, arc_fiber_t *next)
-{
-    fiber->next = next;
-}
-
-arc_fiber_t *arc_fiber_next(const arc_fiber_t *fiber)
-{
-    return fiber->next;
 }
 
 void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *context)

@@ -29,10 +29,6 @@ typedef struct arc_fiber arc_fiber_t;
  */
 arc_fiber_t *arc_fiber_new(unsigned spare_stacks);
 
-/* A list of fibers that are not in use: what follows `fiber` there. */
-void arc_fiber_link(arc_fiber_t *fiber, arc_fiber_t *next);
-arc_fiber_t *arc_fiber_next(const arc_fiber_t *fiber);
-
 /* Not while it is inside of its body. */
 void arc_fiber_free(arc_fiber_t *fiber);
 

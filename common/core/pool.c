@@ -75,18 +75,14 @@ static void make_free(arc_pool_t *pool, arc_pool_segment_t *segment)
     }
 }
 
-/* Free what all have left. */
+/* Free what all have left.  Who becomes free joins those before, which have been looked at. */
 static void free_left(arc_pool_t *pool)
 {
-    arc_pool_segment_t **at = &pool->retired;
-
-    while (NULL != *at) {
-        arc_pool_segment_t *segment = *at;
-        if (pool->left(pool->context, segment)) {
-            *at = segment->next_retired;
-            make_free(pool, segment);
-        } else {
-            at = &segment->next_retired;
+    for (arc_pool_segment_t *part = pool->first, *after = NULL; NULL != part; part = after) {
+        after = part->after;
+        if (ARC_POOL_RETIRED == part->state && pool->left(pool->context, part)) {
+            after = NULL != after && ARC_POOL_FREE == after->state ? after->after : after;
+            make_free(pool, part);
         }
     }
 }
@@ -165,6 +161,4 @@ void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t use
     }
     segment->state = ARC_POOL_RETIRED;
     segment->users = users;
-    segment->next_retired = pool->retired;
-    pool->retired = segment;
 }

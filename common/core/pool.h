@@ -10,8 +10,7 @@
  * has retired may still be used by others.  It becomes free when nobody does, which is asked when
  * memory is wanted.  Free neighbours of a region join.
  *
- *   cost   take: all retired segments, and all parts in front of the first that is large enough;
- *          retire: constant
+ *   cost   take: all parts; retire: constant
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -40,7 +39,6 @@ typedef struct arc_pool_segment {
     uint64_t users; /* others, whose leaving a retired segment waits for */
     struct arc_pool_segment *before;
     struct arc_pool_segment *after;
-    struct arc_pool_segment *next_retired;
 } arc_pool_segment_t;
 
 /* Have all `users` of the retired segment left it? */
@@ -55,7 +53,6 @@ typedef struct arc_pool {
     unsigned multiplier; /* of what there is, for the next one */
     arc_pool_segment_t *first;
     arc_pool_segment_t *last;
-    arc_pool_segment_t *retired;
 } arc_pool_t;
 
 /* An empty pool.  The regions after the first one have `multiplier` times the bytes of all before.

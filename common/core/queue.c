@@ -8,8 +8,6 @@
 enum {
     START_POLLS = 24,  /* in the start, with arc_wait_moment(): about half a microsecond */
     IDLE_POLLS = 1000, /* with nothing pending, before they end */
-    /* To make a stack takes some microseconds, and what it has grown to stays with it. */
-    KEPT_FIBERS = 8,
 };
 
 /* ---- who is in ---- */
@@ -27,22 +25,6 @@ static void leave(arc_queues_t *queues)
 
 /* ---- stacks ---- */
 
-static void keep_fiber(arc_queues_t *queues, arc_fiber_t *fiber)
-{
-    arc_fiber_link(fiber, queues->fibers);
-    queues->fibers = fiber;
-    queues->idle_fibers += 1;
-}
-
-static arc_fiber_t *take_kept_fiber(arc_queues_t *queues)
-{
-    arc_fiber_t *fiber = queues->fibers;
-
-    queues->fibers = arc_fiber_next(fiber);
-    queues->idle_fibers -= 1;
-    return fiber;
-}
-
 /*
  * One more that nobody uses.  False: stacks would take more than half of the address space that
  * they and the rest of the process can have, and a library that finds none may crash.
@@ -52,7 +34,7 @@ static bool make_fiber(arc_queues_t *queues)
     arc_fiber_t *fiber = arc_fiber_new(queues->fibers_out + queues->idle_fibers + 1);
 
     if (NULL != fiber) {
-        keep_fiber(queues, fiber);
+        queues->fiber[queues->idle_fibers++] = fiber;
     }
     return NULL != fiber;
 }
@@ -70,7 +52,7 @@ static arc_fiber_t *take_fiber(arc_queues_t *queues, bool is_oldest)
     }
     if (queues->idle_fibers >= needed) {
         queues->fibers_out += 1;
-        return take_kept_fiber(queues);
+        return queues->fiber[--queues->idle_fibers];
     }
     arc_fiber_t *fiber = is_oldest ? arc_fiber_new(0) : NULL;
     queues->fibers_out += NULL != fiber;
@@ -81,8 +63,8 @@ static void give_fiber_back(arc_queues_t *queues, arc_queue_t *queue)
 {
     queues->fibers_out -= 1;
     queues->short_of_memory = false;
-    if (queues->idle_fibers < KEPT_FIBERS) {
-        keep_fiber(queues, queue->fiber);
+    if (queues->idle_fibers < ARC_QUEUE_FIBERS) {
+        queues->fiber[queues->idle_fibers++] = queue->fiber;
     } else {
         arc_fiber_free(queue->fiber);
     }
@@ -351,10 +333,7 @@ void arc_queues_close(arc_queues_t *queues)
         queues->driven = false;
         queues->drive(queues, false);
     }
-    while (NULL != queues->fibers) {
-        arc_fiber_t *fiber = queues->fibers;
-        queues->fibers = arc_fiber_next(fiber);
-        arc_fiber_free(fiber);
+    while (queues->idle_fibers > 0) {
+        arc_fiber_free(queues->fiber[--queues->idle_fibers]);
     }
-    queues->idle_fibers = 0;
 }

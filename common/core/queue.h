@@ -43,7 +43,11 @@
 #include "float_env.h"
 #include "wait.h"
 
-enum { ARC_QUEUE_AT_ONCE = 8 }; /* operations of a queue that may end in one poll */
+enum {
+    ARC_QUEUE_AT_ONCE = 8, /* operations of a queue that may end in one poll */
+    /* Stacks kept: to make one takes some microseconds, and what it has grown to stays with it. */
+    ARC_QUEUE_FIBERS = 8,
+};
 
 typedef struct arc_queue arc_queue_t;
 typedef struct arc_queues arc_queues_t;
@@ -100,7 +104,7 @@ struct arc_queues {
     unsigned idle_polls;
     uint64_t starts; /* that have been numbered */
     uint64_t oldest; /* of all that are pending; in a poll, of those that were in the poll before */
-    arc_fiber_t *fibers; /* that nobody uses */
+    arc_fiber_t *fiber[ARC_QUEUE_FIBERS]; /* [idle_fibers] that nobody uses */
     unsigned idle_fibers;
     unsigned fibers_out;
     bool short_of_memory; /* for another fiber, until one is given back */

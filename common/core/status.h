@@ -31,6 +31,16 @@ typedef enum arc_status {
 #define ARC_MUST_CHECK __attribute__((warn_unused_result))
 
 /* The text of a status; "unknown status" for a value outside the table. */
-const char *arc_status_text(arc_status_t status);
+static inline const char *arc_status_text(arc_status_t status)
+{
+    switch (status) {
+#define X(_code, _value, _text) \
+    case _code:                 \
+        return _text;
+        ARC_STATUS_TABLE(X)
+#undef X
+    }
+    return "unknown status";
+}
 
 #endif

@@ -48,7 +48,12 @@ typedef enum arc_reason {
 
 const char *arc_reason_text(arc_reason_t reason);
 
-enum { ARC_TALLY_ALGORITHMS = 8 }; /* at most so many rows for algorithms */
+/* At most so many rows for algorithms; from ARC_TALLY_PASSED on those of reasons. */
+enum {
+    ARC_TALLY_ALGORITHMS = 8,
+    ARC_TALLY_PASSED = ARC_TALLY_ALGORITHMS,
+    ARC_TALLY_ROWS = ARC_TALLY_PASSED + (int) ARC_REASONS
+};
 
 typedef struct arc_tally_row {
     uint64_t calls;
@@ -56,8 +61,7 @@ typedef struct arc_tally_row {
 } arc_tally_row_t;
 
 typedef struct arc_tally {
-    arc_tally_row_t served[ARC_TALLY_ALGORITHMS];
-    arc_tally_row_t passed[ARC_REASONS];
+    arc_tally_row_t row[ARC_TALLY_ROWS];
 } arc_tally_t;
 
 static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes)

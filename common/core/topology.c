@@ -47,31 +47,22 @@ static void place_ranks(arc_topology_t *topology, const unsigned *index, unsigne
 {
     unsigned begin = 0;
 
-    topology->node = index[rank];
-    topology->local_ranks = ranks_of[topology->node];
     for (unsigned node = 0; node < topology->nodes; ++node) {
         const unsigned here = ranks_of[node];
         if (node == topology->node) {
+            topology->local_ranks = here;
             topology->members = &topology->order[begin];
         }
         ranks_of[node] = begin;
         begin += here;
     }
     for (unsigned r = 0; r < ranks; ++r) {
-        unsigned *end = &ranks_of[index[r]];
-        topology->order[*end] = r;
-        if (r == rank) {
-            topology->local_rank = (unsigned) (&topology->order[*end] - topology->members);
-        }
-        *end += 1;
+        topology->local_rank += r < rank && index[r] == topology->node;
+        topology->order[ranks_of[index[r]]++] = r;
     }
-}
-
-static void find_peers(arc_topology_t *topology, const unsigned *end)
-{
     for (unsigned node = 0; node < topology->nodes; ++node) {
-        const unsigned peer = (0 == node ? 0 : end[node - 1]) + topology->local_rank;
-        if (peer < end[node]) {
+        const unsigned peer = (0 == node ? 0 : ranks_of[node - 1]) + topology->local_rank;
+        if (peer < ranks_of[node]) {
             topology->peers[node] = topology->order[peer];
         }
     }
@@ -98,8 +89,8 @@ arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of
         return status;
     }
     count_ranks(topology, index, index + ranks, ranks);
+    topology->node = index[rank];
     place_ranks(topology, index, index + ranks, ranks, rank);
-    find_peers(topology, index + ranks);
     free(index);
     return ARC_OK;
 }

@@ -11,43 +11,32 @@
 /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
 enum { POLLS_PER_CLOCK_READ = 256 };
 
-void arc_patience_begin(arc_patience_t *patience, int64_t limit_ns)
-{
-    *patience =
-        (arc_patience_t){.limit_ns = limit_ns, .looked_ns = limit_ns > 0 ? arc_now_ns() : 0};
-}
-
-bool arc_patience_ends(arc_patience_t *patience)
-{
-    enum { LOOKS = 8 }; /* at least, until the limit is reached */
-
-    if (patience->limit_ns <= 0 || 0 != ++patience->polls % POLLS_PER_CLOCK_READ) {
-        return false;
-    }
-    const int64_t at_ns = arc_now_ns();
-    const int64_t since_ns = at_ns - patience->looked_ns;
-    const int64_t most_ns = patience->limit_ns / LOOKS;
-    patience->stood_ns += since_ns < most_ns ? since_ns : most_ns;
-    patience->looked_ns = at_ns;
-    return patience->stood_ns >= most_ns * LOOKS;
-}
-
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
-    arc_patience_begin(&watch->patience, wait->timeout_ns);
-    watch->steps = NULL == task ? 0 : task->steps;
+    *watch = (arc_wait_watch_t){.looked_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0,
+                                .steps = NULL == task ? 0 : task->steps};
 }
 
 arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
+    enum { LOOKS = 8 }; /* at least, until the limit is reached */
+
     if (wait->timeout_ns <= 0) {
         return ARC_IN_PROGRESS;
     }
     if (watch->steps != task->steps) {
         watch->steps = task->steps;
-        watch->patience.stood_ns = 0;
+        watch->stood_ns = 0;
     }
-    return arc_patience_ends(&watch->patience) ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
+    if (0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
+        return ARC_IN_PROGRESS;
+    }
+    const int64_t at_ns = arc_now_ns();
+    const int64_t since_ns = at_ns - watch->looked_ns;
+    const int64_t most_ns = wait->timeout_ns / LOOKS;
+    watch->stood_ns += since_ns < most_ns ? since_ns : most_ns;
+    watch->looked_ns = at_ns;
+    return watch->stood_ns >= most_ns * LOOKS ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
 }
 
 static arc_status_t step(const arc_wait_t *wait, arc_task_t *task)

@@ -68,26 +68,15 @@ static inline void arc_wait_moment(void)
 }
 
 /*
- * For how long something that is polled has stood still.  What passes between two looks at the
- * clock counts as an eighth of the limit at most: a program that computed meanwhile, and polled
- * nothing, must see first what has come.
+ * For how long a task that is polled has stood still.  What passes between two looks at the clock
+ * counts as an eighth of the limit at most: a program that computed meanwhile, and polled nothing,
+ * must see first what has come.
  */
-typedef struct arc_patience {
-    int64_t limit_ns; /* 0: for ever */
+typedef struct arc_wait_watch {
     int64_t looked_ns;
     int64_t stood_ns;
-    unsigned polls;
-} arc_patience_t;
-
-void arc_patience_begin(arc_patience_t *patience, int64_t limit_ns);
-
-/* After a poll that changed nothing: is the limit reached? */
-bool arc_patience_ends(arc_patience_t *patience);
-
-/* A task that is polled. */
-typedef struct arc_wait_watch {
-    arc_patience_t patience;
     unsigned long steps;
+    unsigned polls;
 } arc_wait_watch_t;
 
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task);

@@ -28,12 +28,6 @@ static mca_agreement_t *get_agreement(arc_module_t *module)
     return own;
 }
 
-static arc_wait_t wait_of(const arc_module_t *module)
-{
-    return (arc_wait_t){.progress = mca_compat_progress,
-                        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND};
-}
-
 /* The end of what was driven; if that is none, say who is missing. */
 static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t status,
                                             unsigned missing)
@@ -46,7 +40,7 @@ static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t s
 
 static ARC_MUST_CHECK arc_status_t run(arc_module_t *module, mca_agreement_t *own, uint64_t *values)
 {
-    const arc_wait_t wait = wait_of(module);
+    const arc_wait_t wait = arc_module_wait(module);
     unsigned missing = 0;
     const arc_status_t status = NULL == own
                                     ? ARC_ERR_NO_MEMORY
@@ -121,7 +115,7 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
 arc_status_t arc_module_trade(arc_module_t *module, arc_stream_t *stream, arc_link_t *link,
                               unsigned links)
 {
-    const arc_wait_t wait = wait_of(module);
+    const arc_wait_t wait = arc_module_wait(module);
     unsigned missing = 0;
     const arc_status_t status = arc_steps_trade(stream, link, links, &wait, &missing);
 

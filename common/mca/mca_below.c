@@ -71,7 +71,8 @@ void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_
         (void) ompi_datatype_type_size(call->type, &type_bytes);
         arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
         if (NULL != tally) {
-            arc_tally_count(&tally->passed[reason], blocks * (size_t) call->count * type_bytes);
+            arc_tally_count(&tally->row[ARC_TALLY_PASSED + (int) reason],
+                            blocks * (size_t) call->count * type_bytes);
         }
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {

@@ -60,7 +60,7 @@ static inline void arc_module_count_served(arc_module_t *module, const arc_call_
     arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
 
     if (NULL != tally) {
-        arc_tally_count(&tally->served[algorithm], bytes);
+        arc_tally_count(&tally->row[algorithm], bytes);
     }
 }
 

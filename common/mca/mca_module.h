@@ -142,6 +142,13 @@ OBJ_CLASS_DECLARATION(arc_module_t);
 /* A module of the communicator, in no slot; released with OBJ_RELEASE.  NULL: no memory. */
 arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm);
 
+/* A wait for messages, with the component's time limit. */
+static inline arc_wait_t arc_module_wait(const arc_module_t *module)
+{
+    return (arc_wait_t){.progress = mca_compat_progress,
+                        .timeout_ns = *module->component->timeout * ARC_NS_PER_SECOND};
+}
+
 /*
  * Free memory that messages of the module are sent from or received in, unless one may still be
  * under way: in a broken module a send cannot be taken back.

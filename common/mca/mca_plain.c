@@ -26,22 +26,36 @@ typedef struct vectors {
 
 /* ---- messages ---- */
 
-static arc_status_t wait_for(const arc_module_t *module, ompi_request_t *request)
-{
-    arc_patience_t patience;
+/* One message, which is awaited. */
+typedef struct message {
+    arc_task_t task; /* first */
+    ompi_request_t *request;
+} message_t;
 
-    arc_patience_begin(&patience, *module->component->timeout * ARC_NS_PER_SECOND);
-    while (!REQUEST_COMPLETE(request)) {
-        mca_compat_progress();
-        if (!REQUEST_COMPLETE(request) && arc_patience_ends(&patience)) {
-            (void) ompi_request_cancel(request);
-            return ARC_ERR_TIMEOUT;
-        }
+static arc_status_t progress(arc_task_t *task)
+{
+    ompi_request_t *request = ((message_t *) task)->request;
+
+    if (!REQUEST_COMPLETE(request)) {
+        return ARC_IN_PROGRESS;
     }
     opal_atomic_rmb();
     const int error = request->req_status.MPI_ERROR;
     (void) ompi_request_free(&request);
     return OMPI_SUCCESS == error ? ARC_OK : ARC_ERR_TRANSPORT;
+}
+
+static arc_status_t wait_for(const arc_module_t *module, ompi_request_t *request)
+{
+    static const arc_task_ops_t ops = {.progress = progress};
+    const arc_wait_t wait = arc_module_wait(module);
+    message_t message = {.task.ops = &ops, .request = request};
+    const arc_status_t status = arc_wait_run(&wait, &message.task);
+
+    if (ARC_ERR_TIMEOUT == status) {
+        (void) ompi_request_cancel(request);
+    }
+    return status;
 }
 
 static arc_status_t send_to(const arc_module_t *module, int rank, const void *data, size_t count,

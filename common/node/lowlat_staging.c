@@ -176,7 +176,17 @@ static unsigned neighbour(const lowlat_group_t *group, bool *is_first)
     return other < nearest->members ? nearest->rank[other] : group->ranks;
 }
 
-static int probe_peer(lowlat_group_t *group, effort_t effort)
+/* 200 trips take about 50 us; so many polls about 1 ms. */
+static const effort_t thorough = {.batches = 5, .batch_trips = 40, .max_polls = 20000};
+/* 30 trips take 3 to 16 us, of which the first ones begin with a wait; so many polls 20 us. */
+static const effort_t quick = {.batches = 3, .batch_trips = 10, .max_polls = 400};
+
+/*
+ * Nanoseconds that a cache line takes from our core to that of our neighbour: half of a round trip,
+ * of the fastest of some batches of them.  All ranks come here at about the same time; each needs a
+ * core.  Never waits long: INT_MAX if the neighbour did not answer, 0 if there is none.
+ */
+static int probe_ns(lowlat_group_t *group, effort_t effort)
 {
     bool is_first = false;
     const unsigned peer = neighbour(group, &is_first);
@@ -206,24 +216,6 @@ static int probe_peer(lowlat_group_t *group, effort_t effort)
         best_ns = batch_ns < best_ns ? batch_ns : best_ns;
     }
     return (int) (best_ns / effort.batch_trips / 2);
-}
-
-/*
- * Nanoseconds that a cache line takes from our core to that of our neighbour: half of a round trip,
- * of the fastest of some batches of them.  All ranks come here at about the same time; each needs a
- * core.  Never waits long: INT_MAX if the neighbour did not answer, 0 if there is none.
- */
-static int probe_ns(lowlat_group_t *group)
-{
-    /* 200 trips take about 50 us; so many polls about 1 ms. */
-    return probe_peer(group, (effort_t){.batches = 5, .batch_trips = 40, .max_polls = 20000});
-}
-
-/* The same with fewer trips and less patience: a few microseconds, at most tens of them. */
-static int probe_again_ns(lowlat_group_t *group)
-{
-    /* 30 trips take 3 to 16 us, of which the first ones begin with a wait; so many polls 20 us. */
-    return probe_peer(group, (effort_t){.batches = 3, .batch_trips = 10, .max_polls = 400});
 }
 
 /* ---- the trial, and looks ---- */
@@ -262,7 +254,7 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
     const trial_t trial = {.group = &near, .run = run, .context = context, .in = in, .out = out};
     lowlat_staging_times_t times;
 
-    group->apart_ns = probe_ns(group);
+    group->apart_ns = probe_ns(group, thorough);
     group->looks_changed = 0;
     for (unsigned length = 0; length < LOWLAT_STAGING_LENGTHS; ++length) {
         for (unsigned way = 0; way < LOWLAT_WAYS; ++way) {
@@ -326,7 +318,7 @@ void lowlat_staging_note(lowlat_group_t *group, int now_ns)
 
 void lowlat_staging_look(lowlat_group_t *group)
 {
-    lowlat_staging_note(group, probe_again_ns(group));
+    lowlat_staging_note(group, probe_ns(group, quick));
 }
 
 bool lowlat_staging_changed(const lowlat_group_t *group)

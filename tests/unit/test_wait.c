@@ -140,13 +140,13 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
     memset(&tally, 0, sizeof tally);
     memset(&total, 0, sizeof total);
     assert_false(arc_tally_has_calls(&tally));
-    arc_tally_count(&tally.passed[ARC_REASON_OFF], 4);
+    arc_tally_count(&tally.row[ARC_TALLY_PASSED + ARC_REASON_OFF], 4);
     assert_false(arc_tally_has_calls(&tally));
-    tally.passed[ARC_REASON_OFF] = total.passed[ARC_REASON_OFF];
-    arc_tally_count(&tally.served[1], 1000);
+    tally.row[ARC_TALLY_PASSED + ARC_REASON_OFF] = total.row[ARC_TALLY_PASSED + ARC_REASON_OFF];
+    arc_tally_count(&tally.row[1], 1000);
     assert_true(arc_tally_has_calls(&tally));
-    arc_tally_count(&tally.served[1], 24);
-    arc_tally_count(&tally.passed[ARC_REASON_USER_OP], 8);
+    arc_tally_count(&tally.row[1], 24);
+    arc_tally_count(&tally.row[ARC_TALLY_PASSED + ARC_REASON_USER_OP], 8);
     arc_tally_add(&total, &tally);
     arc_tally_add(&total, &tally);
 
