@@ -1,7 +1,7 @@
 /*
  * hierarchical where the ranks of a node can share memory (quant_fold.h), which is our own, beside
  * that of coll_lowlat; elsewhere ranks exchange messages on the node, too
- * (exchange_hierarchical.c).
+ * (exchange_tree.c).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -397,6 +397,5 @@ exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operati
     return (exchange_operation_t){
         .layout = layout,
         .collective = operation->collective,
-        .in_place = operation->send == operation->recv,
     };
 }

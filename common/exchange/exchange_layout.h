@@ -62,11 +62,10 @@ typedef enum exchange_collective {
     EXCHANGE_COLLECTIVES
 } exchange_collective_t;
 
-/* One call, the same on all ranks but for in_place. */
+/* One call, the same on all ranks. */
 typedef struct exchange_operation {
     exchange_layout_t layout; /* as many shards as ranks */
     exchange_collective_t collective;
-    bool in_place;    /* of a reduce-scatter: the result takes the place of block 0 */
     unsigned at_once; /* chunks that can be available at a time; 0: all segments are */
 } exchange_operation_t;
 

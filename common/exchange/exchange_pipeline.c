@@ -4,11 +4,239 @@
 #include "exchange_pipeline.h"
 #include "exchange_pipeline_state.h"
 
+static bool is_reduce(const exchange_pipeline_t *pipe, unsigned round)
+{
+    return round < pipe->plan.rounds / 2;
+}
+
+static cell_t *cell_at(const exchange_pipeline_t *pipe, unsigned shard, unsigned lane)
+{
+    return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
+}
+
+/* The stacks; the proof of exchange_pipeline.h says why they neither run out nor overflow. */
+static void free_slot(exchange_pipeline_t *pipe, slot_t *slot)
+{
+    assert(pipe->free_slots < pipe->plan.slots);
+    pipe->free_slot[pipe->free_slots++] = slot;
+}
+
+static slot_t *take_slot(exchange_pipeline_t *pipe)
+{
+    assert(pipe->free_slots > 0);
+    slot_t *slot = pipe->free_slot[--pipe->free_slots];
+    slot->message = slot->buffer;
+    slot->users = 1;
+    slot->forwards = 0;
+    return slot;
+}
+
+/* Where the message's total is wanted; NULL: in a buffer first. */
+static void *total_at(const exchange_pipeline_t *pipe, const exchange_message_t *message)
+{
+    const exchange_coder_ops_t *ops = pipe->coder->ops;
+
+    return message->partial || NULL == ops->total_at ? NULL : ops->total_at(pipe->coder, message);
+}
+
+static void free_sum(exchange_pipeline_t *pipe, void *numbers)
+{
+    assert(pipe->free_sums < pipe->plan.kept);
+    pipe->free_sum[pipe->free_sums++] = numbers;
+}
+
+static void *take_sum(exchange_pipeline_t *pipe)
+{
+    assert(pipe->free_sums > 0);
+    return pipe->free_sum[--pipe->free_sums];
+}
+
+/* The message of `shard` in a place. */
+static exchange_message_t message_of(const exchange_pipeline_t *pipe, const place_t *place,
+                                     unsigned shard, bool partial)
+{
+    return (exchange_message_t){
+        .partial = partial,
+        .inside = partial && pipe->round[place->round].inside,
+        .round = partial ? place->round : pipe->plan.rounds,
+        .shard = shard,
+        .segment = place->segment,
+        .span = exchange_layout_segment(&pipe->operation.layout, shard, place->segment),
+    };
+}
+
+/* One user less; the last one frees the slot. */
+static void release_slot(exchange_pipeline_t *pipe, slot_t *slot)
+{
+    assert(slot->users > 0);
+    if (0 == --slot->users) {
+        free_slot(pipe, slot);
+    }
+}
+
+/* The slot has a total, which is to be sent `forwards` times. */
+static void keep_total(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes, unsigned forwards,
+                       cell_t *cell)
+{
+    slot->bytes = bytes;
+    slot->users = forwards + 1;
+    slot->forwards = forwards;
+    pipe->kept += 0 != forwards;
+    assert(pipe->kept <= pipe->plan.kept);
+    cell->kept = slot;
+}
+
+/* Free the slots of sends that are over. */
+static ARC_MUST_CHECK arc_status_t reap_sends(exchange_pipeline_t *pipe)
+{
+    for (unsigned i = 0; i < pipe->plan.flight; ++i) {
+        sending_t *sending = &pipe->sending[i];
+        if (NULL == sending->slot) {
+            continue;
+        }
+        arc_status_t status = pipe->stream->ops->test(pipe->stream, &sending->request);
+        if (ARC_IN_PROGRESS == status) {
+            continue;
+        }
+        if (ARC_OK != status) {
+            return status;
+        }
+        release_slot(pipe, sending->slot);
+        sending->slot = NULL;
+        --pipe->sendings;
+    }
+    return ARC_OK;
+}
+
+/* Send what the slot has, the next message. */
+static ARC_MUST_CHECK arc_status_t start_send(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes)
+{
+    const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
+    const unsigned peer = pipe->round[place.round].send_peer;
+    sending_t *sending = pipe->sending;
+
+    assert(pipe->sendings < pipe->plan.flight);
+    while (NULL != sending->slot) {
+        ++sending;
+    }
+    arc_status_t status =
+        pipe->stream->ops->send(pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer],
+                                slot->message, bytes, &sending->request);
+    if (ARC_OK == status) {
+        sending->peer = peer;
+        sending->slot = slot;
+        ++pipe->sendings;
+        if (0 != slot->forwards) {
+            pipe->kept -= 0 == --slot->forwards;
+        }
+        pipe->send_next = exchange_pipeline_skip(pipe, pipe->send_next + 1, true);
+    }
+    return status;
+}
+
+/* The slot gets the message of `x`, or of the own part; its bytes. */
+static size_t make_partial(exchange_pipeline_t *pipe, const exchange_message_t *message,
+                           const exchange_sum_t *x, slot_t *slot)
+{
+    const exchange_coder_ops_t *ops = pipe->coder->ops;
+    const void *part =
+        NULL == x && NULL != ops->part_at ? ops->part_at(pipe->coder, message) : NULL;
+
+    if (NULL != part) {
+        slot->message = part;
+        return ops->capacity(pipe->coder, message);
+    }
+    return ops->encode(pipe->coder, message, x, slot->buffer);
+}
+
+/* Send the sum of the subtree, or the own part of a leaf. */
+static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const place_t *place)
+{
+    const exchange_round_t *round = &pipe->round[place->round];
+    const exchange_message_t message = message_of(pipe, place, round->send_shard, true);
+    const exchange_sum_t *x = NULL;
+
+    if (0 == pipe->free_slots) {
+        return ARC_IN_PROGRESS;
+    }
+    slot_t *slot = take_slot(pipe);
+    if (EXCHANGE_AFTER_NOTHING != round->send_after) {
+        x = &cell_at(pipe, round->send_shard, place->lane)->sum;
+        /* Free for the next one already: it is read before anything else happens. */
+        free_sum(pipe, x->numbers);
+    }
+    const size_t bytes = make_partial(pipe, &message, x, slot);
+    return start_send(pipe, slot, bytes);
+}
+
+/* An allgather: the own block is the total.  Encode it, send it for the first time, store it. */
+static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const place_t *place)
+{
+    const exchange_message_t message =
+        message_of(pipe, place, pipe->round[place->round].send_shard, false);
+    /* The round of an allreduce in which the total of the own shard is complete. */
+    const exchange_round_t *totals = &pipe->round[place->round - 1];
+
+    if (0 == pipe->free_slots) {
+        return ARC_IN_PROGRESS;
+    }
+    slot_t *slot = take_slot(pipe);
+    const size_t bytes = pipe->coder->ops->encode(pipe->coder, &message, NULL, slot->buffer);
+    keep_total(pipe, slot, bytes, totals->forwards,
+               cell_at(pipe, totals->receive_shard, place->lane));
+    arc_status_t status = start_send(pipe, slot, bytes);
+    if (ARC_OK == status) {
+        pipe->coder->ops->store_total(pipe->coder, &message, slot->buffer);
+    }
+    release_slot(pipe, slot);
+    return status;
+}
+
+/* ARC_IN_PROGRESS: the next message is not there yet, or has no room. */
+static ARC_MUST_CHECK arc_status_t send_next(exchange_pipeline_t *pipe)
+{
+    if (pipe->send_next == pipe->end || pipe->sendings == pipe->plan.flight) {
+        return ARC_IN_PROGRESS;
+    }
+    const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
+    const exchange_round_t *round = &pipe->round[place.round];
+    if (place.segment >= pipe->available) {
+        return ARC_IN_PROGRESS;
+    }
+    if (round->send_after >= (int) pipe->first) {
+        uint64_t rounds_since = place.round - (unsigned) round->send_after;
+        if (pipe->send_next - rounds_since * pipe->window >= pipe->receive_next) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+    if (is_reduce(pipe, place.round)) {
+        return send_sum(pipe, &place);
+    }
+    if (place.round == pipe->first) {
+        return send_own(pipe, &place);
+    }
+    slot_t *slot = cell_at(pipe, round->send_shard, place.lane)->kept;
+    return start_send(pipe, slot, slot->bytes);
+}
+
+/* All that can be sent now. */
+static ARC_MUST_CHECK arc_status_t send_ready(exchange_pipeline_t *pipe)
+{
+    arc_status_t status = ARC_OK;
+
+    while (ARC_OK == status) {
+        status = send_next(pipe);
+    }
+    return ARC_IN_PROGRESS == status ? ARC_OK : status;
+}
+
+/* ---- what comes ---- */
+
 /* What arrives in a place. */
 static exchange_message_t received_at(const exchange_pipeline_t *pipe, const place_t *place)
 {
-    return exchange_pipeline_message(pipe, place, pipe->round[place->round].receive_shard,
-                                     exchange_pipeline_is_reduce(pipe, place->round));
+    return message_of(pipe, place, pipe->round[place->round].receive_shard,
+                      is_reduce(pipe, place->round));
 }
 
 static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
@@ -18,7 +246,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
         const place_t place = exchange_pipeline_place(pipe, pipe->start_next);
         const exchange_message_t message = received_at(pipe, &place);
         const unsigned peer = pipe->round[place.round].receive_peer;
-        void *result = exchange_pipeline_total_at(pipe, &message);
+        void *result = total_at(pipe, &message);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
         void *into = NULL == result ? slot->buffer : result;
         arc_status_t status = pipe->stream->ops->receive(
@@ -27,7 +255,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
         if (ARC_OK != status) {
             return status;
         }
-        (void) exchange_pipeline_take_slot(pipe);
+        (void) take_slot(pipe);
         slot->message = into;
         pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
         ++pipe->receiving;
@@ -41,13 +269,13 @@ static ARC_MUST_CHECK arc_status_t pass_total(exchange_pipeline_t *pipe, slot_t 
                                               const place_t *place,
                                               const exchange_message_t *message)
 {
-    exchange_pipeline_keep(pipe, slot, bytes, pipe->round[place->round].forwards,
-                           exchange_pipeline_cell(pipe, message->shard, place->lane));
-    arc_status_t status = exchange_pipeline_send_ready(pipe);
+    keep_total(pipe, slot, bytes, pipe->round[place->round].forwards,
+               cell_at(pipe, message->shard, place->lane));
+    arc_status_t status = send_ready(pipe);
     if (ARC_OK == status && slot->message == slot->buffer) {
         pipe->coder->ops->store_total(pipe->coder, message, slot->buffer);
     }
-    exchange_pipeline_release(pipe, slot);
+    release_slot(pipe, slot);
     return status;
 }
 
@@ -58,7 +286,7 @@ static bool can_pass_sum(const exchange_pipeline_t *pipe, const place_t *place)
         return false;
     }
     const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
-    return exchange_pipeline_is_reduce(pipe, next.round) && next.segment == place->segment &&
+    return is_reduce(pipe, next.round) && next.segment == place->segment &&
            pipe->round[next.round].send_after == (int) place->round;
 }
 
@@ -68,7 +296,7 @@ static size_t hop_in_slot(exchange_pipeline_t *pipe, slot_t *slot,
                           const exchange_message_t *sent)
 {
     uint8_t *buffer = slot->buffer;
-    void *result = exchange_pipeline_total_at(pipe, sent);
+    void *result = total_at(pipe, sent);
 
     if (NULL != result) {
         slot->message = result;
@@ -91,34 +319,33 @@ static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t
                                                const exchange_message_t *message)
 {
     const exchange_round_t *round = &pipe->round[place->round];
-    cell_t *cell = exchange_pipeline_cell(pipe, message->shard, place->lane);
+    cell_t *cell = cell_at(pipe, message->shard, place->lane);
     const exchange_sum_t *x = round->opens ? NULL : &cell->sum;
     const bool is_stored = round->totals && EXCHANGE_REDUCE_SCATTER == pipe->operation.collective;
     const bool is_passed = round->totals || can_pass_sum(pipe, place);
 
     if (!is_passed) {
         if (round->opens) {
-            cell->sum.numbers = exchange_pipeline_take_sum(pipe);
+            cell->sum.numbers = take_sum(pipe);
         }
         pipe->coder->ops->add(pipe->coder, message, slot->buffer, x, &cell->sum);
-        exchange_pipeline_free_slot(pipe, slot);
+        free_slot(pipe, slot);
         return ARC_OK;
     }
     if (!round->opens) {
         /* Free for the next one already: it is read before anything else happens. */
-        exchange_pipeline_free_sum(pipe, x->numbers);
+        free_sum(pipe, x->numbers);
     }
     if (is_stored) {
         pipe->coder->ops->store_sum(pipe->coder, message, slot->buffer, x);
-        exchange_pipeline_free_slot(pipe, slot);
+        free_slot(pipe, slot);
         return ARC_OK;
     }
     const place_t at = round->totals ? *place : exchange_pipeline_place(pipe, pipe->send_next);
-    const exchange_message_t sent =
-        exchange_pipeline_message(pipe, &at, message->shard, !round->totals);
+    const exchange_message_t sent = message_of(pipe, &at, message->shard, !round->totals);
     const size_t bytes = hop_in_slot(pipe, slot, message, x, &sent);
     return round->totals ? pass_total(pipe, slot, bytes, place, &sent)
-                         : exchange_pipeline_start_send(pipe, slot, bytes);
+                         : start_send(pipe, slot, bytes);
 }
 
 /*
@@ -155,7 +382,7 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
     const exchange_message_t message = received_at(pipe, &place);
     status = pipe->coder->ops->check(pipe->coder, &message, slot->message, bytes);
     if (ARC_OK != status) {
-        exchange_pipeline_free_slot(pipe, slot);
+        free_slot(pipe, slot);
         return status;
     }
     pipe->receive_next = exchange_pipeline_skip(pipe, pipe->receive_next + 1, false);
@@ -166,12 +393,12 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
 /* ARC_OK: something was done; ARC_IN_PROGRESS: nothing can be done now. */
 static ARC_MUST_CHECK arc_status_t do_next(exchange_pipeline_t *pipe)
 {
-    arc_status_t status = exchange_pipeline_reap_sends(pipe);
+    arc_status_t status = reap_sends(pipe);
     if (ARC_OK == status) {
         status = start_receives(pipe);
     }
     if (ARC_OK == status) {
-        status = exchange_pipeline_send_next(pipe);
+        status = send_next(pipe);
     }
     return ARC_IN_PROGRESS == status ? take_message(pipe) : status;
 }
@@ -250,7 +477,7 @@ size_t exchange_pipeline_completed(const arc_task_t *task)
     const exchange_pipeline_t *pipe = (const exchange_pipeline_t *) task;
 
     if (pipe->receive_next == pipe->end) {
-        return exchange_layout_segments(&pipe->layout);
+        return exchange_layout_segments(&pipe->operation.layout);
     }
     /* The last round stores the segments of a window one by one; until then none of it is. */
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);

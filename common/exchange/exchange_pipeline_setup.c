@@ -156,7 +156,6 @@ void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *opera
 
     assert(operation->layout.shards == pipe->plan.ranks);
     pipe->operation = *operation;
-    pipe->layout = operation->layout;
     choose_rounds(pipe);
     pipe->status = ARC_OK;
     free_all(pipe);

@@ -1,7 +1,6 @@
 /*
- * The state of the pipeline: for exchange_pipeline_setup.c, which makes it ready,
- * exchange_pipeline_send.c, which knows the order of messages, makes and sends them, and
- * exchange_pipeline.c, which takes messages and runs it all.
+ * The state of the pipeline: for exchange_pipeline_setup.c, which makes it ready, and
+ * exchange_pipeline.c, which makes, sends and takes messages.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -57,7 +56,6 @@ typedef struct exchange_pipeline {
     plan_t plan;
 
     exchange_operation_t operation;
-    exchange_layout_t layout;
     arc_status_t status;
 
     /* Of this call: */
@@ -97,84 +95,31 @@ typedef struct place {
     size_t segment;
 } place_t;
 
-static inline bool exchange_pipeline_is_reduce(const exchange_pipeline_t *pipe, unsigned round)
+static inline place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index)
 {
-    return round < pipe->plan.rounds / 2;
+    const uint64_t row = index / pipe->window;
+    const unsigned lane = (unsigned) (index % pipe->window);
+
+    return (place_t){
+        .round = pipe->first + (unsigned) (row % pipe->rounds),
+        .lane = lane,
+        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
+    };
 }
-
-static inline cell_t *exchange_pipeline_cell(const exchange_pipeline_t *pipe, unsigned shard,
-                                             unsigned lane)
-{
-    return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
-}
-
-/* The stacks; the proof of exchange_pipeline.h says why they neither run out nor overflow. */
-static inline void exchange_pipeline_free_slot(exchange_pipeline_t *pipe, slot_t *slot)
-{
-    assert(pipe->free_slots < pipe->plan.slots);
-    pipe->free_slot[pipe->free_slots++] = slot;
-}
-
-static inline slot_t *exchange_pipeline_take_slot(exchange_pipeline_t *pipe)
-{
-    assert(pipe->free_slots > 0);
-    slot_t *slot = pipe->free_slot[--pipe->free_slots];
-    slot->message = slot->buffer;
-    slot->users = 1;
-    slot->forwards = 0;
-    return slot;
-}
-
-/* Where the message's total is wanted; NULL: in a buffer first. */
-static inline void *exchange_pipeline_total_at(const exchange_pipeline_t *pipe,
-                                               const exchange_message_t *message)
-{
-    const exchange_coder_ops_t *ops = pipe->coder->ops;
-
-    return message->partial || NULL == ops->total_at ? NULL : ops->total_at(pipe->coder, message);
-}
-
-static inline void exchange_pipeline_free_sum(exchange_pipeline_t *pipe, void *numbers)
-{
-    assert(pipe->free_sums < pipe->plan.kept);
-    pipe->free_sum[pipe->free_sums++] = numbers;
-}
-
-static inline void *exchange_pipeline_take_sum(exchange_pipeline_t *pipe)
-{
-    assert(pipe->free_sums > 0);
-    return pipe->free_sum[--pipe->free_sums];
-}
-
-/* ---- exchange_pipeline_send.c ---- */
-
-place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, uint64_t index);
 
 /* The first message from `index` on that is not empty, of those that are sent, or received. */
-uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index, bool sent);
-
-/* The message of `shard` in a place. */
-exchange_message_t exchange_pipeline_message(const exchange_pipeline_t *pipe, const place_t *place,
-                                             unsigned shard, bool partial);
-
-/* One user less; the last one frees the slot. */
-void exchange_pipeline_release(exchange_pipeline_t *pipe, slot_t *slot);
-
-/* The slot has a total, which is to be sent `forwards` times. */
-void exchange_pipeline_keep(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes,
-                            unsigned forwards, cell_t *cell);
-
-/* Send what the slot has, the next message. */
-arc_status_t exchange_pipeline_start_send(exchange_pipeline_t *pipe, slot_t *slot,
-                                          size_t bytes) ARC_MUST_CHECK;
-
-/* ARC_IN_PROGRESS: the next message is not there yet, or has no room. */
-arc_status_t exchange_pipeline_send_next(exchange_pipeline_t *pipe) ARC_MUST_CHECK;
-
-/* All that can be sent now. */
-arc_status_t exchange_pipeline_send_ready(exchange_pipeline_t *pipe) ARC_MUST_CHECK;
-
-/* Free the slots of sends that are over. */
-arc_status_t exchange_pipeline_reap_sends(exchange_pipeline_t *pipe) ARC_MUST_CHECK;
+static inline uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, uint64_t index,
+                                              bool sent)
+{
+    for (; index < pipe->end; ++index) {
+        const place_t place = exchange_pipeline_place(pipe, index);
+        const exchange_round_t *round = &pipe->round[place.round];
+        const unsigned shard = sent ? round->send_shard : round->receive_shard;
+        if (0 != exchange_layout_segment(&pipe->operation.layout, shard, place.segment).elems) {
+            break;
+        }
+    }
+    return index;
+}
 
 #endif

@@ -97,12 +97,6 @@ static inline const exchange_tree_t *exchange_tree_of_totals(const exchange_tree
     return NULL == tree->gather ? tree : tree->gather;
 }
 
-/* The offset of most trees: vertex u is u places from the root. */
-unsigned exchange_tree_in_order(unsigned ranks, unsigned vertex);
-
-/* `open` of trees in which each vertex but the root is closed by the next one, or has no child. */
-unsigned exchange_tree_one_open(unsigned nodes, unsigned per_node);
-
 /* ---- of all vertices 0 .. n p - 1, in the order of their numbers ---- */
 
 /* The pair (node, place) of a vertex: i and j above. */
