@@ -14,7 +14,7 @@ typedef struct lowlat_port lowlat_port_t; /* what a communicator has */
 
 #ifdef ARC_HAVE_UCX
 /*
- * In MPI_Init only: UCX is opened (ucx_library.h).  NULL, and in *why a static text: there can be
+ * In MPI_Init only: UCX is opened (ucx_worker.h).  NULL, and in *why a static text: there can be
  * no puts.
  */
 lowlat_puts_t *lowlat_puts_new(const char **why);

@@ -2,7 +2,7 @@
 
 # ARC_CHECK_UCX
 # UCX's headers, for puts between nodes; without them all else is built.  The library itself is opened at run
-# time (common/ucx/ucx_library.c tells why), so that all but puts works where it is missing.
+# time (common/ucx/ucx_worker.c tells why), so that all but puts works where it is missing.
 AC_DEFUN([ARC_CHECK_UCX], [
     AC_ARG_WITH([ucx],
         [AS_HELP_STRING([--with-ucx=DIR], [UCX is installed below DIR (default: found by pkg-config, or none)])],
