@@ -7,12 +7,10 @@
 #define COLL_LOWLAT_H
 
 #include "lowlat_net.h"
-#include "lowlat_pipe.h"
 #include "lowlat_rules.h"
 #include "mca_agreement.h"
 #include "mca_below.h"
 #include "mca_bridge.h"
-#include "mca_log.h"
 #include "mca_share.h"
 #include "mca_stream.h"
 #include "wait.h"
@@ -99,6 +97,12 @@ void coll_lowlat_grow(lowlat_module_t *module, size_t bytes);
  * as it should be, or act on what all have seen.  An MPI error if that breaks the module.
  */
 int coll_lowlat_look(lowlat_module_t *module);
+
+/* How groups of processes stage is of no use any more. */
+void coll_lowlat_staging_forget(void);
+
+/* What is wrong with the parameter `levels`, or NULL. */
+const char *coll_lowlat_levels_wrong(const lowlat_config_t *config);
 
 /* Undo the set-up; harmless if there was none. */
 void coll_lowlat_teardown(lowlat_module_t *module);

@@ -13,8 +13,7 @@
 #include "coll_lowlat_settled.h"
 #include "float_env.h"
 #include "lowlat_memory.h"
-#include "lowlat_turn.h"
-#include "mca_half.h"
+#include "lowlat_order.h"
 
 /* So many bytes of 16-bit floats for each node go as floats; longer ones straight to owners. */
 enum { DIRECT_NODE_BYTES = 2 << 10 };

@@ -9,7 +9,7 @@
 #ifndef COLL_LOWLAT_BOOK_H
 #define COLL_LOWLAT_BOOK_H
 
-#include "lowlat_candidates.h"
+#include "lowlat_rules.h"
 
 /* What communicators of a shape have learned. */
 typedef struct lowlat_learned {

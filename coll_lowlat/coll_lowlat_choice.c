@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "agreement.h"
 #include "coll_lowlat_choice.h"
@@ -15,23 +14,6 @@ _Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES,
                "one agreement has room for all");
 
 static const lowlat_span_t over_puts = {LOWLAT_OVER_PUTS, LOWLAT_OVER_PUTS};
-
-bool coll_lowlat_choice_make(lowlat_module_t *module)
-{
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-
-    if (LOWLAT_NOT_FORCED != lowlat_forced(config, true)) {
-        return true;
-    }
-    module->choice = calloc(1, sizeof *module->choice);
-    return NULL != module->choice;
-}
-
-void coll_lowlat_choice_release(lowlat_module_t *module)
-{
-    free(module->choice);
-    module->choice = NULL;
-}
 
 static uint64_t hash_of(const lowlat_learned_t *learned)
 {
@@ -191,24 +173,29 @@ void coll_lowlat_show(const lowlat_module_t *module)
     arc_module_show(&module->base, text);
 }
 
-void coll_lowlat_choice_begin(lowlat_module_t *module)
+/* All classes, with the candidates that there are. */
+static void begin_all(lowlat_module_t *module, const char *how)
 {
     enum { TEXT_BYTES = 400 };
-    lowlat_choice_t *choice = module->choice;
     char text[TEXT_BYTES];
 
-    bool may_open = false;
-
-    if (NULL == choice || ARC_OK != recall(module, &may_open)) {
-        return;
-    }
-    lowlat_candidates_list(&choice->list, module->net.owners,
-                           mca_coll_lowlat_component.config.reproducible);
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         begin_class(module, class);
     }
-    describe(choice, text, sizeof text);
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "begins with %s", text);
+    describe(module->choice, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%s with %s", how, text);
+}
+
+void coll_lowlat_choice_begin(lowlat_module_t *module)
+{
+    bool may_open = false;
+
+    if (NULL == module->choice || ARC_OK != recall(module, &may_open)) {
+        return;
+    }
+    lowlat_candidates_list(&module->choice->list, module->net.owners,
+                           mca_coll_lowlat_component.config.reproducible);
+    begin_all(module, "begins");
     if (may_open) {
         lowlat_net_open(module);
     }
@@ -217,17 +204,9 @@ void coll_lowlat_choice_begin(lowlat_module_t *module)
 /* A class begins again with what was learned there, or in earlier communicators that had puts. */
 void coll_lowlat_choice_add_puts(lowlat_module_t *module)
 {
-    enum { TEXT_BYTES = 400 };
-    lowlat_choice_t *choice = module->choice;
-    char text[TEXT_BYTES];
-
-    choice->has_both = true;
-    lowlat_candidates_add_puts(&choice->list);
-    for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
-        begin_class(module, class);
-    }
-    describe(choice, text, sizeof text);
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "goes on with %s", text);
+    module->choice->has_both = true;
+    lowlat_candidates_add_puts(&module->choice->list);
+    begin_all(module, "goes on");
     coll_lowlat_show(module);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Which algorithm between nodes runs a call, learned from the communicator's calls (select.h,
- * lowlat_candidates.h): a selector for each class of lengths.
+ * lowlat_rules.h): a selector for each class of lengths.
  *
  * A process remembers what its communicators have learned, by their shape.  A new one of that
  * shape begins with it if all its ranks remember the same.
@@ -22,14 +22,10 @@ typedef struct lowlat_choice {
     bool has_both;                  /* messages and puts */
 } lowlat_choice_t;
 
-/* Get memory for module->choice, of a communicator on several nodes.  False: there is none. */
-bool coll_lowlat_choice_make(lowlat_module_t *module);
-void coll_lowlat_choice_release(lowlat_module_t *module);
-
 /*
- * Begin, when the network is ready; all ranks take part.  Where all may have puts beside messages
- * connections for them are begun, too; their candidates come when these stand.  Breaks the module
- * if that fails.
+ * Begin, where there is memory for it and the network is ready; all ranks take part.  Where all may
+ * have puts beside messages connections for them are begun, too; their candidates come when these
+ * stand.  Breaks the module if that fails.
  */
 void coll_lowlat_choice_begin(lowlat_module_t *module);
 

@@ -10,76 +10,15 @@
 
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
-#include "coll_lowlat_levels.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
-#include "coll_lowlat_staging.h"
-#include "mca_component.h"
 
 static const char *const algorithm_names[] = {
 #define X(_id, _prefix, _name, ...) _name,
     LOWLAT_ALGORITHM_TABLE(X)
 #undef X
 };
-
-static int lowlat_register(void);
-static int lowlat_open(void);
-static int lowlat_close(void);
-static int lowlat_init_query(bool progress_threads, bool mpi_threads);
-static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *comm, int *priority);
-static void lowlat_enabled(arc_module_t *base);
-static const arc_wait_t *lowlat_wait(const arc_module_t *base);
-
-/* The one symbol that the DSO exports. */
-__attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
-    .base =
-        {
-            .super =
-                {
-                    .collm_version =
-                        {
-                            MCA_COMPAT_COLL_VERSION,
-                            .mca_component_name = "lowlat",
-                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
-                            .mca_open_component = lowlat_open,
-                            .mca_close_component = lowlat_close,
-                            .mca_register_component_params = lowlat_register,
-                        },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
-                    .collm_init_query = lowlat_init_query,
-                    .collm_comm_query = lowlat_comm_query,
-                },
-            .config = &mca_coll_lowlat_component.config,
-            .params = lowlat_params,
-            .priority = &mca_coll_lowlat_component.config.priority,
-            .verbose = &mca_coll_lowlat_component.config.arc_verbose,
-            .timeout = &mca_coll_lowlat_component.config.arc_timeout,
-            .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
-            .choice_key = "arc_lowlat_choice",
-            .installed_everywhere = &mca_coll_lowlat_component.config.arc_installed_everywhere,
-            .setup_calls = &mca_coll_lowlat_component.config.arc_setup_calls,
-            .algorithm_names = algorithm_names,
-            .algorithms = LOWLAT_ALGORITHMS,
-            .module_class = OBJ_CLASS(lowlat_module_t),
-            .entries = &coll_lowlat_entries,
-            .serve = coll_lowlat_serve,
-            .settled = coll_lowlat_settled,
-            .admit = coll_lowlat_admit,
-            .prepare = coll_lowlat_prepare_init,
-            .direct = coll_lowlat_direct,
-            .directed = coll_lowlat_directed,
-            .wait = lowlat_wait,
-            .retag = lowlat_net_retag,
-            .enabled = lowlat_enabled,
-        },
-};
-_Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
-
-static const arc_wait_t *lowlat_wait(const arc_module_t *base)
-{
-    return &((const lowlat_module_t *) base)->wait;
-}
 
 static int lowlat_register(void)
 {
@@ -179,6 +118,7 @@ static void lowlat_enabled(arc_module_t *base)
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
 
     base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
+    base->wait = &module->wait;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));
     if (config->reproducible) {
@@ -195,6 +135,50 @@ static void lowlat_enabled(arc_module_t *base)
     shape.fact[LOWLAT_FACT_NODES].most = SIZE_MAX;
     lowlat_map_init(&module->map, config, &mca_coll_lowlat_component.rules, &shape, &module->group);
 }
+
+/* The one symbol that the DSO exports. */
+__attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
+    .base =
+        {
+            .super =
+                {
+                    .collm_version =
+                        {
+                            MCA_COMPAT_COLL_VERSION,
+                            .mca_component_name = "lowlat",
+                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
+                            .mca_open_component = lowlat_open,
+                            .mca_close_component = lowlat_close,
+                            .mca_register_component_params = lowlat_register,
+                        },
+                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
+                    .collm_init_query = lowlat_init_query,
+                    .collm_comm_query = lowlat_comm_query,
+                },
+            .config = &mca_coll_lowlat_component.config,
+            .params = lowlat_params,
+            .priority = &mca_coll_lowlat_component.config.priority,
+            .verbose = &mca_coll_lowlat_component.config.arc_verbose,
+            .timeout = &mca_coll_lowlat_component.config.arc_timeout,
+            .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
+            .choice_key = "arc_lowlat_choice",
+            .installed_everywhere = &mca_coll_lowlat_component.config.arc_installed_everywhere,
+            .setup_calls = &mca_coll_lowlat_component.config.arc_setup_calls,
+            .algorithm_names = algorithm_names,
+            .algorithms = LOWLAT_ALGORITHMS,
+            .module_class = OBJ_CLASS(lowlat_module_t),
+            .entries = &coll_lowlat_entries,
+            .serve = coll_lowlat_serve,
+            .settled = coll_lowlat_settled,
+            .admit = coll_lowlat_admit,
+            .prepare = coll_lowlat_prepare_init,
+            .direct = coll_lowlat_direct,
+            .directed = coll_lowlat_directed,
+            .retag = lowlat_net_retag,
+            .enabled = lowlat_enabled,
+        },
+};
+_Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
 
 /* All that is ours is 0, NULL or false where nothing else is said. */
 static void module_construct(lowlat_module_t *module)

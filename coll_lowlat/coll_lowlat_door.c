@@ -14,7 +14,6 @@
 #include "coll_lowlat_choice.h"
 #include "float_env.h"
 #include "mca_entry.h"
-#include "mca_half.h"
 #include "mca_presence.h"
 #include "sizes.h"
 
@@ -297,22 +296,23 @@ void coll_lowlat_settled(arc_module_t *base)
     module->settled.uint16 = module->bridge.uint16;
 }
 
-arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call)
+static inline arc_reason_t decide_alone(arc_module_t *base, const arc_call_t *call, moment_t moment)
 {
     arc_reduction_t reduction;
     unsigned algorithm = LOWLAT_PASS_DOWN;
     size_t bytes = 0;
 
-    return decide((lowlat_module_t *) base, call, AT_START, &reduction, &bytes, &algorithm);
+    return decide((lowlat_module_t *) base, call, moment, &reduction, &bytes, &algorithm);
+}
+
+arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call)
+{
+    return decide_alone(base, call, AT_START);
 }
 
 arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call)
 {
-    arc_reduction_t reduction;
-    unsigned algorithm = LOWLAT_PASS_DOWN;
-    size_t bytes = 0;
-
-    return decide((lowlat_module_t *) base, call, AT_INIT, &reduction, &bytes, &algorithm);
+    return decide_alone(base, call, AT_INIT);
 }
 
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)

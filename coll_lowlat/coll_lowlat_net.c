@@ -11,9 +11,8 @@
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
+#include "exchange_pipeline.h"
 #include "lowlat_order.h"
-#include "lowlat_partners.h"
-#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "sizes.h"
 
@@ -59,8 +58,8 @@ bool lowlat_net_opened(lowlat_module_t *module)
     if (NULL != why && ARC_PHASE_BROKEN != module->base.phase) {
         warn_of_messages(module, why);
     } else if (NULL != module->port) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "connected: %s",
-                       lowlat_puts_text(mca_coll_lowlat_component.puts));
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "connected: puts over %s",
+                       lowlat_puts_transports(mca_coll_lowlat_component.puts));
     }
     return NULL != module->port;
 }
@@ -186,9 +185,13 @@ unsigned lowlat_net_lost(const lowlat_module_t *module)
                                 : lowlat_port_lost(module);
 }
 
-const char *lowlat_net_text(const lowlat_module_t *module)
+void lowlat_net_describe(const lowlat_module_t *module, char *text, size_t text_bytes)
 {
-    return NULL == module->group.net ? ""
-           : NULL == module->port    ? "messages; "
-                                     : lowlat_puts_text(mca_coll_lowlat_component.puts);
+    const bool puts = NULL != module->port;
+
+    (void) snprintf(text, text_bytes, "%s%s%s", puts ? "puts over " : "",
+                    puts ? lowlat_puts_transports(mca_coll_lowlat_component.puts)
+                    : NULL != module->group.net ? "messages"
+                                                : "",
+                    NULL != module->group.net ? "; " : "");
 }

@@ -40,6 +40,6 @@ void lowlat_net_release(lowlat_module_t *module, bool keeps);
 unsigned lowlat_net_lost(const lowlat_module_t *module);
 
 /* For the log: "messages; ", "puts over rc_mlx5/mlx5_0:1.0; ", or "" on one node. */
-const char *lowlat_net_text(const lowlat_module_t *module);
+void lowlat_net_describe(const lowlat_module_t *module, char *text, size_t text_bytes);
 
 #endif

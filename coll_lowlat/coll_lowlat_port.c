@@ -196,31 +196,22 @@ void lowlat_puts_free(lowlat_puts_t *puts)
     free(puts);
 }
 
-void lowlat_puts_connected(lowlat_puts_t *puts)
+void lowlat_puts_hold(lowlat_puts_t *puts)
 {
+    ucx_worker_hold(&puts->worker);
     (void) pthread_mutex_lock(&puts->lock);
     add_user(puts);
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
-void lowlat_puts_hold(lowlat_puts_t *puts)
-{
-    ucx_worker_hold(&puts->worker);
-    lowlat_puts_connected(puts);
-}
-
-void lowlat_puts_release(lowlat_puts_t *puts)
+void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
 {
     ucx_worker_release(&puts->worker);
     (void) pthread_mutex_lock(&puts->lock);
-    remove_user(puts);
-    (void) pthread_mutex_unlock(&puts->lock);
-}
-
-void lowlat_puts_refuse(lowlat_puts_t *puts)
-{
-    (void) pthread_mutex_lock(&puts->lock);
-    puts->refused = true;
+    if (!connected) {
+        puts->refused = true;
+        remove_user(puts);
+    }
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
@@ -241,10 +232,9 @@ arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number)
     return port->has_window ? arc_put_streams_get(port->streams, number) : NULL;
 }
 
-const char *lowlat_puts_text(lowlat_puts_t *puts)
+const char *lowlat_puts_transports(const lowlat_puts_t *puts)
 {
-    (void) snprintf(puts->text, sizeof puts->text, "puts over %s; ", puts->worker.transports);
-    return puts->text;
+    return puts->worker.transports;
 }
 
 unsigned lowlat_port_lost(const lowlat_module_t *module)

@@ -29,8 +29,8 @@ void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
 /* A rank of the module to which the connection is broken, or as many as there are ranks. */
 unsigned lowlat_port_lost(const lowlat_module_t *module);
 
-/* For the log: "puts over rc_mlx5/mlx5_0:1; " */
-const char *lowlat_puts_text(lowlat_puts_t *puts);
+/* For the log: "rc_mlx5/mlx5_0:1.0". */
+const char *lowlat_puts_transports(const lowlat_puts_t *puts);
 #else
 static inline lowlat_puts_t *lowlat_puts_new(const char **why)
 {
@@ -42,7 +42,7 @@ static inline lowlat_puts_t *lowlat_puts_new(const char **why)
 #define lowlat_port_stream(_port, _number) ((void) (_port), (void) (_number), (arc_stream_t *) NULL)
 #define lowlat_port_leave(_puts, _port) ((void) (_puts), (void) (_port))
 #define lowlat_port_lost(_module) ((unsigned) ompi_comm_size((_module)->base.comm))
-#define lowlat_puts_text(_puts) ((void) (_puts), "")
+#define lowlat_puts_transports(_puts) ((void) (_puts), "")
 #endif
 
 #endif

@@ -33,8 +33,6 @@ typedef enum lowlat_outcome {
     LOWLAT_CONNECTED
 } lowlat_outcome_t;
 
-enum { LOWLAT_PUTS_TEXT_BYTES = UCX_TRANSPORTS_BYTES + 16 };
-
 /* The same types as in coll_lowlat_port.h, which sees nothing of UCX. */
 typedef struct lowlat_puts lowlat_puts_t;
 typedef struct lowlat_port lowlat_port_t;
@@ -56,11 +54,10 @@ struct lowlat_puts {
     ucx_worker_t worker;  /* opened when first needed */
     bool tried;           /* ... to open it; once is enough */
     bool open;
-    bool refused;    /* partners did not reach each other once */
-    unsigned silent; /* set-ups under way that want nobody to drive the worker; atomic */
-    unsigned users;  /* set-ups and connected ports, also those that leave */
-    char text[LOWLAT_PUTS_TEXT_BYTES]; /* "puts over rc_mlx5/mlx5_0:1.0; " */
-    lowlat_port_t *leaving;            /* peers may still put into them */
+    bool refused;           /* partners did not reach each other once */
+    unsigned silent;        /* set-ups under way that want nobody to drive the worker; atomic */
+    unsigned users;         /* set-ups and connected ports, also those that leave */
+    lowlat_port_t *leaving; /* peers may still put into them */
 };
 
 /* The worker, opened if this is its first use; NULL if there is none. */
@@ -72,14 +69,12 @@ void lowlat_port_free(lowlat_port_t *port);
 /* LOWLAT_CONNECTED when all partners have answered, before LOWLAT_NO_ANSWER or .._CONNECTION. */
 lowlat_outcome_t lowlat_port_greeted(lowlat_port_t *port);
 
-/* Around a set-up: peers connect to us. */
+/*
+ * Around a set-up: peers connect to us.  Its port is connected then and counts as a user until it
+ * is freed; or there will be no more ports, and this one, which partners did not reach, is to be
+ * left as it is.
+ */
 void lowlat_puts_hold(lowlat_puts_t *puts);
-void lowlat_puts_release(lowlat_puts_t *puts);
-
-/* There is one more port that is connected. */
-void lowlat_puts_connected(lowlat_puts_t *puts);
-
-/* There will be no more ports.  The one that partners did not reach is to be left as it is. */
-void lowlat_puts_refuse(lowlat_puts_t *puts);
+void lowlat_puts_settled(lowlat_puts_t *puts, bool connected);
 
 #endif

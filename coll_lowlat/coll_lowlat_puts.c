@@ -10,7 +10,7 @@
  * with messages.  For puts beside messages nobody waits in step 3: messages serve the calls
  * meanwhile, and the ranks agree now and then how far they are.
  *
- * Partners are those of any schedule (lowlat_partners.h): all others of up to 32 nodes; of N > 32
+ * Partners are those of any schedule (lowlat_net.h): all others of up to 32 nodes; of N > 32
  * nodes log2 N + 3, so that a rank has memory and connections for few.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -22,7 +22,6 @@
 #include "coll_lowlat_port_ucx.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
-#include "lowlat_partners.h"
 #include "sizes.h"
 
 enum {
@@ -214,16 +213,9 @@ static lowlat_outcome_t prove_port(lowlat_module_t *module, lowlat_port_t *port)
 static const char *settle_port(lowlat_module_t *module, lowlat_port_t *port,
                                lowlat_outcome_t outcome)
 {
-    lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
-
     outcome = LOWLAT_CONNECTED == outcome ? prove_port(module, port) : outcome;
-    if (LOWLAT_CONNECTED == outcome) {
-        lowlat_puts_connected(puts);
-        module->port = port;
-    } else {
-        lowlat_puts_refuse(puts);
-    }
-    lowlat_puts_release(puts);
+    module->port = LOWLAT_CONNECTED == outcome ? port : NULL;
+    lowlat_puts_settled(mca_coll_lowlat_component.puts, LOWLAT_CONNECTED == outcome);
     return outcome_texts[outcome];
 }
 

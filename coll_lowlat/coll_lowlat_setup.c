@@ -6,15 +6,233 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll_lowlat_choice.h"
-#include "coll_lowlat_levels.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
-#include "coll_lowlat_staging.h"
+#include "hash.h"
 #include "lowlat_staging.h"
 #include "sizes.h"
+
+/* ---- the levels of the node (lowlat_levels.h), as the parameter says or by where ranks sit ----
+ */
+
+/* The values of the parameter that are no numbers. */
+static const char by_seats[] = "auto";
+static const char none[] = "flat";
+
+static const char *text_of(const lowlat_config_t *config)
+{
+    return NULL == config->levels ? "" : config->levels;
+}
+
+/* An empty text is that of the default; so is one that is wrong, which has been said. */
+static bool is_auto(const lowlat_config_t *config)
+{
+    unsigned members[LOWLAT_MAX_LEVELS];
+
+    return 0 != strcmp(text_of(config), none) && 0 == lowlat_levels_parse(text_of(config), members);
+}
+
+const char *coll_lowlat_levels_wrong(const lowlat_config_t *config)
+{
+    const char *text = text_of(config);
+
+    return is_auto(config) && '\0' != text[0] && 0 != strcmp(text, by_seats)
+               ? "it is auto, flat, or numbers from 2 to 8 with commas between, innermost first"
+               : NULL;
+}
+
+/*
+ * On one node, when its ranks are known: the pairs, and the levels if the parameter says them; room
+ * in facts->seats for the seats if these are needed.  False: there is no memory.
+ */
+static bool begin_levels(lowlat_module_t *module, mca_facts_t *facts)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_group_t *group = &module->group;
+    unsigned members[LOWLAT_MAX_LEVELS];
+    const unsigned count = lowlat_levels_parse(text_of(config), members);
+
+    if (is_auto(config) && group->ranks > LOWLAT_FLAT_RANKS) {
+        facts->seats = calloc(group->ranks, sizeof *facts->seats);
+        if (NULL == facts->seats) {
+            return false;
+        }
+    }
+    return lowlat_levels_by_pairs(&group->pairs, group->rank, group->ranks) &&
+           (0 == count ||
+            lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
+}
+
+/* When the facts are known, and frees the seats.  All ranks together; may break the module. */
+static void end_levels(lowlat_module_t *module, mca_facts_t *facts)
+{
+    lowlat_group_t *group = &module->group;
+
+    /* Ranks that share cores wait for each other wherever these are. */
+    if (NULL != facts->seats && !(facts->cores_shared && LOWLAT_SHARED_IS_FLAT)) {
+        uint64_t made =
+            lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, facts->seats);
+        if (ARC_OK != arc_module_min(&module->base, &made, 1) || !made) {
+            group->levels.count = 0;
+        }
+    }
+    /* One level is flat. */
+    group->levels.count = 1 == group->levels.count ? 0 : group->levels.count;
+    free(facts->seats);
+    facts->seats = NULL;
+}
+
+/* "levels 8,4,2", the members of our groups, innermost first; "flat". */
+static void describe_levels(const lowlat_group_t *group, char *text, size_t text_bytes)
+{
+    size_t used =
+        (size_t) snprintf(text, text_bytes, "%s", 0 == group->levels.count ? none : "levels");
+
+    for (unsigned i = 0; i < group->levels.count && used < text_bytes; ++i) {
+        used += (size_t) snprintf(text + used, text_bytes - used, "%c%u", 0 == i ? ' ' : ',',
+                                  group->levels.level[i].members);
+    }
+}
+
+/*
+ * ---- staging (lowlat_staging.h): tried once for each group of processes on a node, remembered for
+ * later communicators of the same group, tried again where cores have moved ----
+ */
+
+/* What was found for a group of processes on a node. */
+typedef struct lowlat_staged {
+    struct lowlat_staged *next;
+    uint64_t processes;    /* a hash of them, in the order of the group */
+    size_t prefetch_bytes; /* lowlat_group_t has these fields, too */
+    size_t stream_bytes;
+    int apart_ns;
+    unsigned way;
+} lowlat_staged_t;
+
+static uint64_t processes_of(const lowlat_module_t *module)
+{
+    uint64_t hash = ARC_HASH_EMPTY;
+
+    for (unsigned i = 0; i < module->topology.local_ranks; ++i) {
+        const opal_process_name_t name = ompi_group_get_proc_name(
+            module->base.comm->c_local_group, (int) module->topology.members[i]);
+        hash = arc_hash_add(arc_hash_add(hash, name.jobid), name.vpid);
+    }
+    return hash;
+}
+
+/* Under the lock: what is remembered of this group, or NULL. */
+static lowlat_staged_t *find_staged(uint64_t processes)
+{
+    lowlat_staged_t *staged = mca_coll_lowlat_component.staged;
+
+    while (NULL != staged && processes != staged->processes) {
+        staged = staged->next;
+    }
+    return staged;
+}
+
+static void remember_staging(const lowlat_module_t *module)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+    const lowlat_group_t *group = &module->group;
+    const uint64_t processes = processes_of(module);
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    lowlat_staged_t *staged = find_staged(processes);
+    if (NULL == staged && NULL != (staged = malloc(sizeof *staged))) {
+        staged->next = component->staged;
+        component->staged = staged;
+    }
+    if (NULL != staged) {
+        staged->processes = processes;
+        staged->prefetch_bytes = group->prefetch_bytes;
+        staged->stream_bytes = group->stream_bytes;
+        staged->apart_ns = group->apart_ns;
+        staged->way = group->way;
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+}
+
+/* Does this rank remember how its group on the node stages?  Sets it then. */
+static bool recall_staging(lowlat_module_t *module)
+{
+    lowlat_component_t *component = &mca_coll_lowlat_component;
+    lowlat_group_t *group = &module->group;
+
+    (void) pthread_mutex_lock(&component->base.lock);
+    const lowlat_staged_t *staged = find_staged(processes_of(module));
+    if (NULL != staged) {
+        group->prefetch_bytes = staged->prefetch_bytes;
+        group->stream_bytes = staged->stream_bytes;
+        group->apart_ns = staged->apart_ns;
+        group->way = staged->way;
+    }
+    (void) pthread_mutex_unlock(&component->base.lock);
+    return NULL != staged;
+}
+
+void coll_lowlat_staging_forget(void)
+{
+    lowlat_staged_t **first = &mca_coll_lowlat_component.staged;
+
+    while (NULL != *first) {
+        lowlat_staged_t *next = (*first)->next;
+        free(*first);
+        *first = next;
+    }
+}
+
+static arc_status_t run_task(void *context, lowlat_task_t *task)
+{
+    return arc_wait_run((const arc_wait_t *) context, &task->task);
+}
+
+/* Find out what is fastest here, now.  All ranks together, between two operations.  May break the
+ * module. */
+static void try_staging(lowlat_module_t *module)
+{
+    arc_status_t status = lowlat_staging_try(&module->group, run_task, &module->wait);
+
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
+                   module->group.apart_ns);
+    if (ARC_OK == status) {
+        remember_staging(module);
+    } else {
+        (void) arc_module_break(&module->base, ARC_SLOTS, status, " in the trial of staging");
+    }
+}
+
+/*
+ * As the user says, else as all ranks remember it, if all do, else as a trial tells; on several
+ * nodes and on shared cores by ordinary stores.  All ranks together, between two operations, after
+ * the recall.  May break the module.
+ */
+static void choose_staging(lowlat_module_t *module, bool all_remember)
+{
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    lowlat_group_t *group = &module->group;
+    const bool is_open =
+        LOWLAT_STAGING_AUTO == config->staging && !group->cores_shared && NULL == group->net;
+
+    group->streaming = arc_copier_streaming(arc_cpu_isa(ARC_ISA_BEST));
+    if (!is_open) {
+        lowlat_staging_force(group, LOWLAT_STAGING_AUTO == config->staging
+                                        ? LOWLAT_WAY_ORDINARY
+                                        : (lowlat_way_t) (config->staging - 1));
+        group->way = lowlat_staging_way(group);
+    } else if (!all_remember) {
+        try_staging(module);
+    }
+    module->until_look = is_open ? LOWLAT_STAGING_CALLS : INT64_MAX;
+}
+
+/* ---- memory and waits ---- */
 
 /* The longest message that algorithms carry in arenas of this size as they are meant to. */
 static size_t enough_for(const lowlat_module_t *module, size_t arena_bytes)
@@ -67,27 +285,24 @@ static void choose_wait(lowlat_module_t *module)
     module->wait.timeout_ns = config->arc_timeout * ARC_NS_PER_SECOND;
 }
 
-static void log_ready(const lowlat_module_t *module)
+static void announce(const lowlat_module_t *module)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
     char staging[TEXT_BYTES];
     char levels[TEXT_BYTES];
+    char net[TEXT_BYTES];
 
     lowlat_map_describe(&module->map, text, sizeof text);
     lowlat_staging_describe(&module->group, staging, sizeof staging);
-    coll_lowlat_levels_describe(&module->group, levels, sizeof levels);
+    describe_levels(&module->group, levels, sizeof levels);
+    lowlat_net_describe(module, net, sizeof net);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
                    "%s; %s%s memory, %zu bytes a rank, processors %s, %s, %s kernels, %s", text,
-                   lowlat_net_text(module), arc_region_kind_names[module->share.kind],
+                   net, arc_region_kind_names[module->share.kind],
                    lowlat_segment_bytes(module->share.arena_bytes),
                    module->group.cores_shared ? "shared" : "own", levels,
                    arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)), staging);
-}
-
-static void announce(const lowlat_module_t *module)
-{
-    log_ready(module);
     coll_lowlat_show(module);
 }
 
@@ -102,12 +317,17 @@ static void bound_arenas(lowlat_module_t *module)
     }
 }
 
-/* What this rank needs before it can take part.  The reason if something is missing. */
-static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
+/* Find the nodes, and what this rank needs to take part.  The reason if something is missing. */
+static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
 {
+    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.arc_ranks_per_node;
     lowlat_group_t *group = &module->group;
     const arc_topology_t *topology = &module->topology;
 
+    module->base.phase = ARC_PHASE_DECLINED;
+    if (ARC_OK != mca_nodes_find(&module->base, declared, &module->topology)) {
+        return ARC_REASON_NO_SETUP;
+    }
     group->rank = topology->local_rank;
     group->ranks = topology->local_ranks;
     bound_arenas(module);
@@ -116,22 +336,17 @@ static arc_reason_t make_ready(lowlat_module_t *module, mca_facts_t *facts)
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    return NULL != group->parts && (1 == topology->nodes ? coll_lowlat_levels_begin(module, facts)
-                                                         : lowlat_net_make(module) &&
-                                                               coll_lowlat_choice_make(module))
-               ? ARC_REASON_NONE
-               : ARC_REASON_NO_SETUP;
-}
-
-/* Find the nodes, and what this rank needs. */
-static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
-{
-    const unsigned declared = (unsigned) mca_coll_lowlat_component.config.arc_ranks_per_node;
-
-    module->base.phase = ARC_PHASE_DECLINED;
-    return ARC_OK == mca_nodes_find(&module->base, declared, &module->topology)
-               ? make_ready(module, facts)
-               : ARC_REASON_NO_SETUP;
+    bool has_all = NULL != group->parts;
+    if (1 == topology->nodes) {
+        has_all = has_all && begin_levels(module, facts);
+    } else {
+        has_all = has_all && lowlat_net_make(module);
+        if (LOWLAT_NOT_FORCED == lowlat_forced(&mca_coll_lowlat_component.config, true)) {
+            module->choice = calloc(1, sizeof *module->choice);
+            has_all = has_all && NULL != module->choice;
+        }
+    }
+    return has_all ? ARC_REASON_NONE : ARC_REASON_NO_SETUP;
 }
 
 /*
@@ -211,7 +426,7 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     const size_t arena_bytes = arena_for(module, bytes);
     const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
 
-    facts.all_remember = ready && coll_lowlat_staging_recall(module);
+    facts.all_remember = ready && recall_staging(module);
     if (ARC_OK != get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
         free(facts.seats);
         decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
@@ -222,9 +437,9 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     }
     use_share(module);
     module->group.cores_shared = facts.cores_shared;
-    coll_lowlat_levels_end(module, &facts);
+    end_levels(module, &facts);
     choose_wait(module);
-    coll_lowlat_staging_choose(module, facts.all_remember);
+    choose_staging(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
@@ -247,7 +462,7 @@ int coll_lowlat_look(lowlat_module_t *module)
     module->looked = false;
     module->until_look = LOWLAT_STAGING_CALLS;
     if (lowlat_staging_changed(&module->group)) {
-        coll_lowlat_staging_try(module);
+        try_staging(module);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
@@ -268,7 +483,8 @@ void coll_lowlat_teardown(lowlat_module_t *module)
         module->request_bytes = 0;
     }
     lowlat_net_release(module, keeps);
-    coll_lowlat_choice_release(module);
+    free(module->choice);
+    module->choice = NULL;
     free(module->group.parts);
     module->group.parts = NULL;
     module->group.segment = NULL;

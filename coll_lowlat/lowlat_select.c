@@ -3,9 +3,7 @@
 
 #include <assert.h>
 
-#include "lowlat_hierarchical.h"
 #include "lowlat_net.h"
-#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "lowlat_staging.h"
 
@@ -37,6 +35,8 @@ const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0
 static_assert(sizeof lowlat_params / sizeof lowlat_params[0] <= ARC_MAX_PARAMS, "room for all");
 #define ARC_PARAM_LIST "lowlat_params.def"
 #include "param_checks.h"
+static_assert((int) LOWLAT_SCHEDULES + LOWLAT_PIPES == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
+              "a schedule, or a pipe, for each algorithm between nodes");
 static_assert(ARC_PARAM_CHOICES(lowlat_nodes_algorithm_choices) == LOWLAT_NODES_NONE + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");

@@ -9,7 +9,6 @@
 #include "exchange_layout.h"
 #include "mca_agreement.h"
 #include "mca_bridge.h"
-#include "mca_log.h"
 #include "mca_module.h"
 #include "mca_below.h"
 #include "mca_share.h"

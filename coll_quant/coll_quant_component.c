@@ -15,7 +15,6 @@
 #include <assert.h>
 
 #include "coll_quant_call.h"
-#include "mca_component.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
 static const char *const algorithm_names[] = {
@@ -34,11 +33,6 @@ static bool quant_wanted(void)
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
     return coll_quant_keys_wanted() || ARC_TYPE_UINT16 != quant_settings_types(settings)->uint16;
-}
-
-static const arc_wait_t *quant_wait(const arc_module_t *base)
-{
-    return &((const quant_module_t *) base)->wait;
 }
 
 static int quant_register(void)
@@ -93,6 +87,7 @@ static void quant_enabled(arc_module_t *base)
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    base->wait = &module->wait;
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.sheltered = true;
@@ -138,7 +133,6 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .settled = coll_quant_settled,
             .admit = coll_quant_admit,
             .prepare = coll_quant_prepare_init,
-            .wait = quant_wait,
             .retag = coll_quant_retag,
             .wanted = quant_wanted,
             .enabled = quant_enabled,

@@ -29,7 +29,6 @@
 
 #include "coll_quant_call.h"
 #include "mca_entry.h"
-#include "mca_half.h"
 #include "mca_presence.h"
 #include "sizes.h"
 

@@ -16,7 +16,6 @@
 #include "coll_quant_call.h"
 #include "mca_request.h"
 #include "mca_below.h"
-#include "mca_component.h"
 #include "mca_params.h"
 #include "mca_slots.h"
 

@@ -1,8 +1,169 @@
-/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exchange of the three phases of lowlat_parts.h by a schedule.
+ *
+ * Up to E exchanges of a chunk are under way while further chunks are staged and reduced, so there
+ * is room for chunk c once those of c-1 and before are over.  Short messages have one owner in each
+ * node: one message instead of G.  A schedule has no circular wait when all its nodes run it.
+ *
+ * What is left of an operation is in a scratch of our own or in our set of the
+ * arena; messages of one exchange are in order, those of others have other streams.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
 #include "config.h"
+
+#include <assert.h>
 
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
+#include "lowlat_order.h"
+#include "lowlat_pairing.h"
+#include "lowlat_parts.h"
+
+/* ---- who sends what to whom ---- */
+
+static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems)
+{
+    return (lowlat_move_t){.node = lowlat_partner(role, step),
+                           .sent = {0, elems},
+                           .received = {0, elems},
+                           .adds = true,
+                           .peers_is_left = lowlat_is_upper(role, step)};
+}
+
+/*
+ * What a position is responsible for before exchange `exchange`: at first everything, then the
+ * lower or upper half of that, as bit s of the position is 0 or 1.
+ */
+static lowlat_range_t range_before(unsigned position, unsigned exchange, size_t elems,
+                                   size_t line_elems)
+{
+    lowlat_range_t range = {0, elems};
+
+    for (unsigned s = 0; s < exchange; ++s) {
+        const size_t half_elems =
+            arc_round_up(arc_divide_up(range.end - range.first, 2), line_elems);
+        const size_t middle = arc_min(range.end, range.first + half_elems);
+        if (position >> s & 1) {
+            range.first = middle;
+        } else {
+            range.end = middle;
+        }
+    }
+    return range;
+}
+
+/*
+ * Steps of a position: 0 .. k-1 halve, k .. 2k-1 double.  What is sent in the one is what
+ * comes in the other.
+ */
+static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
+                                      size_t line_elems)
+{
+    const bool halves = step < role->steps;
+    const unsigned exchange = halves ? step : 2 * role->steps - 1 - step;
+    const lowlat_range_t own = range_before(role->position, exchange + 1, elems, line_elems);
+    const lowlat_range_t partners =
+        range_before(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
+
+    return (lowlat_move_t){.node = lowlat_partner(role, exchange),
+                           .sent = halves ? partners : own,
+                           .received = halves ? own : partners,
+                           .adds = halves,
+                           .peers_is_left = lowlat_is_upper(role, exchange)};
+}
+
+/*
+ * The exchanges of the positions, between the fold and its end: an extra gives its vector to its
+ * proxy, and gets the sum.
+ */
+static bool move_of(bool halves, unsigned node, unsigned nodes, unsigned step, size_t elems,
+                    size_t line_elems, lowlat_move_t *move)
+{
+    const lowlat_role_t role = lowlat_role(node, nodes);
+    const unsigned exchange = step - role.is_proxy;
+    const unsigned exchanges = halves ? 2 * role.steps : role.steps;
+
+    *move = (lowlat_move_t){.node = role.is_extra ? node - 1 : node + 1};
+    if (role.is_extra) {
+        move->sent.end = 0 == step ? elems : 0;
+        move->received.end = 1 == step ? elems : 0;
+        return step < 2;
+    }
+    if (role.is_proxy && 0 == step) {
+        move->received.end = elems;
+        move->adds = true;
+        return true;
+    }
+    if (exchange < exchanges) {
+        *move = halves ? halving_exchange(&role, exchange, elems, line_elems)
+                       : doubling_exchange(&role, exchange, elems);
+        return true;
+    }
+    move->sent.end = elems;
+    return role.is_proxy && exchange == exchanges;
+}
+
+bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                              size_t line_elems, lowlat_move_t *move)
+{
+    return move_of(false, node, nodes, step, elems, line_elems, move);
+}
+
+bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
+                             size_t line_elems, lowlat_move_t *move)
+{
+    return move_of(true, node, nodes, step, elems, line_elems, move);
+}
+
+/* ---- with whom, whatever the schedule ---- */
+
+/* Insert, unless it is there. */
+static unsigned insert_partner(unsigned *partner, unsigned count, unsigned node)
+{
+    unsigned at = 0;
+
+    while (at < count && partner[at] < node) {
+        ++at;
+    }
+    if (at < count && partner[at] == node) {
+        return count;
+    }
+    assert(count < LOWLAT_MAX_PARTNERS);
+    for (unsigned i = count; i > at; --i) {
+        partner[i] = partner[i - 1];
+    }
+    partner[at] = node;
+    return count + 1;
+}
+
+unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS])
+{
+    static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
+                                                     lowlat_schedule_halving};
+    static_assert(sizeof schedules / sizeof schedules[0] == LOWLAT_SCHEDULES, "all of them");
+    static_assert((int) LOWLAT_PUT_NODES <= (int) LOWLAT_MAX_PARTNERS, "room for all others");
+    lowlat_move_t move;
+    unsigned count = 0;
+
+    if (nodes <= LOWLAT_PUT_NODES) {
+        for (unsigned other = 0; other < nodes; ++other) {
+            count = other == node ? count : insert_partner(partner, count, other);
+        }
+        return count;
+    }
+    count = insert_partner(partner, count, (node + 1) % nodes);
+    count = insert_partner(partner, count, (node + nodes - 1) % nodes);
+    for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
+        /* As many elements as nodes: no piece is empty. */
+        for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {
+            count = insert_partner(partner, count, move.node);
+        }
+    }
+    return count;
+}
+
+/* ---- an exchange ---- */
 
 static unsigned begin_step(arc_steps_t *steps)
 {
@@ -47,7 +208,8 @@ static arc_status_t end_step(arc_steps_t *steps)
     return ARC_OK;
 }
 
-void lowlat_exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
+/* Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL. */
+static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
                            unsigned char *vector, size_t elems)
 {
     static const arc_steps_ops_t ops = {.begin = begin_step, .end = end_step};
@@ -58,7 +220,8 @@ void lowlat_exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
     exchange->elems = elems;
 }
 
-unsigned lowlat_exchange_awaited(const lowlat_exchange_t *exchange, const lowlat_net_t *net)
+/* The node that a message is awaited from, or `nodes`. */
+static unsigned exchange_awaited(const lowlat_exchange_t *exchange, const lowlat_net_t *net)
 {
     const arc_task_t *task = &exchange->steps.task;
     unsigned node = 0;
@@ -72,8 +235,80 @@ unsigned lowlat_exchange_awaited(const lowlat_exchange_t *exchange, const lowlat
     return node;
 }
 
-void lowlat_net_abort(lowlat_net_t *net)
+/* ---- some exchanges of a chunk each at a time ---- */
+
+static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 {
+    return &task->group->net->exchange[chunk % LOWLAT_EXCHANGES];
+}
+
+static void begin_exchange(lowlat_task_t *task, size_t chunk)
+{
+    const unsigned rank = task->group->rank;
+    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+
+    if (lowlat_range_elems(part) > 0) {
+        exchange_begin(exchange_of(task, chunk), task->group->net,
+                       lowlat_part_at(task, rank, chunk, part.first), lowlat_range_elems(part));
+    }
+}
+
+static arc_status_t drive_exchanges(lowlat_task_t *task)
+{
+    arc_status_t all = ARC_OK;
+
+    for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {
+        lowlat_exchange_t *exchange = exchange_of(task, chunk);
+        if (NULL != exchange->vector) {
+            arc_task_t *steps = &exchange->steps.task;
+            const unsigned long before = steps->steps;
+            const arc_status_t status = steps->ops->progress(steps);
+            task->task.steps += steps->steps - before;
+            if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+                return status;
+            }
+            all = ARC_IN_PROGRESS == status ? status : all;
+        }
+    }
+    return all;
+}
+
+static size_t completed_chunks(const lowlat_task_t *task)
+{
+    size_t chunk = task->exchanged;
+
+    while (chunk < task->reduced && NULL == exchange_of(task, chunk)->vector) {
+        ++chunk;
+    }
+    return chunk;
+}
+
+static arc_status_t progress(arc_task_t *base)
+{
+    static const lowlat_between_t between = {.room = LOWLAT_EXCHANGES,
+                                             .begin = begin_exchange,
+                                             .drive = drive_exchanges,
+                                             .completed = completed_chunks};
+
+    return lowlat_phases_progress((lowlat_task_t *) base, &between);
+}
+
+static unsigned awaits(const arc_task_t *base)
+{
+    const lowlat_task_t *task = (const lowlat_task_t *) base;
+    const lowlat_net_t *net = task->group->net;
+    unsigned node = net->nodes;
+
+    for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
+        node = exchange_awaited(exchange_of(task, chunk), net);
+    }
+    return node;
+}
+
+static void give_up(arc_task_t *base)
+{
+    lowlat_net_t *net = ((lowlat_task_t *) base)->group->net;
+
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         lowlat_exchange_t *exchange = &net->exchange[i];
         if (NULL != exchange->vector) {
@@ -81,4 +316,30 @@ void lowlat_net_abort(lowlat_net_t *net)
             exchange->vector = NULL;
         }
     }
+}
+
+static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
+{
+    static const arc_task_ops_t ops = {.progress = progress,
+                                       .waits_for = lowlat_parts_waits_for,
+                                       .awaits = awaits,
+                                       .abort = give_up};
+    lowlat_net_t *net = task->group->net;
+
+    net->schedule = schedule;
+    net->reducer = task->reducer;
+    lowlat_parts_begin(task, &ops, net->chunk_bytes,
+                       task->span_bytes <= task->leader_bytes ? 1 : net->owners,
+                       lowlat_line_elems(task->reducer->stride_bytes));
+    task->exchanged = 0;
+}
+
+void lowlat_doubling_start(lowlat_task_t *task)
+{
+    start(task, lowlat_schedule_doubling);
+}
+
+void lowlat_halving_start(lowlat_task_t *task)
+{
+    start(task, lowlat_schedule_halving);
 }

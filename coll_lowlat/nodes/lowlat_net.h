@@ -54,6 +54,8 @@ bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size
 bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move);
 
+enum { LOWLAT_SCHEDULES = 2, LOWLAT_PIPES = 2 /* direct and ring */ };
+
 /* An exchange under way. */
 typedef struct lowlat_exchange {
     arc_steps_t steps; /* first: the exchange is their task */
@@ -83,17 +85,41 @@ typedef struct lowlat_net {
     lowlat_schedule_fn_t schedule; /* of this call */
     const arc_reducer_t *reducer;  /* of this call */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
-    struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe_coder.h); NULL: we have none */
+    struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.c); NULL: we have none */
 } lowlat_net_t;
 
-/* Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL. */
-void lowlat_exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
-                           unsigned char *vector, size_t elems);
+/* Algorithms: reduce-scatter in the node, exchange by the schedule, allgather in the node. */
+void lowlat_doubling_start(lowlat_task_t *task);
+void lowlat_halving_start(lowlat_task_t *task);
 
-/* The node that a message is awaited from, or `nodes`. */
-unsigned lowlat_exchange_awaited(const lowlat_exchange_t *exchange, const lowlat_net_t *net);
+/* Or exchange through a pipe (lowlat_pipe.c). */
+void lowlat_direct_start(lowlat_task_t *task);
+void lowlat_ring_start(lowlat_task_t *task);
 
-/* Give up all exchanges after an error. */
-void lowlat_net_abort(lowlat_net_t *net);
+/* Find how far direct reaches, and its places, before memory is asked for: over messages. */
+void lowlat_pipe_prepare(lowlat_net_t *net);
+
+/* Memory for a pipe; 0: these nodes use none. */
+size_t lowlat_pipe_memory_bytes(const lowlat_net_t *net);
+
+/*
+ * A pipe over the streams of net->exchange[0], in `memory`, which is aligned to
+ * EXCHANGE_ALIGN_BYTES; or over other streams than before, between two operations.  It is for one
+ * of the algorithms: net->loops tells which.
+ */
+void lowlat_pipe_init(lowlat_net_t *net, void *memory);
+
+enum {
+    /* Up to so many nodes all others are partners: each has memory of ours to put into. */
+    LOWLAT_PUT_NODES = 32,
+    /* On more, one for each bit of a node's number, one of the fold, two neighbours on the ring. */
+    LOWLAT_MAX_PARTNERS = 32 + 1 + 2,
+};
+
+/*
+ * The partners of `node` among `nodes` in all schedules of lowlat_net.h and in the pipes,
+ * ascending; how many.  Who is a partner of ours has us for a partner.
+ */
+unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS]);
 
 #endif

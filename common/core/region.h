@@ -53,8 +53,9 @@ typedef struct arc_region {
 } arc_region_t;
 
 /*
- * A region of `bytes` zeros, more than ARC_REGION_HEAD_BYTES, behind its number.  Pages of sysv are taken when they are first touched, those of
- * memfd at once, so that none can be missing later.  ARC_ERR_NO_MEMORY: it cannot be had.
+ * A region of `bytes` zeros, more than ARC_REGION_HEAD_BYTES, behind its number.  Pages of sysv are
+ * taken when they are first touched, those of memfd at once, so that none can be missing later.
+ * ARC_ERR_NO_MEMORY: it cannot be had.
  */
 arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, size_t bytes,
                                arc_region_key_t *key) ARC_MUST_CHECK;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "mca_agreement.h"
-#include "mca_log.h"
 #include "mca_stream.h"
 #include "sizes.h"
 

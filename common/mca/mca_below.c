@@ -5,7 +5,6 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
-#include "mca_log.h"
 #include "mca_plain.h"
 #include "mca_slots.h"
 

@@ -1,13 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "mca_component.h"
+#include "mca_module.h"
 
 #include <stdio.h>
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
-#include "mca_log.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_request.h"

@@ -1,6 +1,7 @@
 /*
- * What Open MPI and the common code know of a component: a descriptor with callbacks; and of each
- * communicator: a module.
+ * What Open MPI and the common code know of a component: a descriptor with callbacks of one line
+ * each, because Open MPI's do not say which component they are for; and of each communicator: a
+ * module.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -41,7 +42,7 @@ typedef struct arc_component {
     const int *setup_calls;
     const int *timeout;     /* seconds, of agreements; 0: none */
     int agreement_tag;      /* MCA_COMPAT_TAG_...: its own */
-    const char *choice_key; /* info key, for arc_module_show() (mca_log.h) */
+    const char *choice_key; /* info key, for arc_module_show() */
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class;   /* derives from arc_module_t */
@@ -62,7 +63,6 @@ typedef struct arc_component {
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
-    const arc_wait_t *(*wait)(const arc_module_t *module);
     /* module->tags is set: from now on messages have these tags.  May be NULL. */
     void (*retag)(arc_module_t *module);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
@@ -128,10 +128,11 @@ struct arc_module {
     bool key_was_set;    /* by the program, perhaps on this rank alone */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
-    int agreement_tag;  /* the component's, or a request's own */
-    void *agreement;    /* mca_agreement.c's; NULL: none so far */
-    bool unsettled;     /* nonblocking calls were made since the last blocking one */
-    arc_queue_t *queue; /* of these; NULL: there were none */
+    int agreement_tag;      /* the component's, or a request's own */
+    void *agreement;        /* mca_agreement.c's; NULL: none so far */
+    bool unsettled;         /* nonblocking calls were made since the last blocking one */
+    arc_queue_t *queue;     /* of these; NULL: there were none */
+    const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
     arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */
     struct arc_module *counting_next;
@@ -183,5 +184,70 @@ static inline bool arc_module_is_young(arc_module_t *module, size_t bytes)
     module->calls_to_go -= 1 + (int64_t) (bytes / SHORT_BYTES);
     return module->calls_to_go > 0;
 }
+
+/*
+ * ---- what is said of a communicator, on standard error and in its info; and the end of a module
+ * in the middle of a call, which is said ----
+ */
+
+/* Levels of parameter verbose.  ARC_LOG_REPORT: what was served, at MPI_Finalize. */
+enum { ARC_LOG_WARN = 1, ARC_LOG_REPORT = 2, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
+
+/*
+ * What concerns a whole communicator: its rank 0 prints "coll_<name>: ..." on standard error if
+ * the user asked for this level.
+ */
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * What is in effect on the communicator, in a line: MPI_Comm_get_info has it under the component's
+ * choice_key.  NULL: nothing any more.  Not before the set-up: a communicator that is never used
+ * is to cost nothing.
+ */
+enum { ARC_SHOWN_BYTES = 256 }; /* longer lines are cut off by MPI */
+void arc_module_show(const arc_module_t *module, const char *text);
+
+/* Is it the first time on the communicator?  `what`: a number of the component, below 32. */
+static inline bool arc_module_first(arc_module_t *module, unsigned what)
+{
+    const unsigned before = module->said;
+
+    module->said |= 1U << what;
+    return before != module->said;
+}
+
+/* What concerns this rank, unless the user wants no warnings. */
+void arc_module_warn(const arc_module_t *module, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * A call of a slot, or what several calls have in common (ARC_SLOTS), failed after its first byte
+ * was out: say so, break the module for good, and return an MPI error.  If it is broken already,
+ * nothing is said.  Later calls return arc_module_broken_error().
+ */
+int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                     const char *details);
+int arc_module_broken_error(void);
+
+/* The same; after a time limit it says that rank `missing` was waited for. */
+int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t status,
+                             const char *details, unsigned missing);
+
+/*
+ * ---- what both components do alike when they are opened and closed, and asked whether they serve
+ * a communicator (mca_component.c) ----
+ */
+
+/* The bodies of the component's callbacks. */
+int arc_component_register(arc_component_t *component);
+int arc_component_open(arc_component_t *component);
+int arc_component_close(arc_component_t *component);
+int arc_component_init_query(arc_component_t *component);
+mca_coll_base_module_t *arc_component_query(arc_component_t *component,
+                                            struct ompi_communicator_t *comm, int *priority);
+
+/* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */
+bool arc_component_listed(const arc_component_t *component);
 
 #endif

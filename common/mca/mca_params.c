@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mca_log.h"
-
 enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
 /* Where Open MPI found the variable `index` of the component. */

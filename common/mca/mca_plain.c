@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "mca_bridge.h"
-#include "mca_log.h"
 
 enum { PLAIN_TAG = 7 }; /* below the module's first; the component has those before */
 

@@ -5,7 +5,6 @@
 
 #include "mca_agreement.h"
 #include "mca_compat_pmix.h"
-#include "mca_log.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "mca_below.h"
-#include "mca_log.h"
 #include "mca_presence.h"
 
 /*
@@ -165,7 +164,7 @@ static bool have_queue(arc_module_t *module)
         }
         queue->module = module;
         queue->super.ops = &queue_ops;
-        queue->super.wait = module->component->wait(module);
+        queue->super.wait = module->wait;
         module->queue = &queue->super;
     }
     if (0 == module->tags) {

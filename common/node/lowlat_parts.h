@@ -54,7 +54,8 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
 
 /*
  * Allreduce over N nodes of G ranks, in three phases that are pipelined by chunk.  Reduce-scatter
- * and allgather are the first and the last; the second is an exchange between nodes (lowlat_between_t):
+ * and allgather are the first and the last; the second is an exchange between nodes
+ * (lowlat_between_t):
  *
  *   stage k, reduce k      the node's sum of its part, in the slot of each owner
  *   exchange k             owner i of every node with owner i of the others

@@ -7,8 +7,6 @@
 
 #include "agreement.h"
 #include "lowlat_net.h"
-#include "lowlat_partners.h"
-#include "lowlat_pipe.h"
 #include "quant_pipeline.h"
 #include "quant_settings.h"
 #include "scale_parts.h"

@@ -9,10 +9,8 @@
 
 #include "coll_lowlat_settled.h"
 #include "exchange_pipeline.h"
-#include "lowlat_hierarchical.h"
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
-#include "lowlat_pipe.h"
 #include "network.h"
 #include "reduce.h"
 #include "sizes.h"

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "lowlat_memory.h"
-#include "lowlat_partners.h"
-#include "lowlat_pipe.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
 

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "unit.h"
-#include "lowlat_candidates.h"
+#include "lowlat_rules.h"
 
 enum { LEADER_BYTES = 16 << 10, OWNERS_MAX = 3, NODES_MAX = 20 };
 

@@ -63,8 +63,8 @@ static void trade(void *context)
                                        .received = actor->received[i],
                                        .received_bytes = actor->card_bytes};
     }
-    actor->status = arc_steps_trade(actor->stream, actor->links, PARTNERS, &actor->wait,
-                                    &actor->missing);
+    actor->status =
+        arc_steps_trade(actor->stream, actor->links, PARTNERS, &actor->wait, &actor->missing);
 }
 
 /* All ranks but `absent`, until each has come to an end. */

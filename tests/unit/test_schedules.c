@@ -14,7 +14,6 @@
 #include "lowlat_pairing.h"
 #include "lowlat_net.h"
 #include "lowlat_order.h"
-#include "lowlat_partners.h"
 
 enum { MOST_NODES = 17, MOST_ELEMS = 600 };
 

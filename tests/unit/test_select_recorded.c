@@ -11,7 +11,7 @@
 
 #include "unit.h"
 #include "coll_lowlat_settled.h"
-#include "lowlat_candidates.h"
+#include "lowlat_rules.h"
 #include "select_world.h"
 
 enum {
