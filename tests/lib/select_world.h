@@ -4,7 +4,7 @@
  *
  * A call begins on each rank when that rank comes, and ends when the last one has come and the
  * candidate's time has passed; that time has noise, and now and then a rank loses its core.  Or the
- * times are recorded ones: those of call k of the job are from line k of the record, whoever runs
+ * times are recorded ones: those of call k of the job are from call k of the record, whoever runs
  * it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
