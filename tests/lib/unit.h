@@ -18,4 +18,23 @@
 
 #include "testlib.h"
 
+/*
+ * Tests that are rows of tables: added one by one, and then run.  These functions are of libjobs.a;
+ * what they allocate stays.
+ */
+
+/* A table of tests, and how many it has. */
+#define UNIT_TESTS(_tests) (_tests), sizeof(_tests) / sizeof((_tests)[0])
+
+/* Tests as they are; ... with `of` in front of their names, and `state` as what they get. */
+void unit_add(const struct CMUnitTest *more, size_t count);
+void unit_add_of(const char *of, const void *state, const struct CMUnitTest *more, size_t count);
+
+/* A test that gets a copy of the row: of its `bytes`, or with 0 the pointer. */
+void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+
+/* All that were added; what main() returns. */
+int unit_run(const char *group);
+
 #endif

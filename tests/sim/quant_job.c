@@ -449,15 +449,9 @@ float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
     return inputs;
 }
 
-struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnitTest *tests,
-                                   size_t count, char names[][JOB_NAME_BYTES],
-                                   struct CMUnitTest *out)
+void quant_job_add(const struct CMUnitTest *tests, size_t count)
 {
-    for (size_t i = 0; i < count; ++i, ++out) {
-        (void) snprintf(names[i], JOB_NAME_BYTES, "%s: %s", algo->name, tests[i].name);
-        *out = tests[i];
-        out->name = names[i];
-        out->initial_state = (void *) (uintptr_t) algo;
+    for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        unit_add_of(quant_algo_at(a)->name, quant_algo_at(a), tests, count);
     }
-    return out;
 }

@@ -121,14 +121,9 @@ void quant_outcome_assert_failed(const quant_outcome_t *outcome, unsigned ranks,
 /* Standard normal inputs, the same for the same seed; to be freed in one piece. */
 float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed);
 
-/*
- * Make each of `count` tests one of `algo`, which becomes its initial state: its name in front of
- * theirs, in `names`.  Returns the end of `out`.
- */
+/* Add each of these tests once for each algorithm, which is its initial state. */
 struct CMUnitTest;
-struct CMUnitTest *quant_job_tests(const quant_algo_t *algo, const struct CMUnitTest *tests,
-                                   size_t count, char names[][JOB_NAME_BYTES],
-                                   struct CMUnitTest *out);
+void quant_job_add(const struct CMUnitTest *tests, size_t count);
 
 /* Sums in double precision. */
 void quant_oracle_sum(const quant_job_t *job, double *sum);

@@ -22,11 +22,9 @@ enum {
     OPERATIONS = 60,
     MAX_RANKS = LOWLAT_JOB_MAX_RANKS,
     STEPS_PER_OPERATION_AND_RANK = 20000,
-    NAME_BYTES = 96,
 };
 
 typedef struct row {
-    char name[NAME_BYTES];
     unsigned ranks;
     int algorithm; /* -1: mixed */
     bool tight;
@@ -172,13 +170,12 @@ static void names_the_rank_that_is_missing(void **state)
     sim_memory_free(memory);
 }
 
-static struct CMUnitTest test_of(row_t *row, const char *what, CMUnitTestFunction function)
+static void add_row(const row_t *row, const char *what, CMUnitTestFunction function)
 {
     const char *name = row->algorithm < 0 ? "mixed" : lowlat_algorithms[row->algorithm].name;
 
-    (void) snprintf(row->name, sizeof row->name, "%s %s %u%s %s", what, name, row->ranks,
-                    row->tight ? " tight" : "", NULL == row->levels ? "" : row->levels);
-    return (struct CMUnitTest){.name = row->name, .test_func = function, .initial_state = row};
+    unit_add_row(function, row, sizeof *row, "%s %s %u%s %s", what, name, row->ranks,
+                 row->tight ? " tight" : "", NULL == row->levels ? "" : row->levels);
 }
 
 int main(void)
@@ -196,36 +193,28 @@ int main(void)
     enum {
         RANKS = sizeof ranks / sizeof ranks[0],
         SHAPES = sizeof shapes / sizeof shapes[0],
-        KINDS = 1 + LOWLAT_NODES_FIRST,
         TIGHT_RANKS = 5, /* at most */
         TIGHT_LEVELLED = 13,
     };
-    static row_t rows[2 * RANKS * KINDS + 2 * SHAPES + LOWLAT_NODES_FIRST];
-    static struct CMUnitTest tests[sizeof rows / sizeof rows[0]];
-    size_t used = 0;
 
     for (int algorithm = -1; algorithm < (int) LOWLAT_NODES_FIRST; ++algorithm) {
         for (size_t i = 0; i < 2 * (size_t) (RANKS + SHAPES); ++i) {
             const size_t shape = i / 2 - RANKS; /* behind the ranks */
             const bool levelled = i / 2 >= RANKS;
-            row_t *row = &rows[used];
-            *row = (row_t){.ranks = levelled ? shapes[shape].ranks : ranks[i / 2],
-                           .levels = levelled ? shapes[shape].levels : NULL,
-                           .algorithm = algorithm,
-                           .tight = 0 != i % 2};
-            if ((row->tight && row->ranks > (levelled ? TIGHT_LEVELLED : TIGHT_RANKS)) ||
-                (levelled && algorithm >= 0)) {
-                continue;
+            const row_t row = {.ranks = levelled ? shapes[shape].ranks : ranks[i / 2],
+                               .levels = levelled ? shapes[shape].levels : NULL,
+                               .algorithm = algorithm,
+                               .tight = 0 != i % 2};
+            if ((!row.tight || row.ranks <= (levelled ? TIGHT_LEVELLED : TIGHT_RANKS)) &&
+                (!levelled || algorithm < 0)) {
+                add_row(&row, "sums_in_its_order_under_any_schedule",
+                        sums_in_its_order_under_any_schedule);
             }
-            tests[used++] = test_of(row, "sums_in_its_order_under_any_schedule",
-                                    sums_in_its_order_under_any_schedule);
         }
         if (algorithm >= 0) {
-            rows[used] = (row_t){.algorithm = algorithm};
-            tests[used] = test_of(&rows[used], "names_the_rank_that_is_missing",
-                                  names_the_rank_that_is_missing);
-            ++used;
+            add_row(&(row_t){.algorithm = algorithm}, "names_the_rank_that_is_missing",
+                    names_the_rank_that_is_missing);
         }
     }
-    return _cmocka_run_group_tests("lowlat on simulated memory", tests, used, NULL, NULL);
+    return unit_run("lowlat on simulated memory");
 }

@@ -64,7 +64,6 @@ static const nodes_options_t placements[] = {
 };
 
 typedef struct row {
-    char name[NAME_BYTES];
     nodes_options_t options;
     unsigned algorithm;
 } row_t;
@@ -233,20 +232,19 @@ static const char *transport_name(const arc_put_config_t *config)
     return transports[transport].name;
 }
 
-static void name_row(row_t *row, const char *test)
+static void add_row(const row_t *row, const char *test, CMUnitTestFunction function)
 {
     const nodes_options_t *options = &row->options;
-    size_t used = (size_t) snprintf(row->name, sizeof row->name, "%s %s %s %zu ", test,
-                                    algorithm_name(row->algorithm), transport_name(options->puts),
-                                    options->chunk_bytes);
+    char sizes[NAME_BYTES];
+    size_t used = 0;
 
-    for (unsigned node = 0; node < options->nodes && used < sizeof row->name; ++node) {
-        used += (size_t) snprintf(row->name + used, sizeof row->name - used, "%s%u",
-                                  node ? "+" : "", options->size[node]);
+    for (unsigned node = 0; node < options->nodes && used < sizeof sizes; ++node) {
+        used += (size_t) snprintf(sizes + used, sizeof sizes - used, "%s%u", node ? "+" : "",
+                                  options->size[node]);
     }
-    if (options->cyclic && used < sizeof row->name) {
-        (void) snprintf(row->name + used, sizeof row->name - used, " cyclic");
-    }
+    unit_add_row(function, row, sizeof *row, "%s %s %s %zu %s%s", test,
+                 algorithm_name(row->algorithm), transport_name(options->puts),
+                 options->chunk_bytes, sizes, options->cyclic ? " cyclic" : "");
 }
 
 int main(void)
@@ -254,47 +252,38 @@ int main(void)
     enum {
         PLACEMENTS = sizeof placements / sizeof placements[0],
         CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
-        KINDS = LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST + 1,
         TRANSPORTS = sizeof transports / sizeof transports[0],
-        ROWS = (PLACEMENTS * CHUNKS * TRANSPORTS + LATE_KINDS) * KINDS + 1,
     };
-    static row_t rows[ROWS];
-    static struct CMUnitTest tests[ROWS];
-    size_t used = 0;
+    static const struct CMUnitTest others[] = {cmocka_unit_test(a_vector_that_fits_is_one_chunk)};
+    uint64_t seed = SEED;
 
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm <= MIXED; ++algorithm) {
         for (size_t i = 0; i < PLACEMENTS * CHUNKS * TRANSPORTS; ++i) {
             const size_t transport = i / CHUNKS / PLACEMENTS;
-            row_t *row = &rows[used];
+            row_t row = {.options = placements[i / CHUNKS % PLACEMENTS], .algorithm = algorithm};
             if (transport > 0 && transport != i % CHUNKS) {
                 continue; /* one chunk for each kind of puts is enough */
             }
-            *row = (row_t){.options = placements[i / CHUNKS % PLACEMENTS], .algorithm = algorithm};
-            row->options.chunk_bytes = chunks_bytes[i % CHUNKS];
-            row->options.puts = transports[transport].puts;
-            row->options.seed = SEED + used;
-            row->options.loops = LOWLAT_ALGORITHM_RING == algorithm;
-            name_row(row, "sums_in_its_order_under_any_schedule");
-            tests[used++] = (struct CMUnitTest){.name = row->name,
-                                                .test_func = sums_in_its_order_under_any_schedule,
-                                                .initial_state = row};
+            row.options.chunk_bytes = chunks_bytes[i % CHUNKS];
+            row.options.puts = transports[transport].puts;
+            row.options.seed = seed++;
+            row.options.loops = LOWLAT_ALGORITHM_RING == algorithm;
+            add_row(&row, "sums_in_its_order_under_any_schedule",
+                    sums_in_its_order_under_any_schedule);
         }
         /* Node by node, dealt one by one, and each alone on its node. */
         for (unsigned kind = 0; kind < LATE_KINDS && MIXED != algorithm; ++kind) {
-            row_t *row = &rows[used];
-            *row = (row_t){.options = {.nodes = 4, .size = {2, 2, 3, 2}, .seed = SEED},
-                           .algorithm = algorithm};
-            row->options.cyclic = 1 == kind;
-            row->options.loops = LOWLAT_ALGORITHM_RING == algorithm;
+            row_t row = {.options = {.nodes = 4, .size = {2, 2, 3, 2}, .seed = SEED},
+                         .algorithm = algorithm};
+            row.options.cyclic = 1 == kind;
+            row.options.loops = LOWLAT_ALGORITHM_RING == algorithm;
             if (LATE_KINDS - 1 == kind) {
-                memcpy(row->options.size, (unsigned[]){1, 1, 1, 1}, 4 * sizeof(unsigned));
+                memcpy(row.options.size, (unsigned[]){1, 1, 1, 1}, 4 * sizeof(unsigned));
             }
-            row->options.chunk_bytes = chunks_bytes[0];
-            name_row(row, "names_the_node_that_is_late");
-            tests[used++] = (struct CMUnitTest){
-                .name = row->name, .test_func = names_the_node_that_is_late, .initial_state = row};
+            row.options.chunk_bytes = chunks_bytes[0];
+            add_row(&row, "names_the_node_that_is_late", names_the_node_that_is_late);
         }
     }
-    tests[used++] = (struct CMUnitTest) cmocka_unit_test(a_vector_that_fits_is_one_chunk);
-    return _cmocka_run_group_tests("lowlat on simulated nodes", tests, used, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    return unit_run("lowlat on simulated nodes");
 }

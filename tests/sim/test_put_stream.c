@@ -13,7 +13,6 @@
 enum {
     SEED = 20261122,
     ROUNDS = 60,
-    NAME_BYTES = 96,
     FAULT_ROUNDS = 3,
     TRIES = 30,
 };
@@ -35,11 +34,6 @@ static const struct {
 
 static const char *const pattern_names[PUTS_PATTERNS] = {"pairs",      "doubling", "ring",
                                                          "all to all", "one way",  "crossing"};
-
-typedef struct row {
-    char name[NAME_BYTES];
-    puts_options_t options;
-} row_t;
 
 static puts_options_t options_of(unsigned config, puts_pattern_t pattern, unsigned ranks)
 {
@@ -66,8 +60,7 @@ static void check_clean(const puts_outcome_t *outcome)
 
 static void messages_come_whole_and_in_order(void **state)
 {
-    const row_t *row = *state;
-    const puts_outcome_t outcome = puts_job_run(&row->options);
+    const puts_outcome_t outcome = puts_job_run(*state);
 
     check_clean(&outcome);
 }
@@ -150,8 +143,7 @@ static void half_of_the_slots_need_one_header(void **state)
 
 static void every_failing_operation_is_reported(void **state)
 {
-    const row_t *row = *state;
-    puts_options_t options = row->options;
+    puts_options_t options = *(const puts_options_t *) *state;
     uint64_t k = 1;
 
     options.rounds = FAULT_ROUNDS;
@@ -321,14 +313,7 @@ static void a_network_without_fences_is_noticed_where_they_count(void **state)
 
 int main(void)
 {
-    enum {
-        CONFIGS = sizeof configs / sizeof configs[0],
-        ROWS = CONFIGS * PUTS_PATTERNS * (PUTS_MAX_RANKS - 1),
-        FAULTS = CONFIGS * 2,
-    };
-    static row_t rows[ROWS + FAULTS];
-    static struct CMUnitTest tests[ROWS + FAULTS + 16];
-    const struct CMUnitTest singles[] = {
+    static const struct CMUnitTest singles[] = {
         cmocka_unit_test(sequences_may_begin_again),
         cmocka_unit_test(answered_messages_need_one_put_each),
         cmocka_unit_test(unanswered_messages_need_a_credit_for_half_the_slots),
@@ -340,40 +325,30 @@ int main(void)
         cmocka_unit_test(an_old_credit_is_none),
         cmocka_unit_test(a_network_without_fences_is_noticed_where_they_count),
     };
-    size_t used = 0;
 
     printf("# seed %d\n", SEED);
-    for (unsigned config = 0; config < CONFIGS; ++config) {
+    for (unsigned config = 0; config < sizeof configs / sizeof configs[0]; ++config) {
         for (unsigned i = 0; i < PUTS_PATTERNS * (PUTS_MAX_RANKS - 1); ++i) {
             const puts_pattern_t pattern = i % PUTS_PATTERNS;
             const unsigned ranks = 2 + i / PUTS_PATTERNS;
-            row_t *row = &rows[used];
+            const puts_options_t options = options_of(config, pattern, ranks);
             if (ranks % 2 && (PUTS_PAIRS == pattern || PUTS_DOUBLING == pattern)) {
                 continue; /* somebody has no partner */
             }
             if (2 == ranks && PUTS_DOUBLING == pattern) {
                 continue;
             }
-            row->options = options_of(config, pattern, ranks);
-            (void) snprintf(row->name, sizeof row->name,
-                            "messages_come_whole_and_in_order %s %s %u", configs[config].name,
-                            pattern_names[pattern], ranks);
-            tests[used++] = (struct CMUnitTest){.name = row->name,
-                                                .test_func = messages_come_whole_and_in_order,
-                                                .initial_state = row};
+            unit_add_row(messages_come_whole_and_in_order, &options, sizeof options,
+                         "messages_come_whole_and_in_order %s %s %u", configs[config].name,
+                         pattern_names[pattern], ranks);
         }
         for (unsigned i = 0; i < 2; ++i) {
-            row_t *row = &rows[used];
-            row->options = options_of(config, i ? PUTS_ONE_WAY : PUTS_RING, 2 + i);
-            (void) snprintf(row->name, sizeof row->name,
-                            "every_failing_operation_is_reported %s %s", configs[config].name,
-                            pattern_names[row->options.pattern]);
-            tests[used++] = (struct CMUnitTest){.name = row->name,
-                                                .test_func = every_failing_operation_is_reported,
-                                                .initial_state = row};
+            const puts_options_t options = options_of(config, i ? PUTS_ONE_WAY : PUTS_RING, 2 + i);
+            unit_add_row(every_failing_operation_is_reported, &options, sizeof options,
+                         "every_failing_operation_is_reported %s %s", configs[config].name,
+                         pattern_names[options.pattern]);
         }
     }
-    memcpy(&tests[used], singles, sizeof singles);
-    used += sizeof singles / sizeof singles[0];
-    return _cmocka_run_group_tests("put streams on simulated windows", tests, used, NULL, NULL);
+    unit_add(UNIT_TESTS(singles));
+    return unit_run("put streams on simulated windows");
 }

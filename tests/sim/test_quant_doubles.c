@@ -18,7 +18,6 @@
 enum { SEED = 20261122, RANKS = 6, COUNT = 2 * RANKS * 64 * QUANT_LANES + 77 };
 
 typedef struct doubles_case {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     const quant_format_t *format;
 } doubles_case_t;
@@ -161,30 +160,23 @@ int main(void)
 {
     static const quant_format_t *const formats[] = {&quant_format_int8, &quant_format_int16,
                                                     &quant_format_int4, &quant_format_bf16};
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 3 };
-    static doubles_case_t cases[JOB_ALGOS][FORMATS];
-    static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
-    struct CMUnitTest *next = tests;
+    enum { FORMATS = sizeof formats / sizeof formats[0] };
+    static const struct CMUnitTest of_int8[] = {
+        cmocka_unit_test(each_call_has_the_error_of_its_own_blocks),
+        cmocka_unit_test(what_is_exact_is_a_sum_of_doubles),
+        cmocka_unit_test(what_no_float_holds_keeps_its_meaning),
+    };
+    static doubles_case_t cases[JOB_ALGOS];
 
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        cases[a] = (doubles_case_t){quant_algo_at(a), formats[0]};
         for (size_t f = 0; f < FORMATS; ++f) {
-            doubles_case_t *one = &cases[a][f];
-            *one = (doubles_case_t){.algo = quant_algo_at(a), .format = formats[f]};
-            (void) snprintf(one->name, sizeof one->name, "%s, %s: error_is_that_of_floats",
-                            one->algo->name, one->format->name);
-            *next++ = (struct CMUnitTest){
-                .name = one->name, .test_func = error_is_that_of_floats, .initial_state = one};
+            const doubles_case_t one = {quant_algo_at(a), formats[f]};
+            unit_add_row(error_is_that_of_floats, &one, sizeof one,
+                         "%s, %s: error_is_that_of_floats", one.algo->name, one.format->name);
         }
-        *next++ = (struct CMUnitTest){.name = "each_call_has_the_error_of_its_own_blocks",
-                                      .test_func = each_call_has_the_error_of_its_own_blocks,
-                                      .initial_state = &cases[a][0]};
-        *next++ = (struct CMUnitTest){.name = "what_is_exact_is_a_sum_of_doubles",
-                                      .test_func = what_is_exact_is_a_sum_of_doubles,
-                                      .initial_state = &cases[a][0]};
-        *next++ = (struct CMUnitTest){.name = "what_no_float_holds_keeps_its_meaning",
-                                      .test_func = what_no_float_holds_keeps_its_meaning,
-                                      .initial_state = &cases[a][0]};
+        unit_add_of(quant_algo_at(a)->name, &cases[a], UNIT_TESTS(of_int8));
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("doubles");
 }

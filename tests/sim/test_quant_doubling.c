@@ -313,6 +313,10 @@ static void a_late_rank_is_named(void **state)
 
 int main(void)
 {
+    static const struct CMUnitTest of_ways[] = {
+        cmocka_unit_test(sums_are_equal_everywhere_in_few_messages),
+        cmocka_unit_test(the_error_is_that_of_one_rounding_for_each_phase),
+    };
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(doubles_are_summed_like_floats),
         cmocka_unit_test(halves_are_summed_as_floats_are),
@@ -322,27 +326,13 @@ int main(void)
         cmocka_unit_test(what_it_is_not_for_goes_as_the_algorithm_says),
         cmocka_unit_test(a_late_rank_is_named),
     };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]), OF_WAYS = 2 };
-    static char names[WAYS][OF_WAYS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[OF_WAYS * WAYS + OTHERS];
-    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
     for (unsigned i = 0; i < WAYS; ++i) {
-        const struct CMUnitTest of_ways[OF_WAYS] = {
-            {.name = "sums_are_equal_everywhere_in_few_messages",
-             .test_func = sums_are_equal_everywhere_in_few_messages},
-            {.name = "the_error_is_that_of_one_rounding_for_each_phase",
-             .test_func = the_error_is_that_of_one_rounding_for_each_phase},
-        };
-        for (unsigned t = 0; t < OF_WAYS; ++t, ++next) {
-            *next = of_ways[t];
-            (void) snprintf(names[i][t], JOB_NAME_BYTES, "%u ranks: %s", ways[i].ranks,
-                            of_ways[t].name);
-            next->name = names[i][t];
-            next->initial_state = (void *) (uintptr_t) &ways[i];
-        }
+        char name[JOB_NAME_BYTES];
+        (void) snprintf(name, sizeof name, "%u ranks", ways[i].ranks);
+        unit_add_of(name, &ways[i], UNIT_TESTS(of_ways));
     }
-    memcpy(next, others, sizeof(others));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    return unit_run("doubling");
 }

@@ -81,12 +81,7 @@ int main(void)
 {
     static const struct CMUnitTest each[] = {
         cmocka_unit_test(finite_sums_stay_finite_and_others_become_infinite)};
-    static char names[JOB_ALGOS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS];
-    struct CMUnitTest *end = tests;
 
-    for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        end = quant_job_tests(quant_algo_at(a), each, 1, names + a, end);
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("extremes");
 }

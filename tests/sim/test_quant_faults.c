@@ -38,7 +38,6 @@ static const struct kind {
 enum { DOUBLING = sizeof(kinds) / sizeof(kinds[0]) - 1 };
 
 typedef struct row {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     const struct kind *kind;
 } row_t;
@@ -243,30 +242,24 @@ int main(void)
         FAULT_TEST(a_peer_in_another_call_is_noticed),
         FAULT_TEST(a_late_rank_is_named),
     };
-    enum {
-        EACH = sizeof(of_each) / sizeof(of_each[0]),
-        JOBS = JOB_ALGOS * DOUBLING + 1,
-        ROWS = JOBS * EACH,
-    };
+    static const struct CMUnitTest of_ring[] = {
+        FAULT_TEST(a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted)};
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(a_config_outside_the_limits_is_refused)};
+    static row_t rows[JOB_ALGOS * DOUBLING + 1];
     static row_t full_loop = {.kind = &kinds[0]};
-    static row_t rows[ROWS];
-    static struct CMUnitTest tests[ROWS + 2] = {
-        FAULT_TEST(a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted),
-        cmocka_unit_test(a_config_outside_the_limits_is_refused),
-    };
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
     printf("# seed %d\n", SEED);
     full_loop.algo = quant_algo_by_name("full_loop");
-    tests[0].initial_state = &full_loop;
+    unit_add_of("full_loop", &full_loop, UNIT_TESTS(of_ring));
+    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < ROWS; ++i) {
-        const size_t job = i / EACH;
-        rows[i].algo = job + 1 < JOBS ? quant_algo_at(job / DOUBLING) : full_loop.algo;
-        rows[i].kind = &kinds[job + 1 < JOBS ? job % DOUBLING : DOUBLING];
-        tests[i + 2] = of_each[i % EACH];
-        (void) snprintf(rows[i].name, JOB_NAME_BYTES, "%s, %s: %s", rows[i].algo->name,
-                        rows[i].kind->name, tests[i + 2].name);
-        tests[i + 2].name = rows[i].name;
-        tests[i + 2].initial_state = &rows[i];
+        char name[JOB_NAME_BYTES];
+        rows[i].algo = i + 1 < ROWS ? quant_algo_at(i / DOUBLING) : full_loop.algo;
+        rows[i].kind = &kinds[i + 1 < ROWS ? i % DOUBLING : DOUBLING];
+        (void) snprintf(name, sizeof name, "%s, %s", rows[i].algo->name, rows[i].kind->name);
+        unit_add_of(name, &rows[i], UNIT_TESTS(of_each));
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("faults");
 }

@@ -15,7 +15,6 @@
 enum { SEED = 20261121, CALLS = 32, RANKS = 5, COUNT = 3 * 64 * QUANT_LANES * RANKS + 77 };
 
 typedef struct feedback_case {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     const quant_format_t *reduce;
     const quant_format_t *gather;
@@ -171,38 +170,26 @@ int main(void)
         {"int8 reduced only", &quant_format_int8, &quant_format_fp32},
         {"int8 gathered only", &quant_format_fp32, &quant_format_int8},
     };
-    enum { FORMATS = sizeof formats / sizeof formats[0], EXTRA = 5 };
+    static const struct CMUnitTest of_int8[] = {
+        cmocka_unit_test(a_single_call_has_the_error_of_two)};
+    static const struct CMUnitTest of_int4[] = {
+        cmocka_unit_test(reduce_scatter_carries_too),
+        cmocka_unit_test(not_a_number_is_not_carried),
+        cmocka_unit_test(without_quantization_nothing_is_carried),
+    };
+    enum { FORMATS = sizeof formats / sizeof formats[0] };
     static feedback_case_t cases[JOB_ALGOS][FORMATS];
-    static struct CMUnitTest tests[JOB_ALGOS * (FORMATS + EXTRA)];
-    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
+        const char *name = quant_algo_at(a)->name;
         for (size_t f = 0; f < FORMATS; ++f) {
-            feedback_case_t *one = &cases[a][f];
-            *one = (feedback_case_t){
-                .algo = quant_algo_at(a),
-                .reduce = formats[f].reduce,
-                .gather = formats[f].gather,
-            };
-            (void) snprintf(one->name, sizeof one->name, "%s, %s: error_of_many_calls",
-                            one->algo->name, formats[f].name);
-            *next++ = (struct CMUnitTest){.name = one->name,
-                                          .test_func = error_of_many_calls_is_that_of_one,
-                                          .initial_state = one};
+            cases[a][f] = (feedback_case_t){quant_algo_at(a), formats[f].reduce, formats[f].gather};
+            unit_add_row(error_of_many_calls_is_that_of_one, &cases[a][f], 0,
+                         "%s, %s: error_of_many_calls", name, formats[f].name);
         }
-        *next++ = (struct CMUnitTest){.name = "a_single_call_has_the_error_of_two",
-                                      .test_func = a_single_call_has_the_error_of_two,
-                                      .initial_state = &cases[a][1]};
-        *next++ = (struct CMUnitTest){.name = "reduce_scatter_carries_too",
-                                      .test_func = reduce_scatter_carries_too,
-                                      .initial_state = &cases[a][0]};
-        *next++ = (struct CMUnitTest){.name = "not_a_number_is_not_carried",
-                                      .test_func = not_a_number_is_not_carried,
-                                      .initial_state = &cases[a][0]};
-        *next++ = (struct CMUnitTest){.name = "without_quantization_nothing_is_carried",
-                                      .test_func = without_quantization_nothing_is_carried,
-                                      .initial_state = &cases[a][0]};
+        unit_add_of(name, &cases[a][1], UNIT_TESTS(of_int8));
+        unit_add_of(name, &cases[a][0], UNIT_TESTS(of_int4));
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("error feedback");
 }

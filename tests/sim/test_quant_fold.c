@@ -78,7 +78,6 @@ static const nodes_options_t shapes[] = {
 };
 
 typedef struct row {
-    char name[NAME_BYTES];
     nodes_options_t options;
     const variant_t *variant;
 } row_t;
@@ -294,38 +293,32 @@ static void leaves_nothing_when_the_network_fails(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest of_each[] = {
+    static const struct CMUnitTest each[] = {
         cmocka_unit_test(sums_are_equal_everywhere_and_within_the_bound),
         cmocka_unit_test(bits_follow_from_the_call_alone),
         cmocka_unit_test(names_the_node_that_is_late),
         cmocka_unit_test(leaves_nothing_when_the_network_fails),
-        cmocka_unit_test(what_a_call_lacked_comes_with_the_next), /* only with feedback, */
-        cmocka_unit_test(residuals_are_those_of_the_own_part),    /* likewise */
+    };
+    static const struct CMUnitTest with_feedback[] = {
+        cmocka_unit_test(what_a_call_lacked_comes_with_the_next),
+        cmocka_unit_test(residuals_are_those_of_the_own_part),
     };
     enum {
         SHAPES = sizeof shapes / sizeof shapes[0],
-        VARIANTS = sizeof variants / sizeof variants[0],
-        EACH = sizeof of_each / sizeof of_each[0],
-        ROWS = SHAPES * VARIANTS * EACH,
+        VARIANTS = sizeof variants / sizeof variants[0]
     };
-    static row_t rows[ROWS];
-    static struct CMUnitTest tests[ROWS];
-    size_t used = 0;
+    static row_t rows[SHAPES * VARIANTS];
 
-    for (size_t i = 0; i < ROWS; ++i) {
-        row_t *row = &rows[used];
-        row->options = shapes[i / EACH / VARIANTS];
-        row->variant = &variants[i / EACH % VARIANTS];
-        const size_t each = i % EACH;
-        if (each >= EACH - 2 && !row->variant->feedback) {
-            continue;
+    for (size_t i = 0; i < SHAPES * VARIANTS; ++i) {
+        row_t *row = &rows[i];
+        char name[NAME_BYTES];
+        *row = (row_t){shapes[i / VARIANTS], &variants[i % VARIANTS]};
+        (void) snprintf(name, sizeof name, "%ux%u %s", row->options.nodes, row->options.size[0],
+                        row->variant->name);
+        unit_add_of(name, row, UNIT_TESTS(each));
+        if (row->variant->feedback) {
+            unit_add_of(name, row, UNIT_TESTS(with_feedback));
         }
-        tests[used] = of_each[i % EACH];
-        (void) snprintf(row->name, sizeof row->name, "%ux%u %s: %s", row->options.nodes,
-                        row->options.size[0], row->variant->name, tests[used].name);
-        tests[used].name = row->name;
-        tests[used].initial_state = row;
-        ++used;
     }
-    return _cmocka_run_group_tests("quant on simulated nodes", tests, used, NULL, NULL);
+    return unit_run("quant on simulated nodes");
 }

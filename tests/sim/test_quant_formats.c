@@ -15,7 +15,6 @@
 enum { SEED = 20261120 };
 
 typedef struct format_case {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     const quant_format_t *format;
 } format_case_t;
@@ -63,7 +62,8 @@ static void the_mean_error_is_as_predicted(void **state)
     job.mixed_isa = false;
     const double measured = quant_oracle_mse(&job);
     const double predicted = quant_error_mse(&job.config, RANKS, 1);
-    printf("# %s: measured %.4e, predicted %.4e\n", row->name, measured, predicted);
+    printf("# %s of %s: measured %.4e, predicted %.4e\n", row->format->name, row->algo->name,
+           measured, predicted);
     /* The error of a sum adds to the next one, which a coarse format shows. */
     assert_true(fabs(measured / predicted - 1) < 0.08);
 }
@@ -87,43 +87,25 @@ static void sums_that_fp16_cannot_hold_stay_finite(void **state)
     }
 }
 
-/* One more test of the algorithm in the format; returns the next. */
-static struct CMUnitTest *add_test(format_case_t *row, const quant_algo_t *algo,
-                                   const quant_format_t *format, const char *promise,
-                                   CMUnitTestFunction function, struct CMUnitTest *test)
-{
-    row->algo = algo;
-    row->format = format;
-    (void) snprintf(row->name, sizeof(row->name), "%s_of_%s_%s", format->name, algo->name, promise);
-    *test = (struct CMUnitTest){.name = row->name, .test_func = function, .initial_state = row};
-    return test + 1;
-}
-
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(sums_that_fp16_cannot_hold_stay_finite),
-    };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]) };
-    static char names[JOB_ALGOS][OTHERS][JOB_NAME_BYTES];
-    static format_case_t rows[JOB_ALGOS * 2 * QUANT_CODES];
-    static struct CMUnitTest tests[JOB_ALGOS * (2 * QUANT_CODES + OTHERS)];
-    struct CMUnitTest *next = tests;
-    format_case_t *row = rows;
+    static const struct CMUnitTest each[] = {
+        cmocka_unit_test(sums_that_fp16_cannot_hold_stay_finite)};
 
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        const quant_algo_t *algo = quant_algo_at(a);
         for (unsigned f = 0; f < QUANT_CODES; ++f) {
-            const quant_format_t *format = quant_format_at(f);
-            next = add_test(row++, algo, format, "sums_are_equal_and_within_the_bound",
-                            sums_are_equal_everywhere_and_within_the_bound, next);
-            if (!quant_format_is_exact(format)) {
-                next = add_test(row++, algo, format, "mean_error_is_as_predicted",
-                                the_mean_error_is_as_predicted, next);
+            const format_case_t row = {quant_algo_at(a), quant_format_at(f)};
+            unit_add_row(sums_are_equal_everywhere_and_within_the_bound, &row, sizeof row,
+                         "%s_of_%s_sums_are_equal_and_within_the_bound", row.format->name,
+                         row.algo->name);
+            if (!quant_format_is_exact(row.format)) {
+                unit_add_row(the_mean_error_is_as_predicted, &row, sizeof row,
+                             "%s_of_%s_mean_error_is_as_predicted", row.format->name,
+                             row.algo->name);
             }
         }
-        next = quant_job_tests(algo, others, OTHERS, names[a], next);
     }
-    return _cmocka_run_group_tests("quant formats", tests, (size_t) (next - tests), NULL, NULL);
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("quant formats");
 }

@@ -302,23 +302,19 @@ static void only_who_expects_any_format_takes_it(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest of_algos[] = {
+    static const struct CMUnitTest each[] = {
         cmocka_unit_test(no_element_is_off_by_more_than_the_limit),
         cmocka_unit_test(numbers_that_are_not_finite_leave_others_alone),
         cmocka_unit_test(error_feedback_keeps_the_limit),
         cmocka_unit_test(what_is_named_is_coded_or_exact),
     };
-    enum { OF_ALGOS = sizeof of_algos / sizeof of_algos[0], OTHERS = 2 };
-    static char names[JOB_ALGOS][OF_ALGOS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[OTHERS + JOB_ALGOS * OF_ALGOS] = {
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(a_message_takes_the_fewest_bits_that_do),
         cmocka_unit_test(only_who_expects_any_format_takes_it),
     };
-    struct CMUnitTest *next = tests + OTHERS;
 
     printf("# seed %d\n", SEED);
-    for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        next = quant_job_tests(quant_algo_at(a), of_algos, OF_ALGOS, names[a], next);
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("limits");
 }

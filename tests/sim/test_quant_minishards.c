@@ -113,14 +113,8 @@ int main(void)
         cmocka_unit_test(mean_error_is_that_of_the_blocks_of_the_call),
         cmocka_unit_test(calls_of_any_length_keep_the_bound),
     };
-    enum { EACH = sizeof(each) / sizeof(each[0]) };
-    static char names[JOB_ALGOS][EACH][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS * EACH];
-    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
-    for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        next = quant_job_tests(quant_algo_at(a), each, EACH, names[a], next);
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("minishards");
 }

@@ -17,7 +17,6 @@
 enum { SEED = 20261120, SEED_OF_SHAPES = 20261203 };
 
 typedef struct stage_case {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     unsigned stages; /* index into stages_of */
 } stage_case_t;
@@ -74,8 +73,8 @@ static void check_error(const stage_case_t *stages, unsigned ranks, unsigned per
     quant_job_group(&job, per_node);
     const double measured = quant_oracle_mse(&job);
     const double predicted = quant_error_mse(&job.config, ranks, 1);
-    printf("# %s, %2u ranks, %u on a node: mse %.4e, predicted %.4e, G measured %.3f\n",
-           stages->name, ranks, per_node, measured, predicted,
+    printf("# %s %s, %2u ranks, %u on a node: mse %.4e, predicted %.4e, G measured %.3f\n",
+           stages->algo->name, stages_of[stages->stages].name, ranks, per_node, measured, predicted,
            measured / quant_error_coefficient(&quant_format_int8, 64));
     /* One node: nothing is rounded while it adds, but by the additions. */
     assert_true(predicted > 0 ? fabs(measured / predicted - 1) < tolerance : measured < 1e-12);
@@ -117,33 +116,15 @@ static void small_tensors_beside_large_ones_keep_their_accuracy(void **state)
 
 int main(void)
 {
-    static stage_case_t stages[JOB_ALGOS][STAGES];
-    static char small_names[JOB_ALGOS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS * (STAGES + 1)];
-    struct CMUnitTest *next = tests;
-
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        for (unsigned s = 0; s < STAGES; ++s, ++next) {
-            stage_case_t *stage = &stages[a][s];
-            stage->algo = quant_algo_at(a);
-            stage->stages = s;
-            (void) snprintf(stage->name, sizeof(stage->name), "mean_error_of_%s_%s",
-                            stage->algo->name, stages_of[s].name);
-            *next = (struct CMUnitTest){
-                .name = stage->name,
-                .test_func = mean_error_is_as_predicted,
-                .initial_state = stage,
-            };
+        stage_case_t stage = {.algo = quant_algo_at(a)};
+        for (; stage.stages < STAGES; ++stage.stages) {
+            unit_add_row(mean_error_is_as_predicted, &stage, sizeof stage, "mean_error_of_%s_%s",
+                         stage.algo->name, stages_of[stage.stages].name);
         }
-        (void) snprintf(small_names[a], JOB_NAME_BYTES,
-                        "small_tensors_beside_large_ones_keep_their_accuracy_by_%s",
-                        quant_algo_at(a)->name);
-        *next++ = (struct CMUnitTest){
-            .name = small_names[a],
-            .test_func = small_tensors_beside_large_ones_keep_their_accuracy,
-            .initial_state = &stages[a][0],
-        };
+        unit_add_row(small_tensors_beside_large_ones_keep_their_accuracy, &stage, sizeof stage,
+                     "small_tensors_beside_large_ones_keep_their_accuracy_by_%s", stage.algo->name);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("mean errors");
 }

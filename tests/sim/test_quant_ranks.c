@@ -194,18 +194,13 @@ static void the_error_of_many_ranks_is_as_predicted(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest of_algos[] = {
-        cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines),
-    };
-    static char names[JOB_ALGOS][1][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS + 1] = {
-        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted),
-    };
-    struct CMUnitTest *next = tests + 1;
+    static const struct CMUnitTest each[] = {
+        cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines)};
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted)};
 
     printf("# seed %d\n", SEED);
-    for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        next = quant_job_tests(quant_algo_at(a), of_algos, 1, names[a], next);
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("many ranks");
 }

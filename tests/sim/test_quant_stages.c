@@ -46,7 +46,6 @@ typedef struct stage {
 } stage_t;
 
 typedef struct grid_case {
-    char name[JOB_NAME_BYTES];
     stage_t stage;
     unsigned ranks;
 } grid_case_t;
@@ -234,36 +233,27 @@ static void the_mean_error_is_that_of_the_stage(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
+    static const struct CMUnitTest each[] = {
         cmocka_unit_test(ranks_that_run_ahead_do_no_harm),
         cmocka_unit_test(without_quantization_a_half_is_exact),
         cmocka_unit_test(non_finite_values_stay_where_they_are),
         cmocka_unit_test(the_mean_error_is_that_of_the_stage),
     };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]), EACH = RANKS_MOST + OTHERS };
-    static grid_case_t cases[JOB_ALGOS * COLLECTIVES * EACH];
-    static struct CMUnitTest tests[JOB_ALGOS * COLLECTIVES * EACH];
-    size_t at = 0;
+    static stage_t stages[JOB_ALGOS * COLLECTIVES];
 
     printf("# seed %d\n", SEED);
     for (size_t h = 0; h < JOB_ALGOS * COLLECTIVES; ++h) {
-        const stage_t stage = {quant_algo_at(h / COLLECTIVES),
-                               collectives[h % COLLECTIVES].collective};
-        for (unsigned i = 0; i < EACH; ++i, ++at) {
-            grid_case_t *grid = &cases[at];
-            *grid = (grid_case_t){.stage = stage, .ranks = i + 1};
-            tests[at] = i < RANKS_MOST ? (struct CMUnitTest) cmocka_unit_test(
-                                             halves_of_any_length_are_within_the_bound)
-                                       : others[i - RANKS_MOST];
-            (void) snprintf(grid->name, sizeof grid->name, "%s: %s: %s", stage.algo->name,
-                            collectives[h % COLLECTIVES].name, tests[at].name);
-            if (i < RANKS_MOST) {
-                (void) snprintf(grid->name, sizeof grid->name, "%s: %s of %u ranks within bounds",
-                                stage.algo->name, collectives[h % COLLECTIVES].name, grid->ranks);
-            }
-            tests[at].name = grid->name;
-            tests[at].initial_state = i < RANKS_MOST ? (void *) grid : (void *) &grid->stage;
+        const char *collective = collectives[h % COLLECTIVES].name;
+        char name[JOB_NAME_BYTES];
+        stages[h] =
+            (stage_t){quant_algo_at(h / COLLECTIVES), collectives[h % COLLECTIVES].collective};
+        (void) snprintf(name, sizeof name, "%s: %s", stages[h].algo->name, collective);
+        for (unsigned ranks = 1; ranks <= RANKS_MOST; ++ranks) {
+            const grid_case_t grid = {.stage = stages[h], .ranks = ranks};
+            unit_add_row(halves_of_any_length_are_within_the_bound, &grid, sizeof grid,
+                         "%s of %u ranks within bounds", name, ranks);
         }
+        unit_add_of(name, &stages[h], UNIT_TESTS(each));
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("stages");
 }

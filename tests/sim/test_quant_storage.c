@@ -84,13 +84,10 @@ static void halves_are_summed_as_floats_are(void **state)
 int main(void)
 {
     static const struct CMUnitTest each[] = {cmocka_unit_test(halves_are_summed_as_floats_are)};
-    static char names[JOB_ALGOS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[1 + JOB_ALGOS] = {
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(only_what_may_be_finite_becomes_so)};
-    struct CMUnitTest *end = tests + 1;
 
-    for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        end = quant_job_tests(quant_algo_at(a), each, 1, names + a, end);
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    quant_job_add(UNIT_TESTS(each));
+    return unit_run("16-bit floats");
 }

@@ -54,12 +54,9 @@ enum {
     RANK_CASES = sizeof(rank_cases) / sizeof(rank_cases[0]),
     COUNT_CASES = sizeof(count_cases) / sizeof(count_cases[0]),
     VARIANTS = sizeof(variants) / sizeof(variants[0]),
-    GRID = RANK_CASES * COUNT_CASES + 1,
-    OF_SHAPES = QUANT_SHAPES * 6,
 };
 
 typedef struct grid_case {
-    char name[JOB_NAME_BYTES];
     const quant_algo_t *algo;
     unsigned ranks;
     unsigned per_node; /* 0: as quant_job_group() says */
@@ -336,39 +333,31 @@ static void huge_and_tiny_values_keep_the_bound(void **state)
     assert_within_bound(&job, result, outcome.bound);
 }
 
-/* One more test of a case; the next one. */
-static struct CMUnitTest *add_test(const grid_case_t *wanted, const char *text,
-                                   CMUnitTestFunction function, grid_case_t *grid,
-                                   struct CMUnitTest *test)
+static void add_row(const grid_case_t *grid, const char *text, CMUnitTestFunction function)
 {
-    *grid = *wanted;
-    (void) snprintf(grid->name, sizeof(grid->name), "%s_of_%u_ranks_%u_a_node_%s", grid->algo->name,
-                    grid->ranks, grid->per_node, text);
-    *test = (struct CMUnitTest){.name = grid->name, .test_func = function, .initial_state = grid};
-    return test + 1;
+    unit_add_row(function, grid, sizeof *grid, "%s_of_%u_ranks_%u_a_node_%s", grid->algo->name,
+                 grid->ranks, grid->per_node, text);
 }
 
-static struct CMUnitTest *fill_grid(const quant_algo_t *algo, grid_case_t *grid,
-                                    struct CMUnitTest *tests)
+static void add_grid(const quant_algo_t *algo)
 {
+    const grid_case_t seven = {.algo = algo, .ranks = 7, .count = 40009};
+
     for (unsigned r = 0; r < RANK_CASES; ++r) {
         for (unsigned c = 0; c < COUNT_CASES; ++c) {
             const grid_case_t one = {.algo = algo,
                                      .ranks = rank_cases[r],
                                      .count = count_cases[c].per_rank * rank_cases[r] +
                                               (size_t) count_cases[c].plus};
-            tests = add_test(&one, count_cases[c].name,
-                             sums_are_equal_everywhere_and_within_the_bound, grid++, tests);
+            add_row(&one, count_cases[c].name, sums_are_equal_everywhere_and_within_the_bound);
         }
     }
-    const grid_case_t seven = {.algo = algo, .ranks = 7, .count = 40009};
-    return add_test(&seven, "fp32_on_both_stages",
-                    fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm, grid,
-                    tests);
+    add_row(&seven, "fp32_on_both_stages",
+            fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm);
 }
 
 /* Nodes of several ranks. */
-static struct CMUnitTest *fill_shapes(grid_case_t *grid, struct CMUnitTest *tests)
+static void add_shapes(void)
 {
     static const size_t counts[] = {1, 64, 4097, 40009};
 
@@ -378,21 +367,17 @@ static struct CMUnitTest *fill_shapes(grid_case_t *grid, struct CMUnitTest *test
                            .per_node = quant_shapes[s].per_node};
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
             one.count = counts[c];
-            tests = add_test(&one, "are_equal", sums_are_equal_everywhere_and_within_the_bound,
-                             grid++, tests);
+            add_row(&one, "are_equal", sums_are_equal_everywhere_and_within_the_bound);
         }
-        tests = add_test(&one, "fp32_on_both_stages",
-                         fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm, grid++,
-                         tests);
-        tests = add_test(&one, "nothing_is_rounded_on_a_node", nothing_is_rounded_on_a_node, grid++,
-                         tests);
+        add_row(&one, "fp32_on_both_stages",
+                fp32_on_both_stages_is_the_float_sum_in_the_order_of_the_algorithm);
+        add_row(&one, "nothing_is_rounded_on_a_node", nothing_is_rounded_on_a_node);
     }
-    return tests;
 }
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
+    static const struct CMUnitTest each[] = {
         cmocka_unit_test(results_repeat_from_run_to_run_and_call_to_call),
         cmocka_unit_test(segments_of_many_tiles_and_large_vectors_work),
         cmocka_unit_test(multiples_of_127_are_exact),
@@ -401,18 +386,12 @@ int main(void)
         cmocka_unit_test(non_finite_values_stay_where_they_are),
         cmocka_unit_test(huge_and_tiny_values_keep_the_bound),
     };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]) };
-    static grid_case_t grid[JOB_ALGOS][GRID];
-    static grid_case_t shapes[OF_SHAPES];
-    static char names[JOB_ALGOS][OTHERS][JOB_NAME_BYTES];
-    static struct CMUnitTest tests[JOB_ALGOS * (GRID + OTHERS) + OF_SHAPES];
-    struct CMUnitTest *next = tests;
 
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        next = fill_grid(quant_algo_at(a), grid[a], next);
-        next = quant_job_tests(quant_algo_at(a), others, OTHERS, names[a], next);
+        add_grid(quant_algo_at(a));
     }
-    (void) fill_shapes(shapes, next);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    quant_job_add(UNIT_TESTS(each));
+    add_shapes();
+    return unit_run("sums");
 }

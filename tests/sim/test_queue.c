@@ -15,13 +15,7 @@ enum {
     ROUNDS = 3,  /* with other plans */
     FAULTS = 40, /* at polls that are further and further apart */
     STEPS_PER_OPERATION_AND_RANK = 20000,
-    NAME_BYTES = 96,
 };
-
-typedef struct row {
-    char name[NAME_BYTES];
-    queue_job_options_t options;
-} row_t;
 
 /* Plans that are drawn, run; how many operations have failed. */
 static size_t run_job(const queue_job_options_t *options, test_random_t *random)
@@ -39,7 +33,7 @@ static size_t run_job(const queue_job_options_t *options, test_random_t *random)
 
 static void runs_one_at_a_time_in_order_under_any_schedule(void **state)
 {
-    queue_job_options_t options = ((const row_t *) *state)->options;
+    queue_job_options_t options = *(const queue_job_options_t *) *state;
     test_random_t random = test_random_start(SEED + options.ranks);
 
     for (unsigned round = 0; round < ROUNDS; ++round) {
@@ -55,7 +49,7 @@ static void runs_one_at_a_time_in_order_under_any_schedule(void **state)
 static void ends_all_when_one_fails(void **state)
 {
     enum { STRETCH_PERCENT = 125, PERCENT = 100 };
-    queue_job_options_t options = ((const row_t *) *state)->options;
+    queue_job_options_t options = *(const queue_job_options_t *) *state;
     test_random_t random = test_random_start(SEED);
     size_t failed = 0;
     uint64_t at = 1;
@@ -73,36 +67,25 @@ int main(void)
 {
     static const unsigned pending[] = {1, 2, 9, QUEUE_JOB_PENDING};
     enum { PENDINGS = sizeof pending / sizeof pending[0], FAULTY = 2 };
-    static row_t rows[QUEUE_JOB_RANKS * QUEUE_JOB_COMMS * PENDINGS + FAULTY];
-    static struct CMUnitTest tests[sizeof rows / sizeof rows[0]];
-    size_t used = 0;
 
     for (unsigned ranks = 2; ranks <= QUEUE_JOB_RANKS; ++ranks) {
         for (unsigned i = 0; i < QUEUE_JOB_COMMS * PENDINGS; ++i) {
             const unsigned comms = 1 + i / PENDINGS;
-            row_t *row = &rows[used];
-            row->options = (queue_job_options_t){.ranks = ranks,
+            const queue_job_options_t options = {.ranks = ranks,
                                                  .comms = comms,
                                                  .over_nodes = comms / 2,
                                                  .pending = pending[i % PENDINGS]};
-            snprintf(row->name, sizeof row->name,
-                     "runs_one_at_a_time_in_order_under_any_schedule %u ranks, %u communicators, "
-                     "%u pending",
-                     ranks, comms, row->options.pending);
-            tests[used++] = (struct CMUnitTest){
-                .name = row->name,
-                .test_func = runs_one_at_a_time_in_order_under_any_schedule,
-                .initial_state = row,
-            };
+            unit_add_row(runs_one_at_a_time_in_order_under_any_schedule, &options, sizeof options,
+                         "runs_one_at_a_time_in_order_under_any_schedule %u ranks, "
+                         "%u communicators, %u pending",
+                         ranks, comms, options.pending);
         }
     }
     for (unsigned ranks = 2; ranks < 2 + FAULTY; ++ranks) {
-        row_t *row = &rows[used];
-        row->options =
-            (queue_job_options_t){.ranks = ranks, .comms = 2, .pending = QUEUE_JOB_PENDING};
-        snprintf(row->name, sizeof row->name, "ends_all_when_one_fails %u ranks", ranks);
-        tests[used++] = (struct CMUnitTest){
-            .name = row->name, .test_func = ends_all_when_one_fails, .initial_state = row};
+        const queue_job_options_t options = {
+            .ranks = ranks, .comms = 2, .pending = QUEUE_JOB_PENDING};
+        unit_add_row(ends_all_when_one_fails, &options, sizeof options,
+                     "ends_all_when_one_fails %u ranks", ranks);
     }
-    return _cmocka_run_group_tests("queues of pending operations", tests, used, NULL, NULL);
+    return unit_run("queues of pending operations");
 }

@@ -13,7 +13,7 @@
 #include "sizes.h"
 #include "trip.h"
 
-enum { NAME_BYTES = 64, TILE = 64 * QUANT_LANES, SEED = 4711, MISALIGNED = 4 };
+enum { TILE = 64 * QUANT_LANES, SEED = 4711, MISALIGNED = 4 };
 
 static const unsigned block_rows_cases[] = {8, 64, 16, 32, 128, 256, 4096};
 
@@ -264,7 +264,6 @@ static void check_vector(const quant_format_t *format, const float *x, size_t co
 typedef struct codec_case {
     const quant_format_t *format;
     const struct data_case *data;
-    char name[NAME_BYTES];
 } codec_case_t;
 
 static void all_sets_agree_and_keep_the_bound(void **state)
@@ -446,32 +445,18 @@ int main(void)
         cmocka_unit_test(the_documented_rows_have_the_documented_bytes),
         cmocka_unit_test(formats_are_found_by_name_and_by_id),
     };
-    enum { OTHERS = sizeof(others) / sizeof(others[0]), GRID = QUANT_CODES * DATA_CASES };
-    static codec_case_t grid[GRID];
-    static char hop_names[QUANT_CODES][NAME_BYTES];
-    static struct CMUnitTest tests[GRID + QUANT_CODES + OTHERS];
 
-    for (unsigned i = 0; i < GRID; ++i) {
-        grid[i].format = quant_format_at(i / DATA_CASES);
-        grid[i].data = &data_cases[i % DATA_CASES];
-        (void) snprintf(grid[i].name, NAME_BYTES, "%s_all_sets_agree_on_%s", grid[i].format->name,
-                        grid[i].data->name);
-        tests[i] = (struct CMUnitTest){
-            .name = grid[i].name,
-            .test_func = all_sets_agree_and_keep_the_bound,
-            .initial_state = &grid[i],
-        };
-    }
     for (unsigned f = 0; f < QUANT_CODES; ++f) {
-        (void) snprintf(hop_names[f], NAME_BYTES, "a_hop_to_%s_is_a_sum_and_an_encoding",
-                        quant_format_at(f)->name);
-        tests[GRID + f] = (struct CMUnitTest){
-            .name = hop_names[f],
-            .test_func = a_hop_is_a_sum_and_an_encoding,
-            .initial_state = (void *) (uintptr_t) quant_format_at(f),
-        };
+        const quant_format_t *format = quant_format_at(f);
+        for (unsigned d = 0; d < DATA_CASES; ++d) {
+            const codec_case_t one = {format, &data_cases[d]};
+            unit_add_row(all_sets_agree_and_keep_the_bound, &one, sizeof one,
+                         "%s_all_sets_agree_on_%s", format->name, one.data->name);
+        }
+        unit_add_row(a_hop_is_a_sum_and_an_encoding, format, 0,
+                     "a_hop_to_%s_is_a_sum_and_an_encoding", format->name);
     }
-    memcpy(tests + GRID + QUANT_CODES, others, sizeof(others));
+    unit_add(UNIT_TESTS(others));
     printf("# seed %d, best instruction set %s\n", SEED, arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("codecs");
 }

@@ -283,8 +283,7 @@ static void times_waited_are_found(void **state)
 
 int main(void)
 {
-    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 7 };
-    struct CMUnitTest tests[ROWS + OTHERS] = {
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(agrees_with_all_ways_on_a_tree),
         cmocka_unit_test(what_is_not_known_counts_as_shared),
         cmocka_unit_test(quotas_are_shared_within_their_group),
@@ -294,9 +293,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_waited_are_found, make_root, remove_root),
     };
 
-    for (unsigned i = 0; i < ROWS; ++i) {
-        tests[OTHERS + i] = (struct CMUnitTest){
-            .name = rows[i].name, .test_func = is_decided, .initial_state = (void *) &rows[i]};
+    unit_add(UNIT_TESTS(others));
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        unit_add_row(is_decided, &rows[i], 0, "%s", rows[i].name);
     }
-    return cmocka_run_group_tests_name("cores", tests, NULL, NULL);
+    return unit_run("cores");
 }

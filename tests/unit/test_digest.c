@@ -211,17 +211,13 @@ int main(int argc, char **argv)
     static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512,
                                      ARC_ISA_AVX512_BF16};
     enum { ISAS = sizeof isas / sizeof isas[0] };
-    struct CMUnitTest tests[ISAS];
-    size_t used = 0;
 
     if (argc > 1) {
         write_digests(stdout, ARC_ISA_SCALAR);
         return 0;
     }
-    for (; used < ISAS && arc_cpu_isa(isas[used]) == isas[used]; ++used) {
-        tests[used] = (struct CMUnitTest){.name = arc_isa_name(isas[used]),
-                                          .test_func = kernels_give_what_is_written_down,
-                                          .initial_state = (void *) &isas[used]};
+    for (size_t i = 0; i < ISAS && arc_cpu_isa(isas[i]) == isas[i]; ++i) {
+        unit_add_row(kernels_give_what_is_written_down, &isas[i], 0, "%s", arc_isa_name(isas[i]));
     }
-    return _cmocka_run_group_tests("digests", tests, used, NULL, NULL);
+    return unit_run("digests");
 }

@@ -16,7 +16,7 @@
 #include "quant_error.h"
 #include "trip.h"
 
-enum { NAME_BYTES = 64, SEED = 4711, BLOCK_ROWS = 8, BLOCKS = 32 };
+enum { SEED = 4711, BLOCK_ROWS = 8, BLOCKS = 32 };
 
 /* Largest finite magnitude of the formats without scales: the last code before infinity. */
 static double largest_of(const quant_format_t *format)
@@ -222,26 +222,19 @@ static const struct format_test {
 
 int main(void)
 {
-    enum { KINDS = sizeof(format_tests) / sizeof(format_tests[0]), MOST = KINDS * QUANT_CODES };
-    static char names[MOST][2 * NAME_BYTES];
-    static struct CMUnitTest tests[MOST + 1] = {cmocka_unit_test(fp32_carries_infinities)};
-    size_t count = 1;
+    static const struct CMUnitTest others[] = {cmocka_unit_test(fp32_carries_infinities)};
 
     printf("# seed %d\n", SEED);
-    for (unsigned i = 0; i < MOST; ++i) {
-        const struct format_test *test = &format_tests[i % KINDS];
-        const quant_format_t *format = quant_format_at(i / KINDS);
-        if ((quant_format_is_exact(format) && !test->exact_too) ||
-            (!format->scaled && !test->unscaled_too)) {
-            continue;
+    unit_add(UNIT_TESTS(others));
+    for (unsigned f = 0; f < QUANT_CODES; ++f) {
+        const quant_format_t *format = quant_format_at(f);
+        for (size_t i = 0; i < sizeof(format_tests) / sizeof(format_tests[0]); ++i) {
+            const struct format_test *test = &format_tests[i];
+            if ((!quant_format_is_exact(format) || test->exact_too) &&
+                (format->scaled || test->unscaled_too)) {
+                unit_add_row(test->function, format, 0, "%s_%s", format->name, test->name);
+            }
         }
-        (void) snprintf(names[count - 1], sizeof(names[0]), "%s_%s", format->name, test->name);
-        tests[count] = (struct CMUnitTest){
-            .name = names[count - 1],
-            .test_func = test->function,
-            .initial_state = (void *) (uintptr_t) format,
-        };
-        ++count;
     }
-    return _cmocka_run_group_tests("formats", tests, count, NULL, NULL);
+    return unit_run("formats");
 }

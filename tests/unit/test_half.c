@@ -27,7 +27,6 @@ enum {
     LENGTH = PATTERNS + PLACES,
     PARTS = 3,
     COUNT_MAX = 200,
-    NAME_BYTES = 96,
 };
 
 static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512, ARC_ISA_AVX512_BF16};
@@ -119,7 +118,6 @@ static const struct meeting {
 enum { MEETINGS = sizeof meetings / sizeof meetings[0] };
 
 typedef struct half_case {
-    char name[NAME_BYTES];
     const struct meeting *meeting;
     arc_type_t type;
     arc_isa_t isa;
@@ -451,7 +449,7 @@ static void every_half_widens_in_every_place(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest fixed[] = {
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(sums_are_alike_in_every_environment),
         cmocka_unit_test(a_program_that_flushes_subnormals_gets_all_fp16_numbers),
         cmocka_unit_test(every_count_ends_where_it_ends),
@@ -460,21 +458,16 @@ int main(void)
         cmocka_unit_test(every_float_narrows_in_every_place),
         cmocka_unit_test(every_half_widens_in_every_place),
     };
-    enum { FIXED = sizeof fixed / sizeof fixed[0], CASES = MEETINGS * TYPES * ISAS };
-    static half_case_t cases[CASES];
-    static struct CMUnitTest tests[FIXED + CASES];
 
-    memcpy(tests, fixed, sizeof fixed);
-    for (size_t i = 0; i < CASES; ++i) {
-        half_case_t *row = &cases[i];
-        row->meeting = &meetings[i / ISAS / TYPES];
-        row->type = types[i / ISAS % TYPES];
-        row->isa = isas[i % ISAS];
-        snprintf(row->name, sizeof row->name, "every_value_in_every_place %s %s %s",
-                 arc_isa_name(row->isa), type_name(row->type), row->meeting->name);
-        tests[FIXED + i] = (struct CMUnitTest){
-            .name = row->name, .test_func = every_value_in_every_place, .initial_state = row};
+    unit_add(UNIT_TESTS(others));
+    for (size_t i = 0; i < MEETINGS * TYPES * ISAS; ++i) {
+        const half_case_t row = {.meeting = &meetings[i / ISAS / TYPES],
+                                 .type = types[i / ISAS % TYPES],
+                                 .isa = isas[i % ISAS]};
+        unit_add_row(every_value_in_every_place, &row, sizeof row,
+                     "every_value_in_every_place %s %s %s", arc_isa_name(row.isa),
+                     type_name(row.type), row.meeting->name);
     }
     printf("# seed %d, best instruction set %s\n", SEED, arc_isa_name(arc_cpu_isa(ARC_ISA_BEST)));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run("16-bit floats");
 }

@@ -13,7 +13,6 @@
 #include "trip.h"
 
 enum {
-    NAME_BYTES = 96,
     MANTISSA_BITS = 23,
     MANTISSAS = 1 << MANTISSA_BITS,
     ONE = 127, /* the exponent of 1.0 */
@@ -213,30 +212,18 @@ static const struct check {
 
 int main(void)
 {
-    enum { CHECKS = sizeof(checks) / sizeof(checks[0]), TESTS_MAX = CHECKS * QUANT_CODES };
-    static char names[TESTS_MAX][NAME_BYTES];
-    static struct CMUnitTest tests[TESTS_MAX];
-    size_t count = 0;
-
     for (size_t i = 0; i < TRIP_ISAS; ++i) {
         kernels[i] = quant_kernels_select(arc_cpu_isa(trip_isas[i]));
     }
     for (size_t f = 0; f < QUANT_CODES; ++f) {
         const quant_format_t *format = quant_format_at(f);
-        for (size_t c = 0; c < CHECKS; ++c) {
-            if ((SCALED == checks[c].formats && !format->scaled) ||
-                (FIRST == checks[c].formats && 0 != f)) {
-                continue;
+        for (size_t c = 0; c < sizeof(checks) / sizeof(checks[0]); ++c) {
+            if ((SCALED != checks[c].formats || format->scaled) &&
+                (FIRST != checks[c].formats || 0 == f)) {
+                unit_add_row(checks[c].run, format, 0, "%s_%s", format->name, checks[c].name);
             }
-            (void) snprintf(names[count], NAME_BYTES, "%s_%s", format->name, checks[c].name);
-            tests[count] = (struct CMUnitTest){
-                .name = names[count],
-                .test_func = checks[c].run,
-                .initial_state = (void *) (uintptr_t) format,
-            };
-            ++count;
         }
     }
     printf("# best instruction set %s\n", arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
-    return _cmocka_run_group_tests("kernels", tests, count, NULL, NULL);
+    return unit_run("kernels");
 }

@@ -19,7 +19,6 @@ enum {
     SEED = 20261120,
     MAX_PARTS = 17,
     LONG_BYTES = 4500, /* more than two blocks of any kernel */
-    NAME_BYTES = 64,
 };
 
 static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512, ARC_ISA_AVX512_BF16};
@@ -39,7 +38,6 @@ static const char *const op_names[] = {
 /* ---- every kernel against the oracle ---- */
 
 typedef struct kernel_case {
-    char name[NAME_BYTES];
     arc_op_t op;
     arc_type_t type;
     arc_isa_t isa;
@@ -268,8 +266,7 @@ static void reducers_know_their_memory(void **state)
 
 int main(void)
 {
-    static kernel_case_t cases[ISAS * ARC_OPS * ARC_TYPES];
-    static const struct CMUnitTest fixed[] = {
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(integers_wrap_as_in_c),
         cmocka_unit_test(operations_are_those_of_mpi),
         cmocka_unit_test(a_nan_or_equal_zeros_give_the_right_one),
@@ -278,24 +275,16 @@ int main(void)
         cmocka_unit_test(what_is_not_defined_has_no_kernel),
         cmocka_unit_test(reducers_know_their_memory),
     };
-    enum { FIXED = sizeof fixed / sizeof fixed[0] };
-    static struct CMUnitTest tests[FIXED + ISAS * ARC_OPS * ARC_TYPES];
-    size_t used = FIXED;
 
-    memcpy(tests, fixed, sizeof fixed);
+    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < ISAS * ARC_OPS * ARC_TYPES; ++i) {
-        kernel_case_t *row = &cases[i];
-        row->isa = isas[i % ISAS];
-        row->op = (arc_op_t) (i / ISAS % ARC_OPS);
-        row->type = (arc_type_t) (i / ISAS / ARC_OPS);
-        if (NULL == arc_reduce_table_scalar.reduce[row->op][row->type]) {
-            continue;
+        const kernel_case_t row = {.isa = isas[i % ISAS],
+                                   .op = (arc_op_t) (i / ISAS % ARC_OPS),
+                                   .type = (arc_type_t) (i / ISAS / ARC_OPS)};
+        if (NULL != arc_reduce_table_scalar.reduce[row.op][row.type]) {
+            unit_add_row(reduces_from_the_left, &row, sizeof row, "reduces_from_the_left %s %s %s",
+                         arc_isa_name(row.isa), op_names[row.op], type_names[row.type]);
         }
-        snprintf(row->name, sizeof row->name, "reduces_from_the_left %s %s %s",
-                 arc_isa_name(row->isa), op_names[row->op], type_names[row->type]);
-        tests[used++] = (struct CMUnitTest){
-            .name = row->name, .test_func = reduces_from_the_left, .initial_state = row};
     }
-    /* Combinations that do not exist leave rows without a function behind the last one. */
-    return _cmocka_run_group_tests("reductions", tests, used, NULL, NULL);
+    return unit_run("reductions");
 }

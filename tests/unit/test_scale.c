@@ -49,15 +49,11 @@ static void more_work_counts_more(void **state)
 
 int main(void)
 {
-    enum { MOST_PARTS = 32 };
-    struct CMUnitTest tests[MOST_PARTS] = {cmocka_unit_test(more_work_counts_more)};
-    size_t count = 1;
+    static const struct CMUnitTest others[] = {cmocka_unit_test(more_work_counts_more)};
 
-    for (const scale_part_t *part = scale_parts; NULL != part->name && count < MOST_PARTS; ++part) {
-        tests[count++] =
-            (struct CMUnitTest){.name = part->name,
-                                .test_func = work_and_memory_grow_at_most_as_the_ranks_do,
-                                .initial_state = (void *) part};
+    unit_add(UNIT_TESTS(others));
+    for (const scale_part_t *part = scale_parts; NULL != part->name; ++part) {
+        unit_add_row(work_and_memory_grow_at_most_as_the_ranks_do, part, 0, "%s", part->name);
     }
-    return _cmocka_run_group_tests("scale", tests, count, NULL, NULL);
+    return unit_run("scale");
 }

@@ -77,7 +77,6 @@ static const promise_t promises[] = {
      3 * FREE_CALLS},
 };
 /* clang-format on */
-enum { PROMISES = sizeof promises / sizeof promises[0] };
 
 /* 99 of 100 choose one that is at most 5 % slower than the best; none costs more than it may. */
 static void keeps_its_promise(void **state)
@@ -322,16 +321,10 @@ int main(void)
         cmocka_unit_test(exploring_becomes_rare),
         cmocka_unit_test(classes_are_powers_of_two),
     };
-    enum { OTHERS = sizeof others / sizeof others[0] };
-    struct CMUnitTest tests[PROMISES + OTHERS];
 
-    for (unsigned i = 0; i < PROMISES; ++i) {
-        tests[i] = (struct CMUnitTest){.name = promises[i].world.name,
-                                       .test_func = keeps_its_promise,
-                                       .initial_state = (void *) (uintptr_t) &promises[i]};
+    for (unsigned i = 0; i < sizeof promises / sizeof promises[0]; ++i) {
+        unit_add_row(keeps_its_promise, &promises[i], 0, "%s", promises[i].world.name);
     }
-    for (unsigned i = 0; i < OTHERS; ++i) {
-        tests[PROMISES + i] = others[i];
-    }
-    return cmocka_run_group_tests_name("select_calls", tests, NULL, NULL);
+    unit_add(UNIT_TESTS(others));
+    return unit_run("select_calls");
 }

@@ -337,30 +337,25 @@ int main(void)
         {"a little is not clear enough", {{{100, 96, 99}, {100, 100, 91}, {100, 100, 91}, {100, 100, 91}}}, 0, SIZE_MAX},
     };
     /* clang-format on */
-    enum { CHOICES = sizeof choices / sizeof choices[0], OTHERS = 12 };
-    struct CMUnitTest tests[CHOICES + OTHERS] = {
-        {"copies those bytes: scalar", copies_those_bytes_and_no_others, NULL, NULL,
-         (void *) &isas[0]},
-        {"copies those bytes: avx2", copies_those_bytes_and_no_others, NULL, NULL,
-         (void *) &isas[1]},
-        {"copies those bytes: avx512", copies_those_bytes_and_no_others, NULL, NULL,
-         (void *) &isas[2]},
+    static const struct CMUnitTest others[] = {
         cmocka_unit_test(whatever_streams_has_a_fence),
         cmocka_unit_test(a_forced_way_is_for_all_lengths),
         cmocka_unit_test(a_change_is_told_when_seen_twice_in_a_row),
-        {"more than half decide: 2", more_than_half_of_the_ranks_decide, NULL, NULL,
-         (void *) &ranks[0]},
-        {"more than half decide: 3", more_than_half_of_the_ranks_decide, NULL, NULL,
-         (void *) &ranks[1]},
-        {"more than half decide: 4", more_than_half_of_the_ranks_decide, NULL, NULL,
-         (void *) &ranks[2]},
-        {"all ranks find the same: 2", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[0]},
-        {"all ranks find the same: 3", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[1]},
-        {"all ranks find the same: 4", all_ranks_find_the_same, NULL, NULL, (void *) &ranks[2]},
     };
-    for (unsigned i = 0; i < CHOICES; ++i) {
-        tests[OTHERS + i] = (struct CMUnitTest){choices[i].name, takes_what_is_clearly_faster, NULL,
-                                                NULL, (void *) &choices[i]};
+
+    unit_add(UNIT_TESTS(others));
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; ++i) {
+        unit_add_row(copies_those_bytes_and_no_others, &isas[i], 0, "copies those bytes: %s",
+                     arc_isa_name(isas[i]));
     }
-    return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; ++i) {
+        unit_add_row(more_than_half_of_the_ranks_decide, &ranks[i], 0, "more than half decide: %u",
+                     ranks[i]);
+        unit_add_row(all_ranks_find_the_same, &ranks[i], 0, "all ranks find the same: %u",
+                     ranks[i]);
+    }
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; ++i) {
+        unit_add_row(takes_what_is_clearly_faster, &choices[i], 0, "%s", choices[i].name);
+    }
+    return unit_run("staging");
 }

@@ -50,16 +50,10 @@ static void the_users_list_counts(void **state)
 
 int main(void)
 {
-    enum { ROWS = sizeof rows / sizeof rows[0], NAME_BYTES = 128 };
-    static char names[ROWS][NAME_BYTES];
-    static struct CMUnitTest tests[ROWS];
-
-    for (size_t i = 0; i < ROWS; ++i) {
-        (void) snprintf(names[i], sizeof names[i], "the_users_list_counts %s %s",
-                        UCX_REACH_NETWORK == rows[i].reach ? "network" : "machine",
-                        NULL == rows[i].wanted ? "unset" : rows[i].wanted);
-        tests[i] = (struct CMUnitTest){
-            .name = names[i], .test_func = the_users_list_counts, .initial_state = &rows[i]};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        unit_add_row(the_users_list_counts, &rows[i], 0, "the_users_list_counts %s %s",
+                     UCX_REACH_NETWORK == rows[i].reach ? "network" : "machine",
+                     NULL == rows[i].wanted ? "unset" : rows[i].wanted);
     }
-    return _cmocka_run_group_tests("transports for puts", tests, ROWS, NULL, NULL);
+    return unit_run("transports for puts");
 }
