@@ -7,18 +7,19 @@
  */
 #include "config.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_options.h"
 #include "bench_values.h"
+#include "options.h"
 
-enum { LIMIT_US = 1000000 }; /* a wait of seconds before each call is a typing error */
+enum { LIMIT_US = 1000000 }; /* a wait of more than a second before each call is a typing error */
 
 /* What -T takes: name, MPI datatype, C type. */
 /* clang-format off */
@@ -137,44 +138,6 @@ static const bench_op_t bench_ops[] = {
     {"min", MPI_MIN, combine_min},
 };
 
-static const struct option long_options[] = {
-    {"message-size", required_argument, NULL, 'm'},
-    {"iterations", required_argument, NULL, 'i'},
-    {"warmup", required_argument, NULL, 'x'},
-    {"type", required_argument, NULL, 'T'},
-    {"op", required_argument, NULL, 'o'},
-    {"collective", required_argument, NULL, 'L'},
-    {"validation", no_argument, NULL, 'c'},
-    {"full", no_argument, NULL, 'f'},
-    {"alternate-buffers", no_argument, NULL, 'A'},
-    {"alter", no_argument, NULL, 'a'},
-    {"skew", required_argument, NULL, 's'},
-    {"compute", required_argument, NULL, 'C'},
-    {"in-place", no_argument, NULL, 'I'},
-    {"back-to-back", no_argument, NULL, 'b'},
-    {"shuffle", no_argument, NULL, 'S'},
-    {"barrier", no_argument, NULL, 'B'},
-    {"windows", required_argument, NULL, 'w'},
-    {"ping-pong", no_argument, NULL, 'p'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-/* Options without a value: where they are noted. */
-static const struct flag {
-    int letter;
-    size_t offset;
-} flags[] = {
-    {'c', offsetof(options_t, validate)},          {'f', offsetof(options_t, full)},
-    {'A', offsetof(options_t, alternate_buffers)}, {'a', offsetof(options_t, alter)},
-    {'I', offsetof(options_t, in_place)},          {'b', offsetof(options_t, back_to_back)},
-    {'S', offsetof(options_t, shuffle)},           {'p', offsetof(options_t, ping_pong)},
-    {'B', offsetof(options_t, barrier)},
-};
-
-static const char allowed_types[] =
-    "char, short, int, long, int8 to int64, uint8 to uint64, float, double, bf16 or fp16";
-
 static const char usage_text[] =
     "usage: arc_allreduce [options]\n"
     "  -m, --message-size [MIN:]MAX  bytes; doubled from MIN on (default 4:1048576);\n"
@@ -204,45 +167,16 @@ static const char usage_text[] =
     "                                ranks 0 and 1: the slower of before and after; - if\n"
     "                                there is one rank only, or several nodes\n";
 
-/* The only words about a wrong command line; rank 0 alone has a stream for them. */
-static bool refuse_option(const options_t *options, const char *option, const char *text,
-                          const char *allowed)
+static const char *parse_sizes(const char *text, void *of)
 {
-    if (options->speaks) {
-        fprintf(stderr, "arc_allreduce: %s %s: must be %s\n", option, text, allowed);
-    }
-    return false;
-}
+    options_t *options = of;
 
-static bool parse_sizes(options_t *options, const char *text)
-{
-    return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ||
-           refuse_option(options, "-m", text, BENCH_SIZES_ALLOWED);
-}
-
-static bool parse_number(const options_t *options, const char *option, const char *text, int min,
-                         int *number)
-{
-    return bench_parse_number(text, min, number) ||
-           refuse_option(options, option, text, bench_number_allowed(min));
-}
-
-static bool parse_microseconds(const options_t *options, const char *option, const char *text,
-                               double *us)
-{
-    char *end = NULL;
-    double value = strtod(text, &end);
-
-    /* Written so that it refuses NaN. */
-    if (end == text || *end != '\0' || !(value >= 0 && value < LIMIT_US)) {
-        return refuse_option(options, option, text, "microseconds, from 0 to below a second");
-    }
-    *us = value;
-    return true;
+    return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ? NULL
+                                                                             : BENCH_SIZES_ALLOWED;
 }
 
 /* By our name, or OSU's: mpi_float. */
-static const bench_type_t *find_type(const char *name)
+static const char *parse_type(const char *name, void *type)
 {
     static const char osu_prefix[] = "mpi_";
 
@@ -251,20 +185,22 @@ static const bench_type_t *find_type(const char *name)
     }
     for (size_t i = 0; i < sizeof bench_types / sizeof bench_types[0]; i++) {
         if (strcmp(bench_types[i].name, name) == 0) {
-            return &bench_types[i];
+            *(const bench_type_t **) type = &bench_types[i];
+            return NULL;
         }
     }
-    return NULL;
+    return "char, short, int, long, int8 to int64, uint8 to uint64, float, double, bf16 or fp16";
 }
 
-static const bench_op_t *find_op(const char *name)
+static const char *parse_op(const char *name, void *op)
 {
     for (size_t i = 0; i < sizeof bench_ops / sizeof bench_ops[0]; i++) {
         if (strcmp(bench_ops[i].name, name) == 0) {
-            return &bench_ops[i];
+            *(const bench_op_t **) op = &bench_ops[i];
+            return NULL;
         }
     }
-    return NULL;
+    return "sum, max or min";
 }
 
 /* The names in the order of collective_t. */
@@ -275,93 +211,72 @@ const char *options_collective(const options_t *options)
     return collective_names[options->collective];
 }
 
-static bool parse_collective(options_t *options, const char *text)
+static const char *parse_collective(const char *text, void *collective)
 {
     for (size_t i = 0; i < sizeof collective_names / sizeof collective_names[0]; i++) {
         if (strcmp(collective_names[i], text) == 0) {
-            options->collective = (collective_t) i;
-            return true;
+            *(collective_t *) collective = (collective_t) i;
+            return NULL;
         }
     }
-    return refuse_option(options, "--collective", text,
-                         "allreduce, reduce_scatter_block or allgather");
+    return "allreduce, reduce_scatter_block or allgather";
 }
 
-/* One option that has a value. */
-static bool parse_value(options_t *options, int letter, const char *text)
+/* NULL, or what is wrong. */
+static const char *find_fault(const options_t *options, int operands)
 {
-    switch (letter) {
-    case 'm':
-        return parse_sizes(options, text);
-    case 'i':
-        return parse_number(options, "-i", text, 1, &options->iterations);
-    case 'x':
-        return parse_number(options, "-x", text, 0, &options->warmup);
-    case 'w':
-        return parse_number(options, "--windows", text, 1, &options->windows);
-    case 's':
-        return parse_microseconds(options, "--skew", text, &options->skew_us);
-    case 'C':
-        return parse_microseconds(options, "--compute", text, &options->compute_us);
-    case 'L':
-        return parse_collective(options, text);
-    case 'T':
-        options->type = find_type(text);
-        return options->type != NULL || refuse_option(options, "-T", text, allowed_types);
-    default:
-        options->op = find_op(text);
-        return options->op != NULL || refuse_option(options, "-o", text, "sum, max or min");
-    }
-}
-
-/* One option without a value; false when there is none of that letter. */
-static bool set_flag(options_t *options, int letter)
-{
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        if (flags[i].letter == letter) {
-            *(bool *) ((char *) options + flags[i].offset) = true;
-            return true;
-        }
-    }
-    return false;
+    return operands > 0 ? "an argument that is no option; --help lists these"
+           : options->max_bytes < options->type->elem_bytes
+               ? "-T: must be a type that fits into the largest size"
+           : options->shuffle && options->back_to_back
+               ? "--shuffle, --back-to-back: must be one of the two"
+               : NULL;
 }
 
 bool options_parse(options_t *options, int argc, char **argv)
 {
-    bool good = true;
-    int letter;
+    const option_row_t rows[] = {
+        OPTION_BY('m', "message-size", parse_sizes, options),
+        OPTION_FROM('i', "iterations", options->iterations, 1, INT_MAX),
+        OPTION_FROM('x', "warmup", options->warmup, 0, INT_MAX),
+        OPTION_BY('T', "type", parse_type, &options->type),
+        OPTION_BY('o', "op", parse_op, &options->op),
+        OPTION_BY(0, "collective", parse_collective, &options->collective),
+        OPTION_FROM('c', "validation", options->validate, 0, 0),
+        OPTION_FROM('f', "full", options->full, 0, 0),
+        OPTION_NAMED("alternate-buffers", options->alternate_buffers),
+        OPTION_NAMED("alter", options->alter),
+        OPTION_FROM(0, "skew", options->skew_us, 0, LIMIT_US),
+        OPTION_FROM(0, "compute", options->compute_us, 0, LIMIT_US),
+        OPTION_NAMED("in-place", options->in_place),
+        OPTION_NAMED("back-to-back", options->back_to_back),
+        OPTION_NAMED("shuffle", options->shuffle),
+        OPTION_NAMED("barrier", options->barrier),
+        OPTION_FROM(0, "windows", options->windows, 1, INT_MAX),
+        OPTION_NAMED("ping-pong", options->ping_pong),
+        OPTION_FROM('h', "help", options->help, 0, 0),
+        {.letter = 0},
+    };
+    const char *wrong = options_take(argc, argv, rows);
 
-    opterr = options->speaks;
-    while (good && (letter = getopt_long(argc, argv, "m:i:x:T:o:cfh", long_options, NULL)) != -1) {
-        if (letter == 'h' || letter == '?') {
-            if (options->speaks) {
-                fputs(usage_text, letter == 'h' ? stdout : stderr);
-            }
-            options->help = letter == 'h';
-            return false;
-        }
-        good = set_flag(options, letter) || parse_value(options, letter, optarg);
+    wrong = wrong != NULL || options->help ? wrong : find_fault(options, argc - optind);
+    if (wrong != NULL && options->speaks) {
+        fprintf(stderr, "arc_allreduce: %s\n", wrong);
+    } else if (options->help && options->speaks) {
+        fputs(usage_text, stdout);
     }
-    if (good && optind < argc) {
-        good = refuse_option(options, "argument", argv[optind], "an option; --help lists them");
-    }
-    if (good && options->max_bytes < options->type->elem_bytes) {
-        good = refuse_option(options, "-T", options->type->name,
-                             "a type that fits into the largest size");
-    }
-    if (good && options->shuffle && options->back_to_back) {
-        good = refuse_option(options, "--shuffle", "--back-to-back", "one of the two");
-    }
-    return good;
+    return wrong == NULL && !options->help;
 }
 
 options_t options_default(bool speaks)
 {
-    return (options_t){.min_bytes = sizeof(float),
-                       .max_bytes = BENCH_DEFAULT_MAX_BYTES,
-                       .warmup = -1,
-                       .windows = 1,
-                       .type = find_type("float"),
-                       .op = find_op("sum"),
-                       .speaks = speaks};
+    options_t options = {.min_bytes = sizeof(float),
+                         .max_bytes = BENCH_DEFAULT_MAX_BYTES,
+                         .warmup = -1,
+                         .windows = 1,
+                         .speaks = speaks};
+
+    (void) parse_type("float", &options.type);
+    (void) parse_op("sum", &options.op);
+    return options;
 }

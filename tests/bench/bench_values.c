@@ -60,23 +60,6 @@ bool bench_parse_sizes(const char *text, size_t *min_bytes, size_t *max_bytes)
     return true;
 }
 
-bool bench_parse_number(const char *text, int min, int *number)
-{
-    char *end = NULL;
-    long value = strtol(text, &end, 10);
-
-    if (end == text || *end != '\0' || value < min || value > INT_MAX) {
-        return false;
-    }
-    *number = (int) value;
-    return true;
-}
-
-const char *bench_number_allowed(int min)
-{
-    return min > 0 ? "a whole number from 1" : "a whole number from 0";
-}
-
 int bench_iterations(size_t bytes, int told)
 {
     if (told != 0) {

@@ -22,12 +22,6 @@ enum { BENCH_DEFAULT_MAX_BYTES = 1 << 20 };
  */
 bool bench_parse_sizes(const char *text, size_t *min_bytes, size_t *max_bytes);
 
-/** A whole number from `min`; false when it is none. */
-bool bench_parse_number(const char *text, int min, int *number);
-
-/** What bench_parse_number() takes, in words; `min` is 0 or 1. */
-const char *bench_number_allowed(int min);
-
 /** Timed calls of this size: `told`, if that is not 0. */
 int bench_iterations(size_t bytes, int told);
 

@@ -5,28 +5,17 @@
  */
 #include "config.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_values.h"
 #include "floor_options.h"
+#include "options.h"
 
 enum { PATH_BYTES = 80, LIST_BYTES = 256 };
-
-static const struct option long_options[] = {
-    {"message-size", required_argument, NULL, 'm'},
-    {"iterations", required_argument, NULL, 'i'},
-    {"warmup", required_argument, NULL, 'x'},
-    {"windows", required_argument, NULL, 'w'},
-    {"cores", required_argument, NULL, 'C'},
-    {"ways", no_argument, NULL, 'a'},
-    {"ping-pong", no_argument, NULL, 'p'},
-    {"back-to-back", no_argument, NULL, 'b'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 static const char usage_text[] =
     "usage: floor [options]\n"
@@ -42,58 +31,25 @@ static const char usage_text[] =
     "                                the slower of before and after\n"
     "      --back-to-back            accepted, as the time is always back to back\n";
 
-static bool refuse_option(const char *option, const char *text, const char *allowed)
+static const char *parse_sizes(const char *text, void *of)
 {
-    fprintf(stderr, "floor: %s %s: must be %s\n", option, text, allowed);
-    return false;
+    floor_options_t *options = of;
+
+    return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ? NULL
+                                                                             : BENCH_SIZES_ALLOWED;
 }
 
-static bool parse_number(const char *option, const char *text, int min, int *number)
+static const char *parse_cores(const char *text, void *of)
 {
-    return bench_parse_number(text, min, number) ||
-           refuse_option(option, text, bench_number_allowed(min));
-}
-
-static bool parse_cores(floor_options_t *options, const char *text)
-{
+    floor_options_t *options = of;
     char rest = '\0';
 
-    if (sscanf(text, "%u,%u%c", &options->core[0], &options->core[1], &rest) != FLOOR_SIDES ||
-        options->core[0] == options->core[1] || options->core[0] >= CPU_SETSIZE ||
-        options->core[1] >= CPU_SETSIZE) {
-        return refuse_option("--cores", text, "two different numbers of cores, A,B");
-    }
     options->cores_told = true;
-    return true;
-}
-
-static bool take_option(floor_options_t *options, int letter)
-{
-    switch (letter) {
-    case 'm':
-        return bench_parse_sizes(optarg, &options->min_bytes, &options->max_bytes) ||
-               refuse_option("-m", optarg, BENCH_SIZES_ALLOWED);
-    case 'i':
-        return parse_number("-i", optarg, 1, &options->iterations);
-    case 'x':
-        return parse_number("-x", optarg, 0, &options->warmup);
-    case 'w':
-        return parse_number("--windows", optarg, 1, &options->windows);
-    case 'C':
-        return parse_cores(options, optarg);
-    case 'a':
-        options->ways = true;
-        return true;
-    case 'p':
-        options->ping_pong = true;
-        return true;
-    case 'b':
-        return true;
-    default:
-        options->help = letter == 'h';
-        fputs(usage_text, options->help ? stdout : stderr);
-        return false;
-    }
+    return sscanf(text, "%u,%u%c", &options->core[0], &options->core[1], &rest) == FLOOR_SIDES &&
+                   options->core[0] != options->core[1] && options->core[0] < CPU_SETSIZE &&
+                   options->core[1] < CPU_SETSIZE
+               ? NULL
+               : "two different numbers of cores, A,B";
 }
 
 /* ---- cores ---- */
@@ -146,26 +102,36 @@ static bool choose_cores(unsigned core[FLOOR_SIDES])
 
 bool floor_options_parse(floor_options_t *options, int argc, char **argv)
 {
-    int letter;
+    const option_row_t rows[] = {
+        OPTION_BY('m', "message-size", parse_sizes, options),
+        OPTION_FROM('i', "iterations", options->iterations, 1, INT_MAX),
+        OPTION_FROM('x', "warmup", options->warmup, 0, INT_MAX),
+        OPTION_FROM(0, "windows", options->windows, 1, INT_MAX),
+        OPTION_BY(0, "cores", parse_cores, options),
+        OPTION_NAMED("ways", options->ways),
+        OPTION_NAMED("ping-pong", options->ping_pong),
+        OPTION_NAMED("back-to-back", options->back_to_back),
+        OPTION_FROM('h', "help", options->help, 0, 0),
+        {.letter = 0},
+    };
 
     *options = (floor_options_t){.min_bytes = sizeof(float),
                                  .max_bytes = BENCH_DEFAULT_MAX_BYTES,
                                  .warmup = -1,
                                  .windows = 1};
-    while ((letter = getopt_long(argc, argv, "m:i:x:h", long_options, NULL)) != -1) {
-        if (!take_option(options, letter)) {
-            return false;
-        }
-    }
-    if (optind < argc) {
-        return refuse_option("argument", argv[optind], "an option; --help lists them");
-    }
-    if (options->max_bytes < sizeof(float)) {
-        return refuse_option("-m", "below 4", "at least one float");
-    }
-    if (!options->cores_told && !choose_cores(options->core)) {
-        fprintf(stderr, "floor: two cores are needed, and this process may use only one\n");
+    const char *wrong = options_take(argc, argv, rows);
+    if (wrong == NULL && options->help) {
+        fputs(usage_text, stdout);
         return false;
     }
-    return true;
+    wrong = wrong != NULL   ? wrong
+            : optind < argc ? "an argument that is no option; --help lists these"
+            : options->max_bytes < sizeof(float) ? "-m: must be at least one float"
+            : !options->cores_told && !choose_cores(options->core)
+                ? "two cores are needed, and this process may use only one"
+                : NULL;
+    if (wrong != NULL) {
+        fprintf(stderr, "floor: %s\n", wrong);
+    }
+    return wrong == NULL;
 }

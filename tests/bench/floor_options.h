@@ -21,6 +21,7 @@ typedef struct floor_options {
     bool cores_told;
     bool ways;
     bool ping_pong;
+    bool back_to_back; /* accepted: it always is */
     bool help;
 } floor_options_t;
 

@@ -17,11 +17,12 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "options.h"
 #include "persistent.h"
 
 enum { WARMUP = 110 }; /* calls: after a hundred a communicator is set up */
@@ -123,33 +124,42 @@ static void run_size(job_t *job, size_t bytes, int rank)
     }
 }
 
+typedef struct sizes {
+    size_t first;
+    size_t last;
+} sizes_t;
+
+static const char *parse_sizes(const char *text, void *of)
+{
+    sizes_t *sizes = of;
+
+    return 2 == sscanf(text, "%zu:%zu", &sizes->first, &sizes->last) &&
+                   sizes->first >= sizeof(float) && sizes->first <= sizes->last &&
+                   sizes->last <= (size_t) 1 << 31
+               ? NULL
+               : "BYTES:BYTES";
+}
+
 int main(int argc, char **argv)
 {
     job_t job = {.calls = 20, .test_us = 100, .request = MPI_REQUEST_NULL};
-    size_t first = 1 << 20;
-    size_t last = 1 << 24;
+    sizes_t sizes = {1 << 20, 1 << 24};
     int rank = 0;
-    int option = 0;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    while (-1 != (option = getopt(argc, argv, "m:i:t:p"))) {
-        if ('m' == option && 2 != sscanf(optarg, "%zu:%zu", &first, &last)) {
-            first = 0;
-        } else if ('i' == option) {
-            job.calls = atoi(optarg);
-        } else if ('t' == option) {
-            job.test_us = strtod(optarg, NULL);
-        } else if ('p' == option) {
-            job.persistent = true;
-        } else if ('?' == option) {
-            first = 0;
-        }
-    }
-    if (first < sizeof(float) || last < first || last > (size_t) 1 << 31 || job.calls < 1) {
-        fprintf(stderr, "overlap: [-m BYTES:BYTES] [-i CALLS] [-t MICROSECONDS] [-p]\n");
+    const char *wrong =
+        options_take(argc, argv,
+                     (const option_row_t[]){OPTION_BY('m', NULL, parse_sizes, &sizes),
+                                            OPTION_FROM('i', NULL, job.calls, 1, INT_MAX),
+                                            OPTION_FROM('t', NULL, job.test_us, 0, us_per_second),
+                                            OPTION('p', job.persistent),
+                                            {.letter = 0}});
+    if (NULL != wrong) {
+        fprintf(stderr, "overlap: %s\n", wrong);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
+    const size_t last = sizes.last;
     job.in = calloc(last / sizeof(float), sizeof(float));
     job.out = calloc(last / sizeof(float), sizeof(float));
     if (NULL == job.in || NULL == job.out) {
@@ -164,7 +174,7 @@ int main(int argc, char **argv)
                job.persistent ? "persistent" : "nonblocking", job.test_us);
         printf("#%9s %14s %14s %14s %10s\n", "bytes", "pure", "total", "computation", "overlap %");
     }
-    for (size_t bytes = first; bytes <= last; bytes *= 2) {
+    for (size_t bytes = sizes.first; bytes <= last; bytes *= 2) {
         run_size(&job, bytes, rank);
     }
     free(job.in);

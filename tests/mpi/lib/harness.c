@@ -181,47 +181,13 @@ static uint64_t scramble_bits(uint64_t bits)
     return bits ^ (bits >> 31);
 }
 
-static void take_value(const option_row_t *row)
-{
-    switch (row->kind) {
-    case OPTION_FLAG:
-        *(bool *) row->variable = true;
-        break;
-    case OPTION_INT:
-    case OPTION_UNSIGNED:
-        *(int *) row->variable = atoi(optarg);
-        break;
-    case OPTION_LONG:
-        *(unsigned long *) row->variable = strtoul(optarg, NULL, 10);
-        break;
-    case OPTION_NUMBER:
-        *(double *) row->variable = strtod(optarg, NULL);
-        break;
-    case OPTION_TEXT:
-        *(char **) row->variable = optarg;
-    }
-}
-
 void take_options(int argc, char **argv, const option_row_t *rows)
 {
-    enum { LETTERS = 64 };
-    char letters[LETTERS] = "";
-    int letter;
+    const char *wrong = options_take(argc, argv, rows);
 
-    for (const option_row_t *row = rows; row->letter != 0; row++) {
-        const size_t used = strlen(letters);
-        snprintf(letters + used, sizeof letters - used, "%c%s", row->letter,
-                 row->kind == OPTION_FLAG ? "" : ":");
-    }
-    while ((letter = getopt(argc, argv, letters)) != -1) {
-        const option_row_t *row = rows;
-        while (row->letter != 0 && row->letter != letter) {
-            row++;
-        }
-        if (row->letter == 0) {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-        take_value(row);
+    if (wrong != NULL) {
+        fprintf(stderr, "%s\n", wrong);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
 }
 
@@ -312,13 +278,13 @@ void harness_free_at(void *pointer)
     free(*(void **) pointer);
 }
 
-void tap_check_same(const void *data, size_t bytes, MPI_Comm comm)
+bool tap_check_same(const void *data, size_t bytes, MPI_Comm comm)
 {
     SCOPED void *first = must_alloc(bytes + 1);
 
     memcpy(first, data, bytes);
     MPI_Bcast(first, (int) bytes, MPI_BYTE, 0, comm);
-    tap_check(0 == memcmp(first, data, bytes), "other bytes than rank 0");
+    return tap_check(0 == memcmp(first, data, bytes), "other bytes than rank 0");
 }
 
 void set_key(MPI_Comm comm, const char *key, const char *value)

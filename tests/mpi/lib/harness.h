@@ -23,6 +23,8 @@
 
 #include <mpi.h>
 
+#include "../../lib/options.h"
+
 /** Start reporting. Collective over MPI_COMM_WORLD, after MPI_Init. */
 void tap_start(void);
 
@@ -39,8 +41,8 @@ void tap_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** tap_fail() with text unless `good`. Returns `good`. Local. */
 bool tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Record a failure unless `data` has the bytes that it has on rank 0.  Collective over `comm`. */
-void tap_check_same(const void *data, size_t bytes, MPI_Comm comm);
+/** tap_check() that `data` has the bytes that it has on rank 0.  Collective over `comm`. */
+bool tap_check_same(const void *data, size_t bytes, MPI_Comm comm);
 
 /** End the running case: collective; rank 0 prints `ok` or `not ok` with the description. */
 void tap_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -57,31 +59,9 @@ void tap_finish(void);
 /** tap_finish() and MPI_Finalize(); what main() returns. */
 int tap_end(void);
 
-/** What a letter of the command line sets. */
-typedef struct option_row {
-    int letter; /* 0: the end of a list */
-    enum { OPTION_FLAG, OPTION_INT, OPTION_UNSIGNED, OPTION_LONG, OPTION_NUMBER, OPTION_TEXT } kind;
-    void *variable;
-} option_row_t;
-
-#define OPTION(_letter, _variable)               \
-    {                                            \
-        _letter,                               \
-     _Generic(&(_variable),                 \
-              bool *: OPTION_FLAG,          \
-              int *: OPTION_INT,            \
-              unsigned *: OPTION_UNSIGNED,  \
-              long *: OPTION_LONG,          \
-              unsigned long *: OPTION_LONG, \
-              double *: OPTION_NUMBER,      \
-              char **: OPTION_TEXT,         \
-              const char **: OPTION_TEXT),  \
-     &(_variable) \
-    }
-
 /**
- * Set what the command line says: a bool is set by its letter, all else has a value.  Ends the job
- * after a letter that is none of these.  For main(): TAKE_OPTIONS(OPTION('n', rounds), ...);
+ * Set what the command line says (options.h); ends the job where that is wrong.  For main():
+ * TAKE_OPTIONS(OPTION('n', rounds), ...);
  */
 #define TAKE_OPTIONS(...) \
     take_options(argc, argv, (const option_row_t[]){__VA_ARGS__, {.letter = 0}})

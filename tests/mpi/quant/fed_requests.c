@@ -13,9 +13,10 @@
 #include "config.h"
 
 #include "harness.h"
+#include "numbers.h"
 #include "persistent.h"
 
-enum { ELEMS = 20000, CALLS = 64, VECTORS = 2, BF16_SHIFT = 16 };
+enum { ELEMS = 20000, CALLS = 64, VECTORS = 2 };
 
 /* The error of a mean of CALLS calls is about that of one, divided by them. */
 static const double expected_gain = 45;
@@ -103,36 +104,18 @@ static void check_starts(MPI_Comm comm)
     tap_case("requests carry what they lost, before and after a key is set");
 }
 
-/* The numbers of a vector, rounded to bf16, are what is summed. */
-static void narrow(int vector, uint16_t *halves)
-{
-    for (int i = 0; i < ELEMS; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, &in[vector][i], sizeof bits);
-        halves[i] = (uint16_t) (bits >> BF16_SHIFT);
-        bits = bits >> BF16_SHIFT << BF16_SHIFT;
-        memcpy(&in[vector][i], &bits, sizeof bits);
-    }
-}
-
-static void widen(const uint16_t *halves, float *floats)
-{
-    for (int i = 0; i < ELEMS; i++) {
-        const uint32_t bits = (uint32_t) halves[i] << BF16_SHIFT;
-        memcpy(&floats[i], &bits, sizeof bits);
-    }
-}
-
 static void check_halves(MPI_Comm comm)
 {
+    const numbers_t numbers = numbers_named("bf16");
     static uint16_t halves[VECTORS][ELEMS];
     static uint16_t sums[ELEMS];
     static double own[ELEMS];
     static series_t series;
 
     for (int v = 0; v < VECTORS; v++) {
-        narrow(v, halves[v]);
         for (int i = 0; i < ELEMS; i++) {
+            in[v][i] = numbers_value(in[v][i]);
+            numbers_write(&numbers, halves[v], (size_t) i, in[v][i]);
             own[i] = (double) in[v][i];
         }
         MPI_Allreduce(own, exact[v], ELEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -143,7 +126,9 @@ static void check_halves(MPI_Comm comm)
 
             MPI_Iallreduce(halves[v], sums, ELEMS, MPI_UINT16_T, MPI_SUM, comm, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
-            widen(sums, out[v]);
+            for (size_t i = 0; i < ELEMS; i++) {
+                out[v][i] = (float) numbers_read(&numbers, sums, i);
+            }
             add_to_series(&series, call, v, out[v]);
         }
     }
@@ -157,7 +142,8 @@ int main(int argc, char **argv)
     MPI_Info info;
 
     tap_begin(&argc, &argv);
-    const bool is_of_halves = 'u' == getopt(argc, argv, "u");
+    bool is_of_halves = false;
+    TAKE_OPTIONS(OPTION('u', is_of_halves));
     fill();
     MPI_Info_create(&info);
     if (is_of_halves) {

@@ -18,8 +18,9 @@
 
 #include "harness.h"
 #include "normal.h"
+#include "numbers.h"
 
-enum { ELEMS = 70001, CALLS = 24, BF16_SHIFT = 16 };
+enum { ELEMS = 70001, CALLS = 24 };
 
 /* What a rank has in vector number `which`, of numbers around `size`; and their exact sum. */
 static void draw_vector(int which, double size, float *own, double *sum)
@@ -31,12 +32,7 @@ static void draw_vector(int which, double size, float *own, double *sum)
     for (int r = 0; r < world_ranks; r++) {
         draw_normal(of_rank, which * VECTORS + r, ELEMS);
         for (size_t i = 0; i < ELEMS; i++) {
-            /* Of bf16, so that a vector of these has the same numbers. */
-            float value = (float) ((double) of_rank[i] * size);
-            uint32_t bits = 0;
-            memcpy(&bits, &value, sizeof bits);
-            bits = bits >> BF16_SHIFT << BF16_SHIFT;
-            memcpy(&value, &bits, sizeof value);
+            const float value = numbers_value((float) ((double) of_rank[i] * size));
             sum[i] += (double) value;
             if (r == world_rank) {
                 own[i] = value;
@@ -80,7 +76,7 @@ static void check_mixed(void)
 typedef struct vector {
     const char *name;
     int elems;
-    MPI_Datatype type;
+    const char *type;
     int stride; /* of the calls that have it */
     int begins; /* the vector whose buffers and numbers it has, or itself */
 } vector_t;
@@ -89,12 +85,12 @@ static void check_lengths(const char *types)
 {
     const bool has_doubles = strcmp(types, "all") == 0;
     const vector_t vectors[] = {
-        {"floats", ELEMS, MPI_FLOAT, 1, 0},
-        {"fewer of these floats", ELEMS - 64, MPI_FLOAT, 1, 0},
-        {"fewer floats", ELEMS - 64, MPI_FLOAT, 1, 2},
-        {"other floats", ELEMS, MPI_FLOAT, 1, 3},
-        {"others", ELEMS, has_doubles ? MPI_DOUBLE : MPI_UINT16_T, 1, 4},
-        {"floats, seldom", ELEMS, MPI_FLOAT, 3, 5},
+        {"floats", ELEMS, "float", 1, 0},
+        {"fewer of these floats", ELEMS - 64, "float", 1, 0},
+        {"fewer floats", ELEMS - 64, "float", 1, 2},
+        {"other floats", ELEMS, "float", 1, 3},
+        {"others", ELEMS, has_doubles ? "double" : "bf16", 1, 4},
+        {"floats, seldom", ELEMS, "float", 3, 5},
     };
     enum { VECTORS = sizeof vectors / sizeof vectors[0] };
     SCOPED float *own = must_alloc(ELEMS * sizeof *own);
@@ -104,24 +100,18 @@ static void check_lengths(const char *types)
     float *running[VECTORS];
     double once[VECTORS] = {0};
     int calls[VECTORS] = {0};
+    numbers_t numbers[VECTORS];
 
     for (int v = 0; v < VECTORS; v++) {
         const int begins = vectors[v].begins;
+        numbers[v] = numbers_named(vectors[v].type);
         send[v] = begins < v ? send[begins] : must_alloc(ELEMS * sizeof(double));
         receive[v] = begins < v ? receive[begins] : must_alloc(ELEMS * sizeof(double));
         running[v] = must_alloc(ELEMS * sizeof *running[v]);
         memset(running[v], 0, ELEMS * sizeof *running[v]);
         draw_vector(begins, 1, own, exact);
         for (size_t i = 0; i < ELEMS; i++) {
-            uint32_t bits = 0;
-            memcpy(&bits, &own[i], sizeof bits);
-            if (vectors[v].type == MPI_DOUBLE) {
-                ((double *) send[v])[i] = (double) own[i];
-            } else if (vectors[v].type == MPI_UINT16_T) {
-                ((uint16_t *) send[v])[i] = (uint16_t) (bits >> BF16_SHIFT);
-            } else {
-                ((float *) send[v])[i] = own[i];
-            }
+            numbers_write(&numbers[v], send[v], i, own[i]);
         }
     }
     for (int call = 0; call < CALLS; call++) {
@@ -130,15 +120,10 @@ static void check_lengths(const char *types)
                 continue;
             }
             memset(receive[v], 0, ELEMS * sizeof(double));
-            MPI_Allreduce(send[v], receive[v], vectors[v].elems, vectors[v].type, MPI_SUM,
+            MPI_Allreduce(send[v], receive[v], vectors[v].elems, numbers[v].type, MPI_SUM,
                           MPI_COMM_WORLD);
             for (size_t i = 0; i < (size_t) vectors[v].elems; i++) {
-                const uint32_t bits = (uint32_t) ((uint16_t *) receive[v])[i] << BF16_SHIFT;
-                float value = 0;
-                memcpy(&value, &bits, sizeof value);
-                running[v][i] += vectors[v].type == MPI_DOUBLE  ? (float) ((double *) receive[v])[i]
-                                 : vectors[v].type == MPI_FLOAT ? ((float *) receive[v])[i]
-                                                                : value;
+                running[v][i] += (float) numbers_read(&numbers[v], receive[v], i);
             }
             calls[v]++;
             if (calls[v] == 1) {
@@ -155,7 +140,7 @@ static void check_lengths(const char *types)
         const double mean = nmse_of(running[v], exact, 1.0 / calls[v]);
         /* The error of one call over the number of calls, squared.  Rounding to bf16 is not
          * carried. */
-        const double rounded = vectors[v].type == MPI_UINT16_T ? 4e-6 : 0;
+        const double rounded = numbers[v].type == MPI_UINT16_T ? 4e-6 : 0;
         tap_check(mean < 3 * once[v] / (calls[v] * calls[v]) + rounded, "%g, of one call %g", mean,
                   once[v]);
         tap_case("%s: the error of %d calls is that of one", vectors[v].name, calls[v]);

@@ -83,7 +83,8 @@ int main(int argc, char **argv)
     MPI_Comm comm;
 
     tap_begin(&argc, &argv);
-    const bool passed_down = getopt(argc, argv, "p") == 'p';
+    bool passed_down = false;
+    TAKE_OPTIONS(OPTION('p', passed_down));
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     SCOPED uint16_t *in = must_alloc(ELEMS * sizeof *in);

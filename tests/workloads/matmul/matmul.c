@@ -27,6 +27,7 @@
 
 #include "cost.h"
 #include "multiply.h"
+#include "options.h"
 #include "random_jobs.h"
 #include "spec.h"
 #include "values.h"
@@ -231,75 +232,44 @@ static int verify(const options_t *given, world_t *world)
     return wrong > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* False if it is not a number from `least` to `most`. */
-static bool parse_number(const char *text, long least, long most, long *number)
+/* NULL, or what is wrong. */
+static const char *parse_options(int argc, char **argv, options_t *options)
 {
-    char *end = NULL;
+    enum { MAX_SIDE = 1 << 20 };
+    bool whole = false;
+    const option_row_t rows[] = {
+        OPTION_FROM('m', NULL, options->dims[DIM_M], 1, MAX_SIDE),
+        OPTION_FROM('k', NULL, options->dims[DIM_K], 1, MAX_SIDE),
+        OPTION_FROM('n', NULL, options->dims[DIM_N], 1, MAX_SIDE),
+        OPTION_FROM('i', NULL, options->calls, 1, MAX_CALLS),
+        OPTION_FROM('w', NULL, options->warm, 0, MAX_CALLS),
+        OPTION('e', whole),
+        OPTION_FROM('v', NULL, options->combinations, 1, MAX_SIDE),
+        OPTION_FROM('x', NULL, options->seed, 0, MAX_SIDE),
+        {.letter = 0},
+    };
+    const char *wrong = options_take(argc, argv, rows);
 
-    *number = strtol(text, &end, 10);
-    return end != text && *end == '\0' && *number >= least && *number <= most;
-}
-
-/* False if something is not an option; `message` says what. */
-static bool parse_options(int argc, char **argv, options_t *options, char *message, size_t bytes)
-{
-    static const long max_side = 1 << 20;
-    bool right = true;
-    int option = 0;
-    long number = 0;
-
-    opterr = 0; /* one message, from one rank */
-    while (right && -1 != (option = getopt(argc, argv, "+m:k:n:i:w:ev:x:"))) {
-        switch (option) {
-        case 'm':
-        case 'k':
-        case 'n':
-            right = parse_number(optarg, 1, max_side, &number);
-            options->dims['m' == option ? DIM_M : 'k' == option ? DIM_K : DIM_N] = (size_t) number;
-            break;
-        case 'i':
-        case 'w':
-            right = parse_number(optarg, 'i' == option, MAX_CALLS, &number);
-            *('i' == option ? &options->calls : &options->warm) = (int) number;
-            break;
-        case 'e':
-            options->kind = VALUES_WHOLE;
-            break;
-        case 'v':
-            right = parse_number(optarg, 1, max_side, &options->combinations);
-            break;
-        case 'x':
-            right = parse_number(optarg, 0, max_side, &number);
-            options->seed = (unsigned long) number;
-            break;
-        default:
-            right = false;
-        }
-    }
+    options->kind = whole ? VALUES_WHOLE : options->kind;
     options->first_job = optind;
-    if (!right) {
-        snprintf(message, bytes,
-                 "'%s': sides are 1 to %ld, calls up to %d; -m -k -n -i -w -e -v -x",
-                 argv[optind > 1 ? optind - 1 : 1], max_side, MAX_CALLS);
-    } else if ((optind < argc) == (options->combinations > 0)) {
-        snprintf(message, bytes, "use either -v COUNT or jobs, as row,col,block*2,C");
-        right = false;
-    }
-    return right;
+    return wrong != NULL ? wrong
+           : (optind < argc) == (options->combinations > 0)
+               ? "use either -v COUNT or jobs, as row,col,block*2,C"
+               : NULL;
 }
 
 int main(int argc, char **argv)
 {
     options_t options = {
         .dims = {256, 256, 256}, .calls = 10, .warm = 3, .kind = VALUES_UNIFORM, .seed = 1};
-    char message[MAX_MESSAGE];
     world_t world;
     int status = EXIT_USAGE;
 
     MPI_Init(&argc, &argv);
     world_init(&world, MPI_COMM_WORLD);
-    if (!parse_options(argc, argv, &options, message, sizeof message)) {
-        say(&world, message);
+    const char *wrong = parse_options(argc, argv, &options);
+    if (wrong != NULL) {
+        say(&world, wrong);
     } else if (options.combinations > 0) {
         status = verify(&options, &world);
     } else {

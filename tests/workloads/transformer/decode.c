@@ -36,7 +36,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "draw.h"
 #include "job.h"
@@ -70,8 +69,8 @@ typedef struct bench {
     int batches[MAX_LIST];
     size_t batch_count;
     double seconds;
-    double bytes_per_second;
-    double flops;
+    double gigabytes_per_second;
+    double teraflops;
     double tolerance;
     double late_seconds; /* by which a sleep ends later than asked */
     float *in;
@@ -128,7 +127,8 @@ static double product_seconds(const bench_t *bench, double weights, int tokens)
 {
     const double own = weights / bench->job.ranks;
 
-    return fmax(own * WEIGHT_BYTES / bench->bytes_per_second, 2 * own * tokens / bench->flops);
+    return fmax(own * WEIGHT_BYTES / bench->gigabytes_per_second / 1e9,
+                2 * own * tokens / bench->teraflops / 1e12);
 }
 
 static void run_layers(bench_t *bench, const big_model_t *model, int count, int layers)
@@ -260,45 +260,28 @@ static size_t read_models(const bench_t *bench, const big_model_t **models)
 
 static void read_options(bench_t *bench, int argc, char **argv)
 {
+    enum { MOST_TOKENS = 4096 };
     const char *batches = "1,4,16,64";
-    int option = 0;
+    const option_row_t rows[] = {
+        OPTION('m', bench->models),
+        OPTION('b', batches),
+        OPTION_FROM('s', NULL, bench->seconds, 1e-6, 1e6),
+        OPTION_FROM('g', NULL, bench->gigabytes_per_second, 1e-6, 1e12),
+        OPTION_FROM('f', NULL, bench->teraflops, 1e-6, 1e12),
+        OPTION('d', bench->tolerance),
+        {.letter = 0},
+    };
 
-    opterr = 0;
-    while (-1 != (option = getopt(argc, argv, "m:b:s:g:f:d:"))) {
-        switch (option) {
-        case 'm':
-            bench->models = optarg;
-            break;
-        case 'b':
-            batches = optarg;
-            break;
-        case 's':
-            bench->seconds = strtod(optarg, NULL);
-            break;
-        case 'g':
-            bench->bytes_per_second = strtod(optarg, NULL) * 1e9;
-            break;
-        case 'f':
-            bench->flops = strtod(optarg, NULL) * 1e12;
-            break;
-        case 'd':
-            bench->tolerance = strtod(optarg, NULL);
-            break;
-        default:
-            job_fail(&bench->job, JOB_USAGE, "transformer_decode: no option -%c", optopt);
-        }
+    job_take_options(&bench->job, "transformer_decode", argc, argv, rows);
+    bench->batch_count = options_list(batches, bench->batches, MAX_LIST);
+    if (0 == bench->batch_count) {
+        job_fail(&bench->job, JOB_USAGE, "transformer_decode: -b is a list as 1,16");
     }
-    bench->batch_count = job_list(batches, bench->batches, MAX_LIST);
     for (size_t i = 0; i < bench->batch_count; i++) {
-        if (bench->batches[i] > 4096) {
-            job_fail(&bench->job, JOB_USAGE, "transformer_decode: -b %d: at most 4096",
-                     bench->batches[i]);
+        if (bench->batches[i] > MOST_TOKENS) {
+            job_fail(&bench->job, JOB_USAGE, "transformer_decode: -b %d: at most %d",
+                     bench->batches[i], MOST_TOKENS);
         }
-    }
-    if (0 == bench->batch_count || !(bench->seconds > 0) || !(bench->bytes_per_second > 0) ||
-        !(bench->flops > 0)) {
-        job_fail(&bench->job, JOB_USAGE,
-                 "transformer_decode: -b is a list as 1,16; -s, -g and -f are above 0");
     }
 }
 
@@ -321,8 +304,8 @@ int main(int argc, char **argv)
 {
     bench_t bench = {.models = "8B,70B,405B",
                      .seconds = 0.25,
-                     .bytes_per_second = 1530e9,
-                     .flops = 285e12,
+                     .gigabytes_per_second = 1530,
+                     .teraflops = 285,
                      .tolerance = 1e-12};
     const big_model_t *models[MAX_LIST];
     bool right = true;

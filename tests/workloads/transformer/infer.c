@@ -27,10 +27,10 @@
 
 #include "infer.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct task {
     const char *name;
@@ -84,58 +84,37 @@ static const task_t *find_task(const job_t *job, const char *name)
     job_fail(job, JOB_USAGE, "transformer_infer: first say check or prefill");
 }
 
-static pass_residual_t find_residual(const job_t *job, const char *name)
+static const char *parse_residual(const char *name, void *residual)
 {
     for (size_t i = 0; i < sizeof(residuals) / sizeof(residuals[0]); i++) {
         if (0 == strcmp(name, residuals[i])) {
-            return (pass_residual_t) i;
+            *(pass_residual_t *) residual = (pass_residual_t) i;
+            return NULL;
         }
     }
-    job_fail(job, JOB_USAGE, "transformer_infer: -r is apart, first or shared, not %s", name);
+    return "apart, first or shared";
 }
 
 static void read_options(infer_t *infer, const task_t *task, int argc, char **argv,
                          const char **model, const char **text)
 {
-    const job_t *job = &infer->job;
     const char *numbers = task->numbers;
-    int option = 0;
+    const option_row_t rows[] = {
+        OPTION('m', *model),
+        OPTION('v', *text),
+        OPTION('b', numbers),
+        OPTION_FROM('n', NULL, infer->repeats, 1, INT_MAX),
+        OPTION_FROM('q', NULL, infer->measured, 0, INT_MAX),
+        OPTION_BY('r', NULL, parse_residual, &infer->residual),
+        OPTION('d', infer->tolerance),
+        {.letter = 0},
+    };
 
-    opterr = 0;
-    while (-1 != (option = getopt(argc, argv, "m:v:b:n:q:r:d:"))) {
-        switch (option) {
-        case 'm':
-            *model = optarg;
-            break;
-        case 'v':
-            *text = optarg;
-            break;
-        case 'b':
-            numbers = optarg;
-            break;
-        case 'n':
-            infer->repeats = atoi(optarg);
-            break;
-        case 'q':
-            infer->measured = atoi(optarg);
-            break;
-        case 'r':
-            infer->residual = find_residual(job, optarg);
-            break;
-        case 'd':
-            infer->tolerance = strtod(optarg, NULL);
-            break;
-        default:
-            job_fail(job, JOB_USAGE, "transformer_infer: no option -%c", optopt);
-        }
-    }
-    infer->number_count = job_list(numbers, infer->numbers, INFER_MAX_LIST);
-    if (NULL == *model || NULL == *text) {
-        job_fail(job, JOB_USAGE, "transformer_infer: needs -m MODEL -v HELD_OUT");
-    }
-    if (0 == infer->number_count || infer->repeats < 1 || infer->measured < 0) {
-        job_fail(job, JOB_USAGE,
-                 "transformer_infer: -b is a list as 1,16, -n a number from 1, -q from 0");
+    job_take_options(&infer->job, "transformer_infer", argc, argv, rows);
+    infer->number_count = options_list(numbers, infer->numbers, INFER_MAX_LIST);
+    if (NULL == *model || NULL == *text || 0 == infer->number_count) {
+        job_fail(&infer->job, JOB_USAGE,
+                 "transformer_infer: needs -m MODEL -v HELD_OUT; -b is a list as 1,16");
     }
 }
 

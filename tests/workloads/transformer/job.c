@@ -36,6 +36,16 @@ void job_fail(const job_t *job, int status, const char *format, ...)
     exit(status);
 }
 
+void job_take_options(const job_t *job, const char *program, int argc, char **argv,
+                      const option_row_t *rows)
+{
+    const char *wrong = options_take(argc, argv, rows);
+
+    if (NULL != wrong) {
+        job_fail(job, JOB_USAGE, "%s: %s", program, wrong);
+    }
+}
+
 void job_fail_if_any(const job_t *job, bool failed)
 {
     int any = failed;
@@ -110,26 +120,4 @@ void job_warm(job_t *job)
     for (int call = 0; call < WARM_CALLS; call++) {
         job_sum(job, &one, 1);
     }
-}
-
-size_t job_list(const char *text, int *numbers, size_t most)
-{
-    size_t count = 0;
-
-    while (count < most) {
-        char *end = NULL;
-        const long number = strtol(text, &end, 10);
-        if (end == text || number < 1 || number > 1 << 20) {
-            return 0;
-        }
-        numbers[count++] = (int) number;
-        if ('\0' == *end) {
-            return count;
-        }
-        if (',' != *end) {
-            return 0;
-        }
-        text = end + 1;
-    }
-    return 0;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "options.h"
+
 typedef struct job {
     int rank;
     int ranks;
@@ -25,6 +27,10 @@ void job_begin(job_t *job, int *argc, char ***argv);
 /* Ends the program on all ranks, which all call it, with one line from rank 0. */
 void job_fail(const job_t *job, int status, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
+
+/* options_take(), or job_fail(). */
+void job_take_options(const job_t *job, const char *program, int argc, char **argv,
+                      const option_row_t *rows);
 
 /* Ends it on all ranks if failed on one, which has said why. */
 void job_fail_if_any(const job_t *job, bool failed);
@@ -44,8 +50,5 @@ double job_median(double *values, size_t count);
 
 /* Enough short calls that a component which looks at a program's first calls is set up. */
 void job_warm(job_t *job);
-
-/* The numbers of a list as 1,16,64: how many, or 0 if it is none or has more than `most`. */
-size_t job_list(const char *text, int *numbers, size_t most);
 
 #endif

@@ -19,11 +19,11 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "draw.h"
 #include "held_out.h"
@@ -78,54 +78,24 @@ static settings_t read_settings(const job_t *job, int argc, char **argv)
         .rate = 0.003,
         .seed = 1,
     };
-    int option = 0;
+    const option_row_t rows[] = {
+        OPTION('t', settings.text),
+        OPTION('v', settings.held_out),
+        OPTION('o', settings.out),
+        OPTION('i', settings.begin),
+        OPTION_FROM('n', NULL, settings.steps, 1, INT_MAX),
+        OPTION('w', settings.shape.width),
+        OPTION('l', settings.shape.layers),
+        OPTION('a', settings.shape.heads),
+        OPTION('u', settings.shape.hidden),
+        OPTION_FROM('c', NULL, settings.context, 1, 1 << 16),
+        OPTION_FROM('b', NULL, settings.batch, 1, 1 << 16),
+        OPTION_FROM('r', NULL, settings.rate, 1e-9, 1),
+        OPTION('s', settings.seed),
+        {.letter = 0},
+    };
 
-    opterr = 0;
-    while (-1 != (option = getopt(argc, argv, "t:v:o:i:n:w:l:a:u:c:b:r:s:"))) {
-        switch (option) {
-        case 't':
-            settings.text = optarg;
-            break;
-        case 'v':
-            settings.held_out = optarg;
-            break;
-        case 'o':
-            settings.out = optarg;
-            break;
-        case 'i':
-            settings.begin = optarg;
-            break;
-        case 'n':
-            settings.steps = atoi(optarg);
-            break;
-        case 'w':
-            settings.shape.width = atoi(optarg);
-            break;
-        case 'l':
-            settings.shape.layers = atoi(optarg);
-            break;
-        case 'a':
-            settings.shape.heads = atoi(optarg);
-            break;
-        case 'u':
-            settings.shape.hidden = atoi(optarg);
-            break;
-        case 'c':
-            settings.context = atoi(optarg);
-            break;
-        case 'b':
-            settings.batch = atoi(optarg);
-            break;
-        case 'r':
-            settings.rate = strtod(optarg, NULL);
-            break;
-        case 's':
-            settings.seed = strtoull(optarg, NULL, 10);
-            break;
-        default:
-            job_fail(job, JOB_USAGE, "transformer_train: no option -%c", optopt);
-        }
-    }
+    job_take_options(job, "transformer_train", argc, argv, rows);
     return settings;
 }
 
@@ -135,10 +105,6 @@ static void check_settings(const job_t *job, const settings_t *settings)
 
     if (NULL == settings->text || NULL == settings->held_out || NULL == settings->out) {
         job_fail(job, JOB_USAGE, "transformer_train: needs -t TEXT -v HELD_OUT -o MODEL");
-    }
-    if (settings->steps < 1 || settings->context < 1 || settings->context > 1 << 16 ||
-        settings->batch < 1 || settings->batch > 1 << 16 || !(settings->rate > 0)) {
-        job_fail(job, JOB_USAGE, "transformer_train: -n, -c, -b and -r must be above 0");
     }
     if (settings->batch % job->ranks != 0) {
         job_fail(job, JOB_USAGE,
