@@ -7,9 +7,12 @@ import contextlib
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 
+CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cluster", "cluster")
+NOT_POSSIBLE = 77  # exit status: no rights, or no kernel for it
 PALETTE = 128  # colours of a picture: of a line those between it and the white, too
 
 
@@ -28,6 +31,35 @@ def require_component(name):
         sys.exit(f"ompi_info: {error.strerror}")
     if not re.search(rf"MCA coll: {name}\b", done.stdout):
         sys.exit(f"Open MPI does not find coll_{name}: source stage/arc.env")
+
+
+def in_turn(items, rounds):
+    """All of them, so many times; another one begins each round, as to come first can be an advantage."""
+    for number in range(rounds):
+        first = number % len(items)
+        yield from items[first:] + items[:first]
+
+
+@contextlib.contextmanager
+def cluster(name, nodes, rate, needed=True):
+    """
+    While inside there are these nodes of tests/cluster, if they are needed; gives the words in front
+    of the arguments of `cluster run`. Ends the program with its status where they cannot be made.
+    """
+    words = [CLUSTER, "--name", name]
+    if needed:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # by way of finally
+        up = subprocess.run(
+            [*words, "up", str(nodes), rate], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        if up.returncode != 0:
+            print(f"no nodes: {up.stderr.strip()}", file=sys.stderr)
+            sys.exit(up.returncode)
+    try:
+        yield [*words, "run"]
+    finally:
+        if needed:
+            subprocess.run([*words, "down"], stdout=subprocess.DEVNULL, check=False)
 
 
 # The arguments are a core and who started this. It ends when that one does, however it ended, and

@@ -11,9 +11,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
-from benchlib import find_program, print_table  # noqa: E402, F401
+from benchlib import CLUSTER, cluster, find_program, in_turn, print_table  # noqa: E402, F401
 
-CLUSTER = os.path.join(HERE, "..", "..", "cluster", "cluster")
 NAME = "transformer"
 LIMIT_SECONDS = 500
 WITHOUT_ARC = ["--mca", "coll", "^lowlat,quant"]
@@ -51,16 +50,12 @@ class Place:
         self.learned = os.path.abspath("transformer.learned")
 
     def __enter__(self):
-        if not self.is_node:
-            command = [CLUSTER, "--name", NAME, "up", str(self.ranks), self.name]
-            done = subprocess.run(command, check=False)
-            if done.returncode != 0:
-                sys.exit(done.returncode)
+        self.nodes = cluster(NAME, self.ranks, self.name, needed=not self.is_node)
+        self.nodes.__enter__()
         return self
 
-    def __exit__(self, *_):
-        if not self.is_node:
-            subprocess.run([CLUSTER, "--name", NAME, "down"], check=False)
+    def __exit__(self, *why):
+        self.nodes.__exit__(*why)
         if os.path.exists(self.learned):
             os.remove(self.learned)
 
@@ -130,13 +125,10 @@ class Place:
         more = dict(more)
         if learning is not None:
             self.learn([*program, *learning])
-        for turn in range(rounds):
-            for number in range(len(configurations)):
-                name = configurations[(number + turn) % len(configurations)]
-                rows = self.must_run(self.arguments(name), [*program, *more.get(name, [])])
-                for row in rows:
-                    key = tuple(row[1 : 1 + key_columns])
-                    samples[name][key].append([float(word) for word in row[1 + key_columns :]])
+        for name in in_turn(configurations, rounds):
+            for row in self.must_run(self.arguments(name), [*program, *more.get(name, [])]):
+                key = tuple(row[1 : 1 + key_columns])
+                samples[name][key].append([float(word) for word in row[1 + key_columns :]])
         return {
             name: {
                 key: [statistics.median(column) for column in zip(*values)]
