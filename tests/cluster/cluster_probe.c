@@ -2,10 +2,6 @@
  * What MPI sees of the test cluster.
  *
  *   cluster_probe                a line per rank: rank, host, ranks that share memory with it
- *   cluster_probe stream BYTES COUNT
- *                                from the first rank to the last one and nothing beside it:
- *                                COUNT messages of BYTES in a row, answered by one small message,
- *                                and then a ping-pong of one byte
  *   cluster_probe ring BYTES COUNT
  *                                from each rank to the next one, all at the same time: COUNT
  *                                messages of BYTES in a row
@@ -13,16 +9,16 @@
  *                                from the first rank to the last one, COUNT times a message of
  *                                BYTES behind a pause in which nothing is sent
  *
- * Rates are of data only, without the headers that are on the wire too. One stream before the timed
- * ones opens the connection and TCP's window; the best of a few is printed, as other work of the
- * machine can only slow a stream down. The nodes are one machine with one clock: a message carries
+ * Rates are of data only, without the headers that are on the wire too. One ring before the timed
+ * ones opens the connections and TCP's window; the best of a few is printed, as other work of the
+ * machine can only slow them down. The nodes are one machine with one clock: a message carries
  * the time at which it was sent.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +29,7 @@
 enum {
     TAG = 1,
     WINDOW = 8,        /* messages under way: the wire never waits for a receive */
-    STREAMS = 3,       /* timed ones */
-    PING_PONGS = 500,  /* timed ones, after as many untimed */
+    RINGS = 3,         /* timed ones */
     BURSTS_BEFORE = 5, /* untimed ones */
     PAUSE_NS = 5000000 /* long enough to fill any bucket of the link */
 };
@@ -59,14 +54,11 @@ static void print_places(int rank)
     printf("rank %d on %s shares memory with %d\n", rank, host, node_ranks - 1);
 }
 
-/*
- * Seconds for COUNT messages from rank 0 to `last` and the answer; or, for a ring, from every rank
- * to the next one, until the last rank has all.
- */
-static double time_stream(bool ring, int rank, int last, char *data, int bytes, int count)
+/* Seconds for COUNT messages from every rank to the next one. */
+static double time_ring(int rank, int last, char *data, int bytes, int count)
 {
-    const int to = ring ? (rank + 1) % (last + 1) : 0 == rank ? last : MPI_PROC_NULL;
-    const int from = ring ? (rank + last) % (last + 1) : last == rank ? 0 : MPI_PROC_NULL;
+    const int to = (rank + 1) % (last + 1);
+    const int from = (rank + last) % (last + 1);
     MPI_Request requests[2 * WINDOW];
     for (int slot = 0; slot < 2 * WINDOW; slot++) {
         requests[slot] = MPI_REQUEST_NULL;
@@ -87,42 +79,15 @@ static double time_stream(bool ring, int rank, int last, char *data, int bytes, 
     return seconds_now() - start;
 }
 
-/* Seconds of one way. */
-static double ping_pong(int rank, int last)
+static void print_ring(int rank, int last, char *data, int bytes, int count)
 {
-    char ball = 0;
-    double start = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 2 * PING_PONGS && (0 == rank || last == rank); i++) {
-        if (PING_PONGS == i) {
-            start = seconds_now();
-        }
-        if (0 == rank) {
-            MPI_Send(&ball, 1, MPI_BYTE, last, TAG, MPI_COMM_WORLD);
-        }
-        MPI_Recv(&ball, 1, MPI_BYTE, 0 == rank ? last : 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (0 != rank) {
-            MPI_Send(&ball, 1, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
-        }
+    time_ring(rank, last, data, bytes, count);
+    double best_seconds = time_ring(rank, last, data, bytes, count);
+    for (int i = 1; i < RINGS; i++) {
+        best_seconds = fmin(best_seconds, time_ring(rank, last, data, bytes, count));
     }
-    return (seconds_now() - start) / (2 * PING_PONGS);
-}
-
-static void print_stream(bool ring, int rank, int last, char *data, int bytes, int count)
-{
-    time_stream(ring, rank, last, data, bytes, count);
-    double best_seconds = time_stream(ring, rank, last, data, bytes, count);
-    for (int i = 1; i < STREAMS; i++) {
-        const double seconds = time_stream(ring, rank, last, data, bytes, count);
-        best_seconds = seconds < best_seconds ? seconds : best_seconds;
-    }
-    const double way_seconds = ring ? 0 : ping_pong(rank, last);
-    if (0 != rank) {
-        return;
-    }
-    printf("%s %.1f Mbit/s\n", ring ? "ring" : "stream", 8.0 * bytes * count / best_seconds / 1e6);
-    if (!ring) {
-        printf("one way %.1f us\n", way_seconds * 1e6);
+    if (0 == rank) {
+        printf("ring %.1f Mbit/s\n", 8.0 * bytes * count / best_seconds / 1e6);
     }
 }
 
@@ -164,7 +129,7 @@ static void print_burst(int rank, int last, char *data, int bytes, int count)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: cluster_probe [stream|ring|burst BYTES COUNT], on two ranks or more\n");
+    fprintf(stderr, "usage: cluster_probe [ring|burst BYTES COUNT], on two ranks or more\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
     return 2;
 }
@@ -193,8 +158,8 @@ int main(int argc, char **argv)
     }
     if (0 == strcmp(argv[1], "burst")) {
         print_burst(rank, ranks - 1, data, bytes, count);
-    } else if (0 == strcmp(argv[1], "ring") || 0 == strcmp(argv[1], "stream")) {
-        print_stream(0 == strcmp(argv[1], "ring"), rank, ranks - 1, data, bytes, count);
+    } else if (0 == strcmp(argv[1], "ring")) {
+        print_ring(rank, ranks - 1, data, bytes, count);
     } else {
         return usage();
     }

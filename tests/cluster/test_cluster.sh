@@ -209,10 +209,6 @@ mpi_result $? "a cluster whose making was killed is not up"
 down_leaves_nothing "down cleans up behind a killed up"
 
 "$cluster" up 4 1gbit
-within_soon stream $gbit_1_least $gbit_1_most \
-    -n 2 --ppn 1 "$mpi_bin/cluster_probe" stream 1048576 20
-mpi_result $? "1gbit: a stream has at least $gbit_1_least and at most $gbit_1_most Mbit/s"
-mpi_show "$mpi_scratch/out"
 # Without ob1's put protocol: it hardly sends and receives at the same time.
 for nodes in 2 4; do
     within_soon ring $gbit_1_least $gbit_1_most \

@@ -7,6 +7,7 @@
  *
  * so that a call passed down must neither disturb nor be disturbed by the state
  * of its neighbours. All answers are exact integers; the data change every call.
+ * Other collectives, and nonblocking calls, between them: pending.c.
  *
  *   -r N   rounds (default 40)
  *
@@ -15,19 +16,7 @@
 #include "config.h"
 
 #include "harness.h"
-
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-#if MPI_VERSION >= 4
-#define HAVE_PERSISTENT 1
-#define persistent_allreduce MPI_Allreduce_init
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define HAVE_PERSISTENT OMPI_HAVE_MPI_EXT_PCOLLREQ
-#define persistent_allreduce MPIX_Allreduce_init
-#else
-#define HAVE_PERSISTENT 0
-#endif
+#include "sums.h"
 
 enum {
     DEFAULT_ROUNDS = 40,
@@ -72,17 +61,7 @@ static void expect_sum(const int *got, int count, int round, const char *what)
 /* An allreduce that nothing stands against; its size walks through small and middle ones. */
 static void call_unhindered(int round)
 {
-    double data[NEIGHBOUR_LARGEST];
-    int count = (round * 37) % NEIGHBOUR_LARGEST + 1;
-
-    for (int i = 0; i < count; i++) {
-        data[i] = value(world_rank, round, i);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    for (int i = 0; i < count; i++) {
-        tap_check(data[i] == value_sum(0, world_ranks, round, i), "neighbour, round %d, element %d",
-                  round, i);
-    }
+    (void) sums_of(MPI_COMM_WORLD, MPI_DOUBLE, round * 37 % NEIGHBOUR_LARGEST + 1, round, true);
 }
 
 static void reduce_world(int count, MPI_Datatype type, MPI_Op op, int round, const char *what)
@@ -166,67 +145,6 @@ static void cause_inter(int round)
     }
 }
 
-static void cause_bcast_reduce(int round)
-{
-    int root = round % world_ranks;
-    int in[CAUSE_COUNT];
-    int out[CAUSE_COUNT];
-
-    fill_values(in, CAUSE_COUNT, round);
-    MPI_Reduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
-    MPI_Bcast(out, CAUSE_COUNT, MPI_INT, root, MPI_COMM_WORLD);
-    expect_sum(out, CAUSE_COUNT, round, "reduce and bcast");
-}
-
-static void cause_gathers(int round)
-{
-    int mine = value(world_rank, round, 0);
-    SCOPED int *all = must_alloc((size_t) world_ranks * sizeof *all);
-    SCOPED int *swapped = must_alloc((size_t) world_ranks * sizeof *swapped);
-
-    MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
-    MPI_Alltoall(all, 1, MPI_INT, swapped, 1, MPI_INT, MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int rank = 0; rank < world_ranks; rank++) {
-        tap_check(all[rank] == value(rank, round, 0), "allgather from %d", rank);
-        tap_check(swapped[rank] == mine, "alltoall from %d", rank);
-    }
-}
-
-/* A non-blocking allreduce that is under way while a blocking one runs. */
-static void cause_nonblocking(int round)
-{
-    int in[CAUSE_COUNT];
-    int out[CAUSE_COUNT];
-    MPI_Request request;
-
-    fill_values(in, CAUSE_COUNT, round);
-    MPI_Iallreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
-    call_unhindered(round + 1);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect_sum(out, CAUSE_COUNT, round, "non-blocking");
-}
-
-#if HAVE_PERSISTENT
-static void cause_persistent(int round)
-{
-    int in[CAUSE_COUNT] = {0};
-    int out[CAUSE_COUNT];
-    MPI_Request request;
-
-    persistent_allreduce(in, out, CAUSE_COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                         &request);
-    for (int start = 0; start < 2; start++) {
-        fill_values(in, CAUSE_COUNT, round + start);
-        MPI_Start(&request);
-        call_unhindered(round + start);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        expect_sum(out, CAUSE_COUNT, round + start, "persistent");
-    }
-    MPI_Request_free(&request);
-}
-#endif
-
 /* Open MPI agrees on the number of a new communicator by allreduces on the old one. */
 static void cause_new_communicator(int round)
 {
@@ -250,12 +168,6 @@ static const struct {
     {"count 0", cause_count_zero},
     {"a communicator of one rank", cause_self},
     {"an inter-communicator", cause_inter},
-    {"reduce and bcast", cause_bcast_reduce},
-    {"allgather, alltoall, barrier", cause_gathers},
-    {"a non-blocking allreduce under way", cause_nonblocking},
-#if HAVE_PERSISTENT
-    {"a persistent allreduce under way", cause_persistent},
-#endif
     {"a communicator made and freed", cause_new_communicator},
 };
 

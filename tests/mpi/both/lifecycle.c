@@ -16,6 +16,7 @@
 
 #include "footprint.h"
 #include "harness.h"
+#include "sums.h"
 
 enum {
     WARM_CYCLES = 60,
@@ -37,25 +38,11 @@ static float *large;
 /* Sums on `comm`, checked. Values depend on the cycle, so that old data cannot pass. */
 static void use_comm(MPI_Comm comm, int cycle, bool with_large)
 {
-    double data[MIDDLE_ELEMS];
-    int rank;
     int ranks;
 
-    MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     for (size_t c = 0; c < sizeof small_counts / sizeof small_counts[0]; c++) {
-        int count = small_counts[c];
-
-        for (int i = 0; i < count; i++) {
-            data[i] = cycle + rank + i;
-        }
-        MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_DOUBLE, MPI_SUM, comm);
-        for (int i = 0; i < count; i++) {
-            double expected = (double) ranks * (cycle + i) + ranks * (ranks - 1) / 2;
-
-            tap_check(data[i] == expected, "cycle %d, count %d, element %d: %g instead of %g",
-                      cycle, count, i, data[i], expected);
-        }
+        (void) sums_of(comm, MPI_DOUBLE, small_counts[c], cycle, true);
     }
     if (with_large) {
         const float half_code =

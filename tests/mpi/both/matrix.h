@@ -13,9 +13,6 @@
 /** Some types, operations and counts on every kind of communicator (matrix_comms.c). */
 void matrix_check_communicators(void);
 
-/** User-defined operations on predefined types, commutative and not (matrix_user.c). */
-void matrix_check_user_ops(void);
-
 /** Sums of arbitrary floats: error bound, and the same bits on all ranks (matrix_special.c). */
 void matrix_check_random_floats(void);
 

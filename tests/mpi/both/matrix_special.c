@@ -17,7 +17,7 @@
 
 #include "matrix.h"
 
-enum { COMPARE_TAG = 7, SPECIAL_STRIDE = 97, FLOAT_LARGEST = 70000 };
+enum { SPECIAL_STRIDE = 97, FLOAT_LARGEST = 70000 };
 
 static const int float_counts[] = {1, 2, 14, 15, 1025, 5001, FLOAT_LARGEST};
 
@@ -44,23 +44,6 @@ static double input_value(int rank, int ranks, int i, bool specials)
         return special_value(i);
     }
     return arbitrary_value(rank, i);
-}
-
-/* Rank 0 sends its result to everyone by point-to-point; the others compare bytes. */
-static void check_same_bits(const void *result, size_t bytes, int count)
-{
-    if (world_rank == 0) {
-        for (int peer = 1; peer < world_ranks; peer++) {
-            MPI_Send(result, (int) bytes, MPI_BYTE, peer, COMPARE_TAG, MPI_COMM_WORLD);
-        }
-    } else {
-        SCOPED void *of_rank_0 = must_alloc(bytes);
-
-        MPI_Recv(of_rank_0, (int) bytes, MPI_BYTE, 0, COMPARE_TAG, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        tap_check(memcmp(of_rank_0, result, bytes) == 0, "count %d: bits differ from rank 0",
-                  count);
-    }
 }
 
 static void check_element(double got, int i, int ranks, double epsilon, bool specials)
@@ -99,7 +82,7 @@ static void check_sums(bool single, bool specials)
         }
         MPI_Allreduce(MPI_IN_PLACE, buffer, count, single ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
-        check_same_bits(buffer, (size_t) count * elem_bytes, count);
+        tap_check_same(buffer, (size_t) count * elem_bytes, MPI_COMM_WORLD);
         for (int i = 0; i < count; i++) {
             check_element(single ? (double) singles[i] : doubles[i], i, world_ranks, epsilon,
                           specials);
@@ -210,7 +193,7 @@ static void check_nan_call(const type_row_t *type, const nan_row_t *row, op_id_t
     MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, type->handle, op_table[op].handle,
                   MPI_COMM_WORLD);
     copy_values(send, receive, type, count);
-    check_same_bits(send, bytes, count);
+    tap_check_same(send, bytes, MPI_COMM_WORLD);
     free(send);
     free(receive);
 }

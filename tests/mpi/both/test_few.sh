@@ -75,7 +75,7 @@ done
 run "4 $on --mca coll_arc_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
-run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" doubles
+run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" stage_types double 3.55e-5 allreduce
 fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
 run "3 $fed --mca coll_arc_max_memory 840012 --mca coll_arc_verbose 0" feedback -k
 run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" \

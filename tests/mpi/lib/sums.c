@@ -31,18 +31,6 @@ static float rounding_value(uint64_t seed, unsigned rank, int i)
     return ldexpf(mantissa, -(int) (bits % MAGNITUDES));
 }
 
-/* FNV-1a */
-static uint64_t hash_bytes(const void *memory, size_t bytes)
-{
-    const unsigned char *place = memory;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ place[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
 /* The sums over ranks 0 to ranks - 1 of a group whose values are those of `seed`. */
 static bool sums_are(const double *sums, int count, uint64_t seed, int ranks)
 {
@@ -83,19 +71,13 @@ static bool check_bits(MPI_Comm comm, uint64_t seed, int count)
     int rank = 0;
 
     MPI_Comm_rank(comm, &rank);
-    float *send = must_alloc(bytes);
-    float *receive = must_alloc(bytes);
+    SCOPED float *send = must_alloc(bytes);
+    SCOPED float *receive = must_alloc(bytes);
     for (int i = 0; i < count; i++) {
         send[i] = rounding_value(seed, (unsigned) rank, i);
     }
     MPI_Allreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm);
-    const uint64_t own = hash_bytes(receive, bytes);
-    uint64_t first = own;
-    MPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm);
-    free(receive);
-    free(send);
-    return tap_check(own == first, "seed %llu, count %d: rank %d has other bits than rank 0",
-                     (unsigned long long) seed, count, rank);
+    return tap_check_same(receive, bytes, comm);
 }
 
 bool sums_check(MPI_Comm comm, uint64_t seed)
@@ -107,6 +89,62 @@ bool sums_check(MPI_Comm comm, uint64_t seed)
         good = check_bits(comm, seed, counts[c]) && good;
     }
     return good;
+}
+
+enum { FINE_RANGE = 1 << 19 }; /* 32 times that is exact in a float */
+
+static int fine_value(int rank, int salt, int i)
+{
+    const unsigned mixed =
+        (unsigned) rank * 7919 + (unsigned) salt * 104729 + (unsigned) i * 2654435761U;
+    return (int) (mixed >> 8) % FINE_RANGE;
+}
+
+static void put_number(void *data, MPI_Datatype type, int i, int number)
+{
+    if (type == MPI_INT) {
+        ((int *) data)[i] = number;
+    } else if (type == MPI_FLOAT) {
+        ((float *) data)[i] = (float) number;
+    } else {
+        ((double *) data)[i] = number;
+    }
+}
+
+static double number_of(const void *data, MPI_Datatype type, int i)
+{
+    return type == MPI_INT     ? (double) ((const int *) data)[i]
+           : type == MPI_FLOAT ? (double) ((const float *) data)[i]
+                               : ((const double *) data)[i];
+}
+
+bool sums_of(MPI_Comm comm, MPI_Datatype type, int count, int salt, bool in_place)
+{
+    const size_t bytes = (size_t) count * sizeof(double);
+    SCOPED void *send = must_alloc(bytes);
+    SCOPED void *receive = must_alloc(bytes);
+    int rank = 0;
+    int ranks = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < count; i++) {
+        put_number(send, type, i, fine_value(rank, salt, i));
+        put_number(receive, type, i, in_place ? fine_value(rank, salt, i) : -1);
+    }
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, type, MPI_SUM, comm);
+    for (int i = 0; i < count; i++) {
+        double expected = 0;
+        for (int from = 0; from < ranks; from++) {
+            expected += fine_value(from, salt, i);
+        }
+        if (!tap_check(number_of(receive, type, i) == expected,
+                       "sum %d of %d, element %d: %g instead of %g", salt, count, i,
+                       number_of(receive, type, i), expected)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool sums_check_once(MPI_Comm comm, uint64_t seed)

@@ -20,6 +20,13 @@
  */
 bool sums_check(MPI_Comm comm, uint64_t seed);
 
+/**
+ * One exact sum of MPI_INT, MPI_FLOAT or MPI_DOUBLE, each element compared, of at most 32 ranks:
+ * whole numbers that are too fine for 8 bits, so that a sum that was quantized shows.  `salt` as
+ * `seed` above.
+ */
+bool sums_of(MPI_Comm comm, MPI_Datatype type, int count, int salt, bool in_place);
+
 /** One short exact sum: what a program does that makes a communicator for a single call. */
 bool sums_check_once(MPI_Comm comm, uint64_t seed);
 

@@ -18,43 +18,14 @@
 
 #include "footprint.h"
 #include "harness.h"
+#include "sums.h"
 
-enum { COMMS_MAX = 600, SIZES = 7, SEED = 91, RANGE = 1 << 20 };
-
-static double *send;
-static double *receive;
-
-static double value(int rank, int call, int i)
-{
-    return (double) (draw_bits(SEED + (uint64_t) call, (unsigned) rank, (uint64_t) i) % RANGE);
-}
+enum { COMMS_MAX = 600, SIZES = 7 };
 
 /* The sum of `count` numbers, in place in every other call. */
 static void check_sum(MPI_Comm comm, int count, int call)
 {
-    const bool in_place = call % 2 != 0;
-    double *in = in_place ? receive : send;
-    /* Drawing all numbers of all ranks would take longer than the rest. */
-    const int period = count < 1000 ? count : 1000;
-
-    for (int i = 0; i < period; i++) {
-        in[i] = value(world_rank, call, i);
-    }
-    for (int i = period; i < count; i++) {
-        in[i] = in[i - period] + 1;
-    }
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, MPI_DOUBLE, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-        double sum = i < period ? 0 : receive[i - period] + world_ranks;
-
-        for (int rank = 0; i < period && rank < world_ranks; rank++) {
-            sum += value(rank, call, i);
-        }
-        if (!tap_check(receive[i] == sum, "call %d, %d elements, element %d: %.0f instead of %.0f",
-                       call, count, i, receive[i], sum)) {
-            return;
-        }
-    }
+    (void) sums_of(comm, MPI_DOUBLE, count, call, call % 2 != 0);
 }
 
 static void check_interleaved(int communicators, int rounds, int longest)
@@ -141,15 +112,11 @@ int main(int argc, char **argv)
     if (communicators < 0 || communicators > COMMS_MAX) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    send = must_alloc(4 * (size_t) longest * sizeof *send);
-    receive = must_alloc(4 * (size_t) longest * sizeof *receive);
     if (memory) {
         check_memory(longest, limit_bytes);
     }
     for (int time = 0; time < times; time++) {
         check_interleaved(communicators, rounds, longest);
     }
-    free(send);
-    free(receive);
     return tap_end();
 }

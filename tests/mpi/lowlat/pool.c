@@ -21,6 +21,7 @@
 
 #include "footprint.h"
 #include "harness.h"
+#include "sums.h"
 
 enum {
     SEED = 77,
@@ -35,27 +36,9 @@ enum {
     LONGEST_US = 2000,
 };
 
-/* The sum of rank + salt + i over all ranks of `comm`, checked. */
 static void check_sum(MPI_Comm comm, int count, int salt)
 {
-    static int data[LATE_ELEMS];
-    int rank;
-    int ranks;
-
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    for (int i = 0; i < count; i++) {
-        data[i] = rank + salt + i;
-    }
-    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_INT, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-        const int sum = ranks * (salt + i) + ranks * (ranks - 1) / 2;
-
-        if (!tap_check(data[i] == sum, "sum %d, element %d: %d instead of %d", salt, i, data[i],
-                       sum)) {
-            return;
-        }
-    }
+    (void) sums_of(comm, MPI_INT, count, salt, true);
 }
 
 static footprint_t hold(MPI_Comm *comms, int communicators)

@@ -85,6 +85,7 @@ static const row_t rows[] = {
      {{0, 8}, 0, 16}, {{16, 4}, 0, 40}},
     {"without gaps on every other rank", MPI_DATATYPE_NULL, {SHORT, SHORT},
      {{6, 2}, -2, 10}, {{0, 2}, 0, 4}},
+    {"MPI_2INT",       MPI_2INT,       {INT, INT},    {{0, 4}, 0, 8},  {{0, 4}, 0, 8}},
     {"MPI_SHORT_INT",  MPI_SHORT_INT,  {SHORT, INT},  {{0, 4}, 0, 8},  {{0, 4}, 0, 8}},
     {"MPI_DOUBLE_INT", MPI_DOUBLE_INT, {DOUBLE, INT}, {{0, 8}, 0, 16}, {{0, 8}, 0, 16}},
     {"MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, {LONG_DOUBLE, INT},

@@ -1,14 +1,15 @@
 /*
- * MPI_Reduce_scatter_block and MPI_Allgather of doubles and of 16-bit floats.
+ * MPI_Reduce_scatter_block and MPI_Allgather of doubles and of 16-bit floats, or MPI_Allreduce.
  *
- *   stage_types TYPE C
+ *   stage_types TYPE C [allreduce]
  *
  *   TYPE   float, double, bf16 (in MPI_UINT16_T)
  *   C      mean square error of one encoding of normals; 0: all is exact
  *
  * Long blocks have the error that theory says for a ring, which rounds partial sums of 1, 2, ...
- * N - 1 ranks; an allgather in place is exact, as are short blocks.  An allgather ends in the same
- * bytes on all ranks, also where some of them gather into a derived type.
+ * N - 1 ranks, and the sums once more in an allreduce; an allgather in place is exact, as are short
+ * blocks.  An allgather ends in the same bytes on all ranks, also where some of them gather into a
+ * derived type.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -48,9 +49,12 @@ static void check_error(double mean, double expected, double variance)
               "%g instead of %g", mean, expected);
 }
 
-static void check_reduce_scatter(size_t block, bool in_place, double expected)
+/* Of the own block, or of all. */
+static void check_sum(bool scatters, size_t block, bool in_place, double expected)
 {
     const size_t elems = block * (size_t) world_ranks;
+    const size_t first = scatters ? (size_t) world_rank * block : 0;
+    const size_t count = scatters ? block : elems;
     SCOPED void *send = must_alloc(elems * numbers.bytes);
     SCOPED void *receive = must_alloc(elems * numbers.bytes);
     SCOPED double *sum = must_alloc(elems * sizeof *sum);
@@ -66,16 +70,21 @@ static void check_reduce_scatter(size_t block, bool in_place, double expected)
             }
         }
     }
-    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, numbers.type,
-                             MPI_SUM, MPI_COMM_WORLD);
-    for (size_t i = 0; i < block; i++) {
-        const double error =
-            numbers_read(&numbers, receive, i) - sum[(size_t) world_rank * block + i];
+    if (scatters) {
+        MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, (int) block, numbers.type,
+                                 MPI_SUM, MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) elems, numbers.type, MPI_SUM,
+                      MPI_COMM_WORLD);
+        tap_check_same(receive, elems * numbers.bytes, MPI_COMM_WORLD);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double error = numbers_read(&numbers, receive, i) - sum[first + i];
         squares += error * error;
     }
-    check_error(squares / (double) block, expected, world_ranks);
-    tap_case("reduce_scatter_block of %zu%s: the error is %g", block, in_place ? ", in place" : "",
-             expected);
+    check_error(squares / (double) count, expected, world_ranks);
+    tap_case("%s of %zu%s: the error is %g", scatters ? "reduce_scatter_block" : "allreduce", count,
+             in_place ? ", in place" : "", expected);
 }
 
 static double squares_of_gathered(const void *receive, size_t block)
@@ -128,16 +137,20 @@ static void check_allgather(size_t block, bool in_place, bool derived, double ex
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
-    if (argc != 3) {
+    if (argc < 3) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     numbers = numbers_named(argv[1]);
     const double once = atof(argv[2]);
     const double sums = once * world_ranks * (world_ranks - 1) / 2;
-    check_reduce_scatter(LONG, false, sums);
-    check_reduce_scatter(LONG, true, sums);
-    check_reduce_scatter(SHORT, false, 0);
-    check_reduce_scatter(SHORT, true, 0);
+    const bool scatters = argc == 3;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        check_sum(scatters, LONG, in_place, scatters ? sums : sums + once * world_ranks);
+        check_sum(scatters, SHORT, in_place, 0);
+    }
+    if (!scatters) {
+        return tap_end();
+    }
     check_allgather(LONG, false, false, once);
     check_allgather(LONG, false, true, once);
     check_allgather(LONG, true, false, 0);

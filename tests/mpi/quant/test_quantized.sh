@@ -96,11 +96,13 @@ mpi_run "np=2 off though named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self --mca coll_quant_enable 0" agree
 
 # Doubles, where they are asked for.
-mpi_run "np=3 floats only" 3 60 "$on" doubles -d 0
+mpi_run "np=3 floats only" 3 60 "$on" stage_types double 0 allreduce
+loop="--mca coll_quant_algorithm full_loop"
 for ranks in 2 3 4; do
-    mpi_run "np=$ranks types all" "$ranks" 60 "$on --mca coll_quant_types all \
-        --mca coll_quant_algorithm full_loop --mca coll_quant_verify_every 2" doubles
+    mpi_run "np=$ranks types all" "$ranks" 60 "$on $loop --mca coll_quant_types all \
+        --mca coll_quant_verify_every 2" stage_types double 3.55e-5 allreduce
 done
-mpi_run "np=3 types double int16" 3 60 "$on --mca coll_quant_types double \
-    --mca coll_quant_format int16 --mca coll_quant_algorithm full_loop" doubles -f 0 -c 5.39e-10
+int16="$on $loop --mca coll_quant_types double --mca coll_quant_format int16"
+mpi_run "np=3 types double, of floats" 3 60 "$int16" stage_types float 0 allreduce
+mpi_run "np=3 types double, int16" 3 60 "$int16" stage_types double 5.39e-10 allreduce
 mpi_done
