@@ -10,14 +10,13 @@ command -v python3 >/dev/null 2>&1 || skip_all "needs python3"
 python3 "$tools/mutate" --check >"$scratch/said" 2>&1
 result $? "all mutations apply: $(cat "$scratch/said")" "$scratch/said"
 cat >"$scratch/list" <<'END'
-@ common/node/lowlat_memory.h: text that is not there
 ? test_lowlat
+@ common/node/lowlat_memory.h: text that is not there
 - a line that nobody would write
 @ common/node/lowlat_memory.h: text that is there more than once
-? test_lowlat
 - return
-@ common/node/lowlat_memory.h: a test that is not there
 ? test_nothing
+@ common/node/lowlat_memory.h: a test that is not there
 - task->base = group->pieces;
 END
 python3 "$tools/mutate" --check --list "$scratch/list" >"$scratch/said" 2>&1
