@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "quant_algos.h"
 #include "quant_wire.h"
+#include "seconds.h"
 #include "sizes.h"
 #include "testlib.h"
 
@@ -75,19 +75,6 @@ static const struct step {
     step_fn_t run;
 } steps[] = {{"encode", encode}, {"decode", decode}, {"decode_add", decode_add}, {"hop", hop}};
 
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double difference = *(const double *) a - *(const double *) b;
-    return (difference > 0) - (difference < 0);
-}
-
 /* How often a block of that many bytes is measured: in all no more bytes than with the default. */
 static size_t samples_of(size_t bytes)
 {
@@ -106,14 +93,14 @@ static void measure_step(const work_t *work, const struct step *step)
         step->run(work);
     }
     for (size_t i = 0; i < samples; ++i) {
-        double start = now_seconds();
+        double start = seconds_now();
         for (size_t call = 0; call < calls; ++call) {
             step->run(work);
         }
-        seconds[i] = (now_seconds() - start) / (double) calls;
+        seconds[i] = (seconds_now() - start) / (double) calls;
     }
-    qsort(seconds, samples, sizeof(seconds[0]), ascending);
-    printf("  %7.1f (%6.1f)", (double) bytes / seconds[samples / 2] * 1e-9,
+    const double median = seconds_median(seconds, samples);
+    printf("  %7.1f (%6.1f)", (double) bytes / median * 1e-9,
            (double) bytes / seconds[samples * 99 / 100] * 1e-9);
 }
 

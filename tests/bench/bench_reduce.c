@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "half.h"
 #include "reduce.h"
+#include "seconds.h"
 #include "testlib.h"
 
 enum { SAMPLES = 201, MAX_PARTS = 8, NAME_BYTES = 64 };
@@ -56,20 +56,6 @@ static const struct {
     size_t bytes;
 } places[] = {{"64 B", 64}, {"L1, 2 KiB", 2 << 10}, {"L2, 64 KiB", 64 << 10}};
 
-static double now_seconds(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *) a;
-    const double y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 typedef struct job {
     arc_reducer_t reducer;
     const void *parts[MAX_PARTS];
@@ -81,11 +67,11 @@ typedef struct job {
 /* Seconds of one call. */
 static double time_calls(const job_t *job, unsigned calls)
 {
-    const double start = now_seconds();
+    const double start = seconds_now();
     for (unsigned call = 0; call < calls; ++call) {
         job->reducer.reduce(job->parts, job->n, job->out, job->count, job->reducer.context);
     }
-    return (now_seconds() - start) / calls;
+    return (seconds_now() - start) / calls;
 }
 
 /* Median over samples of the rate in GB/s. */
@@ -113,8 +99,7 @@ static double measure_rate(const arc_reducer_t *reducer, unsigned n, size_t byte
         test_buffer_free(&part[k]);
     }
     test_buffer_free(&out);
-    qsort(seconds, SAMPLES, sizeof seconds[0], compare_doubles);
-    return (double) (n * bytes) / seconds[SAMPLES / 2] * 1e-9;
+    return (double) (n * bytes) / seconds_median(seconds, SAMPLES) * 1e-9;
 }
 
 static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
@@ -144,7 +129,7 @@ static double measure_conversion(const arc_half_t *half, bool widens, size_t cou
     memset(halves, 1, count * sizeof *halves);
     half->widen(halves, floats, count);
     for (unsigned sample = 0; sample < SAMPLES; ++sample) {
-        const double start = now_seconds();
+        const double start = seconds_now();
         for (unsigned call = 0; call < calls; ++call) {
             if (widens) {
                 half->widen(halves, floats, count);
@@ -152,12 +137,11 @@ static double measure_conversion(const arc_half_t *half, bool widens, size_t cou
                 half->narrow(floats, halves, count);
             }
         }
-        seconds[sample] = (now_seconds() - start) / calls;
+        seconds[sample] = (seconds_now() - start) / calls;
     }
     free(halves);
     free(floats);
-    qsort(seconds, SAMPLES, sizeof seconds[0], compare_doubles);
-    return (double) (count * sizeof(float)) / seconds[SAMPLES / 2] * 1e-9;
+    return (double) (count * sizeof(float)) / seconds_median(seconds, SAMPLES) * 1e-9;
 }
 
 static void print_conversions(arc_type_t type, const char *name, bool widens, const char *edge)

@@ -12,7 +12,6 @@ import subprocess
 import sys
 
 CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cluster", "cluster")
-NOT_POSSIBLE = 77  # exit status: no rights, or no kernel for it
 PALETTE = 128  # colours of a picture: of a line those between it and the white, too
 
 

@@ -18,26 +18,15 @@
 #include "config.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "bounce.h"
+#include "../lib/seconds.h"
 
 enum {
     BATCHES = 5,
     BATCH_TRIPS = 20, /* with the first batch 120 in all: 60 us where half of one takes 0.25 us */
     POLLS_BEFORE_YIELD = 1000, /* tens of microseconds, far more than any round trip */
 };
-
-static const double ns_per_second = 1e9;
-
-static double now_ns(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec * ns_per_second + (double) now.tv_nsec;
-}
 
 static void pause_core(void)
 {
@@ -61,12 +50,12 @@ void bounce_await(const uint64_t *counter, uint64_t number)
     }
 }
 
-/* One batch, on both sides; returns its nanoseconds. */
+/* One batch, on both sides; returns its seconds. */
 static double run_batch(bounce_t *bounce)
 {
     uint64_t *own = bounce->counter[bounce->side];
     const uint64_t *other = bounce->counter[BOUNCE_SIDES - 1 - bounce->side];
-    double start = now_ns();
+    double start = seconds_now();
 
     for (int trip = 0; trip < BATCH_TRIPS; trip++) {
         uint64_t number = ++bounce->served;
@@ -79,24 +68,16 @@ static double run_batch(bounce_t *bounce)
             __atomic_store_n(own, number, __ATOMIC_RELEASE);
         }
     }
-    return now_ns() - start;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double difference = *(const double *) a - *(const double *) b;
-
-    return (difference > 0) - (difference < 0);
+    return seconds_now() - start;
 }
 
 double bounce_nanoseconds(bounce_t *bounce)
 {
-    double ns[BATCHES];
+    double seconds[BATCHES];
 
     (void) run_batch(bounce);
     for (int batch = 0; batch < BATCHES; batch++) {
-        ns[batch] = run_batch(bounce);
+        seconds[batch] = run_batch(bounce);
     }
-    qsort(ns, BATCHES, sizeof ns[0], ascending);
-    return ns[BATCHES / 2] / BATCH_TRIPS / 2;
+    return seconds_median(seconds, BATCHES) * 1e9 / BATCH_TRIPS / 2;
 }

@@ -29,12 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_values.h"
 #include "bounce.h"
 #include "floor_options.h"
 #include "floor_ways.h"
+#include "seconds.h"
 
 enum {
     PAGE_BYTES = 4096,
@@ -46,7 +46,6 @@ enum {
 };
 
 static const double us_per_second = 1e6;
-static const double seconds_per_ns = 1e-9;
 
 typedef struct counter {
     _Alignas(FLOOR_SPACING_BYTES) uint64_t value;
@@ -73,14 +72,6 @@ typedef struct seat {
 } seat_t;
 
 /* ---- measuring ---- */
-
-static double now_seconds(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + seconds_per_ns * (double) now.tv_nsec;
-}
 
 /* Both threads leave when both have come; what either wrote before, the other one can then read. */
 static void meet_other_thread(seat_t *seat)
@@ -165,11 +156,11 @@ static void measure_window(seat_t *seat, unsigned w, size_t count)
         floor_exchange(&seat->end, &seat->ways[w], count);
     }
     const double before_ns = measure_distance(seat);
-    const double start = now_seconds();
+    const double start = seconds_now();
     for (int i = 0; i < iterations; i++) {
         floor_exchange(&seat->end, &seat->ways[w], count);
     }
-    seat->job->us[seat->end.side][w] = (now_seconds() - start) / iterations * us_per_second;
+    seat->job->us[seat->end.side][w] = (seconds_now() - start) / iterations * us_per_second;
     const double after_ns = measure_distance(seat);
     seat->ping_pong_ns[w] = before_ns > after_ns ? before_ns : after_ns;
 }

@@ -13,9 +13,10 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <mpi.h>
+
+#include "../lib/seconds.h"
 
 enum {
     TAG = 1,
@@ -32,19 +33,6 @@ static char target[LONG_BYTES];
 static float left[VECTOR_FLOATS];
 static float right[VECTOR_FLOATS];
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *) a;
-    const double y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double sort_for_median(double *seconds, size_t count)
-{
-    qsort(seconds, count, sizeof seconds[0], compare_doubles);
-    return seconds[count / 2];
-}
-
 /* Seconds of an exchange with `partner`; 0 if there is none. */
 static double time_exchange(MPI_Comm comm, int partner, int bytes)
 {
@@ -57,7 +45,7 @@ static double time_exchange(MPI_Comm comm, int partner, int bytes)
                      comm, MPI_STATUS_IGNORE);
         seconds[i < 0 ? 0 : i] = MPI_Wtime() - begin;
     }
-    return sort_for_median(seconds, EXCHANGES);
+    return seconds_median(seconds, EXCHANGES);
 }
 
 /* Print alpha and beta of the pairs of neighbours in `comm`. */
@@ -90,7 +78,7 @@ static double time_addition(void)
         MPI_Reduce_local(left, right, VECTOR_FLOATS, MPI_FLOAT, MPI_SUM);
         seconds[i] = MPI_Wtime() - begin;
     }
-    return sort_for_median(seconds, ADDITIONS) / sizeof left;
+    return seconds_median(seconds, ADDITIONS) / sizeof left;
 }
 
 int main(int argc, char **argv)

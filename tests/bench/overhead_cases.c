@@ -32,6 +32,8 @@
 
 #include <mpi.h>
 
+#include "../lib/seconds.h"
+
 enum {
     SHAPES = 20,
     WARM = 20, /* samples that do not count: connections come with the first messages */
@@ -119,19 +121,6 @@ static const overhead_case_t cases[] = {
     {"dup-call", run_dup_call, 0}, {"window", run_window, 0},
 };
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *) left;
-    const double b = *(const double *) right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t) count, sizeof *values, compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 static double mean(const double *values, int count)
 {
     double sum = 0;
@@ -163,8 +152,8 @@ static void time_case(const overhead_case_t *one, int asked)
     }
     MPI_Reduce(seconds, longest, samples, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (world_rank == 0) {
-        const double typical =
-            one->run == run_shape ? mean(longest, samples) : median(longest, samples);
+        const double typical = one->run == run_shape ? mean(longest, samples)
+                                                     : seconds_median(longest, (size_t) samples);
         printf("%s %.3f\n", one->name, typical * 1e6);
         fflush(stdout);
     }
@@ -199,7 +188,7 @@ static void time_blocks(int blocks)
         }
     }
     if (world_rank == 0) {
-        printf("dup %.3f\n", median(seconds, blocks) * 1e6);
+        printf("dup %.3f\n", seconds_median(seconds, (size_t) blocks) * 1e6);
     }
     free(seconds);
     fflush(stdout);
@@ -234,7 +223,8 @@ static void time_pairs(int blocks)
     }
     for (int kind = 0; kind < KINDS; kind++) {
         if (world_rank == 0) {
-            printf("%s %.3f\n", kinds[kind].name, median(seconds[kind], blocks) * 1e6);
+            printf("%s %.3f\n", kinds[kind].name,
+                   seconds_median(seconds[kind], (size_t) blocks) * 1e6);
         }
         MPI_Info_free(&info[kind]);
         free(seconds[kind]);

@@ -22,9 +22,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <mpi.h>
+
+#include "../lib/seconds.h"
 
 enum {
     TAG = 1,
@@ -33,13 +34,6 @@ enum {
     BURSTS_BEFORE = 5, /* untimed ones */
     PAUSE_NS = 5000000 /* long enough to fill any bucket of the link */
 };
-
-static double seconds_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
-}
 
 static void print_places(int rank)
 {
@@ -91,13 +85,6 @@ static void print_ring(int rank, int last, char *data, int bytes, int count)
     }
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *) left;
-    const double b = *(const double *) right;
-    return (a > b) - (a < b);
-}
-
 static void print_burst(int rank, int last, char *data, int bytes, int count)
 {
     double *seconds = calloc((size_t) count, sizeof *seconds);
@@ -121,8 +108,8 @@ static void print_burst(int rank, int last, char *data, int bytes, int count)
         }
     }
     if (last == rank) {
-        qsort(seconds, (size_t) count, sizeof *seconds, compare_doubles);
-        printf("burst %.1f us, median %.1f us\n", seconds[0] * 1e6, seconds[count / 2] * 1e6);
+        const double median = seconds_median(seconds, (size_t) count);
+        printf("burst %.1f us, median %.1f us\n", seconds[0] * 1e6, median * 1e6);
     }
     free(seconds);
 }

@@ -12,6 +12,7 @@
 #include "unit.h"
 #include "coll_lowlat_settled.h"
 #include "lowlat_rules.h"
+#include "seconds.h"
 #include "select_world.h"
 
 enum {
@@ -39,25 +40,15 @@ typedef struct job {
 
 static job_t jobs[JOBS];
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *) left;
-    const double b = *(const double *) right;
-    return (a > b) - (a < b);
-}
-
 static void find_times(job_t *job)
 {
-    enum { HALF = CALLS / 2 };
-
     for (unsigned i = 0; i < job->candidates; ++i) {
         double sorted[CALLS];
         for (unsigned call = 0; call < CALLS; ++call) {
             sorted[call] = job->ends[call][i].last_us;
             job->mean_us[i] += sorted[call] / CALLS;
         }
-        qsort(sorted, CALLS, sizeof sorted[0], compare_doubles);
-        job->median_us[i] = (sorted[HALF - 1] + sorted[HALF]) / 2;
+        job->median_us[i] = seconds_median(sorted, CALLS);
     }
 }
 

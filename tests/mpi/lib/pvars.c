@@ -100,15 +100,3 @@ void pvar_name(const pvar_t *pvar, int value, char *text)
     }
     text[0] = '\0';
 }
-
-double pvar_read_once(const char *name, MPI_Comm *comm)
-{
-    pvar_t pvar;
-    double value = -1;
-
-    if (pvar_open(&pvar, name, comm)) {
-        value = pvar_read(&pvar);
-        pvar_close(&pvar);
-    }
-    return value;
-}

@@ -36,7 +36,4 @@ double pvar_read(const pvar_t *pvar);
 enum { PVAR_NAME_BYTES = 256 };
 void pvar_name(const pvar_t *pvar, int value, char *text);
 
-/** Open, read, and close again. */
-double pvar_read_once(const char *name, MPI_Comm *comm);
-
 #endif

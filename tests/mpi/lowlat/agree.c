@@ -27,6 +27,7 @@ enum {
 static const int counts[] = {1, 14, 1000, 20011, LARGEST};
 
 static int largest = LARGEST;
+
 static void check_sums(MPI_Comm comm, int which, int round)
 {
     for (size_t c = 0; c < sizeof counts / sizeof counts[0] && counts[c] <= largest; c++) {

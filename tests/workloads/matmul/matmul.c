@@ -29,6 +29,7 @@
 #include "multiply.h"
 #include "options.h"
 #include "random_jobs.h"
+#include "seconds.h"
 #include "spec.h"
 #include "values.h"
 
@@ -66,21 +67,12 @@ static void abort_without_memory(const world_t *world)
     MPI_Abort(world->comm, EXIT_FAILURE);
 }
 
-static int compare_doubles(const void *first, const void *second)
-{
-    const double one = *(const double *) first;
-    const double other = *(const double *) second;
-
-    return (one > other) - (one < other);
-}
-
 /* Of the slowest rank in each call: the median, and the least. */
 static void summarize(const world_t *world, double *seconds, int calls, double *median,
                       double *best)
 {
     MPI_Allreduce(MPI_IN_PLACE, seconds, calls, MPI_DOUBLE, MPI_MAX, world->comm);
-    qsort(seconds, (size_t) calls, sizeof *seconds, compare_doubles);
-    *median = seconds[calls / 2];
+    *median = seconds_median(seconds, (size_t) calls);
     *best = seconds[0];
 }
 

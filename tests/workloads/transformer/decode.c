@@ -39,6 +39,7 @@
 
 #include "draw.h"
 #include "job.h"
+#include "seconds.h"
 
 enum {
     MAX_LIST = 16,
@@ -97,7 +98,7 @@ static double measure_lateness(void)
         sleep_for(asked);
         late[i] = MPI_Wtime() - begin - asked;
     }
-    return job_median(late, PROBES);
+    return seconds_median(late, PROBES);
 }
 
 static void wait_for(bench_t *bench, double seconds)

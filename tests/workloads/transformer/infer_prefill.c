@@ -12,6 +12,7 @@
 
 #include "held_out.h"
 #include "infer.h"
+#include "seconds.h"
 
 enum { WARM_TEXTS = 3, MAX_TEXTS = 1024 };
 
@@ -53,8 +54,8 @@ static times_t time_texts(infer_t *infer, pass_t *pass, float *logits)
             sums[i] = times.sums;
         }
     }
-    return (times_t){.first = job_median(first, (size_t) repeats),
-                     .sums = job_median(sums, (size_t) repeats)};
+    return (times_t){.first = seconds_median(first, (size_t) repeats),
+                     .sums = seconds_median(sums, (size_t) repeats)};
 }
 
 static bool prefill(infer_t *infer, int length)

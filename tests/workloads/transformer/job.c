@@ -99,20 +99,6 @@ double job_largest(double value)
     return largest;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *) left;
-    const double b = *(const double *) right;
-
-    return (a > b) - (a < b);
-}
-
-double job_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(values[0]), compare_doubles);
-    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 void job_warm(job_t *job)
 {
     float one = 1;

@@ -45,9 +45,6 @@ bool job_identical(const job_t *job, const float *x, size_t count);
 double job_mean(const job_t *job, double value);
 double job_largest(double value);
 
-/* Of count values, which are put in order. */
-double job_median(double *values, size_t count);
-
 /* Enough short calls that a component which looks at a program's first calls is set up. */
 void job_warm(job_t *job);
 
