@@ -129,7 +129,7 @@ static void make_exchanges(lowlat_module_t *module)
         MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
         MCA_COLL_BASE_TAG_REDUCE};
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes = arc_round_up(LOWLAT_NODES_CHUNK_BYTES, LOWLAT_CACHE_LINE_BYTES);
+    const size_t scratch_bytes = arc_round_up(module->net.chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
     for (unsigned i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {
@@ -139,6 +139,15 @@ static void make_exchanges(lowlat_module_t *module)
         exchange->scratch = module->scratch + i * scratch_bytes;
     }
     lowlat_net_retag(&module->base);
+}
+
+static size_t chunk_bytes_of(const arc_topology_t *topology)
+{
+    const size_t shares_bytes =
+        (size_t) LOWLAT_NODES_SHARE_BYTES * topology->nodes * topology->owners;
+    const size_t bytes = arc_min(shares_bytes, LOWLAT_NODES_LONG_CHUNK_BYTES);
+
+    return bytes > LOWLAT_NODES_CHUNK_BYTES ? bytes : LOWLAT_NODES_CHUNK_BYTES;
 }
 
 bool lowlat_net_make(lowlat_module_t *module)
@@ -151,7 +160,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .single = 1 == module->topology.largest,
         .gives_up = mca_coll_lowlat_component.config.arc_timeout > 0,
         .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
-        .chunk_bytes = LOWLAT_NODES_CHUNK_BYTES,
+        .chunk_bytes = chunk_bytes_of(&module->topology),
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };

@@ -25,7 +25,7 @@
 
 enum {
     LOWLAT_ORDER_NODES = 128, /* at most */
-    LOWLAT_ORDER_OWN = 255,  /* in place of a place: the own part */
+    LOWLAT_ORDER_OWN = 255,   /* in place of a place: the own part */
 };
 
 /* Add what is in a place to the sum so far; the place is free then. */
