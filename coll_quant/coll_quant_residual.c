@@ -51,7 +51,7 @@ struct quant_residual {
     struct quant_residual *next; /* the one that was used before this one */
     vector_t of;
     double size; /* mean magnitude of the numbers in its last call */
-    float lost[];
+    float *lost; /* apart, so that heads which are looked through are near each other */
 };
 
 static bool is_same_place(const vector_t *a, const vector_t *b)
@@ -125,6 +125,7 @@ static void drop(quant_residuals_t *all, quant_residual_t **at)
     *at = one->next;
     all->bytes -= bytes_of(&one->of);
     --all->count;
+    free(one->lost);
     free(one);
 }
 
@@ -185,16 +186,22 @@ static quant_residual_t *begin(quant_module_t *module, const vector_t *of)
     while (QUANT_RESIDUALS_MAX == all->count || bytes_of(of) > most_bytes - all->bytes) {
         drop_oldest(module);
     }
-    quant_residual_t *one = calloc(1, sizeof *one + bytes_of(of));
-    if (NULL != one) {
+    quant_residual_t *one = calloc(1, sizeof *one);
+    float *lost = calloc(of->count, sizeof *lost);
+    if (NULL != one && NULL != lost) {
         one->of = *of;
+        one->lost = lost;
         ++all->count;
         all->bytes += bytes_of(of);
-    } else if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
+        return one;
+    }
+    free(one);
+    free(lost);
+    if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
         arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
                         ompi_comm_rank(module->base.comm), bytes_of(of));
     }
-    return one;
+    return NULL;
 }
 
 static vector_t vector_of(const quant_module_t *module, const quant_call_t *call)

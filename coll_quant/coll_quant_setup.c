@@ -132,6 +132,7 @@ void coll_quant_renew(quant_module_t *module)
             .overflow = is_bf16 ? 0x1.ffp127f : 65520,
         };
     }
+    memset(module->gain, 0, sizeof module->gain);
     module->attainable = false;
     module->algo = 0;
     module->base.wanted = slots_of(module);
@@ -150,6 +151,7 @@ void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
     module->uint16 = of->uint16;
     module->storage = of->storage;
     module->base.key_was_set = of->base.key_was_set && ARC_PHASE_FRESH == of->base.phase;
+    memcpy(module->gain, of->gain, sizeof module->gain);
 }
 
 /* Which ranks are on which node, if that matters and is not known: on all ranks or on none. */

@@ -77,7 +77,7 @@ void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
     if (has_bound) {
         fprintf(stream, "  error of an element: at most %.3e in any call\n", stats->worst_bound);
     }
-    if (0 != component->settings.verify_every) {
+    if (stats->verified > 0) {
         fprintf(stream,
                 "  verified %llu calls: normalized mean square error at most %.3e, "
                 "largest error of an element %.3e\n",

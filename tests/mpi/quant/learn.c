@@ -1,7 +1,8 @@
 /*
  * Collectives on floats where coll_quant learns from the calls whether quantizing gains time:
  * whatever it decides, all ranks have the same bytes, and an error is one of eight bits; calls
- * begin exact, and in the end all are served alike; on a duplicate of the communicator, too.
+ * begin exact, and in the end all are served alike; on a duplicate of the communicator, too, and by
+ * a persistent allreduce that is made then.
  *
  *   -c NAME    the collective: allreduce (default), reduce_scatter_block, allgather; several are
  *              called one after the other
@@ -20,6 +21,7 @@
 #include <pthread.h>
 
 #include "harness.h"
+#include "persistent.h"
 
 enum {
     RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
@@ -46,6 +48,7 @@ enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 static int wanted = ANY;
 static int calls = 40;
 static collective_t collective = ALLREDUCE;
+static bool persistent;
 static float *data;
 static float *sums;
 
@@ -83,7 +86,13 @@ static int call_collective(MPI_Comm comm, const float *in, float *out, int block
     /* An allgather in place is passed down. */
     const void *send = in_place && collective != ALLGATHER ? MPI_IN_PLACE : in;
 
-    if (collective == ALLREDUCE) {
+    if (persistent) {
+        MPI_Request request;
+        persistent_allreduce_init(send, out, block, MPI_FLOAT, MPI_SUM, comm, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    } else if (collective == ALLREDUCE) {
         MPI_Allreduce(send, out, block, MPI_FLOAT, MPI_SUM, comm);
     } else if (collective == REDUCE_SCATTER_BLOCK) {
         MPI_Reduce_scatter_block(send, out, block, MPI_FLOAT, MPI_SUM, comm);
@@ -164,6 +173,12 @@ static void check_learning(int largest)
                   "%d floats: %d and %d calls are quantized", counts[c][0], first[c].quantized,
                   again.quantized);
     }
+    persistent = collective == ALLREDUCE;
+    if (persistent && wanted != ANY) {
+        tap_check(one_call(other, counts[0][0], false) == wanted,
+                  "a persistent request does not do as its communicator has learned");
+    }
+    persistent = false;
     tap_case("%s: the same bytes on all ranks, and in the end what was learned", name);
     MPI_Comm_free(&other);
 }
