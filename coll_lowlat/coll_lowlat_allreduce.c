@@ -96,8 +96,8 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
     }
     if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes)) {
         /* Once, so that the next length finds it. */
-        const size_t chunk_bytes = module->net.chunk_bytes;
-        grow(module, task->span_bytes > chunk_bytes ? task->span_bytes : chunk_bytes);
+        const size_t most_need_bytes = LOWLAT_NODES_CHUNK_BYTES;
+        grow(module, task->span_bytes > most_need_bytes ? task->span_bytes : most_need_bytes);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }
@@ -187,7 +187,7 @@ static __attribute__((noinline)) int run_widened(lowlat_module_t *module, unsign
         LOWLAT_ALGORITHM_DIRECT == algorithm ||
         (LOWLAT_LEARNED == algorithm && task->span_bytes / net->nodes > DIRECT_NODE_BYTES);
 
-    if (is_direct && net->single && net->nodes <= net->direct_nodes &&
+    if (is_direct && net->single && net->nodes <= LOWLAT_PUT_NODES &&
         OMPI_OP_SUM == call->op->op_type) {
         const lowlat_widened_t widened = {
             arc_half_select(half, arc_cpu_isa(ARC_ISA_BEST)),

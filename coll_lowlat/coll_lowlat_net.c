@@ -76,8 +76,9 @@ void lowlat_net_use(lowlat_module_t *module, bool puts)
         arc_stream_t *stream = puts ? lowlat_port_stream(module->port, i) : NULL;
         module->net.exchange[i].stream = NULL != stream ? stream : &module->stream[i].base;
     }
-    if (NULL != module->net.pipe) {
-        lowlat_pipe_init(&module->net, module->net.pipe); /* over the same memory, other streams */
+    /* Over the same memory, other streams; nodes that direct does not reach by puts keep these. */
+    if (NULL != module->net.pipe && (module->net.loops || module->net.nodes <= LOWLAT_PUT_NODES)) {
+        lowlat_pipe_init(&module->net, module->net.pipe);
     }
 }
 

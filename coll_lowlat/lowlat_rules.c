@@ -22,7 +22,8 @@ static const char builtin[] = "twoshot, oneshot:0-256, levels=2-:twoshot:128-256
                               "cores=shared:oneshot:0-4k, ranks=2-8:cores=shared:oneshot:0-8k,"
                               "ranks=2-4:cores=shared:oneshot:0-32k,"
                               "ranks=2:cores=shared:oneshot:0-512k,"
-                              "direct, doubling:0-32k, nodes=2:doubling:0-64k,"
+                              "direct, nodes=33-:halving:0-1m,"
+                              "doubling:0-32k, nodes=2:doubling:0-64k,"
                               "doubling_by_leaders:0-16k,"
                               "nodes=2:below:64k-inf, nodes=3-:below:8k-inf,"
                               "nodes=3-:ranks=2-:doubling_by_leaders:8k-16k";
@@ -360,12 +361,14 @@ void lowlat_map_describe(const lowlat_map_t *map, char *text, size_t text_bytes)
 /* ---- candidates ---- */
 
 enum {
-    SHORT_BYTES = 4 << 10, /* for doubling, on any network */
-    LONG_BYTES = 32 << 10, /* for the others */
+    SHORT_BYTES = 4 << 10,  /* for doubling, on any network */
+    LONG_BYTES = 32 << 10,  /* for the others */
+    DIRECT_BYTES = 8 << 10, /* for direct, of each of many nodes */
     /* Guesses: as fast as the fastest one, somewhat slower, twice as slow. */
     FASTEST = ARC_RATIO_ONE,
     SLOWER = 3 * ARC_RATIO_ONE / 2,
     TWICE = 2 * ARC_RATIO_ONE,
+    MANY_TIMES = 8 * ARC_RATIO_ONE,
 };
 
 /* With leaders and without, over messages and puts, of those that keep the order. */
@@ -422,7 +425,13 @@ uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t
     const bool is_long = bytes > LONG_BYTES;
     const bool is_short = bytes <= SHORT_BYTES;
     const bool leaders_are_for_it = net->owners < 2 || (bytes <= net->leader_bytes);
+    /* It sends each node a message, the others a few nodes (docs/scale.md). */
+    const bool sends_many = LOWLAT_ALGORITHM_DIRECT == candidate.algorithm &&
+                            net->nodes > LOWLAT_PUT_NODES && bytes < net->nodes * DIRECT_BYTES;
 
+    if (sends_many) {
+        return MANY_TIMES;
+    }
     /* Two nodes have to exchange everything, whoever does it. */
     if (has_fewest_steps ? is_long && net->nodes > 2 : is_short) {
         return TWICE;

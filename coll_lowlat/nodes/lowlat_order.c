@@ -14,7 +14,7 @@
  */
 enum {
     ROOT = 1,
-    VERTICES = 2 * LOWLAT_ORDER_NODES, /* of the proxies of 31 nodes the last has 61 */
+    VERTICES = 2 * LOWLAT_ORDER_NODES, /* of the proxies of 127 nodes the last has 253 */
     ABSENT = 254,                      /* the vertex has no sum, or it went into another */
 };
 static_assert((int) LOWLAT_ORDER_NODES <= (int) ABSENT, "a place is a number below");
