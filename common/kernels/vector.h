@@ -33,7 +33,7 @@ enum { SHORT_BYTES = 16 };
 #define WIDE_EVENS(_a, _b) WIDE_NAME(shuffle_ps)(_a, _b, _MM_SHUFFLE(2, 0, 2, 0))
 #define WIDE_ODDS(_a, _b) WIDE_NAME(shuffle_ps)(_a, _b, _MM_SHUFFLE(3, 1, 3, 1))
 
-/* What vector_<isa>.h has for wide ones. */
+/* What the file of an instruction set has for wide ones. */
 #define SHORT_REGISTER(_kind) __m128##_kind
 #define SHORT_NAME(_name) _mm_##_name
 #define SHORT_JOIN(_a, _b) _mm_unpacklo_epi64(_a, _b)
