@@ -34,7 +34,9 @@ bool arc_tally_has_calls(const arc_tally_t *tally)
     bool has_calls = false;
 
     for (size_t row = 0; row < ARC_TALLY_ROWS; ++row) {
-        has_calls |= ARC_TALLY_PASSED + ARC_REASON_OFF != row && 0 != tally->row[row].calls;
+        const bool is_left_out =
+            ARC_TALLY_PASSED + ARC_REASON_OFF == row || ARC_TALLY_PASSED + ARC_REASON_ABSENT == row;
+        has_calls |= 0 != tally->row[row].calls && !is_left_out;
     }
     return has_calls;
 }

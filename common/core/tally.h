@@ -73,7 +73,7 @@ static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes)
 /* total += part; the caller holds whatever lock protects `total`. */
 void arc_tally_add(arc_tally_t *total, const arc_tally_t *part);
 
-/* Has any call been counted, but where nobody wants the component? */
+/* Has any call been counted, but where nobody wants the component, or a rank lacks it? */
 bool arc_tally_has_calls(const arc_tally_t *tally);
 
 /*

@@ -44,10 +44,10 @@ check() {
     [ $checked -eq 0 ] || mpi_show "$2"
 }
 
-# rows COMPONENT FILE: the names of the rows in the reports of the component, with their title.
+# rows COMPONENT FILE: the names of the rows in the first report of the component, with its title.
 rows() {
     awk -v title="coll_$1: MPI_Allreduce calls of rank 0" '
-        /^coll_/ { inside = $0 == title; if (inside) { print } }
+        /^coll_/ { inside = $0 == title && !seen; if (inside) { seen = 1; print } }
         inside && /^  (served|passed)  / { sub(/ +[0-9]+ +[0-9]+$/, ""); print }' "$2"
 }
 

@@ -9,15 +9,40 @@
 #include "config.h"
 
 #include "harness.h"
-#include "sums.h"
+
+static const int counts[] = {2, 300, 1, 5000};
+enum { LENGTHS = sizeof counts / sizeof counts[0], MOST = 5000 };
+
+/* Element i of rank r in call c. */
+static int value(int rank, int call, int i)
+{
+    return rank * 7 + call % 100 + i % 1000;
+}
 
 static void check_calls(MPI_Comm comm, int calls)
 {
-    static const int counts[] = {2, 300, 1, 5000};
+    static int in[MOST];
+    static int out[MOST];
+    int rank = 0;
+    int ranks = 0;
 
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
     for (int call = 0; call < calls; call++) {
-        for (size_t length = 0; length < sizeof counts / sizeof counts[0]; length++) {
-            (void) sums_of(comm, MPI_INT, counts[length], call, false);
+        for (int length = 0; length < LENGTHS; length++) {
+            const int count = counts[length];
+            int wrong = 0;
+
+            for (int i = 0; i < count; i++) {
+                in[i] = value(rank, call, i);
+                out[i] = -1;
+            }
+            MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+            for (int i = 0; i < count; i++) {
+                const int of_ranks = 7 * (ranks * (ranks - 1) / 2);
+                wrong += out[i] != of_ranks + ranks * value(0, call, i);
+            }
+            tap_check(0 == wrong, "call %d of %d elements: %d are wrong", call, count, wrong);
         }
     }
 }

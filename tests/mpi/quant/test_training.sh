@@ -31,7 +31,8 @@ train() {
     [ "$mpi_status" -eq 0 ] || mpi_show "$mpi_scratch/err"
     grep -q '^# the parameters of all ranks are the same bytes$' "$mpi_scratch/out"
     mpi_result $? "$1: the same parameters on all ranks"
-    calls=$(awk '$1 == "served" { calls += $3 } END { print calls + 0 }' "$mpi_scratch/err")
+    calls=$(awk '/calls of rank 0$/ { mine = /coll_quant/ }
+        mine && $1 == "served" { calls += $3 } END { print calls + 0 }' "$mpi_scratch/err")
     test "$calls" -eq "$3"
     mpi_result $? "$1: $calls sums of gradients are quantized, of $steps"
     awk '$1 ~ /^[0-9]+$/ { print $2 }' "$mpi_scratch/out" >"$mpi_scratch/$1"
