@@ -112,8 +112,25 @@ static void reproducible_begins_with_ours(void **state)
     }
 }
 
-/* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
-/* All of it goes over the link between two nodes in any case, so the fewest steps are worth a try.
+/* Direct sends each node a message: on many nodes not before these are worth one. */
+static void many_nodes_go_direct_with_long_messages(void **state)
+{
+    enum { MANY = LOWLAT_PUT_NODES + 1, SHORT_BYTES = 64 << 10, LONG_BYTES = 2 << 20 };
+    const lowlat_candidates_t list = list_of(1, true);
+    const lowlat_candidate_t direct = list.candidate[find(&list, LOWLAT_ALGORITHM_DIRECT, false)];
+    const lowlat_net_t few = {.nodes = LOWLAT_PUT_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t many = {.nodes = MANY, .owners = 1, .leader_bytes = LEADER_BYTES};
+
+    assert_int_equal(first_of(&list, &few, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
+    assert_int_equal(first_of(&list, &many, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_HALVING);
+    assert_int_equal(first_of(&list, &many, true, LONG_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
+    assert_int_equal(lowlat_candidate_guess(direct, &few, SHORT_BYTES), ARC_RATIO_ONE);
+    assert_true(lowlat_candidate_guess(direct, &many, SHORT_BYTES) > 4 * ARC_RATIO_ONE);
+    assert_int_equal(lowlat_candidate_guess(direct, &many, LONG_BYTES), ARC_RATIO_ONE);
+}
+
+/*
+ * All of it goes over the link between two nodes in any case, so the fewest steps are worth a try.
  */
 static void long_messages_between_two_nodes_may_be_doubled(void **state)
 {
@@ -129,6 +146,7 @@ static void long_messages_between_two_nodes_may_be_doubled(void **state)
                 ARC_RATIO_ONE);
 }
 
+/* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
 static void guesses_go_with_the_rules(void **state)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
@@ -153,6 +171,7 @@ int main(void)
         cmocka_unit_test(short_messages_begin_with_doubling_and_long_ones_below),
         cmocka_unit_test(reproducible_begins_with_ours),
         cmocka_unit_test(guesses_go_with_the_rules),
+        cmocka_unit_test(many_nodes_go_direct_with_long_messages),
         cmocka_unit_test(long_messages_between_two_nodes_may_be_doubled),
     };
     return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
