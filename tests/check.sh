@@ -1,10 +1,11 @@
 #!/bin/bash
 # Builds ARC in all the ways that are supported and runs all tests:
 #
-#   gcc              warnings are errors: all tests, those without mpirun side by side
-#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, and a few
-#                    runs of the components under mpirun; not the tests of the source and the tools, which
-#                    are the same whatever it is compiled with, nor the longest sweeps
+#   gcc              warnings are errors: all tests, side by side those without mpirun, and two and two, with
+#                    waits that yield, those under mpirun that neither measure time nor look for leftovers
+#   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, of long tables
+#                    every third row, and a few runs of the components under mpirun; not the tests of the source
+#                    and the tools, which are the same whatever it is compiled with, nor the longest sweeps
 #   make distcheck   with clang, warnings are errors: the tarball builds, tests its pure code, installs,
 #                    uninstalls and cleans; its simulations are compiled, but are programs that the
 #                    gcc part has run
@@ -128,11 +129,12 @@ step "autoreconf" autoreconf -fi || finish
 step "configure and make" configured "$build/gcc" || finish
 echo "== make check"
 check "$build/gcc" -j"$jobs" TESTS='$(source_tests) $(sim_tests) $(unit_tests) $(tool_tests)'
-check "$build/gcc" TESTS='$(mpi_tests)'
+OMPI_MCA_mpi_yield_when_idle=1 check "$build/gcc" -j2 TESTS='$(mpi_tests_beside)'
+check "$build/gcc" TESTS='$(mpi_tests_alone)'
 if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g"; then
-    check "$build/sanitizers" -j"$jobs" \
+    ARC_TEST_SHARE=3 check "$build/sanitizers" -j"$jobs" \
         TESTS='$(filter-out $(sweep_tests),$(sim_tests)) $(unit_tests) fuzz/test_fuzz.sh'
-    check "$build/sanitizers" TESTS='$(mpi_tests)'
+    check "$build/sanitizers" TESTS='$(mpi_tests_alone)'
 fi
 step "make distcheck" make -C "$build/gcc" -j"$jobs" distcheck \
     DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-dependency-tracking CC=clang CFLAGS=-O1" \

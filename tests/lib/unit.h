@@ -34,7 +34,8 @@ void unit_add_of(const char *of, const void *state, const struct CMUnitTest *mor
 void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/* All that were added; what main() returns. */
+/* All that were added, or with ARC_TEST_SHARE=N one of N rows of a long table; what main() returns.
+ */
 int unit_run(const char *group);
 
 #endif
