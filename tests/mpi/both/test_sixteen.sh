@@ -52,6 +52,8 @@ check_rounded() {
 check_rounded 3 1 2
 check_rounded 4 2 2
 check_rounded 8 1 3
+mpi_run "np=4 fp16, evenly distributed" 4 60 "--mca coll_arc_setup_calls 0 --mca coll_lowlat_uint16_as fp16" \
+    rounded -f fp16 -e
 mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1 \
     --mca coll_lowlat_uint16_as fp16" sixteen -f fp16 -l 70001
 
