@@ -2,7 +2,8 @@
 # docs/parameters.md and the man pages are what the tables say, and every parameter that the other
 # documents and the README name exists.  No word is left that was to be replaced.
 # Each file of docs/data says where its figures are from, has as many columns in
-# each row, and is one that a document links to.
+# each row, and is one that a document links to.  Each row of papers.md names what repeats it, and
+# what papers.md names is there.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${top_srcdir:-../..}/tests/lib/tap.sh"
@@ -80,4 +81,21 @@ finds "rows that are missing are noticed" ": no rows" '/^us,/d;/^KiB,/d'
 mv "$scratch/scale.csv" "$scratch/nowhere.csv"
 faults "$scratch/nowhere.csv" | grep -q "nowhere.csv: no document links to it"
 result $? "a file that no document links to is noticed"
+
+# strangers FILE: rows of papers.md that name nothing, and paths in it that are none.  A word with a
+# slash between backticks is a path, of a program with or without .c; ddeb56c is a program that went.
+strangers() {
+    awk -F'|' '/^\| / && !/^\| section/ && $4 !~ /`[^` ]*\/|ddeb56c/ { print "no command: " $0 }' "$1"
+    grep -o '`[^`]*`' "$1" | tr -d '`' | sed 's/ .*//' | grep / | sort -u | while read -r path; do
+        test -e "$root/$path" || test -e "$root/$path.c" || echo "no file: $path"
+    done
+}
+papers=$root/docs/papers.md
+strangers "$papers" >"$scratch/faults"
+test "$(grep -c '^| ' "$papers")" -gt 140 && test ! -s "$scratch/faults"
+result $? "each row of papers.md names what repeats it, which is there" "$scratch/faults"
+sed 's,bench/error_table,&s,; s,`tests/workloads/matmul/layout.c[^|]*,nothing ,' "$papers" >"$scratch/papers.md"
+strangers "$scratch/papers.md" | sed 's/:.*tables/: tables/; s/: |.*/:/' | sort >"$scratch/faults"
+test "$(tr '\n' ' ' <"$scratch/faults")" = "no command: no file: tables "
+result $? "a row without a command, and a file that is not there, are noticed" "$scratch/faults"
 tap_done
