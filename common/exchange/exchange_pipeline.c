@@ -2,34 +2,7 @@
 #include "config.h"
 
 #include "exchange_pipeline.h"
-#include "exchange_pipeline_state.h"
-
-static bool is_reduce(const exchange_pipeline_t *pipe, unsigned round)
-{
-    return round < pipe->plan.rounds / 2;
-}
-
-static cell_t *cell_at(const exchange_pipeline_t *pipe, unsigned shard, unsigned lane)
-{
-    return &pipe->cell[(size_t) shard * pipe->plan.window + lane];
-}
-
-/* The stacks; the proof of exchange_pipeline.h says why they neither run out nor overflow. */
-static void free_slot(exchange_pipeline_t *pipe, slot_t *slot)
-{
-    assert(pipe->free_slots < pipe->plan.slots);
-    pipe->free_slot[pipe->free_slots++] = slot;
-}
-
-static slot_t *take_slot(exchange_pipeline_t *pipe)
-{
-    assert(pipe->free_slots > 0);
-    slot_t *slot = pipe->free_slot[--pipe->free_slots];
-    slot->message = slot->buffer;
-    slot->users = 1;
-    slot->forwards = 0;
-    return slot;
-}
+#include "exchange_pipeline_pack.h"
 
 /* Where the message's total is wanted; NULL: in a buffer first. */
 static void *total_at(const exchange_pipeline_t *pipe, const exchange_message_t *message)
@@ -37,53 +10,6 @@ static void *total_at(const exchange_pipeline_t *pipe, const exchange_message_t 
     const exchange_coder_ops_t *ops = pipe->coder->ops;
 
     return message->partial || NULL == ops->total_at ? NULL : ops->total_at(pipe->coder, message);
-}
-
-static void free_sum(exchange_pipeline_t *pipe, void *numbers)
-{
-    assert(pipe->free_sums < pipe->plan.kept);
-    pipe->free_sum[pipe->free_sums++] = numbers;
-}
-
-static void *take_sum(exchange_pipeline_t *pipe)
-{
-    assert(pipe->free_sums > 0);
-    return pipe->free_sum[--pipe->free_sums];
-}
-
-/* The message of `shard` in a place. */
-static exchange_message_t message_of(const exchange_pipeline_t *pipe, const place_t *place,
-                                     unsigned shard, bool partial)
-{
-    return (exchange_message_t){
-        .partial = partial,
-        .inside = partial && pipe->round[place->round].inside,
-        .round = partial ? place->round : pipe->plan.rounds,
-        .shard = shard,
-        .segment = place->segment,
-        .span = exchange_layout_segment(&pipe->operation.layout, shard, place->segment),
-    };
-}
-
-/* One user less; the last one frees the slot. */
-static void release_slot(exchange_pipeline_t *pipe, slot_t *slot)
-{
-    assert(slot->users > 0);
-    if (0 == --slot->users) {
-        free_slot(pipe, slot);
-    }
-}
-
-/* The slot has a total, which is to be sent `forwards` times. */
-static void keep_total(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes, unsigned forwards,
-                       cell_t *cell)
-{
-    slot->bytes = bytes;
-    slot->users = forwards + 1;
-    slot->forwards = forwards;
-    pipe->kept += 0 != forwards;
-    assert(pipe->kept <= pipe->plan.kept);
-    cell->kept = slot;
 }
 
 /* Free the slots of sends that are over. */
@@ -101,15 +27,16 @@ static ARC_MUST_CHECK arc_status_t reap_sends(exchange_pipeline_t *pipe)
         if (ARC_OK != status) {
             return status;
         }
-        release_slot(pipe, sending->slot);
+        exchange_keep_release(pipe, sending->slot);
         sending->slot = NULL;
         --pipe->sendings;
     }
     return ARC_OK;
 }
 
-/* Send what the slot has, the next message. */
-static ARC_MUST_CHECK arc_status_t start_send(exchange_pipeline_t *pipe, slot_t *slot, size_t bytes)
+/* Send what the slot has, from `message` on: the next message. */
+static ARC_MUST_CHECK arc_status_t start_send(exchange_pipeline_t *pipe, slot_t *slot,
+                                              const void *message, size_t bytes)
 {
     const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
     const unsigned peer = pipe->round[place.round].send_peer;
@@ -120,14 +47,14 @@ static ARC_MUST_CHECK arc_status_t start_send(exchange_pipeline_t *pipe, slot_t 
         ++sending;
     }
     arc_status_t status =
-        pipe->stream->ops->send(pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer],
-                                slot->message, bytes, &sending->request);
+        pipe->stream->ops->send(pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer], message,
+                                bytes, &sending->request);
     if (ARC_OK == status) {
         sending->peer = peer;
         sending->slot = slot;
         ++pipe->sendings;
         if (0 != slot->forwards) {
-            pipe->kept -= 0 == --slot->forwards;
+            exchange_keep_forwarded(pipe, slot);
         }
         pipe->send_next = exchange_pipeline_skip(pipe, pipe->send_next + 1, true);
     }
@@ -152,43 +79,47 @@ static size_t make_partial(exchange_pipeline_t *pipe, const exchange_message_t *
 /* Send the sum of the subtree, or the own part of a leaf. */
 static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const place_t *place)
 {
-    const exchange_round_t *round = &pipe->round[place->round];
-    const exchange_message_t message = message_of(pipe, place, round->send_shard, true);
-    const exchange_sum_t *x = NULL;
+    const exchange_message_t message =
+        exchange_keep_message(pipe, place, pipe->round[place->round].send_shard, true);
 
     if (0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
     }
-    slot_t *slot = take_slot(pipe);
-    if (EXCHANGE_AFTER_NOTHING != round->send_after) {
-        x = &cell_at(pipe, round->send_shard, place->lane)->sum;
-        /* Free for the next one already: it is read before anything else happens. */
-        free_sum(pipe, x->numbers);
+    slot_t *slot = exchange_keep_take_slot(pipe);
+    const size_t bytes = make_partial(pipe, &message, exchange_keep_sent(pipe, place), slot);
+    return start_send(pipe, slot, slot->message, bytes);
+}
+
+/* Send sums, own parts or totals of several rounds. */
+static ARC_MUST_CHECK arc_status_t send_pack(exchange_pipeline_t *pipe, const place_t *place)
+{
+    if (0 == pipe->free_slots) {
+        return ARC_IN_PROGRESS;
     }
-    const size_t bytes = make_partial(pipe, &message, x, slot);
-    return start_send(pipe, slot, bytes);
+    slot_t *slot = exchange_keep_take_slot(pipe);
+    const size_t bytes = exchange_pack_make(pipe, place, slot);
+    return start_send(pipe, slot, slot->buffer, bytes);
 }
 
 /* An allgather: the own block is the total.  Encode it, send it for the first time, store it. */
 static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const place_t *place)
 {
     const exchange_message_t message =
-        message_of(pipe, place, pipe->round[place->round].send_shard, false);
-    /* The round of an allreduce in which the total of the own shard is complete. */
-    const exchange_round_t *totals = &pipe->round[place->round - 1];
+        exchange_keep_message(pipe, place, pipe->round[place->round].send_shard, false);
+    /* Where in an allreduce the total of the own shard is complete. */
+    const place_t totals = {.round = place->round - 1, .lane = place->lane};
 
     if (0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
     }
-    slot_t *slot = take_slot(pipe);
+    slot_t *slot = exchange_keep_take_slot(pipe);
     const size_t bytes = pipe->coder->ops->encode(pipe->coder, &message, NULL, slot->buffer);
-    keep_total(pipe, slot, bytes, totals->forwards,
-               cell_at(pipe, totals->receive_shard, place->lane));
-    arc_status_t status = start_send(pipe, slot, bytes);
+    exchange_keep_total(pipe, slot, slot->buffer, bytes, &totals, message.shard);
+    arc_status_t status = start_send(pipe, slot, slot->buffer, bytes);
     if (ARC_OK == status) {
         pipe->coder->ops->store_total(pipe->coder, &message, slot->buffer);
     }
-    release_slot(pipe, slot);
+    exchange_keep_release(pipe, slot);
     return status;
 }
 
@@ -199,24 +130,26 @@ static ARC_MUST_CHECK arc_status_t send_next(exchange_pipeline_t *pipe)
         return ARC_IN_PROGRESS;
     }
     const place_t place = exchange_pipeline_place(pipe, pipe->send_next);
-    const exchange_round_t *round = &pipe->round[place.round];
     if (place.segment >= pipe->available) {
         return ARC_IN_PROGRESS;
     }
-    if (round->send_after >= (int) pipe->first) {
-        uint64_t rounds_since = place.round - (unsigned) round->send_after;
-        if (pipe->send_next - rounds_since * pipe->window >= pipe->receive_next) {
+    if (EXCHANGE_AFTER_NOTHING != place.after) {
+        uint64_t packs_since = place.pack - (unsigned) place.after;
+        if (pipe->send_next - packs_since * pipe->window >= pipe->receive_next) {
             return ARC_IN_PROGRESS;
         }
     }
-    if (is_reduce(pipe, place.round)) {
+    if (exchange_pipeline_is_pack(&place)) {
+        return send_pack(pipe, &place);
+    }
+    if (exchange_keep_is_reduce(pipe, place.round)) {
         return send_sum(pipe, &place);
     }
     if (place.round == pipe->first) {
         return send_own(pipe, &place);
     }
-    slot_t *slot = cell_at(pipe, round->send_shard, place.lane)->kept;
-    return start_send(pipe, slot, slot->bytes);
+    const cell_t *cell = exchange_keep_cell(pipe, pipe->round[place.round].send_shard, place.lane);
+    return start_send(pipe, cell->kept, cell->total, cell->total_bytes);
 }
 
 /* All that can be sent now. */
@@ -232,30 +165,25 @@ static ARC_MUST_CHECK arc_status_t send_ready(exchange_pipeline_t *pipe)
 
 /* ---- what comes ---- */
 
-/* What arrives in a place. */
-static exchange_message_t received_at(const exchange_pipeline_t *pipe, const place_t *place)
-{
-    return message_of(pipe, place, pipe->round[place->round].receive_shard,
-                      is_reduce(pipe, place->round));
-}
-
 static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
 {
     while (pipe->receiving < pipe->plan.flight && pipe->start_next < pipe->end &&
            0 != pipe->free_slots) {
         const place_t place = exchange_pipeline_place(pipe, pipe->start_next);
-        const exchange_message_t message = received_at(pipe, &place);
+        const exchange_message_t message = exchange_keep_received(pipe, &place);
         const unsigned peer = pipe->round[place.round].receive_peer;
-        void *result = total_at(pipe, &message);
+        const bool is_pack = exchange_pipeline_is_pack(&place);
+        void *result = is_pack ? NULL : total_at(pipe, &message);
         slot_t *slot = pipe->free_slot[pipe->free_slots - 1];
         void *into = NULL == result ? slot->buffer : result;
         arc_status_t status = pipe->stream->ops->receive(
             pipe->stream, NULL == pipe->peer ? peer : pipe->peer[peer], into,
-            pipe->coder->ops->capacity(pipe->coder, &message), &slot->receive);
+            is_pack ? pipe->message_bytes : pipe->coder->ops->capacity(pipe->coder, &message),
+            &slot->receive);
         if (ARC_OK != status) {
             return status;
         }
-        (void) take_slot(pipe);
+        (void) exchange_keep_take_slot(pipe);
         slot->message = into;
         pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
         ++pipe->receiving;
@@ -269,13 +197,31 @@ static ARC_MUST_CHECK arc_status_t pass_total(exchange_pipeline_t *pipe, slot_t 
                                               const place_t *place,
                                               const exchange_message_t *message)
 {
-    keep_total(pipe, slot, bytes, pipe->round[place->round].forwards,
-               cell_at(pipe, message->shard, place->lane));
+    exchange_keep_total(pipe, slot, slot->message, bytes, place, message->shard);
     arc_status_t status = send_ready(pipe);
     if (ARC_OK == status && slot->message == slot->buffer) {
         pipe->coder->ops->store_total(pipe->coder, message, slot->buffer);
     }
-    release_slot(pipe, slot);
+    exchange_keep_release(pipe, slot);
+    return status;
+}
+
+/* Act on a message of several rounds. */
+static ARC_MUST_CHECK arc_status_t take_pack(exchange_pipeline_t *pipe, slot_t *slot,
+                                             const place_t *place)
+{
+    arc_status_t status = ARC_OK;
+
+    if (exchange_keep_is_reduce(pipe, place->round)) {
+        exchange_pack_add(pipe, place, slot);
+    } else {
+        exchange_pack_keep(pipe, place, slot);
+        status = send_ready(pipe);
+        if (ARC_OK == status) {
+            exchange_pack_store(pipe, place, slot);
+        }
+    }
+    exchange_keep_release(pipe, slot);
     return status;
 }
 
@@ -286,7 +232,8 @@ static bool can_pass_sum(const exchange_pipeline_t *pipe, const place_t *place)
         return false;
     }
     const place_t next = exchange_pipeline_place(pipe, pipe->send_next);
-    return is_reduce(pipe, next.round) && next.segment == place->segment &&
+    return exchange_keep_is_reduce(pipe, next.round) && !exchange_pipeline_is_pack(&next) &&
+           next.segment == place->segment &&
            pipe->round[next.round].send_after == (int) place->round;
 }
 
@@ -319,33 +266,31 @@ static ARC_MUST_CHECK arc_status_t add_partial(exchange_pipeline_t *pipe, slot_t
                                                const exchange_message_t *message)
 {
     const exchange_round_t *round = &pipe->round[place->round];
-    cell_t *cell = cell_at(pipe, message->shard, place->lane);
+    const cell_t *cell = exchange_keep_cell(pipe, message->shard, place->lane);
     const exchange_sum_t *x = round->opens ? NULL : &cell->sum;
     const bool is_stored = round->totals && EXCHANGE_REDUCE_SCATTER == pipe->operation.collective;
     const bool is_passed = round->totals || can_pass_sum(pipe, place);
 
     if (!is_passed) {
-        if (round->opens) {
-            cell->sum.numbers = take_sum(pipe);
-        }
-        pipe->coder->ops->add(pipe->coder, message, slot->buffer, x, &cell->sum);
-        free_slot(pipe, slot);
+        exchange_keep_add(pipe, place, message, slot->buffer);
+        exchange_keep_free_slot(pipe, slot);
         return ARC_OK;
     }
     if (!round->opens) {
         /* Free for the next one already: it is read before anything else happens. */
-        free_sum(pipe, x->numbers);
+        exchange_keep_free_sum(pipe, x->numbers);
     }
     if (is_stored) {
         pipe->coder->ops->store_sum(pipe->coder, message, slot->buffer, x);
-        free_slot(pipe, slot);
+        exchange_keep_free_slot(pipe, slot);
         return ARC_OK;
     }
     const place_t at = round->totals ? *place : exchange_pipeline_place(pipe, pipe->send_next);
-    const exchange_message_t sent = message_of(pipe, &at, message->shard, !round->totals);
+    const exchange_message_t sent =
+        exchange_keep_message(pipe, &at, message->shard, !round->totals);
     const size_t bytes = hop_in_slot(pipe, slot, message, x, &sent);
     return round->totals ? pass_total(pipe, slot, bytes, place, &sent)
-                         : start_send(pipe, slot, bytes);
+                         : start_send(pipe, slot, slot->message, bytes);
 }
 
 /*
@@ -379,13 +324,18 @@ static ARC_MUST_CHECK arc_status_t take_message(exchange_pipeline_t *pipe)
         return status;
     }
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
-    const exchange_message_t message = received_at(pipe, &place);
-    status = pipe->coder->ops->check(pipe->coder, &message, slot->message, bytes);
+    const exchange_message_t message = exchange_keep_received(pipe, &place);
+    const bool is_pack = exchange_pipeline_is_pack(&place);
+    status = is_pack ? exchange_pack_check(pipe, &place, slot, bytes)
+                     : pipe->coder->ops->check(pipe->coder, &message, slot->message, bytes);
     if (ARC_OK != status) {
-        free_slot(pipe, slot);
+        exchange_keep_free_slot(pipe, slot);
         return status;
     }
     pipe->receive_next = exchange_pipeline_skip(pipe, pipe->receive_next + 1, false);
+    if (is_pack) {
+        return take_pack(pipe, slot, &place);
+    }
     return message.partial ? add_partial(pipe, slot, &place, &message)
                            : pass_total(pipe, slot, bytes, &place, &message);
 }
@@ -481,6 +431,6 @@ size_t exchange_pipeline_completed(const arc_task_t *task)
     }
     /* The last round stores the segments of a window one by one; until then none of it is. */
     const place_t place = exchange_pipeline_place(pipe, pipe->receive_next);
-    const bool is_last = place.round + 1 == pipe->first + pipe->rounds;
+    const bool is_last = place.end == pipe->first + pipe->rounds;
     return is_last ? place.segment : place.segment - place.lane;
 }

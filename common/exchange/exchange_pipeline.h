@@ -7,6 +7,10 @@
  * all rounds of the schedule, then the next W.  Message (group, round, j) carries
  * segment group * W + j of that round's shard; the order of messages is
  * lexicographic, on every link and on every rank; empty segments are left out.
+ * Consecutive rounds that send to one rank and receive from one, and of which none sends
+ * what another one receives, are one message as far as there is room for it, a pack; below,
+ * the round of a message is then all rounds of its pack.  So a binomial tree sends 2 log N messages
+ * where segments are short.
  * A rank has two cursors that move through this order:
  *
  *   send      as soon as the receive cursor has passed all that goes into a

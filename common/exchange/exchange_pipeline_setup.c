@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "exchange_pipeline.h"
-#include "exchange_pipeline_state.h"
+#include "exchange_pipeline_pack.h"
 #include "sizes.h"
 
 /* The parts of the memory of a task, in their order. */
 typedef enum part {
     PART_STATE,
     PART_ROUND,
+    PART_PACK,
+    PART_PACK_OF,
     PART_CELL,
     PART_SLOT,
     PART_SENDING,
@@ -51,6 +53,8 @@ static void lay_out(const plan_t *plan, const exchange_config_t *config, size_t 
     const size_t bytes[PARTS] = {
         [PART_STATE] = sizeof(exchange_pipeline_t),
         [PART_ROUND] = plan->rounds * sizeof(exchange_round_t),
+        [PART_PACK] = (plan->rounds + 1) * sizeof(pack_t),
+        [PART_PACK_OF] = plan->rounds * sizeof(int),
         [PART_CELL] = (size_t) plan->ranks * plan->window * sizeof(cell_t),
         [PART_SLOT] = plan->slots * sizeof(slot_t),
         [PART_SENDING] = plan->flight * sizeof(sending_t),
@@ -88,9 +92,12 @@ arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned ran
     pipe->stream = stream;
     pipe->coder = coder;
     pipe->sum_bytes = aligned(config->sum_bytes);
+    pipe->message_bytes = config->message_bytes;
     pipe->plan = plan;
     pipe->peer = config->peer;
     pipe->round = (exchange_round_t *) (base + begin[PART_ROUND]);
+    pipe->pack = (pack_t *) (base + begin[PART_PACK]);
+    pipe->pack_of = (int *) (base + begin[PART_PACK_OF]);
     pipe->cell = (cell_t *) (base + begin[PART_CELL]);
     pipe->slot = (slot_t *) (base + begin[PART_SLOT]);
     pipe->sending = (sending_t *) (base + begin[PART_SENDING]);
@@ -135,6 +142,59 @@ static void choose_rounds(exchange_pipeline_t *pipe)
     pipe->rounds = is_stage ? half : pipe->plan.rounds;
 }
 
+/* What the part of a round has at most in a pack: that of the longest shard. */
+static size_t part_bytes(const exchange_pipeline_t *pipe, unsigned round)
+{
+    const bool partial = round < pipe->plan.rounds / 2;
+    const exchange_message_t message = {
+        .partial = partial,
+        .inside = partial && pipe->round[round].inside,
+        .span = exchange_layout_segment(&pipe->operation.layout, 0, 0),
+    };
+
+    return pipe->coder->ops->capacity(pipe->coder, &message);
+}
+
+/* May `round` be in one message with those from `begin` on?  The same on all ranks. */
+static bool can_join(const exchange_pipeline_t *pipe, unsigned begin, unsigned round, size_t bytes)
+{
+    const exchange_round_t *head = &pipe->round[begin];
+    const exchange_round_t *next = &pipe->round[round];
+
+    return next->send_peer == head->send_peer && next->receive_peer == head->receive_peer &&
+           next->inside == head->inside && next->send_after < (int) begin &&
+           exchange_pack_bytes(round + 1 - begin, bytes) <= pipe->message_bytes;
+}
+
+/*
+ * Which rounds share messages: consecutive ones of one stage with the same peers, none of which
+ * sends what another one receives, as many as there is room for.
+ */
+static void make_packs(exchange_pipeline_t *pipe)
+{
+    const unsigned end = pipe->first + pipe->rounds;
+    pack_t *pack = pipe->pack;
+    size_t bytes = 0;
+
+    pipe->packs = 0;
+    for (unsigned round = pipe->first; round < end; ++round) {
+        const int after = pipe->round[round].send_after;
+        const bool begins = pipe->first == round || pipe->plan.rounds / 2 == round;
+        if (begins || pipe->round[round].inside != pipe->round[round - 1].inside) {
+            bytes = part_bytes(pipe, round);
+        }
+        if (begins || !can_join(pipe, pack->round, round, bytes)) {
+            pack = &pipe->pack[pipe->packs++];
+            *pack = (pack_t){.round = round, .after = EXCHANGE_AFTER_NOTHING};
+        }
+        pipe->pack_of[round] = (int) pipe->packs - 1;
+        if (after >= (int) pipe->first && pipe->pack_of[after] > pack->after) {
+            pack->after = pipe->pack_of[after];
+        }
+    }
+    pipe->pack[pipe->packs].round = end;
+}
+
 /*
  * The segments that travel together: not more than there are, for lanes that no shard has segments
  * for would only have to be skipped, nor than may be available at a time.
@@ -157,11 +217,14 @@ void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *opera
     assert(operation->layout.shards == pipe->plan.ranks);
     pipe->operation = *operation;
     choose_rounds(pipe);
+    if (0 != segments) {
+        make_packs(pipe);
+    }
     pipe->status = ARC_OK;
     free_all(pipe);
     pipe->available = 0 == operation->at_once ? SIZE_MAX : 0;
     pipe->window = window_of(pipe, segments);
-    pipe->end = (uint64_t) (arc_divide_up(segments, pipe->window)) * pipe->rounds * pipe->window;
+    pipe->end = (uint64_t) (arc_divide_up(segments, pipe->window)) * pipe->packs * pipe->window;
     pipe->send_next = exchange_pipeline_skip(pipe, 0, true);
     pipe->receive_next = exchange_pipeline_skip(pipe, 0, false);
     pipe->start_next = pipe->receive_next;

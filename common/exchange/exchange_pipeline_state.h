@@ -19,10 +19,9 @@
 typedef struct slot {
     uint8_t *buffer;
     const void *message;          /* the buffer, or where the coder has it */
-    size_t bytes;                 /* of a kept message */
     arc_stream_request_t receive; /* while it receives */
-    unsigned users;    /* who took it; of a kept message also sends to come, or under way */
-    unsigned forwards; /* of a kept message: sends to come */
+    unsigned users;               /* who took it; of kept totals also sends to come, or under way */
+    unsigned forwards;            /* of kept totals: sends to come */
 } slot_t;
 
 typedef struct sending {
@@ -34,8 +33,16 @@ typedef struct sending {
 /* What a rank has of one shard and one segment of the window. */
 typedef struct cell {
     exchange_sum_t sum; /* of its subtree, as far as received */
-    slot_t *kept;       /* the total, as long as it has to be sent on */
+    slot_t *kept;       /* where the total is, as long as it has to be sent on */
+    const void *total;
+    size_t total_bytes;
 } cell_t;
+
+/* The rounds of one message: from the first one on, up to that of the next pack. */
+typedef struct pack {
+    unsigned round;
+    int after; /* the pack whose receive completes what is sent; EXCHANGE_AFTER_NOTHING */
+} pack_t;
 
 /* How many of each thing a rank needs; equal on all ranks. */
 typedef struct plan {
@@ -53,6 +60,7 @@ typedef struct exchange_pipeline {
     const unsigned *peer; /* [ranks] of the stream; NULL: they are the same */
     exchange_coder_t *coder;
     size_t sum_bytes;
+    size_t message_bytes; /* of a buffer */
     plan_t plan;
 
     exchange_operation_t operation;
@@ -61,6 +69,7 @@ typedef struct exchange_pipeline {
     /* Of this call: */
     unsigned first;  /* round */
     unsigned rounds; /* from it on */
+    unsigned packs;  /* of these rounds */
     unsigned window;
     size_t available;      /* segments whose own parts are there */
     uint64_t end;          /* messages, the empty ones included */
@@ -76,6 +85,8 @@ typedef struct exchange_pipeline {
     unsigned free_sums;
 
     exchange_round_t *round; /* [rounds] */
+    pack_t *pack;            /* [rounds + 1]; behind the last one their end */
+    int *pack_of;            /* [rounds] */
     cell_t *cell;            /* [shards][window] */
     slot_t *slot;            /* [slots] */
     sending_t *sending;      /* [flight] */
@@ -88,9 +99,12 @@ typedef struct exchange_pipeline {
 
 extern const arc_task_ops_t exchange_pipeline_ops;
 
-/* Message number `index` in the order of a rank. */
+/* Message number `index` in the order of a rank; with another round one part of it. */
 typedef struct place {
-    unsigned round;
+    unsigned round; /* the first one of the pack */
+    unsigned end;   /* behind the last one */
+    int after;      /* as that of the pack */
+    unsigned pack;
     unsigned lane; /* of the window */
     size_t segment;
 } place_t;
@@ -99,12 +113,22 @@ static inline place_t exchange_pipeline_place(const exchange_pipeline_t *pipe, u
 {
     const uint64_t row = index / pipe->window;
     const unsigned lane = (unsigned) (index % pipe->window);
+    const unsigned number = (unsigned) (row % pipe->packs);
+    const pack_t *pack = &pipe->pack[number];
 
     return (place_t){
-        .round = pipe->first + (unsigned) (row % pipe->rounds),
+        .round = pack[0].round,
+        .end = pack[1].round,
+        .after = pack->after,
+        .pack = number,
         .lane = lane,
-        .segment = (size_t) (row / pipe->rounds * pipe->window + lane),
+        .segment = (size_t) (row / pipe->packs * pipe->window + lane),
     };
+}
+
+static inline bool exchange_pipeline_is_pack(const place_t *place)
+{
+    return place->end - place->round > 1;
 }
 
 /* The first message from `index` on that is not empty, of those that are sent, or received. */
@@ -112,11 +136,13 @@ static inline uint64_t exchange_pipeline_skip(const exchange_pipeline_t *pipe, u
                                               bool sent)
 {
     for (; index < pipe->end; ++index) {
-        const place_t place = exchange_pipeline_place(pipe, index);
-        const exchange_round_t *round = &pipe->round[place.round];
-        const unsigned shard = sent ? round->send_shard : round->receive_shard;
-        if (0 != exchange_layout_segment(&pipe->operation.layout, shard, place.segment).elems) {
-            break;
+        place_t place = exchange_pipeline_place(pipe, index);
+        for (; place.round < place.end; ++place.round) {
+            const exchange_round_t *round = &pipe->round[place.round];
+            const unsigned shard = sent ? round->send_shard : round->receive_shard;
+            if (0 != exchange_layout_segment(&pipe->operation.layout, shard, place.segment).elems) {
+                return index;
+            }
         }
     }
     return index;

@@ -43,7 +43,7 @@ static const double us = 1e-6;
 
 typedef struct message {
     size_t bytes;
-    unsigned char data[]; /* where sums are checked */
+    unsigned char data[]; /* where it is carried */
 } message_t;
 
 typedef struct operation {
@@ -150,14 +150,14 @@ static arc_status_t send_message(arc_stream_t *base, unsigned peer, const void *
                                  size_t bytes, arc_stream_request_t *request)
 {
     const link_stream_t *stream = (const link_stream_t *) base;
-    message_t *message = malloc(sizeof *message + (setting.checked ? bytes : 0));
+    message_t *message = malloc(sizeof *message + (setting.carried ? bytes : 0));
     char name[NAME_BYTES];
 
     messages += 1;
     message_bytes += bytes;
     sg_actor_sleep_for(overhead_s);
     message->bytes = bytes;
-    if (setting.checked) {
+    if (setting.carried) {
         memcpy(message->data, buffer, bytes);
     }
     name_mailbox(name, stream, stream->actor->node, peer);
@@ -204,7 +204,7 @@ static arc_status_t test_message(arc_stream_t *base, arc_stream_request_t *reque
     if (NULL != operation->buffer) {
         message_t *message = operation->message;
         request->bytes = message->bytes;
-        if (setting.checked) {
+        if (setting.carried) {
             memcpy(operation->buffer, message->data, message->bytes);
         }
         free(message);
@@ -314,6 +314,7 @@ int main(int argc, char **argv)
                                   .chunk_bytes = (size_t) atol(argv[5]),
                                   .checked = 0 == strcmp(argv[7], "checked"),
                                   .bytes = (size_t) atol(argv[8])};
+    setting.carried = setting.checked || 0 == strcmp(setting.algorithm, NETWORK_PACKED);
     overhead_s = atof(argv[6]) * us;
     simgrid_load_platform(argv[1]);
     barrier = sg_barrier_init(setting.nodes * setting.owners);

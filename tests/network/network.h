@@ -20,7 +20,11 @@ typedef struct network_setting {
     size_t bytes;    /* of the vector */
     size_t chunk_bytes;
     bool checked; /* with numbers, whose sums are compared; else all memory is the same page */
+    bool carried; /* what messages are made of is looked at: of those, and of packs */
 } network_setting_t;
+
+/* The algorithm of which several shards go in one message; of the others with int8 none do. */
+#define NETWORK_PACKED "int8_packed"
 
 typedef struct network_job network_job_t;
 

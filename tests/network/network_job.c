@@ -150,13 +150,21 @@ static const exchange_coder_ops_t coder_ops = {.capacity = capacity,
 static void make_exchange(network_job_t *job, unsigned node, arc_stream_t *stream,
                           const exchange_tree_t *tree)
 {
+    const exchange_message_t longest = {.span.elems = INT8_SEGMENT_ELEMS};
+    const bool packs = job->setting.carried;
     const exchange_config_t config = {.tree = tree,
                                       .shape = exchange_shape_flat(job->setting.nodes),
                                       .depth = INT8_DEPTH,
-                                      .message_bytes = EXCHANGE_ALIGN_BYTES,
+                                      .message_bytes =
+                                          packs ? capacity(NULL, &longest) : EXCHANGE_ALIGN_BYTES,
                                       .sum_bytes = EXCHANGE_ALIGN_BYTES};
 
-    job->memory = own_memory(exchange_pipeline_memory_bytes(&config));
+    /* Pages of it are taken as far as packs have bytes. */
+    job->memory = aligned_alloc(ALIGN_BYTES,
+                                arc_round_up(exchange_pipeline_memory_bytes(&config), ALIGN_BYTES));
+    if (NULL == job->memory) {
+        abort();
+    }
     job->coder.base.ops = &coder_ops;
     job->exchange = exchange_pipeline_init(&config, node, stream, &job->coder.base, job->memory);
 }
@@ -229,6 +237,7 @@ network_job_t *network_job_new(const network_setting_t *setting, unsigned node,
         {"int8_semi_loop", NULL, &exchange_semi_loop},
         {"int8_direct", NULL, &exchange_direct},
         {"int8_recursive_halving", NULL, &exchange_recursive_halving},
+        {NETWORK_PACKED, NULL, &exchange_recursive_halving},
     };
     const size_t part_bytes = arc_divide_up(setting->bytes, setting->owners);
 

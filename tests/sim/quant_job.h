@@ -11,7 +11,7 @@
 #include "sim_stream.h"
 
 enum {
-    JOB_RANKS_MAX = 17,
+    JOB_RANKS_MAX = 33,
     JOB_NAME_BYTES = 128,
 #define X(_name, _description) +1
     JOB_ALGOS = 0 QUANT_ALGO_TABLE(X),

@@ -92,36 +92,79 @@ static unsigned rank_of(const walk_t *walk, unsigned owner, unsigned vertex)
     return NULL == shape->order ? node * p + place : shape->order[node * p + place];
 }
 
+/* What a job of shards of `elems` numbers each does. */
+static quant_outcome_t assert_walk_has_its_bits(const quant_job_t *job, size_t elems)
+{
+    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
+    quant_config_t config = job->config;
+    SCOPED float *result = test_alloc(job->count * sizeof(float));
+    float *sums[JOB_RANKS_MAX];
+    float bound = 0;
+
+    const quant_outcome_t outcome = quant_job_clean(job, 1, result);
+    config.kernels = &kernels;
+    walk_t walk = walk_new(&config, job->ranks, elems);
+    for (unsigned shard = 0; shard < job->ranks; ++shard) {
+        const unsigned owner = (shard + job->ranks - 1) % job->ranks;
+
+        for (unsigned vertex = 0; vertex < job->ranks; ++vertex) {
+            sums[vertex] = job->inputs[rank_of(&walk, owner, vertex)] + shard * elems;
+        }
+        bound = fmaxf(bound, walk_shard(&walk, sums));
+        assert_memory_equal(result + shard * elems, sums[0], elems * sizeof(float));
+    }
+    assert_true(outcome.bound == bound);
+    walk_free(&walk);
+    return outcome;
+}
+
 static void a_walk_has_the_bits_of_the_pipelines(void **state)
 {
     static const unsigned ranks_of[] = {2, 5, 8, 12, 16, 17};
-    const quant_algo_t *algo = *state;
 
     for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
-        const unsigned ranks = ranks_of[r];
-        const size_t count = ranks * (size_t) TILE_ELEMS;
-        SCOPED float **inputs = quant_inputs_new(ranks, count, SEED);
-        SCOPED float *result = test_alloc(count * sizeof(float));
-        quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED);
-        quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-        float *sums[JOB_RANKS_MAX];
-        float bound = 0;
+        const size_t count = ranks_of[r] * (size_t) TILE_ELEMS;
+        SCOPED float **inputs = quant_inputs_new(ranks_of[r], count, SEED);
+        const quant_job_t job = quant_job_new(*state, ranks_of[r], count, inputs, SEED);
 
-        const quant_outcome_t outcome = quant_job_clean(&job, 1, result);
-        job.config.kernels = &kernels;
-        walk_t walk = walk_new(&job.config, ranks, TILE_ELEMS);
-        for (unsigned shard = 0; shard < ranks; ++shard) {
-            const unsigned owner = (shard + ranks - 1) % ranks;
-            const size_t first = shard * (size_t) TILE_ELEMS;
+        (void) assert_walk_has_its_bits(&job, TILE_ELEMS);
+    }
+}
 
-            for (unsigned vertex = 0; vertex < ranks; ++vertex) {
-                sums[vertex] = inputs[rank_of(&walk, owner, vertex)] + first;
-            }
-            bound = fmaxf(bound, walk_shard(&walk, sums));
-            assert_memory_equal(result + first, sums[0], TILE_ELEMS * sizeof(float));
+/*
+ * recursive_halving: a message has all shards that one step of it sends, as far as it has room, and
+ * not one bit is another one for that.
+ */
+static void several_shards_go_in_one_message(void **state)
+{
+    static const size_t elems_of[] = {QUANT_LANES, 5 * QUANT_LANES, 31 * QUANT_LANES};
+    const quant_algo_t *algo = quant_algo_by_name("recursive_halving");
+    unsigned formats = 0;
+
+    while (NULL != quant_format_at(formats)) {
+        ++formats;
+    }
+    for (unsigned ranks = 2; ranks <= JOB_RANKS_MAX; ++ranks) {
+        unsigned steps = 0;
+        while (ranks > 1U << steps) {
+            ++steps;
         }
-        assert_true(outcome.bound == bound);
-        walk_free(&walk);
+        for (size_t e = 0; e < sizeof elems_of / sizeof elems_of[0]; ++e) {
+            const size_t count = ranks * elems_of[e];
+            SCOPED float **inputs = quant_inputs_new(ranks, count, SEED);
+            quant_job_t job = quant_job_new(algo, ranks, count, inputs, SEED + ranks);
+            const quant_format_t *format = quant_format_at(ranks % formats);
+
+            job.in_place = 0 == ranks % 3;
+            job.mixed_isa = 0 == ranks % 2;
+            job.config.depth = EXCHANGE_DEPTH_MIN + ranks % 4 * 3;
+            job.config.reduce_format = 0 == ranks % 5 ? &quant_format_fp32 : format;
+            job.config.gather_format = 0 == ranks % 7 ? &quant_format_fp32 : format;
+            const quant_outcome_t outcome = assert_walk_has_its_bits(&job, elems_of[e]);
+            const unsigned messages = (unsigned) outcome.messages / ranks;
+            assert_true(ranks < 4 || messages < 2 * (ranks - 1));
+            assert_true(QUANT_LANES != elems_of[e] || messages == 2 * steps);
+        }
     }
 }
 
@@ -197,7 +240,9 @@ int main(void)
     static const struct CMUnitTest each[] = {
         cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines)};
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted)};
+        cmocka_unit_test(several_shards_go_in_one_message),
+        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted),
+    };
 
     printf("# seed %d\n", SEED);
     unit_add(UNIT_TESTS(others));
