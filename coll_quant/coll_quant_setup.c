@@ -210,6 +210,7 @@ static uint64_t choose_config(quant_module_t *module)
         .kernels = &mca_coll_quant_component.kernels,
         .per_node = ranks_per_node(&module->topology),
         .order = module->topology.order,
+        .alone = 1 == module->topology.largest,
     };
     module->attainable = quant_settings_config(
         &module->settings, (unsigned) ompi_comm_size(module->base.comm), &module->config);

@@ -8,16 +8,23 @@
 /*
  * In the order of preference.  hierarchical: where there are levels.  full_loop: up to 4 ranks it
  * is the fastest where processors are the limit, and has at most 1.25 times the error of semi_loop.
- * direct: a rank has messages under way with all others, and each of them carries no more than the
- * vector over N.  recursive_halving: buffers for N/2 segments.
+ * recursive_halving: buffers for N/2 segments.  On many nodes the loops' 2 (N - 1) messages take
+ * longer than the bytes (docs/data/scale_quant.csv); where ranks share nodes their links carry
+ * several times as many bytes as with a loop.  direct: a rank has messages under way with all
+ * others, and each of them carries no more than the vector over N.
  */
 static const struct {
     unsigned algo;
+    unsigned ranks_min;
     unsigned ranks_max;
+    bool alone; /* only where each rank has a node for itself */
 } preferred[] = {
-    {QUANT_ALGO_hierarchical, UINT32_MAX}, {QUANT_ALGO_full_loop, 4},
-    {QUANT_ALGO_semi_loop, UINT32_MAX},    {QUANT_ALGO_direct, 16},
-    {QUANT_ALGO_recursive_halving, 64},
+    {QUANT_ALGO_hierarchical, 0, UINT32_MAX, false},
+    {QUANT_ALGO_full_loop, 0, 4, false},
+    {QUANT_ALGO_recursive_halving, 17, 512, true},
+    {QUANT_ALGO_semi_loop, 0, UINT32_MAX, false},
+    {QUANT_ALGO_direct, 0, 16, false},
+    {QUANT_ALGO_recursive_halving, 0, 64, false},
 };
 
 enum { PREFERRED = sizeof preferred / sizeof preferred[0] };
@@ -32,7 +39,10 @@ static const quant_algo_t *open_algo(const quant_config_t *config, unsigned rank
 {
     const quant_algo_t *algo = quant_algo_at(preferred[i].algo);
 
-    return ranks <= preferred[i].ranks_max && has_levels(config, algo) ? algo : NULL;
+    return ranks >= preferred[i].ranks_min && ranks <= preferred[i].ranks_max &&
+                   (config->alone || !preferred[i].alone) && has_levels(config, algo)
+               ? algo
+               : NULL;
 }
 
 /* What is named, NULL if that is left open, or if there are no levels for it. */

@@ -6,13 +6,14 @@
  *
  *   format      int8
  *   algorithm   hierarchical where several nodes have several ranks each;
- *               full_loop up to 4 ranks; above semi_loop, which fills the wire as
+ *               full_loop up to 4 ranks; recursive_halving, which sends few messages, with one rank
+ *               on each of 17 to 512 nodes; otherwise semi_loop, which fills the wire as
  *               full_loop does, with half of the latencies and less error
  *               (docs/benchmarks_quant.md)
  *
  * The error of this choice grows with the number of ranks.  Where it would be above a limit that is
  * set for auto, the limit counts as a target, and int8 as the format of the fewest bytes: with 1e-3
- * auto takes int9 on the same algorithm from 104 ranks on.
+ * auto takes int9 on semi_loop from 104 ranks on.
  *
  * With a target for the normalized mean square error (NMSE: the mean square of the
  * error over that of the exact result) it is
@@ -51,8 +52,8 @@ typedef struct quant_limits {
  * Fill in what a configuration leaves open as NULL: formats and the algorithm, which is also open
  * if it has levels and the ranks have none.  The result depends on nothing but `ranks`, at least 2,
  * and in the configuration on what is named, block_rows (the most that a call may have: its error
- * is the largest), feedback and per_node.  False: nothing that is allowed is accurate enough, and
- * the configuration is unchanged.
+ * is the largest), feedback, per_node and alone.  False: nothing that is allowed is accurate
+ * enough, and the configuration is unchanged.
  */
 bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits);
 

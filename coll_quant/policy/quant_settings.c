@@ -109,6 +109,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .storage = ARC_TYPE_UINT16 != types->uint16,
         .per_node = config->per_node,
         .order = config->order,
+        .alone = config->alone,
     };
 
     const quant_limits_t limits = {

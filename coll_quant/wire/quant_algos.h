@@ -99,6 +99,7 @@ typedef struct quant_config {
     /* For algorithms with levels (exchange_tree.h): each node's ranks, and where they are. */
     unsigned per_node;     /* a divisor of the ranks; 0 or 1: there are no levels */
     const unsigned *order; /* outlives the configuration */
+    bool alone;            /* each rank has a node for itself */
 } quant_config_t;
 
 /* ARC_ERR_INVALID if a value is outside the limits above. */

@@ -27,6 +27,7 @@ typedef struct wanted {
     const quant_algo_t *algo;
     unsigned per_node;
     bool exact_reduce; /* partial sums are not quantized */
+    bool alone;
     bool feedback;
     double target_nmse;
     double auto_nmse;
@@ -59,6 +60,7 @@ static bool choose(const wanted_t *wanted, unsigned ranks, choice_t *choice)
         .block_rows = BLOCK,
         .feedback = wanted->feedback,
         .per_node = wanted->per_node,
+        .alone = wanted->alone,
     };
 
     const quant_limits_t limits = {.target_nmse = wanted->target_nmse,
@@ -307,6 +309,15 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
         {65, 1, true, "int9", "semi_loop"},         {512, 8, false, "int8", "hierarchical"},
         {1024, 8, false, "int9", "hierarchical"},
     };
+    static const struct {
+        unsigned ranks;
+        const char *format;
+        const char *algo;
+    } alone[] = {
+        {4, "int8", "full_loop"},           {16, "int8", "semi_loop"},
+        {17, "int8", "recursive_halving"},  {104, "int8", "recursive_halving"},
+        {512, "int8", "recursive_halving"}, {513, "int10", "semi_loop"},
+    };
     const double limit = 1e-3;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -320,6 +331,16 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
         assert_string_equal(rows[i].format, choice.format->name);
         assert_string_equal(rows[i].algo, choice.algo->name);
         assert_true(choice.nmse * QUANT_CHOOSE_MARGIN < limit);
+    }
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
+        wanted_t wanted = want_anything(0);
+        choice_t choice = {0};
+
+        wanted.auto_nmse = limit;
+        wanted.alone = true;
+        assert_true(choose(&wanted, alone[i].ranks, &choice));
+        assert_string_equal(alone[i].format, choice.format->name);
+        assert_string_equal(alone[i].algo, choice.algo->name);
     }
 }
 
