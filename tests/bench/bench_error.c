@@ -162,7 +162,7 @@ static void run_row(work_t *work, const row_t *row, const quant_format_t *rest)
 
 static void measure_rows(work_t *work)
 {
-    quant_oracle_sum(&work->job, work->sum);
+    quant_oracle_exact(&work->job, work->sum);
     for (size_t i = 0; i < work->row_count; ++i) {
         run_row(work, &work->rows[i], &quant_format_fp32);
         work->rows[i].exact = error_of_result(work);
@@ -242,7 +242,7 @@ static void print_other_rows(work_t *work, bool with_naive)
 {
     quant_format_t naive = quant_format_fp8_e5m2;
 
-    quant_oracle_sum(&work->job, work->sum);
+    quant_oracle_exact(&work->job, work->sum);
     memcpy(work->result, work->baseline, work->job.count * sizeof(float));
     print_other_row(work, "bf16_baseline", &quant_format_bf16);
     if (with_naive) {

@@ -86,9 +86,8 @@ static void agree(world_t *world)
     world->explore_us += world->setting->agree_us;
 }
 
-/* The times of a call of the candidate; *more_us: what `former` would take less, if it would. */
-static world_ends_t simulated_ends(world_t *world, unsigned candidate, unsigned former,
-                                   double *more_us)
+/* The time of a call of the candidate; *more_us: what `former` would take less, if it would. */
+static double simulated_us(world_t *world, unsigned candidate, unsigned former, double *more_us)
 {
     const world_setting_t *setting = world->setting;
 
@@ -105,28 +104,7 @@ static world_ends_t simulated_ends(world_t *world, unsigned candidate, unsigned 
         took_us *= setting->cold;
     }
     *more_us = fmax(true_us - world_true_us(world, former) * world->slow + took_us - warm_us, 0);
-    return (world_ends_t){0.95 * took_us, 1.05 * took_us};
-}
-
-/* Here *more_us is negative where `former` would take more: noise is in both. */
-static world_ends_t recorded_ends(const world_t *world, unsigned candidate, unsigned former,
-                                  double *more_us)
-{
-    const world_record_t *record = world->setting->record;
-    const world_ends_t *ends = record->ends[(world->first_line + world->calls) % record->calls];
-
-    *more_us = ends[candidate].last_us - ends[former].last_us;
-    return ends[candidate];
-}
-
-/* When a rank is done: some rank is the last one of a record, the others are drawn. */
-static double end_us(world_t *world, const world_ends_t *ends, unsigned rank)
-{
-    const double drawn = test_random_unit(&world->random);
-    const bool is_last =
-        NULL != world->setting->record && rank == world->calls % world->setting->ranks;
-
-    return ends->first_us + (ends->last_us - ends->first_us) * (is_last ? 1 : drawn);
+    return took_us;
 }
 
 void world_call(world_t *world)
@@ -142,9 +120,7 @@ void world_call(world_t *world)
         const unsigned other = arc_select_pick(&world->select[rank], &also);
         world->agreed = world->agreed && other == candidate && also == timed;
     }
-    const world_ends_t ends = NULL != setting->record
-                                  ? recorded_ends(world, candidate, former, &more_us)
-                                  : simulated_ends(world, candidate, former, &more_us);
+    const double took_us = simulated_us(world, candidate, former, &more_us);
     world->used[candidate] += 1;
     if (timed && candidate != former) {
         world->explore_us += more_us;
@@ -160,7 +136,7 @@ void world_call(world_t *world)
     }
     bool due = false;
     for (unsigned rank = 0; rank < setting->ranks; ++rank) {
-        world->clock_us[rank] = last_us + end_us(world, &ends, rank);
+        world->clock_us[rank] = last_us + took_us * (0.95 + 0.1 * test_random_unit(&world->random));
         if (timed) {
             due = arc_select_note(&world->select[rank], (uint64_t) (NS * begin_us[rank]),
                                   (uint64_t) (NS * world->clock_us[rank]));

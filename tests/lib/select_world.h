@@ -3,9 +3,7 @@
  * own selector and its own view of the time.
  *
  * A call begins on each rank when that rank comes, and ends when the last one has come and the
- * candidate's time has passed; that time has noise, and now and then a rank loses its core.  Or the
- * times are recorded ones: those of call k of the job are from call k of the record, whoever runs
- * it.
+ * candidate's time has passed; that time has noise, and now and then a rank loses its core.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,17 +14,6 @@
 #include "testlib.h"
 
 enum { WORLD_RANKS = 8 };
-
-/* Of a call: when the first and the last rank is done, after the last one has come. */
-typedef struct world_ends {
-    double first_us;
-    double last_us;
-} world_ends_t;
-
-typedef struct world_record {
-    unsigned calls; /* then from the beginning again */
-    world_ends_t (*ends)[ARC_SELECT_CANDIDATES];
-} world_record_t;
 
 typedef struct world_setting {
     const char *name;
@@ -43,7 +30,6 @@ typedef struct world_setting {
     double late;          /* a rank comes late by up to so many times the call's time */
     double cold;          /* times that a candidate's first three calls take */
     double agree_us;
-    const world_record_t *record; /* or NULL; then call_us are its medians */
     arc_select_config_t config;
 } world_setting_t;
 
@@ -53,7 +39,6 @@ typedef struct world {
     arc_select_t select[WORLD_RANKS];
     double clock_us[WORLD_RANKS];
     uint64_t calls;
-    uint64_t first_line; /* of the record, for the first call; 0 at first */
     unsigned used[ARC_SELECT_CANDIDATES];
     double slow;       /* the present state of slow_noise */
     double explore_us; /* more than the choice of then would have taken, and agreements */

@@ -78,7 +78,7 @@ double quant_data_nmse(const quant_job_t *job, quant_data_t kind, uint64_t seed)
 
     quant_data_fill(kind, job->inputs, job->ranks, job->count, seed, counted);
     const quant_outcome_t outcome = quant_job_run(job, 1, result);
-    quant_oracle_sum(job, sum);
+    quant_oracle_exact(job, sum);
     for (size_t i = 0; i < job->count; ++i) {
         const double error = (double) result[i] - sum[i];
         errors += counted[i] ? error * error : 0;

@@ -377,22 +377,6 @@ void quant_outcome_assert_failed(const quant_outcome_t *outcome, unsigned ranks,
     assert_int_equal(ranks, first + echo + quant_outcome_ranks(outcome, ranks, ARC_OK));
 }
 
-double quant_oracle_mse(const quant_job_t *job)
-{
-    SCOPED float *result = test_alloc(job->count * sizeof(float));
-    SCOPED double *sum = test_alloc(job->count * sizeof(double));
-    double squares = 0;
-
-    const quant_outcome_t outcome = quant_job_clean(job, 1, result);
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        const double error = fabs((double) result[i] - sum[i]);
-        assert_true(error <= (double) outcome.bound);
-        squares += error * error;
-    }
-    return squares / (double) job->count;
-}
-
 /*
  * The normal numbers of one seed and rank. Tests ask for the same ones again and again, with other
  * algorithms and lengths, and to draw them would take longer than all they are drawn for.
@@ -447,6 +431,40 @@ float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed)
         }
     }
     return inputs;
+}
+
+float **quant_job_draw(quant_job_t *job, uint64_t seed)
+{
+    const size_t count = quant_job_in_count(job);
+    const size_t bytes = count * number_bytes(job);
+    float **inputs = test_alloc(job->ranks * (sizeof(*inputs) + bytes + sizeof(double)));
+    char *at = (char *) (inputs + job->ranks);
+
+    for (unsigned rank = 0; rank < job->ranks; ++rank, at += bytes) {
+        const float *drawn = 0 == count ? NULL : draw_normals(seed, rank, count)->values;
+        inputs[rank] = (float *) at;
+        if (NULL != job->storage) {
+            job->storage->narrow(drawn, at, count);
+        } else if (!job->config.doubles) {
+            memcpy(at, drawn, bytes);
+        }
+        for (size_t i = 0; job->config.doubles && i < count; ++i) {
+            /* With bits that no float has. */
+            ((double *) at)[i] = (double) drawn[i] * (1 + 0x1p-40);
+        }
+    }
+    job->inputs = inputs;
+    return inputs;
+}
+
+double quant_job_number(const quant_job_t *job, const void *numbers, size_t i)
+{
+    float narrow = ((const float *) numbers)[NULL == job->storage && !job->config.doubles ? i : 0];
+
+    if (NULL != job->storage) {
+        job->storage->widen((const char *) numbers + i * job->storage->bytes, &narrow, 1);
+    }
+    return job->config.doubles ? ((const double *) numbers)[i] : (double) narrow;
 }
 
 void quant_job_add(const struct CMUnitTest *tests, size_t count)

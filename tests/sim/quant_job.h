@@ -32,7 +32,8 @@ typedef struct quant_job {
     float *const *inputs; /* [rank][element]; quant_job_in_count() of a rank; or config.doubles */
     const quant_storage_t *storage; /* what inputs and results are instead; NULL: floats */
     double bound_max;               /* quant_operation_t */
-    double *running; /* [element], results of rank 0 of all calls are added to it; or NULL */
+    bool asks_oracle; /* quant_job_errors() holds results against quant_oracle_bound(), too */
+    double *running;  /* [element], results of rank 0 of all calls are added to it; or NULL */
 } quant_job_t;
 
 typedef struct quant_outcome {
@@ -121,32 +122,40 @@ void quant_outcome_assert_failed(const quant_outcome_t *outcome, unsigned ranks,
 /* Standard normal inputs, the same for the same seed; to be freed in one piece. */
 float **quant_inputs_new(unsigned ranks, size_t count, uint64_t seed);
 
+/* The same for the job as it is, which gets them, as the numbers that it sums. */
+float **quant_job_draw(quant_job_t *job, uint64_t seed);
+
+/* Number i of an input or a result, of whatever kind these are. */
+double quant_job_number(const quant_job_t *job, const void *numbers, size_t i);
+
 /* Add each of these tests once for each algorithm, which is its initial state. */
 struct CMUnitTest;
 void quant_job_add(const struct CMUnitTest *tests, size_t count);
 
-/* Sums in double precision. */
-void quant_oracle_sum(const quant_job_t *job, double *sum);
+/* ---- oracles: of a result as quant_job_run() gives it ---- */
 
-/* The mean of (result - sum)^2 of an allreduce of floats, of a clean run of one call. */
-double quant_oracle_mse(const quant_job_t *job);
+/* Without rounding. */
+void quant_oracle_exact(const quant_job_t *job, double *exact);
 
-/* The largest |result - sum| of an allreduce of floats. */
-double quant_oracle_worst_error(const quant_job_t *job, const float *result);
-
-/* Per element, a bound of |result - sum| that no allreduce by this algorithm may exceed. */
+/* Per element of floats, a bound of |result - exact| that nobody with this algorithm may exceed. */
 void quant_oracle_bound(const quant_job_t *job, double *bound);
-
-/*
- * The same of a stage: of all N blocks, which a reduce-scatter sums and an allgather copies.
- */
-void quant_oracle_half_bound(const quant_job_t *job, double *bound);
-
-/* The float sum of a reduce-scatter in the order of the algorithm, all N blocks. */
-void quant_oracle_half_float_sum(const quant_job_t *job, float *sum);
 
 /* The float sum in the order of the algorithm: what it must return without quantization. */
 void quant_oracle_float_sum(const quant_job_t *job, float *sum);
+
+typedef struct quant_errors {
+    quant_outcome_t outcome;
+    double mean_square; /* of (result - exact), of what is finite */
+    double worst;
+    double bound; /* the largest of quant_oracle_bound(); 0: that has none */
+} quant_errors_t;
+
+/*
+ * A clean run; asserts of the last result that what has to be infinite or not a number is that, and
+ * that no other element is off by more than its rank tells, nor, if that is asked, than the
+ * oracle's bound.
+ */
+quant_errors_t quant_job_errors(const quant_job_t *job, unsigned calls, void *result);
 
 /* bf16, rounded towards zero: what counts is that both sides do the same. */
 extern const quant_storage_t quant_job_bf16;

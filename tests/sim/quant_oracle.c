@@ -7,12 +7,9 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "unit.h"
 #include "quant_job.h"
-#include "testlib.h"
 
 enum { CHILDREN_MAX = JOB_RANKS_MAX, BLOCK_MAX = QUANT_BLOCK_ROWS_MAX };
 
@@ -132,21 +129,30 @@ static unsigned children_at(const quant_job_t *job, unsigned d, unsigned child[C
     return count;
 }
 
-/* The shard to which 64-element row `row` belongs, and where that shard begins. */
-static unsigned shard_of_row(const quant_job_t *job, size_t row, size_t *first_row)
-{
-    const size_t rows = (job->count + 63) / 64;
-    const unsigned shards = job->ranks;
-    size_t begin = 0;
+/* Elements first .. end - 1 of the result, which one rank, the owner, has first of all ranks. */
+typedef struct shard {
+    unsigned number;
+    unsigned owner;
+    size_t first;
+    size_t end;
+} shard_t;
 
-    for (unsigned shard = 0;; ++shard) {
-        size_t length = rows / shards + (shard < rows % shards);
-        if (row < begin + length) {
-            *first_row = begin;
-            return shard;
-        }
-        begin += length;
+/* Rows of 64 elements; block b of a stage is the shard whose owner rank b is. */
+static shard_t shard_at(const quant_job_t *job, unsigned number)
+{
+    const unsigned shards = job->ranks;
+    const unsigned owner = (number + shards - 1) % shards;
+    const size_t rows = (job->count + 63) / 64;
+    const size_t before =
+        rows / shards * number + (number < rows % shards ? number : rows % shards);
+    const size_t length = rows / shards + (number < rows % shards);
+    const size_t end = (before + length) * 64;
+
+    if (EXCHANGE_ALLREDUCE != job->collective) {
+        return (shard_t){number, owner, owner * job->count, (owner + 1) * job->count};
     }
+    return (shard_t){number, owner, before * 64 < job->count ? before * 64 : job->count,
+                     end < job->count ? end : job->count};
 }
 
 /* The rank at distance `d` of the owner of `shard`, which is the rank before shard. */
@@ -167,33 +173,37 @@ static unsigned rank_at(const quant_job_t *job, unsigned shard, unsigned d)
     return job->config.order[node * p + (at % p + p - d % p) % p];
 }
 
-void quant_oracle_sum(const quant_job_t *job, double *sum)
+/* What a rank has for element i of the result. */
+static double input_at(const quant_job_t *job, unsigned rank, size_t i)
 {
-    for (size_t i = 0; i < job->count; ++i) {
-        sum[i] = 0;
-        for (unsigned rank = 0; rank < job->ranks; ++rank) {
-            sum[i] += (double) job->inputs[rank][i];
-        }
-    }
+    const size_t at = EXCHANGE_ALLGATHER == job->collective ? i % job->count : i;
+    const bool is_float = !job->config.doubles && NULL == job->storage;
+    return is_float ? (double) job->inputs[rank][at] : quant_job_number(job, job->inputs[rank], at);
 }
 
-double quant_oracle_worst_error(const quant_job_t *job, const float *result)
+void quant_oracle_exact(const quant_job_t *job, double *exact)
 {
-    SCOPED double *sum = test_alloc(job->count * sizeof(double));
-    double worst = 0;
+    const size_t elems = quant_job_result_count(job);
 
-    quant_oracle_sum(job, sum);
-    for (size_t i = 0; i < job->count; ++i) {
-        worst = fmax(worst, fabs((double) result[i] - sum[i]));
+    for (size_t i = 0; i < elems; ++i) {
+        const bool of_one = EXCHANGE_ALLGATHER == job->collective;
+        const unsigned first = of_one ? (unsigned) (i / job->count) : 0;
+        const unsigned end = of_one ? first + 1 : job->ranks;
+        long double sum = 0;
+
+        for (unsigned rank = first; rank < end; ++rank) {
+            sum += (long double) input_at(job, rank, i);
+        }
+        exact[i] = (double) sum;
     }
-    return worst;
 }
 
 static float float_sum(const quant_job_t *job, unsigned shard, unsigned d, size_t i)
 {
     unsigned child[CHILDREN_MAX];
-    const unsigned children = children_at(job, d, child);
-    volatile float sum = job->inputs[rank_at(job, shard, d)][i];
+    const bool sums = EXCHANGE_ALLGATHER != job->collective;
+    const unsigned children = sums ? children_at(job, d, child) : 0;
+    volatile float sum = (float) input_at(job, rank_at(job, shard, d), i);
 
     for (unsigned c = 0; c < children; ++c) {
         sum = sum + float_sum(job, shard, child[c], i);
@@ -203,9 +213,11 @@ static float float_sum(const quant_job_t *job, unsigned shard, unsigned d, size_
 
 void quant_oracle_float_sum(const quant_job_t *job, float *sum)
 {
-    for (size_t i = 0; i < job->count; ++i) {
-        size_t first_row = 0;
-        sum[i] = float_sum(job, shard_of_row(job, i / 64, &first_row), 0, i);
+    for (unsigned number = 0; number < job->ranks; ++number) {
+        const shard_t shard = shard_at(job, number);
+        for (size_t i = shard.first; i < shard.end; ++i) {
+            sum[i] = float_sum(job, number, 0, i);
+        }
     }
 }
 
@@ -245,11 +257,13 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
 {
     const size_t count = end - first;
     unsigned child[CHILDREN_MAX];
-    const unsigned children = children_at(job, d, child);
+    const bool sums = EXCHANGE_ALLGATHER != job->collective;
+    const unsigned children = sums ? children_at(job, d, child) : 0;
     double bound = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        sum[i] = (double) job->inputs[rank_at(job, shard, d)][first + i];
+        const double part = input_at(job, rank_at(job, shard, d), first + i);
+        sum[i] = isfinite(part) ? part : 0; /* what is not goes as it is */
     }
     for (unsigned c = 0; c < children; ++c) {
         double part[BLOCK_MAX];
@@ -269,10 +283,11 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
 static double block_bound(const quant_job_t *job, unsigned shard, size_t first, size_t end)
 {
     double sum[BLOCK_MAX];
-    double bound = subtree_bound(job, shard, 0, first, end, sum);
+    const double bound = subtree_bound(job, shard, 0, first, end, sum);
+    const double largest = largest_of(sum, end - first) + bound;
+    const bool gathers = EXCHANGE_REDUCE_SCATTER != job->collective;
 
-    return bound +
-           quantization_bound(job->config.gather_format, largest_of(sum, end - first) + bound);
+    return gathers ? bound + quantization_bound(job->config.gather_format, largest) : bound;
 }
 
 /* The numbers of a block, where the longest shard has `shard_rows` rows of 64. */
@@ -294,78 +309,64 @@ static size_t block_elems(const quant_job_t *job, size_t shard_rows)
 void quant_oracle_bound(const quant_job_t *job, double *bound)
 {
     const size_t rows = (job->count + 63) / 64;
-    const size_t shards = job->ranks;
+    const size_t shards = EXCHANGE_ALLREDUCE == job->collective ? job->ranks : 1;
     const size_t block = block_elems(job, (rows + shards - 1) / shards);
 
-    if (1 == job->ranks) {
-        for (size_t i = 0; i < job->count; ++i) {
-            bound[i] = 0;
-        }
-        return;
-    }
-    for (size_t first = 0; first < job->count;) {
-        size_t shard_row = 0;
-        size_t dummy = 0;
-        const unsigned shard = shard_of_row(job, first / 64, &shard_row);
-        size_t end = first + 1;
+    for (unsigned number = 0; number < job->ranks; ++number) {
         /* Segments are whole tiles, so blocks count from the begin of the shard. */
-        while (end < job->count && 0 != (end - shard_row * 64) % block &&
-               (0 != end % 64 || shard == shard_of_row(job, end / 64, &dummy))) {
-            ++end;
-        }
-        bound[first] = block_bound(job, shard, first, end);
-        for (size_t i = first + 1; i < end; ++i) {
-            bound[i] = bound[first];
-        }
-        first = end;
-    }
-}
-
-/* ---- stages: block b is that of rank b, and the shard whose owner rank b is ---- */
-
-static unsigned shard_of_block(const quant_job_t *job, unsigned block)
-{
-    return (block + 1) % job->ranks;
-}
-
-/* The bound of elements first .. end - 1, counted in the whole vector. */
-static double half_bound(const quant_job_t *job, unsigned block, size_t first, size_t end)
-{
-    double sum[BLOCK_MAX];
-
-    if (EXCHANGE_REDUCE_SCATTER == job->collective) {
-        return subtree_bound(job, shard_of_block(job, block), 0, first, end, sum);
-    }
-    double largest = 0;
-    for (size_t i = first; i < end; ++i) {
-        largest = fmax(largest, fabs((double) job->inputs[block][i - block * job->count]));
-    }
-    return quantization_bound(job->config.gather_format, largest);
-}
-
-void quant_oracle_half_bound(const quant_job_t *job, double *bound)
-{
-    const size_t elems = block_elems(job, (job->count + 63) / 64);
-
-    for (unsigned block = 0; block < job->ranks; ++block) {
-        const size_t base = block * job->count;
-        for (size_t i = 0; i < job->count; ++i) {
-            const size_t end = i + elems < job->count ? i + elems : job->count;
-
-            bound[base + i] =
-                0 == i % elems ? half_bound(job, block, base + i, base + end) : bound[base + i - 1];
-        }
-        for (size_t i = 0; i < job->count && 1 == job->ranks; ++i) {
-            bound[base + i] = 0;
+        const shard_t shard = shard_at(job, number);
+        for (size_t i = shard.first; i < shard.end; ++i) {
+            const size_t end = i + block < shard.end ? i + block : shard.end;
+            bound[i] = 1 == job->ranks                  ? 0
+                       : 0 != (i - shard.first) % block ? bound[i - 1]
+                                                        : block_bound(job, number, i, end);
         }
     }
 }
 
-void quant_oracle_half_float_sum(const quant_job_t *job, float *sum)
+/* The oracle knows floats that go through a pipeline, each call by itself. */
+static bool has_bound(const quant_job_t *job)
 {
-    for (unsigned block = 0; block < job->ranks; ++block) {
-        for (size_t i = block * job->count; i < (block + 1) * job->count; ++i) {
-            sum[i] = float_sum(job, shard_of_block(job, block), 0, i);
-        }
+    return job->asks_oracle && !job->config.doubles && NULL == job->storage &&
+           !job->config.feedback && !job->config.bounded && 0 == job->config.doubling_bytes;
+}
+
+quant_errors_t quant_job_errors(const quant_job_t *job, unsigned calls, void *result)
+{
+    const size_t elems = quant_job_result_count(job);
+    SCOPED double *exact = test_alloc(elems * sizeof(double));
+    SCOPED double *bound = test_alloc(elems * sizeof(double));
+    quant_errors_t errors = {.outcome = quant_job_clean(job, calls, result)};
+    const bool is_float = !job->config.doubles && NULL == job->storage;
+    const bool scatters = EXCHANGE_REDUCE_SCATTER == job->collective;
+    const bool known = has_bound(job);
+    size_t finite = 0;
+
+    quant_oracle_exact(job, exact);
+    if (known) {
+        quant_oracle_bound(job, bound);
     }
+    for (size_t i = 0; i < elems; ++i) {
+        const double got =
+            is_float ? (double) ((const float *) result)[i] : quant_job_number(job, result, i);
+        const double wanted = job->config.doubles ? exact[i] : (double) (float) exact[i];
+        const double told = (double) errors.outcome.bounds[scatters ? i / job->count : 0];
+        const double most = known ? bound[i] : told;
+        const double error = fabs(got - exact[i]);
+
+        if (!isfinite(wanted)) {
+            assert_true(isnan(wanted) ? isnan(got) : wanted == got);
+            continue;
+        }
+        if (!(error <= told && error <= most)) {
+            fail_msg("element %zu: %.9g, exact %.9g, bound %.3g, told %.3g", i, got, exact[i], most,
+                     told);
+        }
+        finite += 1;
+        errors.mean_square += error * error;
+        errors.worst = fmax(errors.worst, error);
+        errors.bound = known ? fmax(errors.bound, most) : 0;
+    }
+    errors.mean_square /= (double) (0 == finite ? 1 : finite);
+    return errors;
 }

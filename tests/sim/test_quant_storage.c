@@ -14,6 +14,7 @@
 enum { SEED = 20261121, COUNT = 30011, CALLS = 3 };
 
 static const unsigned ranks_cases[] = {1, 2, 3, 4, 6};
+static const size_t short_bytes = (size_t) 2 * COUNT * sizeof(float); /* by doubling */
 
 static void only_what_may_be_finite_becomes_so(void **state)
 {
@@ -37,46 +38,39 @@ static void only_what_may_be_finite_becomes_so(void **state)
     }
 }
 
-/* The result of a job of floats, rounded, and of the same one of 16-bit floats. */
-static void check_equal(quant_job_t *job, float **floats, uint16_t **halves)
+/* The result of a job of floats that 16 bits hold, rounded, and of the same one of these. */
+static void check_equal(quant_job_t *job)
 {
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
     SCOPED uint16_t *expected = test_alloc(COUNT * sizeof(uint16_t));
     SCOPED uint16_t *got = test_alloc(COUNT * sizeof(uint16_t));
 
+    job->storage = &quant_job_bf16;
+    SCOPED float **halves = quant_job_draw(job, SEED);
+    const quant_outcome_t storage = quant_job_clean(job, CALLS, got);
     job->storage = NULL;
-    job->inputs = floats;
+    SCOPED float **floats = quant_job_draw(job, SEED);
+    for (unsigned rank = 0; rank < job->ranks; ++rank) {
+        quant_job_bf16.widen(halves[rank], floats[rank], COUNT);
+    }
     const quant_outcome_t plain = quant_job_clean(job, CALLS, result);
     quant_job_bf16.narrow(result, expected, COUNT);
-    job->storage = &quant_job_bf16;
-    job->inputs = (float *const *) halves;
-    const quant_outcome_t storage = quant_job_clean(job, CALLS, got);
-    assert_true(plain.bound == storage.bound);
+    assert_true(plain.bound == storage.bound && plain.messages == storage.messages);
     assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
 }
 
 static void halves_are_summed_as_floats_are(void **state)
 {
     for (size_t r = 0; r < sizeof(ranks_cases) / sizeof(ranks_cases[0]); ++r) {
-        const unsigned ranks = ranks_cases[r];
-        SCOPED float **floats = quant_inputs_new(ranks, COUNT, SEED);
-        SCOPED uint16_t **halves = test_alloc(ranks * sizeof(*halves));
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-            halves[rank] = test_alloc(COUNT * sizeof(uint16_t));
-            quant_job_bf16.narrow(floats[rank], halves[rank], COUNT);
-            quant_job_bf16.widen(halves[rank], floats[rank], COUNT);
-        }
-        for (unsigned variant = 0; variant < 8; ++variant) {
-            quant_job_t job = quant_job_new(*state, ranks, COUNT, floats, SEED + variant);
+        for (unsigned variant = 0; variant < 16; ++variant) {
+            quant_job_t job = quant_job_new(*state, ranks_cases[r], COUNT, NULL, SEED + variant);
             job.config.storage = true;
             job.mixed_isa = true;
             job.in_place = 0 != (variant & 1);
             job.config.feedback = 0 != (variant & 2);
             job.config.gather_format = 0 != (variant & 4) ? &quant_format_fp32 : &quant_format_int8;
-            check_equal(&job, floats, halves);
-        }
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-            free(halves[rank]);
+            job.config.doubling_bytes = 0 != (variant & 8) ? short_bytes : 0;
+            check_equal(&job);
         }
     }
 }

@@ -22,15 +22,14 @@ enum { SEED = 20261125, VECTORS = 10000, MOST = 70, PARTS = 5, FLOAT_FRACTION = 
 
 /* Bytes of a number, or of the value of a pair, and the bits of its fraction. */
 static const struct {
-    const char *name;
     unsigned bytes;
     unsigned fraction;
 } types[ARC_TYPES] = {
-#define INTEGER(_id, _type, ...) {#_id, sizeof(_type), 4},
-#define FLOAT(_id, _type, ...) {#_id, sizeof(_type), 8 == sizeof(_type) ? 52 : FLOAT_FRACTION},
-#define COMPLEX(_id, _type, ...) {#_id, sizeof(_type) / 2, 16 == sizeof(_type) ? 52 : 23},
-#define HALF(_id, ...) {#_id, 2, ARC_TYPE_BF16 == ARC_TYPE_##_id ? 7 : 10},
-#define PAIR(_id, _type, _value, ...) {#_id, sizeof(_value), 8 == sizeof(_value) ? 52 : 8},
+#define INTEGER(_id, _type, ...) {sizeof(_type), 4},
+#define FLOAT(_id, _type, ...) {sizeof(_type), 8 == sizeof(_type) ? 52 : FLOAT_FRACTION},
+#define COMPLEX(_id, _type, ...) {sizeof(_type) / 2, 16 == sizeof(_type) ? 52 : 23},
+#define HALF(_id, ...) {2, ARC_TYPE_BF16 == ARC_TYPE_##_id ? 7 : 10},
+#define PAIR(_id, _type, _value, ...) {sizeof(_value), 8 == sizeof(_value) ? 52 : 8},
     ARC_INTEGER_TABLE(INTEGER) ARC_FLOAT_TABLE(FLOAT) ARC_COMPLEX_TABLE(COMPLEX)
         ARC_HALF_TABLE(HALF) ARC_PAIR_TABLE(PAIR)};
 
@@ -165,21 +164,23 @@ static uint64_t codings(arc_isa_t isa, const quant_format_t *format)
     return digest;
 }
 
-/* A line for each kernel. */
+/* A line for each operation, conversion and format. */
 static void write_digests(FILE *to, arc_isa_t isa)
 {
-    for (unsigned i = 0; i < ARC_OPS * ARC_TYPES; ++i) {
-        const arc_op_t op = (arc_op_t) (i / ARC_TYPES);
-        const arc_type_t type = (arc_type_t) (i % ARC_TYPES);
-        if (NULL != arc_reduce_table_scalar.reduce[op][type]) {
-            fprintf(to, "%s %s %016" PRIx64 "\n", ops[op], types[type].name,
-                    reductions(isa, op, type));
+    for (unsigned op = 0; op < ARC_OPS; ++op) {
+        uint64_t digest = ARC_HASH_EMPTY;
+        for (unsigned type = 0; type < ARC_TYPES; ++type) {
+            if (NULL != arc_reduce_table_scalar.reduce[op][type]) {
+                digest = arc_hash_add(digest, reductions(isa, (arc_op_t) op, (arc_type_t) type));
+            }
         }
+        fprintf(to, "%s %016" PRIx64 "\n", ops[op], digest);
     }
-    for (unsigned i = 0; i < 4; ++i) {
-        const arc_type_t type = i / 2 == 0 ? ARC_TYPE_BF16 : ARC_TYPE_FP16;
-        fprintf(to, "%s %s %016" PRIx64 "\n", i % 2 == 0 ? "widen" : "narrow", types[type].name,
-                conversions(isa, type, i % 2 == 0));
+    for (unsigned widens = 0; widens < 2; ++widens) {
+        const uint64_t bf16 = conversions(isa, ARC_TYPE_BF16, 1 == widens);
+        const uint64_t fp16 = conversions(isa, ARC_TYPE_FP16, 1 == widens);
+        fprintf(to, "%s %016" PRIx64 "\n", 1 == widens ? "widen" : "narrow",
+                arc_hash_add(bf16, fp16));
     }
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         fprintf(to, "code %s %016" PRIx64 "\n", quant_format_at(f)->name,

@@ -1,9 +1,6 @@
 /*
- * The schedules between nodes as such: every send has its receive, in the same order
- * for each pair of nodes; nobody waits for ever even if a send ends only when it is
- * received; and in the end every node has every element of every node, once.
- *
- * The numbers that are summed are sets of nodes.
+ * The schedules between nodes: whom a node meets, and in which order an owner adds. That they sum
+ * is in sim/test_nodes.c.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,179 +13,6 @@
 #include "lowlat_order.h"
 
 enum { MOST_NODES = 17, MOST_ELEMS = 600 };
-
-typedef struct node {
-    uint32_t set[MOST_ELEMS]; /* whose elements are in the sum */
-    uint32_t arrived[MOST_ELEMS];
-    unsigned step;
-    bool over;
-    bool sent;
-    bool received;
-    lowlat_move_t move;
-} node_t;
-
-typedef struct job {
-    lowlat_schedule_fn_t schedule;
-    bool keeps_order;
-    unsigned nodes;
-    size_t elems;
-    size_t line_elems;
-    node_t node[MOST_NODES];
-} job_t;
-
-static void begin_step(job_t *job, unsigned index)
-{
-    node_t *node = &job->node[index];
-
-    node->over =
-        !job->schedule(index, job->nodes, node->step, job->elems, job->line_elems, &node->move);
-    node->sent = node->over || node->move.sent.end == node->move.sent.first;
-    node->received = node->over || node->move.received.end == node->move.received.first;
-    if (!node->over) {
-        assert_true(node->move.sent.first <= node->move.sent.end);
-        assert_true(node->move.received.first <= node->move.received.end);
-        assert_true(node->move.sent.end <= job->elems && node->move.received.end <= job->elems);
-        assert_true(node->move.node < job->nodes && node->move.node != index);
-    }
-}
-
-static unsigned least_of_set(uint32_t set)
-{
-    return (unsigned) __builtin_ctz(set);
-}
-
-static unsigned largest_of_set(uint32_t set)
-{
-    return 31 - (unsigned) __builtin_clz(set);
-}
-
-static void end_step(job_t *job, unsigned index)
-{
-    node_t *node = &job->node[index];
-
-    for (size_t i = node->move.received.first; i < node->move.received.end; ++i) {
-        const uint32_t peers = node->arrived[i];
-        if (!node->move.adds) {
-            node->set[i] = peers;
-            continue;
-        }
-        /* Once each, and on the side where it belongs. */
-        assert_int_equal(0, peers & node->set[i]);
-        if (job->keeps_order) {
-            assert_true(node->move.peers_is_left
-                            ? largest_of_set(peers) + 1 == least_of_set(node->set[i])
-                            : largest_of_set(node->set[i]) + 1 == least_of_set(peers));
-        }
-        node->set[i] |= peers;
-    }
-    node->step += 1;
-    begin_step(job, index);
-}
-
-/* What `index` sends now, if its target now awaits it. */
-static bool pass_message(job_t *job, unsigned index)
-{
-    node_t *from = &job->node[index];
-    node_t *to = &job->node[from->move.node];
-
-    if (from->sent || to->received || to->move.node != index) {
-        return false;
-    }
-    assert_int_equal(from->move.sent.first, to->move.received.first);
-    assert_int_equal(from->move.sent.end, to->move.received.end);
-    memcpy(&to->arrived[to->move.received.first], &from->set[from->move.sent.first],
-           (from->move.sent.end - from->move.sent.first) * sizeof from->set[0]);
-    from->sent = true;
-    to->received = true;
-    return true;
-}
-
-/* Synchronous messages until nothing moves.  Returns the most steps that a node took. */
-static unsigned run_to_end(job_t *job)
-{
-    bool moved = true;
-    unsigned steps = 0;
-
-    for (unsigned index = 0; index < job->nodes; ++index) {
-        job->node[index].step = 0;
-        for (size_t i = 0; i < job->elems; ++i) {
-            job->node[index].set[i] = UINT32_C(1) << index;
-        }
-        begin_step(job, index);
-    }
-    while (moved) {
-        moved = false;
-        for (unsigned index = 0; index < job->nodes; ++index) {
-            node_t *node = &job->node[index];
-            moved = pass_message(job, index) || moved;
-            if (!node->over && node->sent && node->received) {
-                end_step(job, index);
-                moved = true;
-            }
-        }
-    }
-    for (unsigned index = 0; index < job->nodes; ++index) {
-        steps = job->node[index].step > steps ? job->node[index].step : steps;
-    }
-    return steps;
-}
-
-static void assert_all_have_all(const job_t *job)
-{
-    for (unsigned index = 0; index < job->nodes; ++index) {
-        assert_true(job->node[index].over);
-        for (size_t i = 0; i < job->elems; ++i) {
-            assert_int_equal((UINT32_C(1) << job->nodes) - 1, job->node[index].set[i]);
-        }
-    }
-}
-
-static unsigned doubling_steps(unsigned nodes)
-{
-    unsigned exchanges = 0;
-
-    while (2u << exchanges <= nodes) {
-        ++exchanges;
-    }
-    /* The fold is one step before, and one behind. */
-    return exchanges + (nodes > 1u << exchanges ? 2 : 0);
-}
-
-static void check_schedule(lowlat_schedule_fn_t schedule, bool keeps_order, unsigned nodes,
-                           unsigned expected_steps)
-{
-    static const size_t lines_elems[] = {1, 8, 64};
-    static job_t job;
-    const size_t elems[] = {1, nodes - 1, nodes, nodes + 1, 64, 100, 16 * nodes + 3, MOST_ELEMS};
-
-    for (size_t e = 0; e < sizeof elems / sizeof elems[0]; ++e) {
-        for (size_t l = 0; l < sizeof lines_elems / sizeof lines_elems[0]; ++l) {
-            job.schedule = schedule;
-            job.keeps_order = keeps_order;
-            job.nodes = nodes;
-            job.elems = elems[e];
-            job.line_elems = lines_elems[l];
-            assert_int_equal(expected_steps, run_to_end(&job));
-            assert_all_have_all(&job);
-        }
-    }
-}
-
-static void doubling_sums_everything_once_and_in_order(void **state)
-{
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
-        check_schedule(lowlat_schedule_doubling, true, nodes, doubling_steps(nodes));
-    }
-}
-
-static void halving_sums_everything_once_and_in_order(void **state)
-{
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
-        const bool folds = 0 != (nodes & (nodes - 1));
-        const unsigned exchanges = doubling_steps(nodes) - (folds ? 2 : 0);
-        check_schedule(lowlat_schedule_halving, true, nodes, 2 * exchanges + (folds ? 2 : 0));
-    }
-}
 
 /* ---- partners ---- */
 
@@ -341,8 +165,6 @@ static void every_owner_adds_as_doubling_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubling_sums_everything_once_and_in_order),
-        cmocka_unit_test(halving_sums_everything_once_and_in_order),
         cmocka_unit_test(partners_are_each_others_and_few),
         cmocka_unit_test(partners_are_all_that_schedules_name),
         cmocka_unit_test(partners_are_all_that_the_pipes_name),
