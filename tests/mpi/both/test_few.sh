@@ -52,9 +52,9 @@ run "2" lifecycle
 run "4 --mca coll_arc_ranks_per_node 2" lifecycle -n 61
 run "3" user_types
 run "4 --mca coll_arc_ranks_per_node 2" user_types
-run "2" user_extents
+run "2" user_types -x -b 8000
 run "3" growth -g -a 4194304
-run "4" pool -c 100 -d 300 -l 100
+run "4" pool -c 100 -l 100
 run "3 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" reproducible -h bf16 -l 70001
 run "4" fallback -r 3
 run "2" threads -n 110
@@ -68,18 +68,17 @@ on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"
 run "2 $on" lifecycle -q
 for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
-    run "3 $on --mca coll_quant_algorithm $algorithm --mca coll_quant_segment_bytes 16k" \
-        quantized -a "$algorithm" -n 262144
-    run "3 $all --mca coll_quant_algorithm $algorithm" quant_stages -a 1
+    run "3 $all --mca coll_quant_algorithm $algorithm --mca coll_quant_segment_bytes 16k" \
+        quantized -a "$algorithm" -q rsg -n 262144
 done
 run "4 $on --mca coll_arc_ranks_per_node 2" levels -p 2
 run "2 $on --mca coll_quant_format int4" quantized -n 262144 -c 1.157e-2
 run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
-run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" stage_types double 3.55e-5 allreduce
+run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" quantized -t double -c 3.55e-5
 fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
 run "3 $fed --mca coll_arc_max_memory 840012 --mca coll_arc_verbose 0" feedback -k
 run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" \
-    buckets reduce_scatter float moving
+    feedback -b moving -s
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
 run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \
     sixteen -f fp16
@@ -91,16 +90,16 @@ at_once="--mca coll_arc_setup_calls 0"
 always="$all --mca coll_arc_setup_calls 0 --mca coll_arc_explore_percent 0"
 run "3 $at_once" pending -o 500 -f
 run "4 $at_once --mca coll_arc_ranks_per_node 2" pending -o 200 -b -f
-run "2 $at_once" handed -n 300
+run "2 $at_once" threads -w handed -n 300
 run "3" orders -r 100
 run "4 --mca coll_arc_ranks_per_node 2" orders -r 60
 run "3 $always --mca coll_quant_min_bytes 4" orders -r 60 -t 0.02
-run "2 $at_once" locked -n 200
+run "2 $at_once" threads -w locked -n 200
 run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_verify_every 3" pending -o 200 -t 0.02
 run "4 $always --mca coll_quant_min_bytes 4 --mca coll_arc_ranks_per_node 2" paused
 ARC_DEFERRED=nonblocking
 export ARC_DEFERRED
-run "3 $always" quant_stages -a 1
+run "3 $always" quantized -q rsg
 unset ARC_DEFERRED
 
 # Two hosts, as Open MPI sees it: messages by its TCP transport.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Nonblocking and persistent collectives: many pending at once (pending.c), handed from thread to thread
-# (handed.c), and programs for the blocking ones with their calls made nonblocking or persistent
+# (threads.c), and programs for the blocking ones with their calls made nonblocking or persistent
 # (deferred.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -98,7 +98,7 @@ served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
     for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
         deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_arc_explore_percent 0 \
-            --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quant_stages -a 1
+            --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quantized -a $algorithm -q rsg
         mpi_judge "np=3 ${form% *} $algorithm"
     done
     case $form in
@@ -110,7 +110,7 @@ for form in "nonblocking I" "persistent "; do
     done
 done
 # On one node nobody has shown that it pays.
-deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quant_stages -r 0 -g 0
+deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quantized -q none
 mpi_judge "np=3 nonblocking, nothing learned"
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
@@ -173,13 +173,13 @@ mpi_run "np=4 any order, quantized, nodes" 4 60 "$always $nodes" orders -r 80 -t
 
 # What feedback keeps, whatever keys are set; and that of nonblocking sums of 16-bit floats.
 fed_each="$fed 2 --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4 --mca coll_quant_format int8"
-mpi_run "np=2 feedback" 2 60 "$fed_each --mca coll_quant_enable 1" fed_requests
+mpi_run "np=2 feedback" 2 60 "$fed_each --mca coll_quant_enable 1" feedback -p
 mpi_run "np=2 feedback of 16-bit floats" 2 60 "$fed_each --mca coll_arc_setup_calls 0 \
-    --mca coll_quant_types bf16" fed_requests -u
+    --mca coll_quant_types bf16" feedback -u -T bf16
 
 # A start does not wait for an operation that runs; many communicators need few stacks.
 for nodes in "" "--mca coll_arc_ranks_per_node 1"; do
-    mpi_run "np=2 an operation that takes a lock $nodes" 2 60 "$at_once $nodes" locked
+    mpi_run "np=2 an operation that takes a lock $nodes" 2 60 "$at_once $nodes" threads -w locked -n 1000
 done
 mpi_run "np=2 little address space" 2 60 "$at_once --mca coll_arc_ranks_per_node 1" stacks
 mpi_run "np=2 little address space, all pending" 2 60 "$at_once --mca coll_arc_ranks_per_node 1" stacks -c 100 -p
@@ -199,9 +199,9 @@ for how in nonblocking persistent; do
         "--mca coll_lowlat_uint16_as bf16 --mca coll_arc_ranks_per_node 2" sixteen -f bf16 -l 2000
 done
 for ranks in 2 3; do
-    mpi_run "np=$ranks from thread to thread" "$ranks" 120 "$at_once" handed
+    mpi_run "np=$ranks from thread to thread" "$ranks" 120 "$at_once" threads -w handed -n 2000
 done
-mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_arc_ranks_per_node 1" handed -n 300
+mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_arc_ranks_per_node 1" threads -w handed -n 300
 
 # A rank that does not come is named, and so is the call.
 for elements in 8 200000; do

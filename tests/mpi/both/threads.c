@@ -1,11 +1,16 @@
 /*
- * MPI_THREAD_MULTIPLE: several threads of each rank call MPI_Allreduce at the
- * same time, each on its own communicator, with changing sizes and data; the
- * communicators are made before the threads start. Besides, one of the threads
- * makes and frees communicators of its own, and all of them use and free some
- * that were made before: shared memory is taken and given back at the same time.
+ * MPI_THREAD_MULTIPLE: several threads of each rank at the same time, each with communicators of
+ * its own, which are made before the threads start.
  *
- *   -n N   calls per thread (default 1500)
+ *   -w own      each calls MPI_Allreduce with changing sizes and data. Besides, one of the threads
+ *               makes and frees communicators, and all of them use and free some that were made
+ *               before: shared memory is taken and given back at the same time (default)
+ *   -w handed   a thread starts nonblocking allreduces, another one waits for them; two such pairs,
+ *               and one thread more makes blocking calls
+ *   -w locked   a nonblocking call is local, also while an operation of the program runs that waits
+ *               for the thread that makes the call: one thread waits for a sum whose operation
+ * takes a lock of the program; the other one takes that lock, starts a sum, and gives it back -n N
+ * calls of each (default 1500)
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,24 +21,33 @@
 #include "harness.h"
 
 enum {
-    THREADS = 3,
+    THREADS_MOST = 5,
     LARGEST_ELEMS = 9000,
     SMALL_ELEMS = 100,
     LARGE_EVERY = 10,
     DUP_EVERY = 100,
     SPARES = 50,
-    SPARE_EVERY = 2
+    SPARE_EVERY = 2,
+    UNDER_WAY = 16,
+    HANDED_ELEMS = 700,
+    LOCKED_ELEMS = 64,
+    LOCKED_US = 20,
 };
 
-/** What one thread works on and what it found. */
+static int calls = 1500;
+
+/** What one thread works on, or two that share it, and what was found. */
 typedef struct worker {
-    pthread_t thread;
     MPI_Comm comm;
     MPI_Comm spare[SPARES]; /* each is used in one call, and freed after the next one's */
     int number;
-    int calls;
     long wrong; /* elements; tap_fail() is for one thread only */
-    int data[LARGEST_ELEMS];
+    int in[UNDER_WAY][LARGEST_ELEMS];
+    int out[UNDER_WAY][LARGEST_ELEMS];
+    MPI_Request request[UNDER_WAY]; /* places in a circle */
+    bool full[UNDER_WAY];
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
 } worker_t;
 
 static int value(int rank, int thread, int call, int i)
@@ -41,26 +55,42 @@ static int value(int rank, int thread, int call, int i)
     return rank + 5 * thread + 11 * call + i % 13;
 }
 
-static void sum_once(worker_t *worker, MPI_Comm comm, int call)
+static int count_of(const worker_t *worker, int call, int range)
 {
-    int range = call % LARGE_EVERY == 0 ? LARGEST_ELEMS : SMALL_ELEMS;
-    int count =
-        (int) (draw_bits(51, (unsigned) worker->number, (uint64_t) call) % (unsigned) range) + 1;
+    return 1 + (int) (draw_bits(51, (unsigned) worker->number, (uint64_t) call) % (unsigned) range);
+}
+
+static void fill(worker_t *worker, int place, MPI_Comm comm, int call, int count)
+{
     int rank;
-    int ranks;
 
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     for (int i = 0; i < count; i++) {
-        worker->data[i] = value(rank, worker->number, call, i);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, worker->data, count, MPI_INT, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-        int expected = ranks * value(0, worker->number, call, i) + ranks * (ranks - 1) / 2;
-
-        worker->wrong += worker->data[i] != expected;
+        worker->in[place][i] = value(rank, worker->number, call, i);
     }
 }
+
+static void check(worker_t *worker, int place, MPI_Comm comm, int call, int count)
+{
+    int ranks;
+
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < count; i++) {
+        const int expected = ranks * value(0, worker->number, call, i) + ranks * (ranks - 1) / 2;
+        worker->wrong += worker->out[place][i] != expected;
+    }
+}
+
+static void sum_once(worker_t *worker, MPI_Comm comm, int call)
+{
+    const int count = count_of(worker, call, call % LARGE_EVERY == 0 ? LARGEST_ELEMS : SMALL_ELEMS);
+
+    fill(worker, 0, comm, call, count);
+    MPI_Allreduce(worker->in[0], worker->out[0], count, MPI_INT, MPI_SUM, comm);
+    check(worker, 0, comm, call, count);
+}
+
+/* ---- own ---- */
 
 static void use_spare(worker_t *worker, int which, int call)
 {
@@ -72,11 +102,11 @@ static void use_spare(worker_t *worker, int which, int call)
     }
 }
 
-static void *run_thread(void *argument)
+static void *use_own(void *of)
 {
-    worker_t *worker = argument;
+    worker_t *worker = of;
 
-    for (int call = 0; call < worker->calls; call++) {
+    for (int call = 0; call < calls; call++) {
         sum_once(worker, worker->comm, call);
         if (worker->number == 0 && call % DUP_EVERY == 0) {
             MPI_Comm own;
@@ -92,48 +122,183 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-static void run_threads(int calls)
-{
-    SCOPED worker_t *workers = must_alloc(THREADS * sizeof *workers);
+/* ---- handed ---- */
 
-    for (int t = 0; t < THREADS; t++) {
-        workers[t].number = t;
-        workers[t].calls = calls;
-        workers[t].wrong = 0;
-        MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
-        for (int i = 0; i < SPARES; i++) {
-            MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].spare[i]);
+static void await_place(worker_t *worker, int place, bool full)
+{
+    pthread_mutex_lock(&worker->lock);
+    while (worker->full[place] != full) {
+        pthread_cond_wait(&worker->changed, &worker->lock);
+    }
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void change_place(worker_t *worker, int place)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->full[place] = !worker->full[place];
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void *start_all(void *of)
+{
+    worker_t *worker = of;
+
+    for (int call = 0; call < calls; call++) {
+        const int place = call % UNDER_WAY;
+        const int count = count_of(worker, call, HANDED_ELEMS);
+
+        await_place(worker, place, false);
+        fill(worker, place, worker->comm, call, count);
+        MPI_Iallreduce(worker->in[place], worker->out[place], count, MPI_INT, MPI_SUM, worker->comm,
+                       &worker->request[place]);
+        change_place(worker, place);
+    }
+    return NULL;
+}
+
+static void *wait_for_all(void *of)
+{
+    worker_t *worker = of;
+
+    for (int call = 0; call < calls; call++) {
+        const int place = call % UNDER_WAY;
+
+        await_place(worker, place, true);
+        MPI_Wait(&worker->request[place], MPI_STATUS_IGNORE);
+        check(worker, place, worker->comm, call, count_of(worker, call, HANDED_ELEMS));
+        change_place(worker, place);
+    }
+    return NULL;
+}
+
+static void *call_blocking(void *of)
+{
+    worker_t *worker = of;
+
+    for (int call = 0; call < calls; call++) {
+        sum_once(worker, worker->comm, call);
+    }
+    return NULL;
+}
+
+/* ---- locked ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Op locking;
+
+static void add_locked(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) pthread_mutex_lock(&lock);
+    for (int i = 0; i < *count; i++) {
+        ((int *) inout)[i] += ((int *) in)[i];
+    }
+    (void) pthread_mutex_unlock(&lock);
+}
+
+/* Thread 0 has the operation, thread 1 the lock. */
+static void *use_lock(void *of)
+{
+    worker_t *worker = of;
+    const bool locks = worker->number == 1;
+
+    for (int call = 0; call < calls; call++) {
+        MPI_Request request;
+
+        fill(worker, 0, worker->comm, call, LOCKED_ELEMS);
+        if (locks) {
+            (void) pthread_mutex_lock(&lock);
+            usleep(LOCKED_US);
+        }
+        MPI_Iallreduce(worker->in[0], worker->out[0], LOCKED_ELEMS, MPI_INT,
+                       locks ? MPI_SUM : locking, worker->comm, &request);
+        if (locks) {
+            (void) pthread_mutex_unlock(&lock);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(worker, 0, worker->comm, call, LOCKED_ELEMS);
+    }
+    return NULL;
+}
+
+/* What the threads do, and which worker each of them is or shares. */
+static const struct kind {
+    const char *name;
+    int threads;
+    void *(*run[THREADS_MOST])(void *worker);
+    int worker[THREADS_MOST];
+} kinds[] = {
+    {"own", 3, {use_own, use_own, use_own}, {0, 1, 2}},
+    {"handed",
+     5,
+     {start_all, wait_for_all, start_all, wait_for_all, call_blocking},
+     {0, 0, 1, 1, 2}},
+    {"locked", 2, {use_lock, use_lock}, {0, 1}},
+};
+
+static const struct kind *kind_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            return &kinds[i];
         }
     }
-    for (int t = 0; t < THREADS; t++) {
-        if (pthread_create(&workers[t].thread, NULL, run_thread, &workers[t]) != 0) {
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    return NULL;
+}
+
+static void run_threads(const struct kind *kind)
+{
+    const int workers = kind->worker[kind->threads - 1] + 1;
+    SCOPED worker_t *all = must_alloc((size_t) workers * sizeof *all);
+    pthread_t threads[THREADS_MOST];
+
+    memset(all, 0, (size_t) workers * sizeof *all);
+    for (int w = 0; w < workers; w++) {
+        all[w].number = w;
+        pthread_mutex_init(&all[w].lock, NULL);
+        pthread_cond_init(&all[w].changed, NULL);
+        MPI_Comm_dup(MPI_COMM_WORLD, &all[w].comm);
+        for (int i = 0; kind->run[0] == use_own && i < SPARES; i++) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &all[w].spare[i]);
+        }
+    }
+    for (int t = 0; t < kind->threads; t++) {
+        if (pthread_create(&threads[t], NULL, kind->run[t], &all[kind->worker[t]]) != 0) {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
-    for (int t = 0; t < THREADS; t++) {
-        pthread_join(workers[t].thread, NULL);
-        tap_check(workers[t].wrong == 0, "thread %d: %ld elements are wrong", t, workers[t].wrong);
-        MPI_Comm_free(&workers[t].comm);
+    for (int t = 0; t < kind->threads; t++) {
+        pthread_join(threads[t], NULL);
+    }
+    for (int w = 0; w < workers; w++) {
+        tap_check(all[w].wrong == 0, "communicator %d: %ld elements are wrong", w, all[w].wrong);
+        MPI_Comm_free(&all[w].comm);
+        pthread_cond_destroy(&all[w].changed);
+        pthread_mutex_destroy(&all[w].lock);
     }
 }
 
 int main(int argc, char **argv)
 {
-    const char *description = "threads on communicators of their own: right sums";
-    int calls = 1500;
+    const char *name = kinds[0].name;
     int provided;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    TAKE_OPTIONS(OPTION('n', calls));
-    if (calls < SPARE_EVERY * (SPARES + 1)) {
+    TAKE_OPTIONS(OPTION('n', calls), OPTION('w', name));
+    const struct kind *kind = kind_by_name(name);
+    if (kind->run[0] == use_own && calls < SPARE_EVERY * (SPARES + 1)) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* spares would be left */
     }
     tap_start();
     if (provided < MPI_THREAD_MULTIPLE) {
-        tap_skip(description, "this Open MPI has no MPI_THREAD_MULTIPLE");
-    } else {
-        run_threads(calls);
-        tap_case("%d %s, %d calls each", THREADS, description, calls);
+        tap_skip("threads", "this Open MPI has no MPI_THREAD_MULTIPLE");
+        return tap_end();
     }
+    MPI_Op_create(add_locked, 1, &locking);
+    run_threads(kind);
+    tap_case("%d threads (%s), %d calls each: right sums", kind->threads, kind->name, calls);
+    MPI_Op_free(&locking);
     return tap_end();
 }

@@ -16,6 +16,7 @@ numbers_t numbers_named(const char *name)
         {"float", MPI_FLOAT, sizeof(float)},
         {"double", MPI_DOUBLE, sizeof(double)},
         {"bf16", MPI_UINT16_T, sizeof(uint16_t)},
+        {"int", MPI_INT, sizeof(int)},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -51,6 +52,8 @@ void numbers_write(const numbers_t *numbers, void *to, size_t i, float value)
 {
     if (MPI_DOUBLE == numbers->type) {
         ((double *) to)[i] = (double) value;
+    } else if (MPI_INT == numbers->type) {
+        ((int *) to)[i] = (int) value;
     } else if (MPI_UINT16_T == numbers->type) {
         ((uint16_t *) to)[i] = (uint16_t) (bits_of(value) >> BF16_SHIFT);
     } else {
@@ -62,6 +65,9 @@ double numbers_read(const numbers_t *numbers, const void *from, size_t i)
 {
     if (MPI_DOUBLE == numbers->type) {
         return ((const double *) from)[i];
+    }
+    if (MPI_INT == numbers->type) {
+        return (double) ((const int *) from)[i];
     }
     return MPI_UINT16_T == numbers->type
                ? (double) float_of((uint32_t) ((const uint16_t *) from)[i] << BF16_SHIFT)

@@ -1,6 +1,6 @@
 /*
- * The numbers that coll_quant takes: float, double, and bf16, which MPI_UINT16_T holds.  A test
- * that is told which of them can use the same values for all, those that bf16 has.
+ * The numbers that coll_quant takes: float, double, and bf16, which MPI_UINT16_T holds; and int.  A
+ * test that is told which of them can use the same values for all, those that bf16 has.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -254,6 +254,22 @@ static void run_dups(void)
     tap_case("dups that are never used leave nothing behind");
 }
 
+/* The first 2, 3, ... ranks, all of them twice: one sum on each. */
+static void run_shapes(void)
+{
+    for (int i = 0; i < 2 * (world_ranks - 1); i++) {
+        const int size = 2 + i % (world_ranks - 1);
+        MPI_Comm comm = MPI_COMM_NULL;
+
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank < size ? 0 : MPI_UNDEFINED, world_rank, &comm);
+        if (comm != MPI_COMM_NULL) {
+            (void) sums_check_once(comm, (uint64_t) i);
+            MPI_Comm_free(&comm);
+        }
+    }
+    tap_case("communicators of 2 to %d ranks", world_ranks);
+}
+
 typedef struct origin {
     const char *name;
     void (*run)(void);
@@ -266,6 +282,7 @@ static const origin_t cases[] = {
     {"inter", run_inter, 0},        {"overlapping", run_overlapping, 0},
     {"made", run_made, 0},          {"unfreed", run_unfreed, 400},
     {"session", run_session, 2000}, {"dups", run_dups, 200000},
+    {"shapes", run_shapes, 1},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

@@ -4,7 +4,6 @@
  *
  *   -c N   N communicators at once, in two rounds, each with one sum in each round
  *   -i N   ... and a process has at most so many System V ids then (default 4)
- *   -d N   N communicators one after the other: no more is held than after a few
  *   -l N   N times all ranks sum; then all but one free the communicator and sum on others, while
  *          that one may still be adding: all ranks fall asleep at any time
  *   -s N   N times two processes are started and summed with: their memory does not stay mapped
@@ -26,11 +25,8 @@
 enum {
     SEED = 77,
     MOST_RANKS = 16,
-    LATE_ELEMS = 4000,  /* 16 KB: read for some microseconds */
-    OTHERS = 3,         /* communicators of those that are not late */
-    WARM_CYCLES = 200,  /* before footprints are compared */
-    RESIDENT_KIB = 400, /* Open MPI alone grows by up to 140 KiB as its free lists fill */
-    MAPPINGS = 6,       /* the allocator may add a few */
+    LATE_ELEMS = 4000, /* 16 KB: read for some microseconds */
+    OTHERS = 3,        /* communicators of those that are not late */
     SLEEP_NS = 1000000,
     SHORTEST_US = 100, /* from one sleep to the next */
     LONGEST_US = 2000,
@@ -75,33 +71,6 @@ static void check_many(int communicators, long most_ids)
     free(comms);
     tap_case("%d communicators at once, twice: right sums, at most %ld System V ids a process",
              communicators, most_ids);
-}
-
-static void check_one_by_one(int communicators)
-{
-    footprint_t before = {0};
-
-    for (int i = 0; i < WARM_CYCLES + communicators; i++) {
-        MPI_Comm comm;
-
-        if (WARM_CYCLES == i) {
-            before = footprint_settled();
-        }
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        check_sum(comm, 1, i);
-        MPI_Comm_free(&comm);
-    }
-    const footprint_t after = footprint_settled();
-    tap_note("rank 0 holds %+ld KiB", after.resident_kib - before.resident_kib);
-    tap_check(after.resident_kib <= before.resident_kib + RESIDENT_KIB, "%ld KiB instead of %ld",
-              after.resident_kib, before.resident_kib);
-    tap_check(after.mappings <= before.mappings + MAPPINGS, "%ld mappings instead of %ld",
-              after.mappings, before.mappings);
-    tap_check(after.files <= before.files, "%ld files instead of %ld", after.files, before.files);
-    tap_check(after.sysv_bytes <= before.sysv_bytes, "%ld bytes of System V memory instead of %ld",
-              after.sysv_bytes, before.sysv_bytes);
-    tap_case("%d communicators one after the other: right sums, nothing more is held",
-             communicators);
 }
 
 static uint64_t sleeps;
@@ -217,15 +186,14 @@ int main(int argc, char **argv)
 {
     int many = 0;
     int most_ids = 4;
-    int one_by_one = 0;
     int late = 0;
     int spawned = 0;
     bool is_child = false;
     MPI_Comm parent;
 
     MPI_Init(&argc, &argv);
-    TAKE_OPTIONS(OPTION('c', many), OPTION('i', most_ids), OPTION('d', one_by_one),
-                 OPTION('l', late), OPTION('s', spawned), OPTION('x', is_child));
+    TAKE_OPTIONS(OPTION('c', many), OPTION('i', most_ids), OPTION('l', late), OPTION('s', spawned),
+                 OPTION('x', is_child));
     if (is_child) {
         MPI_Comm_get_parent(&parent);
         sum_with(&parent, 1);
@@ -240,9 +208,6 @@ int main(int argc, char **argv)
     tap_start();
     if (many > 0) {
         check_many(many, most_ids);
-    }
-    if (one_by_one > 0) {
-        check_one_by_one(one_by_one);
     }
     if (late > 0) {
         check_late(late);

@@ -21,10 +21,10 @@
  */
 #include "config.h"
 
+#include "calls.h"
 #include "half_oracle.h"
 #include "half_type.h"
 #include "harness.h"
-#include "normal.h"
 
 enum {
     ELEMENTS = 100000,
@@ -37,13 +37,12 @@ static bool even;
 
 static double part(int of_rank, int i)
 {
-    float first;
-    float second;
+    float drawn;
 
-    draw_normal_pair(of_rank, (size_t) i / 2, &first, &second);
-    const double normal = i % 2 == 0 ? (double) first : (double) second;
-    return half_number(half,
-                       half_round(half, even ? EVEN_LIMIT * erfc(-normal / sqrt(2)) / 2 : normal));
+    draw_normals(of_rank, (size_t) i, 1, &drawn);
+    return half_number(
+        half,
+        half_round(half, even ? EVEN_LIMIT * erfc(-(double) drawn / sqrt(2)) / 2 : (double) drawn));
 }
 
 static double bound(double magnitudes, int roundings)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Communicators of every origin and many of them (origins.c), of more than eight shapes (shapes.c), and
+# Communicators of every origin and many of them (origins.c), of more than eight shapes, and
 # where the system has few System V segments to give.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -33,9 +33,9 @@ check_many() {
 }
 
 check_shapes() {
-    mpi_run "shapes np=12 on one node" 12 60 "" shapes
-    mpi_run "shapes np=12, late" 12 60 "--mca coll_arc_setup_calls 1" shapes
-    mpi_run "shapes np=12, 2 on a node" 12 120 "$per_node 2" shapes
+    mpi_run "shapes np=12 on one node" 12 60 "" origins shapes
+    mpi_run "shapes np=12, late" 12 60 "--mca coll_arc_setup_calls 1" origins shapes
+    mpi_run "shapes np=12, 2 on a node" 12 120 "$per_node 2" origins shapes
 }
 
 mpi_note_shared_memory

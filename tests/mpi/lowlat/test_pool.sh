@@ -9,9 +9,9 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 mpi_note_shared_memory
-mpi_run "np=4" 4 300 "" pool -c 500 -d 10000
+mpi_run "np=4" 4 300 "" pool -c 500
 mpi_run "np=5, 2 on a node" 5 300 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_explore_percent 0" \
-    pool -c 50 -d 500
+    pool -c 50
 for _ in 1 2 3; do # a hang only: MPI_Comm_spawn of plain Open MPI has some on a busy machine
     mpi_start 3 40 "" pool -s 5
     [ "$mpi_status" -eq 124 ] || break

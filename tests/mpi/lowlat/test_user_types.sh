@@ -1,6 +1,6 @@
 #!/bin/sh
 # Operations of the program on awkward types (user_types.c): served by coll_lowlat up to a block,
-# passed down above, right in both ways; and extents that are negative or huge (user_extents.c).
+# passed down above, right in both ways; and extents that are negative, or huge (far_apart.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -40,13 +40,14 @@ mpi_start 3 60 "--mca coll_arc_verbose 2 --mca coll_arc_max_memory 300k" user_ty
 mpi_judge "np=3 no memory to grow"
 mpi_says "np=3 no memory to grow: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
 for ranks in 2 3 5; do
-    mpi_run "np=$ranks extents" "$ranks" 60 "" user_extents -f
+    mpi_run "np=$ranks negative extents" "$ranks" 60 "" user_types -x -b 8000
+    mpi_run "np=$ranks far apart" "$ranks" 60 "" far_apart
 done
 for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
     mpi_run "np=5, 2 on a node, $algorithm" 5 60 \
         "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" user_types
 done
 # Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
-mpi_run "np=3 extents between nodes" 3 60 \
-    "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_extents
+mpi_run "np=3 negative extents between nodes" 3 60 \
+    "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_types -x -b 8000
 mpi_done

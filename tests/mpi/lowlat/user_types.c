@@ -10,6 +10,7 @@
  * places, as long as kinds and order are the same.
  *
  *   -b N   leave out vectors of more than N bytes of data
+ *   -x     types of negative extent instead, so that element 0 is the last in memory
  *   -s     all calls are served by coll_lowlat, which promises more than MPI: the function gets
  *          whole vectors, aligned like the program's, in memory that it may scribble on
  *
@@ -29,6 +30,7 @@ enum {
     SEED = 81,
     GAP_VALUE = 0x6B,
     EXTENT_MAX = 64,
+    MARGIN_BYTES = 128, /* around a vector: fields may lie before its address */
     LARGEST = 20011,
     STRICTEST_BYTES = 8, /* of the kinds but long double, which x86-64 reads from anywhere */
 };
@@ -91,6 +93,20 @@ static const row_t rows[] = {
     {"MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, {LONG_DOUBLE, INT},
      {{0, offsetof(pair_ld_t, index)}, 0, sizeof(pair_ld_t)},
      {{0, offsetof(pair_ld_t, index)}, 0, sizeof(pair_ld_t)}},
+};
+static const row_t backward_rows[] = {
+    {"backwards", MPI_DATATYPE_NULL, {INT, INT}, {{0, 4}, 0, -8}, {{0, 4}, 0, -8}},
+    {"backwards with gaps", MPI_DATATYPE_NULL, {INT, INT}, {{0, 4}, 0, -24}, {{0, 4}, 0, -24}},
+    {"backwards, lower bound above 0", MPI_DATATYPE_NULL, {INT, INT},
+     {{0, 4}, 16, -16}, {{0, 4}, 16, -16}},
+    {"backwards, lower bound below 0", MPI_DATATYPE_NULL, {SHORT, INT},
+     {{0, 4}, -8, -40}, {{0, 4}, -8, -40}},
+    {"backwards, begins behind its address", MPI_DATATYPE_NULL, {INT, INT},
+     {{72, 76}, 0, -16}, {{72, 76}, 0, -16}},
+    {"backwards, begins before its address", MPI_DATATYPE_NULL, {INT, INT},
+     {{-104, -100}, -104, -8}, {{-104, -100}, -104, -8}},
+    {"forwards, lower bound above 0", MPI_DATATYPE_NULL, {INT, INT},
+     {{8, 12}, 4, 24}, {{8, 12}, 4, 24}},
 };
 /* clang-format on */
 
@@ -246,22 +262,24 @@ static MPI_Datatype make_type(const row_t *row, const place_t *place)
     return type;
 }
 
-/* A buffer, and the address of element 0 in it: fields may lie before that. */
-static unsigned char *first_element(unsigned char *buffer)
+/* A buffer, and the address of element 0 of so many in it. */
+static unsigned char *first_element(unsigned char *buffer, int count)
 {
-    return buffer + EXTENT_MAX;
+    const int behind = current_place->extent < 0 && count > 0 ? count - 1 : 0;
+    return buffer + MARGIN_BYTES - (ptrdiff_t) behind * current_place->extent;
 }
 
 static size_t buffer_bytes(int count)
 {
-    return (size_t) (count + 2) * EXTENT_MAX;
+    return (size_t) count * EXTENT_MAX + 2 * MARGIN_BYTES;
 }
 
 static void fill_vector(unsigned char *buffer, int count, int rank)
 {
     memset(buffer, GAP_VALUE, buffer_bytes(count));
     for (int i = 0; i < count; i++) {
-        store_map(first_element(buffer) + (ptrdiff_t) i * current_place->extent, draw_map(rank, i));
+        store_map(first_element(buffer, count) + (ptrdiff_t) i * current_place->extent,
+                  draw_map(rank, i));
     }
 }
 
@@ -269,7 +287,7 @@ static void fill_vector(unsigned char *buffer, int count, int rank)
 static void check_result(unsigned char *out, int count, affine_t (*operation)(affine_t, affine_t))
 {
     for (int i = 0; i < count; i++) {
-        unsigned char *element = first_element(out) + (ptrdiff_t) i * current_place->extent;
+        unsigned char *element = first_element(out, count) + (ptrdiff_t) i * current_place->extent;
         affine_t expected = draw_map(0, i);
         const affine_t got = load_map(element);
 
@@ -287,7 +305,7 @@ static void check_result(unsigned char *out, int count, affine_t (*operation)(af
     for (size_t i = 0; i < buffer_bytes(count); i++) {
         if (out[i] != GAP_VALUE) {
             tap_fail("count %d: wrote into a gap, byte %td of the vector", count,
-                     out + i - first_element(out));
+                     out + i - first_element(out, count));
             return;
         }
     }
@@ -317,8 +335,8 @@ static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
             current_count = counts[c];
             fill_vector(send, counts[c], world_rank);
             fill_vector(receive, counts[c], in_place ? world_rank : world_ranks);
-            MPI_Allreduce(in_place ? MPI_IN_PLACE : first_element(send), first_element(receive),
-                          counts[c], type, op, MPI_COMM_WORLD);
+            MPI_Allreduce(in_place ? MPI_IN_PLACE : first_element(send, counts[c]),
+                          first_element(receive, counts[c]), counts[c], type, op, MPI_COMM_WORLD);
             reductions += counts[c] > 0;
             check_result(receive, counts[c], operation);
             fill_vector(again, counts[c], world_rank);
@@ -355,14 +373,18 @@ static bool begins_at_address(const row_t *row)
 int main(int argc, char **argv)
 {
     size_t largest_bytes = SIZE_MAX;
+    bool backward = false;
     int reductions = 0;
 
     tap_begin(&argc, &argv);
-    TAKE_OPTIONS(OPTION('b', largest_bytes), OPTION('s', served));
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        reductions += check_row(&rows[r], false, largest_bytes);
-        if (served || begins_at_address(&rows[r])) {
-            reductions += check_row(&rows[r], true, largest_bytes);
+    TAKE_OPTIONS(OPTION('b', largest_bytes), OPTION('s', served), OPTION('x', backward));
+    const row_t *all = backward ? backward_rows : rows;
+    const size_t count =
+        backward ? sizeof backward_rows / sizeof backward_rows[0] : sizeof rows / sizeof rows[0];
+    for (size_t r = 0; r < count; r++) {
+        reductions += check_row(&all[r], false, largest_bytes);
+        if (served || backward || begins_at_address(&all[r])) {
+            reductions += check_row(&all[r], true, largest_bytes);
         }
     }
     tap_note("reductions: %d", reductions);

@@ -19,8 +19,8 @@
 
 #include <inttypes.h>
 
+#include "calls.h"
 #include "harness.h"
-#include "normal.h"
 
 enum {
     ELEMS = 30011,

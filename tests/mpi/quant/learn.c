@@ -20,13 +20,11 @@
 
 #include <pthread.h>
 
+#include "calls.h"
 #include "harness.h"
-#include "persistent.h"
 
 enum {
-    RANGE = 1 << 20, /* times 16 ranks it is still exact in a float */
     LARGEST = 5 << 20,
-    MAX_RANKS = 64, /* a vector is longer by at most so many elements */
     THREADS = 3,
     THREAD_COUNT = 131072,
     THREAD_CALLS = 12,
@@ -37,97 +35,29 @@ enum {
 static const int counts[][2] = {{65536, 70001}, {262144, 300000}, {4 << 20, LARGEST}};
 enum { CLASSES = sizeof counts / sizeof counts[0] };
 
-/* What is called; the two stages with a block for each rank. */
-typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER, COLLECTIVES } collective_t;
-
-static const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_scatter_block",
-                                                          "allgather"};
-
 enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 
 static int wanted = ANY;
 static int calls = 40;
 static collective_t collective = ALLREDUCE;
-static bool persistent;
-static float *data;
-static float *sums;
-
-static double value(int rank, int i)
+/* Each rank encodes a sum of at most all of them, and the total is encoded once more. */
+static double tolerance(void)
 {
-    return (double) (draw_bits(67, (unsigned) rank, (uint64_t) i) % RANGE) - RANGE / 2;
+    return (double) world_ranks * (WHOLE_RANGE / 127.0) * (world_ranks + 1);
 }
 
-/* Elements of a block, if it has blocks: together at least `count`. */
-static int block_of(int count)
+/* One call of at least so many floats in all; whether its result is exact or quantized. */
+static int one_call(MPI_Comm comm, int count, bool in_place, bool persistent)
 {
-    return collective == ALLREDUCE ? count : (count + world_ranks - 1) / world_ranks;
-}
+    const int blocks = collective == ALLREDUCE ? 1 : world_ranks;
+    call_t call = call_of(collective, draw_wholes, (size_t) ((count + blocks - 1) / blocks));
 
-/* What element i of this rank's result is. */
-static double exact_of(int block, int i)
-{
-    double sum = 0;
-
-    if (collective == ALLGATHER) {
-        return value(i / block, i % block);
-    }
-    if (collective == REDUCE_SCATTER_BLOCK) {
-        i += world_rank * block;
-    }
-    for (int rank = 0; rank < world_ranks; rank++) {
-        sum += value(rank, i);
-    }
-    return sum;
-}
-
-/* Element i of what each rank gives is value(rank, i).  How many elements the result has. */
-static int call_collective(MPI_Comm comm, const float *in, float *out, int block, bool in_place)
-{
-    /* An allgather in place is passed down. */
-    const void *send = in_place && collective != ALLGATHER ? MPI_IN_PLACE : in;
-
-    if (persistent) {
-        MPI_Request request;
-        persistent_allreduce_init(send, out, block, MPI_FLOAT, MPI_SUM, comm, &request);
-        MPI_Start(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        MPI_Request_free(&request);
-    } else if (collective == ALLREDUCE) {
-        MPI_Allreduce(send, out, block, MPI_FLOAT, MPI_SUM, comm);
-    } else if (collective == REDUCE_SCATTER_BLOCK) {
-        MPI_Reduce_scatter_block(send, out, block, MPI_FLOAT, MPI_SUM, comm);
-    } else {
-        MPI_Allgather(send, block, MPI_FLOAT, out, block, MPI_FLOAT, comm);
-        return block * world_ranks;
-    }
-    return block;
-}
-
-/* One call; whether its result is exact or quantized. */
-static int one_call(MPI_Comm comm, int count, bool in_place)
-{
-    /* Each rank encodes a sum of at most all of them, and the total is encoded once more. */
-    const double step = (double) world_ranks * (RANGE / 2) / 127;
-    const double tolerance = step * (world_ranks + 1);
-    const int block = block_of(count);
-    int inexact = 0;
-
-    for (int i = 0; i < count + world_ranks; i++) {
-        data[i] = (float) value(world_rank, i);
-        sums[i] = data[i];
-    }
-    const int results = call_collective(comm, data, sums, block, in_place);
-    for (int i = 0; i < results; i++) {
-        const double exact = exact_of(block, i);
-
-        inexact += (double) sums[i] != exact;
-        tap_check(fabs((double) sums[i] - exact) <= tolerance, "%d floats, element %d: %g, not %g",
-                  count, i, (double) sums[i], exact);
-    }
-    if (collective != REDUCE_SCATTER_BLOCK) {
-        tap_check_same(sums, (size_t) results * sizeof *sums, comm);
-    }
-    return inexact == 0 ? EXACT : QUANTIZED;
+    call.comm = comm;
+    call.in_place = in_place && collective != ALLGATHER; /* that is passed down */
+    call.persistent = persistent;
+    const errors_t errors = call_run(&call, NULL);
+    tap_check(errors.worst <= tolerance(), "%d floats: off by %g", count, errors.worst);
+    return errors.off == 0 ? EXACT : QUANTIZED;
 }
 
 /* All calls of a class: how many were quantized, and what the last ones were. */
@@ -141,7 +71,7 @@ static learned_t calls_of_class(MPI_Comm comm, const int count[2])
     learned_t learned = {0, 0};
 
     for (int call = 0; call < calls; call++) {
-        const int what = one_call(comm, count[call % 2], call % 3 == 0);
+        const int what = one_call(comm, count[call % 2], call % 3 == 0, false);
 
         learned.quantized += what == QUANTIZED;
         learned.last |= call >= calls - LAST_CALLS ? what : 0;
@@ -173,12 +103,10 @@ static void check_learning(int largest)
                   "%d floats: %d and %d calls are quantized", counts[c][0], first[c].quantized,
                   again.quantized);
     }
-    persistent = collective == ALLREDUCE;
-    if (persistent && wanted != ANY) {
-        tap_check(one_call(other, counts[0][0], false) == wanted,
+    if (collective == ALLREDUCE && wanted != ANY) {
+        tap_check(one_call(other, counts[0][0], false, true) == wanted,
                   "a persistent request does not do as its communicator has learned");
     }
-    persistent = false;
     tap_case("%s: the same bytes on all ranks, and in the end what was learned", name);
     MPI_Comm_free(&other);
 }
@@ -194,21 +122,20 @@ static void *run_thread(void *argument)
 {
     worker_t *worker = argument;
     const int largest = THREAD_COUNT;
-    const double tolerance = (double) world_ranks * (RANGE / 2) / 127 * (world_ranks + 1);
     SCOPED float *in = must_alloc((size_t) largest * sizeof *in);
     SCOPED float *out = must_alloc((size_t) largest * sizeof *out);
 
     for (int call = 0; call < THREAD_CALLS; call++) {
-        for (int i = 0; i < largest; i++) {
-            in[i] = (float) value(world_rank, i);
-        }
+        draw_wholes(world_rank, 0, (size_t) largest, in);
         MPI_Allreduce(in, out, largest, MPI_FLOAT, MPI_SUM, worker->comm);
         for (int i = 0; i < largest; i++) {
             double sum = 0;
             for (int rank = 0; rank < world_ranks; rank++) {
-                sum += value(rank, i);
+                float part;
+                draw_wholes(rank, (size_t) i, 1, &part);
+                sum += (double) part;
             }
-            worker->wrong += !(fabs((double) out[i] - sum) <= tolerance);
+            worker->wrong += !(fabs((double) out[i] - sum) <= tolerance());
         }
     }
     return NULL;
@@ -268,8 +195,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
-    data = must_alloc((LARGEST + MAX_RANKS) * sizeof *data);
-    sums = must_alloc((LARGEST + MAX_RANKS) * sizeof *sums);
     collective = named[0];
     if (threads && provided == MPI_THREAD_MULTIPLE) {
         check_threads();
@@ -279,7 +204,5 @@ int main(int argc, char **argv)
             check_learning(largest);
         }
     }
-    free(data);
-    free(sums);
     return tap_end();
 }

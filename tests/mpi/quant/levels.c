@@ -17,14 +17,13 @@
  */
 #include "config.h"
 
+#include "calls.h"
 #include "harness.h"
-#include "normal.h"
 
-enum { ELEMS = 262144, CHAIN_MAX = 4 };
+enum { ELEMS = 262144, CHAIN_MAX = 4, LARGEST_COMM = 64 };
 
 static const double step_error = 3.56e-5;
 static const double tolerance = 0.05;
-static const float large = 4096.0f;
 static int per_node;
 
 /* What a communicator has of the world's ranks, and in which order. */
@@ -80,44 +79,52 @@ static double rounded_by_loop(int ranks)
     return ranks <= CHAIN_MAX ? ranks * (ranks - 1) / 2.0 : (ranks * ranks - ranks % 2) / 4.0;
 }
 
-static void check_error(MPI_Comm comm, int rank, int ranks, bool levels)
+static void check_error(MPI_Comm comm, int ranks, bool levels)
 {
-    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
-    SCOPED float *result = must_alloc(ELEMS * sizeof *result);
-    SCOPED float *first = must_alloc(ELEMS * sizeof *first);
     const double rounded =
         levels ? per_node * rounded_by_loop(ranks / per_node) : rounded_by_loop(ranks);
     const double expected = step_error * (rounded + ranks);
-    double squares;
-    double total = 0;
+    SCOPED float *result = must_alloc(ELEMS * sizeof *result);
+    SCOPED float *again = must_alloc(ELEMS * sizeof *again);
+    call_t call = call_of(ALLREDUCE, draw_normals, ELEMS);
 
-    draw_normal(data, rank, ELEMS);
-    MPI_Allreduce(data, result, ELEMS, MPI_FLOAT, MPI_SUM, comm);
-    const double share = normal_errors(result, ELEMS, ranks, rank, ranks, &squares);
-    MPI_Allreduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, comm);
-    const double mse = total / ELEMS;
+    call.comm = comm;
+    const double mse = call_run(&call, result).mean_square;
     tap_check(fabs(mse / expected - 1) <= tolerance, "%d ranks: error %.4e instead of %.4e", ranks,
               mse, expected);
-
-    tap_check_same(result, ELEMS * sizeof *result, comm);
-    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
-    tap_check(0 == memcmp(data, result, ELEMS * sizeof *data), "in place: other bytes");
+    call.in_place = true;
+    (void) call_run(&call, again);
+    tap_check(0 == memcmp(again, result, ELEMS * sizeof *again), "in place: other bytes");
 }
 
-/* What two ranks of a node have cancels out, but for 127, which a scale for it would lose. */
-static void check_cancelling(MPI_Comm comm, int rank)
-{
-    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
+/*
+ * What two ranks of a node have cancels out, but for 127, which a scale for it would lose. The
+ * place of the rank of this number in the communicator is looked up.
+ */
+static int place_in_comm[LARGEST_COMM];
 
-    for (int i = 0; i < ELEMS; i++) {
-        const float part = (float) (i % 61) * large;
-        data[i] = 0 == place_of(world_rank) ? part : 1 == place_of(world_rank) ? -part : 0;
-        data[i] += 0 == rank ? 127 : 0;
+static void draw_cancelling(int rank, size_t first, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float part = (float) ((first + i) % 61) * 4096.0f;
+        out[i] = (0 == place_in_comm[rank]   ? part
+                  : 1 == place_in_comm[rank] ? -part
+                                             : 0) +
+                 (0 == rank ? 127 : 0);
     }
-    MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
-    for (int i = 0; i < ELEMS; i++) {
-        tap_check(127 == data[i], "element %d is %g instead of 127", i, (double) data[i]);
+}
+
+static void check_cancelling(MPI_Comm comm, int rank, int ranks)
+{
+    call_t call = call_of(ALLREDUCE, draw_cancelling, ELEMS);
+
+    call.comm = comm;
+    call.in_place = true;
+    place_in_comm[rank] = place_of(world_rank);
+    for (int r = 0; r < ranks; r++) {
+        MPI_Bcast(&place_in_comm[r], 1, MPI_INT, r, comm);
     }
+    tap_check(0 == call_run(&call, NULL).off, "it is not 127 everywhere");
 }
 
 static void check_shape(const shape_t *shape)
@@ -130,10 +137,10 @@ static void check_shape(const shape_t *shape)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (ranks > 1) {
-        check_error(comm, rank, ranks, shape->nodes > 0);
+        check_error(comm, ranks, shape->nodes > 0);
     }
     if (shape->nodes > 0) {
-        check_cancelling(comm, rank);
+        check_cancelling(comm, rank, ranks);
     }
     tap_case("%s", shape->name);
     MPI_Comm_free(&comm);

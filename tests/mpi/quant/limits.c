@@ -12,129 +12,70 @@
  */
 #include "config.h"
 
+#include "calls.h"
 #include "harness.h"
-#include "normal.h"
 
 /* Of each kind of numbers so many calls; the last ones of all have small numbers. */
 enum { OF_KIND = 12, KINDS = 4, CALLS = OF_KIND * KINDS, SMALL_CALLS = 6, LENGTHS = 3 };
 
-static const int lengths[LENGTHS] = {65536, 70001, 200000};
+static const size_t lengths[LENGTHS] = {65536, 70001, 200000};
 
-static bool is_double;
 static double most_absolute;
 static double most_relative;
 static bool was_quantized;
+static int running; /* the number of the call */
 
-/* What the numbers of call `call` are: element i of a normal vector times this. */
-static double factor_at(int call, int rank, size_t i)
+/* What the numbers of the call are: element i of a normal vector times this. */
+static float factor_at(int rank, size_t i)
 {
-    const double size = call >= CALLS - SMALL_CALLS ? 1e-2 : 1;
+    const float size = running >= CALLS - SMALL_CALLS ? 1e-2f : 1;
 
-    switch (call / OF_KIND) {
+    switch (running / OF_KIND) {
     case 0:
         return size;
     case 1: /* one in a thousand is large */
         return 0 == (i + (size_t) rank) % 1009 ? 100 * size : size;
     case 2: /* tensors next to each other */
-        return 0 == i / 512 % 2 ? size : 1e-3 * size;
+        return 0 == i / 512 % 2 ? size : 1e-3f * size;
     default: /* most are zeros */
         return 0 == i % 20 ? size : 0;
     }
 }
 
-static void make_part(int call, int rank, size_t elems, double *part)
+static void draw(int rank, size_t first, size_t count, float *out)
 {
-    SCOPED float *normal = must_alloc((elems + 1) * sizeof(float));
-
-    draw_normal(normal, rank, elems);
-    for (size_t i = 0; i < elems; i++) {
-        const double value = (double) normal[i] * factor_at(call, rank, i);
-        part[i] = is_double ? value : (double) (float) value;
+    draw_normals(rank, first, count, out);
+    for (size_t i = 0; i < count; i++) {
+        out[i] *= factor_at(rank, first + i);
     }
 }
 
-static void *store(const double *part, size_t elems)
+static void run_call(const char *type)
 {
-    void *memory = must_alloc(elems * sizeof(double));
-    double *doubles = memory;
-    float *floats = memory;
+    call_t call = call_of(ALLREDUCE, draw, lengths[running % LENGTHS]);
 
-    for (size_t i = 0; i < elems; i++) {
-        if (is_double) {
-            doubles[i] = part[i];
-        } else {
-            floats[i] = (float) part[i];
-        }
-    }
-    return memory;
-}
-
-static double value_at(const void *memory, size_t i)
-{
-    return is_double ? ((const double *) memory)[i] : (double) ((const float *) memory)[i];
-}
-
-static void check_result(int call, const void *result, const double *sum, size_t elems)
-{
-    double largest = 0;
-    double error = 0;
-
-    for (size_t i = 0; i < elems; i++) {
-        largest = fmax(largest, fabs(sum[i]));
-        error = fmax(error, fabs(value_at(result, i) - sum[i]));
-    }
+    call.numbers = numbers_named(type);
+    call.in_place = 1 == running / LENGTHS % 2;
+    const errors_t errors = call_run(&call, NULL);
     /* A sum of floats is off by less than this. */
-    was_quantized |= error > largest * 1e-5;
-    if (most_absolute > 0) {
-        tap_check(error <= most_absolute, "call %d: error %g, allowed %g", call, error,
-                  most_absolute);
-    }
-    if (most_relative > 0) {
-        tap_check(error <= most_relative * largest, "call %d: error %g of %g, allowed %g", call,
-                  error, largest, most_relative * largest);
-    }
-}
-
-static void run_call(int call)
-{
-    const size_t elems = (size_t) lengths[call % LENGTHS];
-    const size_t bytes = elems * (is_double ? sizeof(double) : sizeof(float));
-    const bool in_place = 1 == call / LENGTHS % 2;
-    SCOPED double *part = must_alloc(elems * sizeof(double));
-    SCOPED double *sum = must_alloc(elems * sizeof(double));
-
-    memset(sum, 0, elems * sizeof(double));
-    for (int rank = 0; rank < world_ranks; rank++) {
-        make_part(call, rank, elems, part);
-        for (size_t i = 0; i < elems; i++) {
-            sum[i] += part[i];
-        }
-    }
-    make_part(call, world_rank, elems, part);
-    void *send = store(part, elems);
-    void *sent = store(part, elems);
-    void *receive = in_place ? send : must_alloc(bytes);
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) elems,
-                  is_double ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    check_result(call, receive, sum, elems);
-    tap_check_same(receive, bytes, MPI_COMM_WORLD);
-    tap_check(in_place || 0 == memcmp(send, sent, bytes), "call %d: send has changed", call);
-    if (!in_place) {
-        free(receive);
-    }
-    free(sent);
-    free(send);
+    was_quantized |= errors.worst > errors.largest * 1e-5;
+    tap_check(0 == most_absolute || errors.worst <= most_absolute, "call %d: error %g, allowed %g",
+              running, errors.worst, most_absolute);
+    tap_check(0 == most_relative || errors.worst <= most_relative * errors.largest,
+              "call %d: error %g of %g, allowed %g", running, errors.worst, errors.largest,
+              most_relative * errors.largest);
 }
 
 int main(int argc, char **argv)
 {
     bool wants_quantized = false;
+    bool is_double = false;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('a', most_absolute), OPTION('r', most_relative), OPTION('d', is_double),
                  OPTION('q', wants_quantized));
-    for (int call = 0; call < CALLS; call++) {
-        run_call(call);
+    for (running = 0; running < CALLS; running++) {
+        run_call(is_double ? "double" : "float");
     }
     tap_case("no element is off by more than is allowed, on all ranks with the same bits");
     tap_check(was_quantized || !wants_quantized, "all %d calls were exact", CALLS);

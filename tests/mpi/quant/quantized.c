@@ -1,46 +1,78 @@
 /*
- * The lossy sum of coll_quant, seen by a program: its error on normally
- * distributed data is what theory says, every rank gets the same bytes, and
- * nothing else than large MPI_FLOAT sums is touched.
+ * The collectives of coll_quant, seen by a program: their error on normally distributed data is
+ * what theory says, every rank gets the same bytes, in place or not, and nothing is touched but
+ * large sums of floats, and gathered floats.
  *
- * Rounding blocks of 64 to 8 bits adds, for data of variance v, the mean squared
- * error c * v with c = 3.56e-5. The partial sum of k ranks has variance k. A ring
- * of N ranks rounds those of 1, 2, ... N - 1 ranks and the total, which adds up to
+ * Rounding blocks of 64 to 8 bits adds, for data of variance v, the mean squared error c v with c =
+ * 3.56e-5. The partial sum of k ranks has variance k. A ring of N ranks rounds those of 1, 2, ...
+ * N - 1 ranks and the total, which adds up to
  *
  *   c * (1 + 2 + ... + (N - 1) + N) = c * N (N + 1) / 2
  *
- * For 8 ranks: 1.28e-3. The other algorithms: see `algorithms`.
+ * For 8 ranks: 1.28e-3. A reduce-scatter has that without the total, an allgather c. The other
+ * algorithms: see `algorithms`.
  *
+ *   -q S   which are quantized, of the letters r (allreduce), s (reduce_scatter_block) and g
+ *          (allgather), or none (default r); R in place of r: of an allreduce only the stages that
+ *          are named beside it
+ *   -o     the other collectives are exact, which is checked, too, as with none
  *   -a A   the algorithm that is set, or doubling where vectors take it (default full_loop)
  *   -p P   for hierarchical: ranks on each node
- *   -n N   elements per rank (default 4096 * 4096)
+ *   -n N   elements of an allreduce for each rank (default 512 Ki)
  *   -m M   coll_quant_min_bytes (default 256 KiB)
  *   -c C   the c of another format; only the error is checked
- *   -k L   the same of several formats, "int4 1.157e-2 int5 2.521e-3 ...", each on a communicator
+ *   -t T   of other numbers: float, double or bf16 (in MPI_UINT16_T); only the error is checked
+ *   -f L   the same of several formats, "int4 1.157e-2 int5 2.521e-3 ...", each on a communicator
  *          with the format as its key
+ *   -k     by the info key, on communicators of their own, where coll_quant_enable is 0
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
+#include "calls.h"
 #include "harness.h"
-#include "normal.h"
+#include "sums.h"
 
 enum {
-    DEFAULT_ELEMS = 4096 * 4096,
     MIN_QUANT_BYTES = 256 * 1024, /* coll_quant_min_bytes of the tests; mpi_run.sh */
-    EXACT_ELEMS = 300001,
-    EXACT_RANGE = 1 << 20, /* integers: exact in a float, far too fine for 8 bits */
+    STAGE_BLOCK = 131072,
+    FEW = 50,
+    SPECIAL_ELEMS = 300001,
     PLACE_NAN = 70001,
     PLACE_INF = 90013,
 };
 
+static const char *quantized = "r";
+static bool checks_others;
 static double step_error = 3.56e-5; /* c above, 8 bits with blocks of 64 */
+static size_t reduced_elems = 1 << 19;
+static size_t min_quant_elems = MIN_QUANT_BYTES / sizeof(float);
 static MPI_Comm tested = MPI_COMM_WORLD;
-static int min_quant_elems = MIN_QUANT_BYTES / sizeof(float);
-static const double tolerance = 0.05;
+static numbers_t numbers;
 
-/* How many contributions are rounded, all in all, until the total is complete. */
+static bool is_none(void)
+{
+    return strcmp(quantized, "none") == 0;
+}
+
+static bool is_named(char letter)
+{
+    return !is_none() && strchr(quantized, letter) != NULL;
+}
+
+static bool is_lossy(collective_t collective)
+{
+    return is_named("rsg"[collective]) || (collective == ALLREDUCE && is_named('R'));
+}
+
+static bool is_checked(collective_t collective)
+{
+    return is_lossy(collective) || checks_others || is_none();
+}
+
+/* ---- theory: how many contributions are rounded, all in all, until a sum is complete ---- */
+
 static double rounded_by_loop(int ranks)
 {
     return ranks * (ranks - 1) / 2.0;
@@ -104,185 +136,7 @@ static const struct algorithm {
     {"hierarchical", rounded_by_nodes}, {"doubling", rounded_by_doubling},
 };
 
-/* The mean squared error of the whole result, on rank 0. */
-static double mean_squared_error(const float *result, size_t elems)
-{
-    double squares;
-    double share = normal_errors(result, elems, world_ranks, world_rank, world_ranks, &squares);
-    double total = 0;
-
-    MPI_Reduce(&share, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    return total / (double) elems;
-}
-
-/* A second call with the same data, in place. */
-static void check_again(float *data, const float *first, size_t elems)
-{
-    MPI_Allreduce(MPI_IN_PLACE, data, (int) elems, MPI_FLOAT, MPI_SUM, tested);
-    tap_check(memcmp(data, first, elems * sizeof *data) == 0, "bytes differ");
-    tap_case("in place gives the bytes of out of place");
-}
-
-static void check_error(const struct algorithm *algorithm, size_t elems)
-{
-    SCOPED float *send = must_alloc(elems * sizeof *send);
-    SCOPED float *receive = must_alloc(elems * sizeof *receive);
-    draw_normal(send, world_rank, elems);
-    MPI_Allreduce(send, receive, (int) elems, MPI_FLOAT, MPI_SUM, tested);
-    double mse = mean_squared_error(receive, elems);
-    double expected = step_error * (algorithm->rounded(world_ranks) + world_ranks);
-
-    tap_note("%s, %zu elements on %d ranks: mean squared error %.4e, theory %.4e", algorithm->name,
-             elems, world_ranks, mse, expected);
-    if (world_rank == 0) {
-        tap_check(fabs(mse / expected - 1.0) <= tolerance, "%.4e instead of %.4e", mse, expected);
-    }
-    tap_case("mean squared error within %.0f %% of theory", 100.0 * tolerance);
-
-    tap_check_same(receive, elems * sizeof *receive, MPI_COMM_WORLD);
-    tap_case("all ranks hold the same bytes");
-
-    check_again(send, receive, elems);
-}
-
-/* -k */
-static void check_formats(const struct algorithm *algorithm, size_t elems, char *list)
-{
-    for (char *format = strtok(list, " "); format != NULL; format = strtok(NULL, " ")) {
-        step_error = strtod(strtok(NULL, " "), NULL);
-        tested = dup_with_key("arc_quant", format);
-        tap_note("%s", format);
-        check_error(algorithm, elems);
-        MPI_Comm_free(&tested);
-    }
-}
-
-static void check_non_finite(void)
-{
-    SCOPED float *data = must_alloc(EXACT_ELEMS * sizeof *data);
-    SCOPED float *finite = must_alloc(EXACT_ELEMS * sizeof *finite);
-
-    draw_normal(data, world_rank, EXACT_ELEMS);
-    memcpy(finite, data, EXACT_ELEMS * sizeof *data);
-    if (world_rank == world_ranks - 1) {
-        data[PLACE_NAN] = NAN;
-    }
-    if (world_rank == 0) {
-        data[PLACE_INF] = INFINITY;
-    }
-    MPI_Allreduce(MPI_IN_PLACE, data, EXACT_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, finite, EXACT_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    tap_check(isnan(data[PLACE_NAN]), "element %d is %g, not NaN", PLACE_NAN,
-              (double) data[PLACE_NAN]);
-    tap_check(isinf(data[PLACE_INF]) && data[PLACE_INF] > 0, "element %d is %g, not Inf", PLACE_INF,
-              (double) data[PLACE_INF]);
-    for (int i = 0; i < EXACT_ELEMS; i++) {
-        if (i != PLACE_NAN && i != PLACE_INF) {
-            /* One apart: far above what rounding to 8 bits does here, far below a lost block. */
-            tap_check(fabsf(data[i] - finite[i]) < 1.0f, "element %d is %g instead of %g", i,
-                      (double) data[i], (double) finite[i]);
-        }
-    }
-    tap_check_same(data, EXACT_ELEMS * sizeof *data, MPI_COMM_WORLD);
-    tap_case("NaN and Inf show exactly where they entered, and nowhere else");
-}
-
-static double integer_value(int rank, int i)
-{
-    return (double) (draw_bits(43, (unsigned) rank, (uint64_t) i) % EXACT_RANGE);
-}
-
-static double integer_sum(int i)
-{
-    double sum = 0;
-
-    for (int rank = 0; rank < world_ranks; rank++) {
-        sum += integer_value(rank, i);
-    }
-    return sum;
-}
-
-/* How many elements of an integer-valued float sum are not exact. */
-static int inexact_elements(MPI_Comm comm, int count)
-{
-    SCOPED float *data = must_alloc((size_t) count * sizeof *data);
-    int inexact = 0;
-
-    for (int i = 0; i < count; i++) {
-        data[i] = (float) integer_value(world_rank, i);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-        inexact += (double) data[i] != integer_sum(i);
-    }
-    tap_check_same(data, (size_t) count * sizeof *data, MPI_COMM_WORLD);
-    return inexact;
-}
-
-static void check_exact(MPI_Comm comm, int count)
-{
-    int inexact = inexact_elements(comm, count);
-
-    tap_check(inexact == 0, "%d of %d elements are not exact", inexact, count);
-}
-
-static void check_lossy(MPI_Comm comm, int count)
-{
-    tap_check(inexact_elements(comm, count) > count / 2, "%d elements came back exact", count);
-}
-
-static void check_limits(void)
-{
-    static const int odd_tails[] = {0, 1, 63, 64, 65, 4097};
-
-    check_exact(MPI_COMM_WORLD, 1);
-    check_exact(MPI_COMM_WORLD, 1000);
-    check_exact(MPI_COMM_WORLD, min_quant_elems - 1);
-    tap_case("float sums below min_bytes are exact");
-    for (size_t i = 0; i < sizeof odd_tails / sizeof odd_tails[0]; i++) {
-        check_lossy(MPI_COMM_WORLD, min_quant_elems + odd_tails[i]);
-    }
-    tap_case("float sums from min_bytes on are quantized, whatever the tail");
-}
-
-static void check_other_reductions(void)
-{
-    SCOPED double *doubles = must_alloc(EXACT_ELEMS * sizeof *doubles);
-    SCOPED int *ints = must_alloc(EXACT_ELEMS * sizeof *ints);
-    SCOPED float *floats = must_alloc(EXACT_ELEMS * sizeof *floats);
-
-    for (int i = 0; i < EXACT_ELEMS; i++) {
-        doubles[i] = integer_value(world_rank, i);
-        ints[i] = (int) doubles[i];
-        floats[i] = (float) doubles[i];
-    }
-    MPI_Allreduce(MPI_IN_PLACE, doubles, EXACT_ELEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, ints, EXACT_ELEMS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, floats, EXACT_ELEMS, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
-    for (int i = 0; i < EXACT_ELEMS; i++) {
-        double largest = 0;
-
-        for (int rank = 0; rank < world_ranks; rank++) {
-            largest = fmax(largest, integer_value(rank, i));
-        }
-        tap_check(doubles[i] == integer_sum(i), "MPI_DOUBLE, element %d", i);
-        tap_check((double) ints[i] == integer_sum(i), "MPI_INT, element %d", i);
-        tap_check((double) floats[i] == largest, "MPI_FLOAT MPI_MAX, element %d", i);
-    }
-    tap_case("large MPI_DOUBLE and MPI_INT sums and MPI_FLOAT maxima are exact");
-}
-
-static void check_zeros(void)
-{
-    SCOPED float *data = must_alloc(EXACT_ELEMS * sizeof *data);
-
-    memset(data, 0, EXACT_ELEMS * sizeof *data);
-    MPI_Allreduce(MPI_IN_PLACE, data, EXACT_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    for (int i = 0; i < EXACT_ELEMS; i++) {
-        tap_check(data[i] == 0.0f, "element %d is %g", i, (double) data[i]);
-    }
-    tap_case("zeros stay zeros");
-}
+static const struct algorithm *algorithm = &algorithms[0];
 
 static const struct algorithm *algorithm_by_name(const char *name)
 {
@@ -296,30 +150,275 @@ static const struct algorithm *algorithm_by_name(const char *name)
     return NULL;
 }
 
+static double expected_error(collective_t collective)
+{
+    const bool scatters = !is_named('R') || is_named('s');
+    const bool gathers = !is_named('R') || is_named('g');
+    const double sums = scatters ? algorithm->rounded(world_ranks) : 0;
+
+    if (!is_lossy(collective) || collective == ALLGATHER) {
+        return is_lossy(collective) ? step_error : 0;
+    }
+    return step_error * (collective == ALLREDUCE && gathers ? sums + world_ranks : sums);
+}
+
+static void check_error(collective_t collective)
+{
+    const double tolerance = numbers.type == MPI_FLOAT ? 0.05 : 0.2;
+    const double variance = collective == ALLGATHER ? 1 : world_ranks;
+    const double narrowed = numbers.type == MPI_UINT16_T ? 3e-6 * variance : 0;
+    const double expected = expected_error(collective);
+    call_t call =
+        call_of(collective, draw_normals, collective == ALLREDUCE ? reduced_elems : STAGE_BLOCK);
+    call.comm = tested;
+    call.numbers = numbers;
+    const size_t results = call.elems * (collective == ALLGATHER ? (size_t) world_ranks : 1);
+    SCOPED char *result = must_alloc(results * numbers.bytes);
+    SCOPED char *again = must_alloc(results * numbers.bytes);
+    const double mse = call_run(&call, result).mean_square;
+
+    tap_note("%s by %s, %zu elements on %d ranks: mean squared error %.4e, theory %.4e",
+             collective_names[collective], algorithm->name, call.elems, world_ranks, mse, expected);
+    /* Sums of floats are rounded, too. */
+    tap_check(expected == 0 ? mse < 1e-12
+                            : mse >= expected * (1 - tolerance) &&
+                                  mse <= (expected + narrowed) * (1 + tolerance),
+              "%.4e instead of %.4e", mse, expected);
+    call.in_place = true;
+    const double of_place = call_run(&call, again).mean_square;
+    /* In place the own block is the only copy: all of an allgather is exact. */
+    tap_check(collective == ALLGATHER ? of_place == 0
+                                      : memcmp(result, again, results * numbers.bytes) == 0,
+              "in place it is another result");
+    tap_case("%s of %s: mean squared error within %.0f %% of %.4g, the same in place",
+             collective_names[collective], numbers.name, 100.0 * tolerance, expected);
+}
+
+static void check_errors(void)
+{
+    for (collective_t c = ALLREDUCE; c < COLLECTIVES; c++) {
+        /* Of 16 bits nobody knows that they are floats, but where they are quantized. */
+        if (is_checked(c) && (numbers.type != MPI_UINT16_T || is_lossy(c))) {
+            check_error(c);
+        }
+    }
+}
+
+/* -f */
+static void check_formats(char *list)
+{
+    for (char *format = strtok(list, " "); format != NULL; format = strtok(NULL, " ")) {
+        step_error = strtod(strtok(NULL, " "), NULL);
+        tested = dup_with_key("arc_quant", format);
+        tap_note("%s", format);
+        check_error(ALLREDUCE);
+        MPI_Comm_free(&tested);
+    }
+}
+
+/* ---- what is quantized ---- */
+
+/* Exact, or most elements off, but none by more than a step of 8 bits for each rounding. */
+static void check_whole(const call_t *call, bool lossy)
+{
+    const double most = WHOLE_RANGE / 127.0 * world_ranks * (world_ranks + 1) / 2;
+    const errors_t errors = call_run(call, NULL);
+
+    tap_check(lossy ? errors.off > errors.elems / 2 : errors.off == 0,
+              "%s of %zu: %.0f of %.0f elements are not exact", collective_names[call->collective],
+              call->elems, errors.off, errors.elems);
+    tap_check(errors.worst <= most || call->elems == 0, "%s of %zu: off by %g",
+              collective_names[call->collective], call->elems, errors.worst);
+}
+
+/* A block, or a vector, from min_bytes on, and `tail` more. */
+static size_t large_elems(collective_t collective, size_t tail)
+{
+    return tail +
+           (collective == ALLREDUCE ? min_quant_elems : min_quant_elems / (size_t) world_ranks + 1);
+}
+
+static void check_lengths(collective_t collective)
+{
+    static const size_t tails[] = {0, 1, 63, 64, 65, 4097, 10007};
+
+    for (int in_place = 0; in_place < 2; in_place++) {
+        const bool lossy = is_lossy(collective) && (collective != ALLGATHER || !in_place);
+        call_t call = call_of(collective, draw_wholes, 0);
+        call.in_place = in_place;
+        for (size_t t = 0; t < sizeof tails / sizeof tails[0]; t++) {
+            call.elems = large_elems(collective, tails[t]);
+            check_whole(&call, lossy);
+        }
+        const size_t most = collective == ALLREDUCE ? min_quant_elems - 1 : FEW;
+        const size_t exact_elems[] = {0, 1, FEW, most};
+        for (size_t e = 0; e < sizeof exact_elems / sizeof exact_elems[0]; e++) {
+            call.elems = exact_elems[e];
+            check_whole(&call, false);
+        }
+    }
+    call_t call = call_of(collective, draw_wholes, large_elems(collective, 1));
+    call.other_types = collective == ALLGATHER;
+    check_whole(&call, is_lossy(collective));
+    tap_case("%s of any length, in place and not: %s from min_bytes on",
+             collective_names[collective], is_lossy(collective) ? "quantized" : "exact");
+}
+
+static void check_pairs(void)
+{
+    const int block = (int) large_elems(ALLGATHER, 0);
+    int lengths[] = {1, 1};
+    MPI_Aint places[] = {0, sizeof(int)};
+    MPI_Datatype types[] = {MPI_INT, MPI_FLOAT};
+    MPI_Datatype pair;
+    struct {
+        int whole;
+        float real;
+    } *in = must_alloc((size_t) block * sizeof *in),
+      *out = must_alloc((size_t) (block * world_ranks) * sizeof *out);
+    MPI_Type_create_struct(2, lengths, places, types, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i < block; i++) {
+        in[i].whole = i * 7919 + world_rank;
+        in[i].real = (float) (i % WHOLE_RANGE) + (float) world_rank;
+    }
+    MPI_Allgather(in, block, pair, out, block, pair, MPI_COMM_WORLD);
+    for (int i = 0; i < block * world_ranks; i++) {
+        const int at = i % block;
+        tap_check(out[i].whole == at * 7919 + i / block &&
+                      out[i].real == (float) (at % WHOLE_RANGE) + (float) (i / block),
+                  "a pair at %d", i);
+    }
+    MPI_Type_free(&pair);
+    free(in);
+    free(out);
+    tap_case("a type of integers and floats is exact");
+}
+
+/* Integers, maxima and doubles; integers between floats. */
+static void check_others(collective_t collective)
+{
+    call_t call = call_of(collective, draw_wholes, large_elems(collective, 0));
+
+    call.numbers = numbers_named("int");
+    check_whole(&call, false);
+    call.numbers = numbers_named("double");
+    check_whole(&call, false);
+    call.numbers = numbers_named("float");
+    call.op = MPI_MAX;
+    if (collective != ALLGATHER) {
+        check_whole(&call, false);
+    }
+    tap_case("large MPI_INT, MPI_DOUBLE and MPI_MAX are exact");
+    if (collective == ALLGATHER) {
+        check_pairs();
+    }
+}
+
+static bool has_specials;
+
+static void draw_specials(int rank, size_t first, size_t count, float *out)
+{
+    draw_normals(rank, first, count, out);
+    if (has_specials && rank == world_ranks - 1 && first <= PLACE_NAN &&
+        PLACE_NAN < first + count) {
+        out[PLACE_NAN - first] = NAN;
+    }
+    if (has_specials && rank == 0 && first <= PLACE_INF && PLACE_INF < first + count) {
+        out[PLACE_INF - first] = INFINITY;
+    }
+}
+
+static void check_non_finite(void)
+{
+    const call_t call = call_of(ALLREDUCE, draw_specials, SPECIAL_ELEMS);
+    SCOPED float *data = must_alloc(SPECIAL_ELEMS * sizeof *data);
+    SCOPED float *finite = must_alloc(SPECIAL_ELEMS * sizeof *finite);
+
+    has_specials = true;
+    (void) call_run(&call, data);
+    has_specials = false;
+    (void) call_run(&call, finite);
+    tap_check(isnan(data[PLACE_NAN]), "element %d is %g, not NaN", PLACE_NAN,
+              (double) data[PLACE_NAN]);
+    tap_check(isinf(data[PLACE_INF]) && data[PLACE_INF] > 0, "element %d is %g, not Inf", PLACE_INF,
+              (double) data[PLACE_INF]);
+    for (int i = 0; i < SPECIAL_ELEMS; i++) {
+        /* One apart: far above what rounding to 8 bits does here, far below a lost block. */
+        tap_check(i == PLACE_NAN || i == PLACE_INF || fabsf(data[i] - finite[i]) < 1.0f,
+                  "element %d is %g instead of %g", i, (double) data[i], (double) finite[i]);
+    }
+    tap_case("NaN and Inf show exactly where they entered, and nowhere else");
+}
+
+/* ---- by the key ---- */
+
+static void check_comm(MPI_Comm comm, bool lossy)
+{
+    for (collective_t c = ALLREDUCE; c < COLLECTIVES; c++) {
+        call_t call = call_of(c, draw_wholes, large_elems(c, 1));
+        call.comm = comm;
+        check_whole(&call, lossy);
+        call.in_place = true;
+        check_whole(&call, lossy && c != ALLGATHER);
+    }
+}
+
+static void check_keys(void)
+{
+    static const struct {
+        const char *value;
+        bool quantized;
+    } steps[] = {{"on", true}, {"off", false}, {"int8", true}, {"default", false}, {"1e-4", true}};
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+        set_key(comm, "arc_quant", steps[s].value);
+        check_comm(comm, steps[s].quantized);
+        tap_case("arc_quant=%s", steps[s].value);
+    }
+    MPI_Comm on = dup_with_key("arc_quant", "on");
+    check_comm(on, true);
+    check_comm(MPI_COMM_WORLD, false);
+    tap_case("a key in MPI_Comm_dup_with_info is for this communicator only");
+    MPI_Comm_free(&on);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
-    const char *algorithm_name = NULL;
-    size_t elems = DEFAULT_ELEMS;
-    size_t min_bytes = MIN_QUANT_BYTES;
+    const char *name = algorithm->name;
+    const char *type = NULL;
     const double usual_error = step_error;
+    size_t min_bytes = MIN_QUANT_BYTES;
     char *formats = NULL;
+    bool by_key = false;
 
     tap_begin(&argc, &argv);
-    TAKE_OPTIONS(OPTION('a', algorithm_name), OPTION('n', elems), OPTION('m', min_bytes),
-                 OPTION('c', step_error), OPTION('k', formats), OPTION('p', per_node));
-    const struct algorithm *algorithm =
-        algorithm_name == NULL ? &algorithms[0] : algorithm_by_name(algorithm_name);
-    min_quant_elems = (int) (min_bytes / sizeof(float));
-    if (formats != NULL) {
-        check_formats(algorithm, elems, formats);
+    TAKE_OPTIONS(OPTION('q', quantized), OPTION('o', checks_others), OPTION('a', name),
+                 OPTION('p', per_node), OPTION('n', reduced_elems), OPTION('m', min_bytes),
+                 OPTION('c', step_error), OPTION('t', type), OPTION('f', formats),
+                 OPTION('k', by_key));
+    algorithm = algorithm_by_name(name);
+    min_quant_elems = min_bytes / sizeof(float);
+    numbers = numbers_named(type == NULL ? "float" : type);
+    if (by_key) {
+        check_keys();
+    } else if (formats != NULL) {
+        check_formats(formats);
+    } else {
+        check_errors();
+    }
+    if (by_key || formats != NULL || type != NULL || step_error != usual_error) {
         return tap_end();
     }
-    check_error(algorithm, elems);
-    if (step_error == usual_error) {
-        check_non_finite();
-        check_limits();
-        check_other_reductions();
-        check_zeros();
+    for (collective_t c = ALLREDUCE; c < COLLECTIVES; c++) {
+        if (is_checked(c)) {
+            check_lengths(c);
+            check_others(c);
+        }
     }
+    check_non_finite();
     return tap_end();
 }

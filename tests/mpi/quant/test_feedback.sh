@@ -10,9 +10,9 @@ fed="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_err
 for format in int4 int8; do
     mpi_run "np=2 $format" 2 60 "$fed --mca coll_quant_format $format" feedback -m
 done
-for types in all bf16; do
-    mpi_run "np=3 int4, several vectors, types $types" 3 60 "$fed \
-        --mca coll_quant_format int4 --mca coll_quant_types $types" feedback -l $types
+for types in "all double" "bf16 bf16"; do
+    mpi_run "np=3 int4, several vectors, types ${types% *}" 3 60 "$fed \
+        --mca coll_quant_format int4 --mca coll_quant_types ${types% *}" feedback -l -T "${types#* }"
 done
 # What int8, int6 and int4 meet on 2 ranks without feedback, and not with it.
 for target in 7e-5 1.2e-3 2.2e-2; do
@@ -21,26 +21,27 @@ done
 # Buckets of a training.
 for format in int4 int8; do
     on="$fed --mca coll_quant_collectives all --mca coll_quant_format $format"
-    for collective in allreduce reduce_scatter; do
-        mpi_run "np=3 $format $collective" 3 60 "$on" buckets $collective float fixed
+    for scatters in "" -s; do
+        # shellcheck disable=SC2086
+        mpi_run "np=3 $format buckets $scatters" 3 60 "$on" feedback -b fixed $scatters
     done
 done
 on="$fed --mca coll_quant_collectives all --mca coll_quant_format int4"
 on="$on --mca coll_quant_types all"
-mpi_run "np=2 allreduce of doubles" 2 60 "$on" buckets allreduce double fixed
+mpi_run "np=2 allreduce of doubles" 2 60 "$on" feedback -b fixed -T double
 mpi_run "np=2 allreduce of 16-bit floats" 2 60 "$fed --mca coll_quant_format int4 \
-    --mca coll_quant_types bf16" buckets allreduce bf16 fixed
-mpi_run "np=3 reduce_scatter of doubles" 3 60 "$on" buckets reduce_scatter double fixed
+    --mca coll_quant_types bf16" feedback -b fixed -T bf16
+mpi_run "np=3 reduce_scatter of doubles" 3 60 "$on" feedback -b fixed -s -T double
 mpi_run "np=3 reduce_scatter of 16-bit floats" 3 60 "$fed --mca coll_quant_format int4 \
-    --mca coll_quant_collectives all --mca coll_quant_types bf16" buckets reduce_scatter bf16 fixed
+    --mca coll_quant_collectives all --mca coll_quant_types bf16" feedback -b fixed -s -T bf16
 for places in moving one; do
     mpi_run "np=2 allreduce, $places" 2 60 "$on --mca coll_quant_feedback_calls 5" \
-        buckets allreduce float $places
+        feedback -b $places
 done
 mpi_run "np=3 reduce_scatter, moving" 3 60 "$on --mca coll_quant_feedback_calls 5" \
-    buckets reduce_scatter float moving
+    feedback -b moving -s
 # What is not so: told once.
-mpi_start 2 60 "$on --mca coll_quant_feedback_calls 4" buckets allreduce float fixed
+mpi_start 2 60 "$on --mca coll_quant_feedback_calls 4" feedback -b fixed
 cp "$mpi_scratch/err" "$mpi_scratch/said" # that sums are off is what is asked for
 mpi_says "np=2 a sequence of another length: one warning" \
     "coll_quant_feedback_calls is not the number of calls that repeat" 1

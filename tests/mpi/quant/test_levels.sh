@@ -36,10 +36,10 @@ mpi_run_small() {
 while read -r how ranks per_node cut; do
     # shellcheck disable=SC2086
     $how "np=$ranks, $per_node per node $cut" "$ranks" 120 "$nodes $per_node $cut" \
-        quantized -a hierarchical -p "$per_node" -n 524288
+        quantized -a hierarchical -p "$per_node"
     # shellcheck disable=SC2086
     $how "np=$ranks, $per_node per node $cut, messages" "$ranks" 120 "$nodes $per_node $cut $messages" \
-        quantized -a hierarchical -p "$per_node" -n 524288
+        quantized -a hierarchical -p "$per_node"
 done <<'END'
 mpi_run 4 2
 mpi_run_small 4 2

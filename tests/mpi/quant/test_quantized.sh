@@ -7,7 +7,7 @@ mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
 on="--mca coll_quant_enable 1"
-mpi_run "np=8 16M elements" 8 240 "$on --mca coll_quant_algorithm full_loop" quantized
+mpi_run "np=8 16M elements" 8 240 "$on --mca coll_quant_algorithm full_loop" quantized -n 16777216
 for ranks in 2 3 4 5; do
     usual=full_loop # what auto takes
     [ "$ranks" -le 4 ] || usual=semi_loop
@@ -20,7 +20,7 @@ for algorithm in $flat; do
     mpi_cut= mpi_how=
     for ranks in 2 3 4 5; do
         $mpi_how mpi_run "$algorithm np=$ranks $mpi_how $mpi_cut" "$ranks" 120 \
-            "$on --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm" -n 524288
+            "$on --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm"
         case $ranks in
         2) mpi_how=mpi_for_tests ;; # little room for messages
         3) mpi_how='' mpi_cut="--mca coll_quant_segment_bytes 16k" ;;
@@ -43,10 +43,10 @@ for algorithm in $flat; do
     mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
         --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
         --mca coll_quant_algorithm $algorithm" \
-        quantized -a "$algorithm" -n 524288
+        quantized -a "$algorithm"
 done
 # Every format by its error, c of docs/format.md, on a communicator with the format as its key.
-mpi_run "np=3 formats" 3 120 "$on" quantized -n 1048576 -k "$(tr '\n' ' ' <<'END'
+mpi_run "np=3 formats" 3 120 "$on" quantized -n 1048576 -f "$(tr '\n' ' ' <<'END'
 int4 1.157e-2
 int5 2.521e-3
 int6 5.90e-4
@@ -96,13 +96,13 @@ mpi_run "np=2 off though named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self --mca coll_quant_enable 0" agree
 
 # Doubles, where they are asked for.
-mpi_run "np=3 floats only" 3 60 "$on" stage_types double 0 allreduce
+mpi_run "np=3 floats only" 3 60 "$on" quantized -t double -q none
 loop="--mca coll_quant_algorithm full_loop"
 for ranks in 2 3 4; do
     mpi_run "np=$ranks types all" "$ranks" 60 "$on $loop --mca coll_quant_types all \
-        --mca coll_quant_verify_every 2" stage_types double 3.55e-5 allreduce
+        --mca coll_quant_verify_every 2" quantized -t double -c 3.55e-5
 done
 int16="$on $loop --mca coll_quant_types double --mca coll_quant_format int16"
-mpi_run "np=3 types double, of floats" 3 60 "$int16" stage_types float 0 allreduce
-mpi_run "np=3 types double, int16" 3 60 "$int16" stage_types double 5.39e-10 allreduce
+mpi_run "np=3 types double, of floats" 3 60 "$int16" quantized -t float -q none
+mpi_run "np=3 types double, int16" 3 60 "$int16" quantized -t double -c 5.39e-10
 mpi_done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant; quant_stages.c has the
+# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant; quantized.c has the
 # promises.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -10,12 +10,12 @@ mpi_have_plugin || mpi_skip_all "needs the components"
 on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"
 # One rank is served by nobody here, and exact.
-mpi_run "np=1" 1 60 "$all" quant_stages -r 0 -g 0
+mpi_run "np=1" 1 60 "$all" quantized -q none
 for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
     mpi_cut= mpi_how=
     for ranks in 2 3 4 5; do
         $mpi_how mpi_run "$algorithm np=$ranks $mpi_how $mpi_cut" "$ranks" 120 \
-            "$all --mca coll_quant_algorithm $algorithm $mpi_cut" quant_stages -a 1
+            "$all --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm" -q rsg
         case $ranks in
         2) mpi_how=mpi_for_tests ;; # little room for messages
         3) mpi_how='' mpi_cut="--mca coll_quant_segment_bytes 16k" ;;
@@ -24,49 +24,49 @@ for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
     done
     mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$all --mca pml ob1 \
         --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
-        --mca coll_quant_algorithm $algorithm" quant_stages -a 1
+        --mca coll_quant_algorithm $algorithm" quantized -a "$algorithm" -q rsg
 done
 for ranks in 4 6; do
     mpi_run "hierarchical np=$ranks" "$ranks" 120 "$all --mca coll_quant_algorithm hierarchical \
-        --mca coll_arc_ranks_per_node 2" quant_stages -a 1
+        --mca coll_arc_ranks_per_node 2" quantized -a hierarchical -p 2 -q rsg
 done
 
 # Scale domains and messages by the length of a block: of 64 numbers in those that are measured.
 mpi_run "np=3 minishards 32, microshards 3" 3 60 "$all --mca coll_quant_minishards 32 \
-    --mca coll_quant_microshards 3" quant_stages -a 1
+    --mca coll_quant_microshards 3" quantized -n 393216 -q rsg
 
 # What is named, and what its stage is.
-mpi_run "np=3 by default" 3 60 "$on" quant_stages -r 0 -g 0 -a 1
-mpi_run "np=3 off" 3 60 "--mca coll_quant_collectives all" quant_stages -r 0 -g 0
+mpi_run "np=3 by default" 3 60 "$on" quantized -o
+mpi_run "np=3 off" 3 60 "--mca coll_quant_collectives all" quantized -q none
 mpi_run "np=3 reduce_scatter_block" 3 60 "$on --mca coll_quant_collectives reduce_scatter_block" \
-    quant_stages -g 0
-mpi_run "np=3 allgather" 3 60 "$on --mca coll_quant_collectives allgather" quant_stages -r 0
-mpi_run "np=3 all, stages rs" 3 60 "$all --mca coll_quant_stages rs" quant_stages -g 0 -a 1
-mpi_run "np=3 all, stages ag" 3 60 "$all --mca coll_quant_stages ag" quant_stages -r 0 -a 1
-mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quant_stages -r 0 -g 0
-mpi_run "np=3 info key" 3 60 "--mca coll_quant_collectives all" quant_stages -k
+    quantized -q s -o
+mpi_run "np=3 allgather" 3 60 "$on --mca coll_quant_collectives allgather" quantized -q g -o
+mpi_run "np=3 all, stages rs" 3 60 "$all --mca coll_quant_stages rs" quantized -q Rs -o
+mpi_run "np=3 all, stages ag" 3 60 "$all --mca coll_quant_stages ag" quantized -q Rg -o
+mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quantized -q none
+mpi_run "np=3 info key" 3 60 "--mca coll_quant_collectives all" quantized -k
 # Types, and verified calls of each.
 ring="$all --mca coll_quant_algorithm full_loop"
 for verify in "" "--mca coll_quant_verify_every 1"; do
     mpi_run "np=3 doubles $verify" 3 60 "$ring --mca coll_quant_types all $verify" \
-        stage_types double 3.56e-5
+        quantized -t double -c 3.56e-5 -q rsg
     mpi_run "np=3 bf16 $verify" 3 60 "$ring --mca coll_quant_types bf16 $verify" \
-        stage_types bf16 3.56e-5
+        quantized -t bf16 -c 3.56e-5 -q rsg
 done
-mpi_run "np=3 doubles that stay exact" 3 60 "$ring" stage_types double 0
+mpi_run "np=3 doubles that stay exact" 3 60 "$ring" quantized -t double -q none
 mpi_run "np=3 floats with doubles alone" 3 60 "$ring --mca coll_quant_types double" \
-    stage_types float 0
+    quantized -t float -q none
 # Calls that are verified, of any types; the first one that is above the limit is exact, and so are
 # all that follow, of any collective.
-mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quant_stages -a 1
+mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quantized -q rsg
 mpi_start 3 60 "$all --mca coll_quant_verify_every 1 --mca coll_quant_max_nmse 1e-12" \
-    quant_stages -r 0 -g 0
+    quantized -q none
 mpi_judge "np=3 verified, a limit that is exceeded"
 mpi_says "np=3 verified, a limit that is exceeded: one warning" \
-    "not used any more: a verified MPI_Reduce_scatter_block has" 1
+    "not used any more: a verified MPI_Allreduce has" 1
 
 # The report has a table of each collective that was called.
-mpi_start 3 60 "$all --mca coll_arc_verbose 20" quant_stages -a 1
+mpi_start 3 60 "$all --mca coll_arc_verbose 20" quantized -q rsg
 mpi_judge "np=3 report"
 for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
     mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
@@ -83,7 +83,7 @@ mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
 mpi_says "np=3 report: an allgather in place is passed down for that reason" \
     'passed  in place, where the own block must stay what it is .* [1-9][0-9]* ' 1
 # By default nobody looks at the others.
-mpi_start 3 60 "$on --mca coll_arc_verbose 2" quant_stages -r 0 -g 0 -a 1
+mpi_start 3 60 "$on --mca coll_arc_verbose 2" quantized -o
 mpi_judge "np=3 report by default"
 mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
 # A rank that does not come is named, and so is the call.
@@ -111,8 +111,8 @@ for ranks in 2 3; do
 done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_start_each 60 "--mca coll_quant_collectives all" \
-    "env OMPI_MCA_coll_quant_enable=1 $(mpi_find quant_stages) -r 0 -g 0" \
-    "$(mpi_find quant_stages) -r 0 -g 0"
+    "env OMPI_MCA_coll_quant_enable=1 $(mpi_find quantized) -q none" \
+    "$(mpi_find quantized) -q none"
 mpi_judge "np=2 on one rank only"
 mpi_says "np=2 on one rank only: one warning" "parameters are not the same on all ranks" 1
 mpi_done

@@ -18,13 +18,10 @@
  */
 #include "config.h"
 
+#include "calls.h"
 #include "harness.h"
-#include "normal.h"
 #include "pvars.h"
 #include "shortage.h"
-
-/* What is called; the two stages with a block for each rank. */
-typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER } collective_t;
 
 enum {
     ELEMS = 100003,
@@ -97,13 +94,13 @@ static double sum_of(int call, size_t i, size_t elems)
 }
 
 /* Errors of a part of a result: sums of squares, the largest. */
-typedef struct errors {
+typedef struct part_errors {
     double errors;
     double squares;
     double largest;
-} errors_t;
+} part_errors_t;
 
-static void note_error(errors_t *errors, double got, double exact)
+static void note_error(part_errors_t *errors, double got, double exact)
 {
     const double off = fabs(got - exact);
 
@@ -113,7 +110,7 @@ static void note_error(errors_t *errors, double got, double exact)
 }
 
 /* The numbers LAST_... of a result are at least those of `errors`. */
-static void raise_error(double error[PVARS], const errors_t *errors)
+static void raise_error(double error[PVARS], const part_errors_t *errors)
 {
     error[LAST_NMSE] = fmax(error[LAST_NMSE], errors->errors / errors->squares);
     error[LAST_ERROR] = fmax(error[LAST_ERROR], errors->largest);
@@ -183,7 +180,7 @@ static void one_call(MPI_Comm comm, int call, size_t elems, double error[PVARS])
         call_allgather(comm, send, receive, (int) elems, world_rank == 0 && call % 3 == 0);
     }
     for (size_t part = 0; part < parts; part++) {
-        errors_t errors = {0};
+        part_errors_t errors = {0};
 
         for (size_t i = 0; i < elems; i++) {
             note_error(&errors, (double) receive[part * elems + i],
@@ -343,27 +340,22 @@ static void check_memory(int every)
 
 static void check_target(double target)
 {
-    float *data = must_alloc((size_t) NORMAL_ELEMS * sizeof *data);
-    double squares;
+    const call_t call = call_of(ALLREDUCE, draw_normals, NORMAL_ELEMS);
+    const errors_t errors = call_run(&call, NULL);
+    const double nmse = errors.mean_square / errors.mean_exact;
 
-    draw_normal(data, world_rank, NORMAL_ELEMS);
-    MPI_Allreduce(MPI_IN_PLACE, data, NORMAL_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    const double errors = normal_errors(data, NORMAL_ELEMS, world_ranks, 0, 1, &squares);
-    free(data);
-    tap_note("target %.1e on %d ranks: NMSE %.3e", target, world_ranks, errors / squares);
-    tap_check(errors / squares < target, "NMSE is %.3e", errors / squares);
+    tap_note("target %.1e on %d ranks: NMSE %.3e", target, world_ranks, nmse);
+    tap_check(nmse < target, "NMSE is %.3e", nmse);
     /* Two bits less would be 16 times the error: then a cheaper format would have done. */
-    tap_check(errors / squares > target / 100, "NMSE is only %.3e", errors / squares);
+    tap_check(nmse > target / 100, "NMSE is only %.3e", nmse);
     tap_case("normal data stay below the target, but not by far");
 }
 
 static collective_t collective_by_name(const char *name)
 {
-    static const char *const names_of_collectives[] = {"allreduce", "reduce_scatter_block",
-                                                       "allgather"};
     collective_t found = ALLREDUCE;
 
-    while (strcmp(name, names_of_collectives[found]) != 0) {
+    while (strcmp(name, collective_names[found]) != 0) {
         if (found == ALLGATHER) {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
