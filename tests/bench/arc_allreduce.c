@@ -283,7 +283,7 @@ static const char *metric_name(const options_t *options)
     if (options->shuffle) {
         return "shuffled";
     }
-    return options->back_to_back ? "back to back" : "per call";
+    return options->run.back_to_back ? "back to back" : "per call";
 }
 
 static void print_header(const options_t *options)
@@ -299,7 +299,7 @@ static void print_header(const options_t *options)
     if (options->validate) {
         printf("%*s", FIELD_COLUMNS, "Validation");
     }
-    if (options->ping_pong) {
+    if (options->run.ping_pong) {
         printf("%*s", FIELD_COLUMNS, "Ping-pong(ns)");
     }
     printf("\n");
@@ -324,7 +324,7 @@ static uint64_t print_line(const bench_t *bench, const size_run_t *size, double 
         return 0;
     }
     printf("%-*zu%*.3f", SIZE_COLUMNS, size->count * options->type->elem_bytes, FIELD_COLUMNS,
-           options->back_to_back ? highest_us : total_us / bench->ranks);
+           options->run.back_to_back ? highest_us : total_us / bench->ranks);
     if (options->full) {
         printf("%*.3f%*.3f%*d", FIELD_COLUMNS, lowest_us, FIELD_COLUMNS, highest_us, FIELD_COLUMNS,
                size->iterations);
@@ -332,9 +332,9 @@ static uint64_t print_line(const bench_t *bench, const size_run_t *size, double 
     if (options->validate) {
         printf("%*s", FIELD_COLUMNS, errors == 0 ? "Pass" : "Fail");
     }
-    if (options->ping_pong && ping_pong_ns > 0) {
+    if (options->run.ping_pong && ping_pong_ns > 0) {
         printf("%*.1f", FIELD_COLUMNS, ping_pong_ns);
-    } else if (options->ping_pong) {
+    } else if (options->run.ping_pong) {
         printf("%*s", FIELD_COLUMNS, "-");
     }
     printf("\n");
@@ -345,7 +345,7 @@ static uint64_t print_line(const bench_t *bench, const size_run_t *size, double 
 /* Collective; 0 when it was not asked for or makes no sense. */
 static double measure_distance(bench_t *bench)
 {
-    double ns = bench->options->ping_pong ? ping_pong_nanoseconds(&bench->ping_pong) : 0;
+    double ns = bench->options->run.ping_pong ? ping_pong_nanoseconds(&bench->ping_pong) : 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
     return ns;
@@ -373,7 +373,7 @@ static uint64_t run_window(bench_t *bench, size_run_t *sizes, unsigned size_coun
     double before_ns = measure_distance(bench);
     if (options->shuffle) {
         run_shuffled(bench, sizes, size_count, false);
-    } else if (options->back_to_back) {
+    } else if (options->run.back_to_back) {
         run_back_to_back(bench, sizes);
     } else {
         run_per_call(bench, sizes);
@@ -391,14 +391,14 @@ static void list_sizes(bench_t *bench)
     size_t elem_bytes = options->type->elem_bytes;
     size_t least_bytes =
         elem_bytes * (options->collective == ALLREDUCE ? 1 : (size_t) bench->ranks);
-    size_t bytes = options->min_bytes < least_bytes ? least_bytes : options->min_bytes;
+    size_t bytes = options->run.min_bytes < least_bytes ? least_bytes : options->run.min_bytes;
 
-    for (; bytes <= options->max_bytes; bytes *= 2) {
+    for (; bytes <= options->run.max_bytes; bytes *= 2) {
         size_run_t *size = &bench->sizes[bench->size_count++];
 
         *size = (size_run_t){.count = bytes / elem_bytes,
-                             .iterations = bench_iterations(bytes, options->iterations),
-                             .warmup = bench_warmup(bytes, options->warmup)};
+                             .iterations = bench_iterations(&options->run, bytes),
+                             .warmup = bench_warmup(&options->run, bytes)};
         if (options->collective != ALLREDUCE) {
             size->count -= size->count % (size_t) bench->ranks;
         }
@@ -412,7 +412,7 @@ static uint64_t run_all(bench_t *bench)
     uint64_t errors = 0;
 
     for (unsigned s = 0; s < bench->size_count; s += together) {
-        for (int window = 0; window < bench->options->windows; window++) {
+        for (int window = 0; window < bench->options->run.windows; window++) {
             errors += run_window(bench, &bench->sizes[s], together);
         }
     }
@@ -431,21 +431,21 @@ int main(int argc, char **argv)
     options = options_default(bench.rank == 0);
     if (!options_parse(&options, argc, argv)) {
         MPI_Finalize();
-        return options.help || bench.rank != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        return options.run.help || bench.rank != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     list_sizes(&bench);
     for (int b = 0; b < BUFFERS; b++) {
-        bench.send[b] = alloc_buffer(options.max_bytes);
-        bench.receive[b] = alloc_buffer(options.max_bytes);
+        bench.send[b] = alloc_buffer(options.run.max_bytes);
+        bench.receive[b] = alloc_buffer(options.run.max_bytes);
     }
-    if (options.ping_pong) {
+    if (options.run.ping_pong) {
         ping_pong_init(&bench.ping_pong);
     }
     if (bench.rank == 0) {
         print_header(&options);
     }
     uint64_t errors = run_all(&bench);
-    if (options.ping_pong) {
+    if (options.run.ping_pong) {
         ping_pong_fini(&bench.ping_pong);
     }
     for (int b = 0; b < BUFFERS; b++) {

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "bench_options.h"
-#include "bench_values.h"
-#include "options.h"
 
 enum { LIMIT_US = 1000000 }; /* a wait of more than a second before each call is a typing error */
 
@@ -139,11 +137,7 @@ static const bench_op_t bench_ops[] = {
 };
 
 static const char usage_text[] =
-    "usage: arc_allreduce [options]\n"
-    "  -m, --message-size [MIN:]MAX  bytes; doubled from MIN on (default 4:1048576);\n"
-    "                                k, M and G behind a number are powers of 1024\n"
-    "  -i, --iterations N            default 1000 up to 8192 bytes, 100 above\n"
-    "  -x, --warmup N                default 200 up to 8192 bytes, 10 above\n"
+    "usage: arc_allreduce [options]\n" BENCH_RUN_USAGE
     "  -T, --type TYPE               char short int long int8 int16 int32 int64 uint8 uint16\n"
     "                                uint32 uint64 float double (default float), also with\n"
     "                                OSU's mpi_ in front; bf16 and fp16, in MPI_UINT16_T\n"
@@ -161,19 +155,7 @@ static const char usage_text[] =
     "      --back-to-back            no barriers: total time of the slowest rank / iterations\n"
     "      --barrier                 MPI_Barrier before every call, in its time\n"
     "      --shuffle                 the calls of all sizes in one random order, the same on\n"
-    "                                all ranks and every time; time per call, no barriers\n"
-    "      --windows N               measure each size N times, a line each (default 1)\n"
-    "      --ping-pong               add how many ns a cache line takes between the cores of\n"
-    "                                ranks 0 and 1: the slower of before and after; - if\n"
-    "                                there is one rank only, or several nodes\n";
-
-static const char *parse_sizes(const char *text, void *of)
-{
-    options_t *options = of;
-
-    return bench_parse_sizes(text, &options->min_bytes, &options->max_bytes) ? NULL
-                                                                             : BENCH_SIZES_ALLOWED;
-}
+    "                                all ranks and every time; time per call, no barriers\n";
 
 /* By our name, or OSU's: mpi_float. */
 static const char *parse_type(const char *name, void *type)
@@ -225,10 +207,10 @@ static const char *parse_collective(const char *text, void *collective)
 /* NULL, or what is wrong. */
 static const char *find_fault(const options_t *options, int operands)
 {
-    return operands > 0 ? "an argument that is no option; --help lists these"
-           : options->max_bytes < options->type->elem_bytes
+    return operands > 0 ? BENCH_NO_OPERANDS
+           : options->run.max_bytes < options->type->elem_bytes
                ? "-T: must be a type that fits into the largest size"
-           : options->shuffle && options->back_to_back
+           : options->shuffle && options->run.back_to_back
                ? "--shuffle, --back-to-back: must be one of the two"
                : NULL;
 }
@@ -236,9 +218,6 @@ static const char *find_fault(const options_t *options, int operands)
 bool options_parse(options_t *options, int argc, char **argv)
 {
     const option_row_t rows[] = {
-        OPTION_BY('m', "message-size", parse_sizes, options),
-        OPTION_FROM('i', "iterations", options->iterations, 1, INT_MAX),
-        OPTION_FROM('x', "warmup", options->warmup, 0, INT_MAX),
         OPTION_BY('T', "type", parse_type, &options->type),
         OPTION_BY('o', "op", parse_op, &options->op),
         OPTION_BY(0, "collective", parse_collective, &options->collective),
@@ -249,32 +228,25 @@ bool options_parse(options_t *options, int argc, char **argv)
         OPTION_FROM(0, "skew", options->skew_us, 0, LIMIT_US),
         OPTION_FROM(0, "compute", options->compute_us, 0, LIMIT_US),
         OPTION_NAMED("in-place", options->in_place),
-        OPTION_NAMED("back-to-back", options->back_to_back),
         OPTION_NAMED("shuffle", options->shuffle),
         OPTION_NAMED("barrier", options->barrier),
-        OPTION_FROM(0, "windows", options->windows, 1, INT_MAX),
-        OPTION_NAMED("ping-pong", options->ping_pong),
-        OPTION_FROM('h', "help", options->help, 0, 0),
+        BENCH_RUN_ROWS(options->run),
         {.letter = 0},
     };
     const char *wrong = options_take(argc, argv, rows);
 
-    wrong = wrong != NULL || options->help ? wrong : find_fault(options, argc - optind);
+    wrong = wrong != NULL || options->run.help ? wrong : find_fault(options, argc - optind);
     if (wrong != NULL && options->speaks) {
         fprintf(stderr, "arc_allreduce: %s\n", wrong);
-    } else if (options->help && options->speaks) {
+    } else if (options->run.help && options->speaks) {
         fputs(usage_text, stdout);
     }
-    return wrong == NULL && !options->help;
+    return wrong == NULL && !options->run.help;
 }
 
 options_t options_default(bool speaks)
 {
-    options_t options = {.min_bytes = sizeof(float),
-                         .max_bytes = BENCH_DEFAULT_MAX_BYTES,
-                         .warmup = -1,
-                         .windows = 1,
-                         .speaks = speaks};
+    options_t options = {.run = BENCH_RUN_DEFAULT, .speaks = speaks};
 
     (void) parse_type("float", &options.type);
     (void) parse_op("sum", &options.op);

@@ -12,6 +12,8 @@
 
 #include <mpi.h>
 
+#include "bench_values.h"
+
 enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of int8 exact up to 25 ranks */
 
 typedef void fill_fn_t(void *out, size_t count, unsigned shift);
@@ -40,13 +42,9 @@ typedef enum collective {
 
 typedef struct options {
     collective_t collective;
-    size_t min_bytes;
-    size_t max_bytes;
-    int iterations; /* 0: by size */
-    int warmup;     /* -1: by size */
+    bench_run_t run;
     const bench_type_t *type;
     const bench_op_t *op;
-    int windows; /* measurements of each size */
     double skew_us;
     double compute_us;
     bool full;
@@ -54,12 +52,9 @@ typedef struct options {
     bool alternate_buffers;
     bool alter;
     bool in_place;
-    bool back_to_back;
     bool barrier;
     bool shuffle;
-    bool ping_pong;
     bool speaks; /* this is the rank that talks to the user */
-    bool help;
 } options_t;
 
 /** Defaults of everything; `speaks`: this rank prints the messages. */

@@ -41,9 +41,10 @@ static bool parse_bytes(const char *text, char **end, size_t *bytes)
     return true;
 }
 
-bool bench_parse_sizes(const char *text, size_t *min_bytes, size_t *max_bytes)
+const char *bench_parse_sizes(const char *text, void *of)
 {
-    size_t first_bytes = *min_bytes;
+    bench_run_t *run = of;
+    size_t first_bytes = run->min_bytes;
     size_t last_bytes = 0;
     char *end = NULL;
     bool good = parse_bytes(text, &end, &last_bytes);
@@ -53,25 +54,21 @@ bool bench_parse_sizes(const char *text, size_t *min_bytes, size_t *max_bytes)
         good = parse_bytes(end + 1, &end, &last_bytes);
     }
     if (!good || *end != '\0' || last_bytes < first_bytes) {
-        return false;
+        return "MAX or MIN:MAX, from 1 to 2147483647, MIN <= MAX";
     }
-    *min_bytes = first_bytes;
-    *max_bytes = last_bytes;
-    return true;
+    run->min_bytes = first_bytes;
+    run->max_bytes = last_bytes;
+    return NULL;
 }
 
-int bench_iterations(size_t bytes, int told)
+int bench_iterations(const bench_run_t *run, size_t bytes)
 {
-    if (told != 0) {
-        return told;
-    }
-    return bytes <= SMALL_BYTES ? SMALL_ITERATIONS : LARGE_ITERATIONS;
+    return run->iterations != 0   ? run->iterations
+           : bytes <= SMALL_BYTES ? SMALL_ITERATIONS
+                                  : LARGE_ITERATIONS;
 }
 
-int bench_warmup(size_t bytes, int told)
+int bench_warmup(const bench_run_t *run, size_t bytes)
 {
-    if (told >= 0) {
-        return told;
-    }
-    return bytes <= SMALL_BYTES ? SMALL_WARMUP : LARGE_WARMUP;
+    return run->warmup >= 0 ? run->warmup : bytes <= SMALL_BYTES ? SMALL_WARMUP : LARGE_WARMUP;
 }

@@ -29,10 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_values.h"
 #include "bounce.h"
-#include "floor_options.h"
 #include "floor_ways.h"
 #include "seconds.h"
 
@@ -46,6 +46,12 @@ enum {
 };
 
 static const double us_per_second = 1e6;
+
+typedef struct floor_options {
+    bench_run_t run; /* always back to back */
+    unsigned core[FLOOR_SIDES];
+    bool ways;
+} floor_options_t;
 
 typedef struct counter {
     _Alignas(FLOOR_SPACING_BYTES) uint64_t value;
@@ -140,7 +146,7 @@ static bool check_ways(seat_t *seat, size_t count)
 static double measure_distance(seat_t *seat)
 {
     meet_other_thread(seat);
-    const double ns = seat->job->options->ping_pong ? bounce_nanoseconds(&seat->bounce) : 0;
+    const double ns = seat->job->options->run.ping_pong ? bounce_nanoseconds(&seat->bounce) : 0;
     meet_other_thread(seat);
     return ns;
 }
@@ -149,8 +155,8 @@ static double measure_distance(seat_t *seat)
 static void measure_window(seat_t *seat, unsigned w, size_t count)
 {
     const floor_options_t *options = seat->job->options;
-    const int iterations = bench_iterations(count * sizeof(float), options->iterations);
-    const int warmup = bench_warmup(count * sizeof(float), options->warmup);
+    const int iterations = bench_iterations(&options->run, count * sizeof(float));
+    const int warmup = bench_warmup(&options->run, count * sizeof(float));
 
     for (int i = 0; i < warmup; i++) {
         floor_exchange(&seat->end, &seat->ways[w], count);
@@ -179,7 +185,7 @@ static void print_header(const floor_options_t *options)
            options->core[0], options->core[1]);
     printf("%-*s%*s%*s", SIZE_COLUMNS, "# Size", FIELD_COLUMNS, "Avg Latency(us)", WAY_COLUMNS,
            "Way");
-    if (options->ping_pong) {
+    if (options->run.ping_pong) {
         printf("%*s", FIELD_COLUMNS, "Ping-pong(ns)");
     }
     printf("\n");
@@ -190,7 +196,7 @@ static void print_line(const seat_t *seat, unsigned w, size_t count)
 {
     printf("%-*zu%*.3f%*s", SIZE_COLUMNS, count * sizeof(float), FIELD_COLUMNS,
            slower_us(seat->job, w), WAY_COLUMNS, seat->ways[w].name);
-    if (seat->job->options->ping_pong) {
+    if (seat->job->options->run.ping_pong) {
         printf("%*.1f", FIELD_COLUMNS, seat->ping_pong_ns[w]);
     }
     printf("\n");
@@ -221,7 +227,7 @@ static void print_window(const seat_t *seat, size_t count)
  */
 static void touch_memory(seat_t *seat)
 {
-    const size_t bytes = seat->job->options->max_bytes;
+    const size_t bytes = seat->job->options->run.max_bytes;
 
     memset(seat->end.in, 0, bytes);
     memset(seat->end.out, 0, bytes);
@@ -234,17 +240,17 @@ static void *run_side(void *argument)
 {
     seat_t *seat = argument;
     const floor_options_t *options = seat->job->options;
-    size_t bytes = options->min_bytes < sizeof(float) ? sizeof(float) : options->min_bytes;
+    size_t bytes = options->run.min_bytes < sizeof(float) ? sizeof(float) : options->run.min_bytes;
 
     touch_memory(seat);
-    for (; bytes <= options->max_bytes; bytes *= 2) {
+    for (; bytes <= options->run.max_bytes; bytes *= 2) {
         const size_t count = bytes / sizeof(float);
 
         seat->way_count = floor_ways_list(seat->end.kernels, count, seat->ways);
         if (!check_ways(seat, count)) {
             break;
         }
-        for (int window = 0; window < options->windows; window++) {
+        for (int window = 0; window < options->run.windows; window++) {
             for (unsigned w = 0; w < seat->way_count; w++) {
                 measure_window(seat, ((unsigned) window + w) % seat->way_count, count);
             }
@@ -270,7 +276,7 @@ static float *alloc_vector(size_t bytes)
 
 static void take_seat(seat_t *seat, job_t *job, unsigned side)
 {
-    const size_t bytes = job->options->max_bytes;
+    const size_t bytes = job->options->run.max_bytes;
     floor_side_t *own = &job->side[side];
 
     *seat = (seat_t){.job = job, .bounce = {.side = side}};
@@ -316,6 +322,68 @@ static pthread_t start_on(unsigned core, seat_t *seat)
     return thread;
 }
 
+/* ---- the command line ---- */
+
+static const char usage_text[] =
+    "usage: floor [options]\n" BENCH_RUN_USAGE
+    "      --cores A,B               where the threads run (default: the first two that\n"
+    "                                this process may use)\n"
+    "      --ways                    a line for each way, not for the fastest alone\n"
+    "      --back-to-back            accepted, as the time is always back to back\n";
+
+static const char *parse_cores(const char *text, void *of)
+{
+    floor_options_t *options = of;
+    char rest = '\0';
+
+    return sscanf(text, "%u,%u%c", &options->core[0], &options->core[1], &rest) == FLOOR_SIDES &&
+                   options->core[0] != options->core[1] && options->core[0] < CPU_SETSIZE &&
+                   options->core[1] < CPU_SETSIZE
+               ? NULL
+               : "two different numbers of cores, A,B";
+}
+
+/* The first ones that we may use: how many, two at most. */
+static unsigned choose_cores(unsigned core[FLOOR_SIDES])
+{
+    cpu_set_t allowed;
+    unsigned found = 0;
+
+    CPU_ZERO(&allowed);
+    (void) sched_getaffinity(0, sizeof allowed, &allowed);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && found < FLOOR_SIDES; cpu++) {
+        core[found] = cpu;
+        found += CPU_ISSET(cpu, &allowed) ? 1 : 0;
+    }
+    return found;
+}
+
+/* False when the command line is wrong or asks for help; then it has been said. */
+static bool parse_options(floor_options_t *options, int argc, char **argv)
+{
+    const option_row_t rows[] = {BENCH_RUN_ROWS(options->run),
+                                 OPTION_BY(0, "cores", parse_cores, options),
+                                 OPTION_NAMED("ways", options->ways),
+                                 {.letter = 0}};
+
+    *options = (floor_options_t){.run = BENCH_RUN_DEFAULT};
+    const unsigned cores = choose_cores(options->core);
+    const char *wrong = options_take(argc, argv, rows);
+    if (wrong == NULL && options->run.help) {
+        fputs(usage_text, stdout);
+        return false;
+    }
+    wrong = wrong != NULL                            ? wrong
+            : optind < argc                          ? BENCH_NO_OPERANDS
+            : options->run.max_bytes < sizeof(float) ? "-m: must be at least one float"
+            : cores < FLOOR_SIDES ? "two cores are needed, and this process may use only one"
+                                  : NULL;
+    if (wrong != NULL) {
+        fprintf(stderr, "floor: %s\n", wrong);
+    }
+    return wrong == NULL;
+}
+
 int main(int argc, char **argv)
 {
     static job_t job;
@@ -323,8 +391,8 @@ int main(int argc, char **argv)
     pthread_t threads[FLOOR_SIDES];
     floor_options_t options;
 
-    if (!floor_options_parse(&options, argc, argv)) {
-        return options.help ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!parse_options(&options, argc, argv)) {
+        return options.run.help ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     job.options = &options;
     for (unsigned side = 0; side < FLOOR_SIDES; side++) {
