@@ -148,7 +148,8 @@ static void a_shard_goes_in_so_many_messages(void **state)
         job.config.minishards = TILES;
         job.config.microshards = microshards[i];
         const quant_outcome_t outcome = quant_job_clean(&job, 1, 0 == i ? first : result);
-        /* A rank sends one message in every round; or, where two of a stage go to one rank, in both. */
+        /* A rank sends one message in every round; or, where two of a stage go to one rank, in
+         * both. */
         assert_int_equal(RANKS * 2 * (RANKS - 1 - packs) * messages[i], outcome.messages);
         /* Messages do not change what is rounded. */
         assert_true(0 == i || 0 == memcmp(first, result, COUNT * sizeof(float)));
