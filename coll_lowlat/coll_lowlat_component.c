@@ -64,36 +64,28 @@ static int lowlat_close(void)
     return arc_component_close(&component->base);
 }
 
-/* Say so if the algorithm chosen for one kind of communicator contradicts another setting. */
-static void complain_of(const lowlat_config_t *config, bool several_nodes)
-{
-    const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
-    const bool chosen =
-        LOWLAT_ALGORITHM_AUTO != choice && !(several_nodes && LOWLAT_NODES_NONE == choice);
-
-    if (chosen && LOWLAT_NOT_FORCED == lowlat_forced(config, several_nodes)) {
-        opal_output(0,
-                    "coll_lowlat: coll_lowlat_%s %s is ignored: its sums depend on the length of "
-                    "the message, and coll_lowlat_reproducible is set",
-                    several_nodes ? "nodes_algorithm" : "algorithm",
-                    algorithm_names[(several_nodes ? (int) LOWLAT_NODES_FIRST : 0) + choice - 1]);
-    }
-}
-
 /* What was asked for and cannot be had; settings that contradict each other. */
 static void warn_of_settings(const lowlat_component_t *component)
 {
-    if (component->base.first_process && component->config.arc_verbose >= ARC_LOG_WARN) {
-        if (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport &&
-            component->config.priority >= 0 && NULL == component->puts) {
+    const lowlat_config_t *config = &component->config;
+    const int algorithm = config->algorithm;
+
+    if (component->base.first_process && config->arc_verbose >= ARC_LOG_WARN) {
+        if (LOWLAT_TRANSPORT_PUTS == config->nodes_transport && config->priority >= 0 &&
+            NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
         }
-        if (NULL != coll_lowlat_levels_wrong(&component->config)) {
+        if (NULL != coll_lowlat_levels_wrong(config)) {
             opal_output(0, "coll_lowlat: coll_lowlat_levels \"%s\" counts as auto: %s",
-                        component->config.levels, coll_lowlat_levels_wrong(&component->config));
+                        config->levels, coll_lowlat_levels_wrong(config));
         }
-        complain_of(&component->config, false);
-        complain_of(&component->config, true);
+        if (LOWLAT_ALGORITHM_AUTO != algorithm && LOWLAT_ALGORITHM_NONE != algorithm &&
+            config->reproducible && !lowlat_algorithms[algorithm - 1].reproducible) {
+            opal_output(0,
+                        "coll_lowlat: coll_lowlat_algorithm %s is ignored: its sums depend on the "
+                        "length of the message, and coll_lowlat_reproducible is set",
+                        algorithm_names[algorithm - 1]);
+        }
     }
 }
 

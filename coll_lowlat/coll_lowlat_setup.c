@@ -332,7 +332,7 @@ static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
     group->ranks = topology->local_ranks;
     bound_arenas(module);
     if (topology->nodes > 1 &&
-        LOWLAT_NODES_NONE == mca_coll_lowlat_component.config.nodes_algorithm) {
+        LOWLAT_ALGORITHM_NONE == mca_coll_lowlat_component.config.algorithm) {
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);

@@ -131,7 +131,7 @@ static const char *read_name(const char *text, lowlat_candidate_t *candidate)
         if (0 == strcmp(names[i].name, text)) {
             *candidate = names[i].candidate;
             return LOWLAT_ALGORITHM_RING == candidate->algorithm
-                       ? "only coll_lowlat_nodes_algorithm can choose the ring"
+                       ? "only coll_lowlat_algorithm can choose the ring"
                        : NULL;
         }
     }
@@ -289,7 +289,7 @@ void lowlat_map_init(lowlat_map_t *map, const lowlat_config_t *config, const low
         *map = (lowlat_map_t){1, {{SIZE_MAX, forced}}};
     } else if (!several_nodes) {
         map_rules(map, rules, shape);
-    } else if (LOWLAT_NODES_NONE != config->nodes_algorithm) {
+    } else if (LOWLAT_ALGORITHM_NONE != config->algorithm) {
         *map = (lowlat_map_t){1, {{SIZE_MAX, LOWLAT_LEARNED}}};
     }
 }

@@ -16,9 +16,8 @@ const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 
 /* clang-format off */
 #define X(_id, _prefix, _name, ...) _name,
-static const char *const lowlat_algorithm_choices[] = {"auto", LOWLAT_NODE_TABLE(X) NULL};
-static const char *const lowlat_nodes_algorithm_choices[] = {
-    "auto", LOWLAT_NODES_TABLE(X) "none", NULL};
+static const char *const lowlat_algorithm_choices[] = {
+    "auto", LOWLAT_ALGORITHM_TABLE(X) "none", NULL};
 #undef X
 /* clang-format on */
 static const char *const arc_uint16_choices[] = ARC_UINT16_CHOICES;
@@ -37,7 +36,7 @@ static_assert(sizeof lowlat_params / sizeof lowlat_params[0] <= ARC_MAX_PARAMS, 
 #include "param_checks.h"
 static_assert((int) LOWLAT_SCHEDULES + LOWLAT_PIPES == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
               "a schedule, or a pipe, for each algorithm between nodes");
-static_assert(ARC_PARAM_CHOICES(lowlat_nodes_algorithm_choices) == LOWLAT_NODES_NONE + 1,
+static_assert(ARC_PARAM_CHOICES(lowlat_algorithm_choices) == LOWLAT_ALGORITHM_NONE + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(arc_uint16_choices) == ARC_UINT16_FP16 + 1, "a name each");
 static_assert(ARC_PARAM_CHOICES(lowlat_staging_choices) == LOWLAT_WAYS + 1,
@@ -47,13 +46,11 @@ static_assert(ARC_PARAM_CHOICES(lowlat_transport_choices) == LOWLAT_TRANSPORT_PU
 
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes)
 {
-    const int choice = several_nodes ? config->nodes_algorithm : config->algorithm;
+    const unsigned algorithm = (unsigned) config->algorithm - 1; /* auto and none: too large */
 
-    if (LOWLAT_ALGORITHM_AUTO == choice || (several_nodes && LOWLAT_NODES_NONE == choice)) {
-        return LOWLAT_NOT_FORCED;
-    }
-    const unsigned algorithm =
-        (unsigned) choice - 1 + (several_nodes ? (unsigned) LOWLAT_NODES_FIRST : 0);
-    return config->reproducible && !lowlat_algorithms[algorithm].reproducible ? LOWLAT_NOT_FORCED
-                                                                              : algorithm;
+    return algorithm < LOWLAT_ALGORITHMS &&
+                   several_nodes == (algorithm >= (unsigned) LOWLAT_NODES_FIRST) &&
+                   (!config->reproducible || lowlat_algorithms[algorithm].reproducible)
+               ? algorithm
+               : LOWLAT_NOT_FORCED;
 }

@@ -57,17 +57,10 @@ enum {
 };
 extern const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS];
 
-/*
- * The values of the parameters `algorithm` and `nodes_algorithm`: auto, or 1 + the place
- * in its table; nodes_algorithm also has none.
- */
-enum { LOWLAT_ALGORITHM_AUTO = 0 };
-#define X(...) +1
-enum {
-    LOWLAT_NODES_FIRST = LOWLAT_ALGORITHM_DOUBLING,
-    LOWLAT_NODES_NONE = 1 LOWLAT_NODES_TABLE(X),
-};
-#undef X
+enum { LOWLAT_NODES_FIRST = LOWLAT_ALGORITHM_DOUBLING }; /* those before are for one node */
+
+/* The values of the parameter `algorithm`: auto, 1 + an algorithm, or none, between nodes. */
+enum { LOWLAT_ALGORITHM_AUTO = 0, LOWLAT_ALGORITHM_NONE = 1 + LOWLAT_ALGORITHMS };
 
 /* The values of the parameter `nodes_transport`. */
 enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS };
@@ -76,8 +69,8 @@ extern const arc_param_t lowlat_params[];
 extern const size_t lowlat_params_count;
 
 /*
- * The algorithm that the user chose for this kind of group; LOWLAT_NOT_FORCED if that is
- * auto or none, or contradicts `reproducible`.
+ * The algorithm that the user chose, if it is for this kind of group; LOWLAT_NOT_FORCED if not, or
+ * if it contradicts `reproducible`.
  */
 unsigned lowlat_forced(const lowlat_config_t *config, bool several_nodes);
 

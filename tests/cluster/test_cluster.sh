@@ -148,14 +148,14 @@ arc2 quant" "Open MPI finds the components on all nodes"
 1" "parameters in the environment reach all nodes"
     cluster_check "3 nodes, quant" 60 --ppn 2,1,1 "$(mpi_find quantized)" -n 100000
     unset OMPI_MCA_coll_quant_enable
-    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    for algorithm in $(mpi_lowlat_algorithms nodes); do
         for ppn in 2 3,1,2; do
             cluster_check "3 nodes of $ppn ranks, $algorithm" 120 --ppn $ppn \
-                --mca coll_lowlat_nodes_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
+                --mca coll_lowlat_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
         done
     done
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
-        --mca coll_quant_enable 1 --mca coll_lowlat_nodes_algorithm ring \
+        --mca coll_quant_enable 1 --mca coll_lowlat_algorithm ring \
         "$(mpi_find quantized)" -a semi_loop -n 300000
     # Nodes as Open MPI sees them; dealt: the ranks of a node are far apart.
     hierarchical="--mca coll_quant_enable 1 --mca coll_quant_algorithm hierarchical"

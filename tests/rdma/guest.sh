@@ -3,7 +3,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 puts="--mca coll_lowlat_nodes_transport puts"
-doubling="$puts --mca coll_lowlat_nodes_algorithm doubling"
+doubling="$puts --mca coll_lowlat_algorithm doubling"
 
 over 2 1 60 "" mpi/both/stress -n 50
 right "no adapter"

@@ -95,7 +95,7 @@ static void a_wrong_rule_is_named_with_its_place(void **state)
         {"pigeons:0-8", 1, "no such algorithm"},
         {"oneshots:0-8", 1, "no such algorithm"},
         {"0-8", 1, "no such algorithm"},
-        {"nodes=2-:ring:1m-inf", 10, "only coll_lowlat_nodes_algorithm can choose the ring"},
+        {"nodes=2-:ring:1m-inf", 10, "only coll_lowlat_algorithm can choose the ring"},
         {"nodes=2", 1, "an algorithm is missing"},
         {"nodes=2:cores=shared:", 9, "an algorithm is missing"},
         {"oneshot:0-", 0, NULL},

@@ -128,7 +128,7 @@ static void rules_bound_what_is_taken(void **state)
 
 static void reproducible_takes_every_length_reproducible(void **state)
 {
-    for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
+    for (int choice = 0; choice <= (int) LOWLAT_ALGORITHM_NONE; ++choice) {
         for (unsigned ranks = 2; ranks <= 100; ++ranks) {
             const lowlat_map_t map = map_of(
                 ranks,
@@ -157,7 +157,7 @@ static void nodes_learn_all_lengths(void **state)
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
 
-    /* What was chosen for one node does not matter, nor do rules: these are for selectors. */
+    /* What is for one node does not matter, nor do rules: these are for selectors. */
     for (int choice = 0; choice <= (int) LOWLAT_NODES_FIRST; ++choice) {
         const lowlat_config_t config = {.algorithm = choice, .rules = LIMIT};
         const lowlat_map_t map = nodes_map_of(3, config);
@@ -172,8 +172,7 @@ static void nodes_learn_all_lengths(void **state)
 static void nodes_take_the_algorithm_that_is_forced(void **state)
 {
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
-        const int choice = 1 + (int) (algorithm - LOWLAT_NODES_FIRST);
-        const lowlat_config_t config = {.nodes_algorithm = choice};
+        const lowlat_config_t config = {.algorithm = 1 + (int) algorithm};
         const lowlat_map_t map = nodes_map_of(3, config);
 
         assert_int_equal(algorithm, lowlat_forced(&config, true));
@@ -185,7 +184,7 @@ static void nodes_take_the_algorithm_that_is_forced(void **state)
 
 static void none_passes_everything_down_between_nodes_only(void **state)
 {
-    const lowlat_config_t config = {.nodes_algorithm = LOWLAT_NODES_NONE, .reproducible = true};
+    const lowlat_config_t config = {.algorithm = LOWLAT_ALGORITHM_NONE, .reproducible = true};
     const lowlat_map_t nodes = nodes_map_of(2, config);
     const lowlat_map_t node = map_of(2, config);
 
@@ -198,8 +197,8 @@ static void none_passes_everything_down_between_nodes_only(void **state)
 /* Also where the ring, whose order depends on the position, was asked for. */
 static void reproducible_takes_every_length_between_nodes(void **state)
 {
-    for (int choice = 0; choice < (int) LOWLAT_NODES_NONE; ++choice) {
-        const lowlat_config_t config = {.nodes_algorithm = choice, .reproducible = true};
+    for (int choice = 0; choice < (int) LOWLAT_ALGORITHM_NONE; ++choice) {
+        const lowlat_config_t config = {.algorithm = choice, .reproducible = true};
         const unsigned forced = lowlat_forced(&config, true);
         const unsigned taken = LOWLAT_NOT_FORCED == forced ? (unsigned) LOWLAT_LEARNED : forced;
         for (unsigned nodes = 2; nodes <= 100; ++nodes) {

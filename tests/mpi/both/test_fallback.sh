@@ -13,7 +13,7 @@ mpi_run "np=2 longer than an int" 2 600 "--mca coll_quant_enable 1" counts
 if mpi_have_plugin; then
     mpi_run "np=4 up to 8 bytes" 4 90 "--mca coll_lowlat_rules below:8-inf" fallback
     mpi_run "np=4 up to 16 MiB" 4 90 "--mca coll_lowlat_rules below:16m-inf" fallback
-    for algorithm in $(mpi_algorithms lowlat); do
+    for algorithm in $(mpi_lowlat_algorithms node); do
         mpi_run "np=4 $algorithm" 4 90 "--mca coll_lowlat_algorithm $algorithm" fallback
     done
     mpi_run "np=4 quant enabled" 4 90 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" \

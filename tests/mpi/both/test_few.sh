@@ -36,13 +36,13 @@ run() {
 
 run "3" matrix -l 2000
 run "2" matrix -b
-for algorithm in $(mpi_algorithms lowlat); do
+for algorithm in $(mpi_lowlat_algorithms node); do
     mpi_for_tests run "5 --mca coll_lowlat_algorithm $algorithm" matrix -t -l 2000
 done
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    mpi_for_tests run "5 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+for algorithm in $(mpi_lowlat_algorithms nodes); do
+    mpi_for_tests run "5 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm" \
         matrix -t -l 1100
-    run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 100 -s 3
+    run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm $algorithm" stress -n 100 -s 3
 done
 run "4 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" stress -n 200
 mpi_for_tests run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_transport puts" stress -n 200
@@ -105,6 +105,6 @@ unset ARC_DEFERRED
 # Two hosts, as Open MPI sees it: messages by its TCP transport.
 mpi_nodes
 two="$(mpi_nodes_of 2 2)"
-run "4 $two --mca coll_lowlat_nodes_algorithm halving" fallback -r 2
+run "4 $two --mca coll_lowlat_algorithm halving" fallback -r 2
 run "4 $two $on" quantized -a hierarchical -p 2 -n 262144
 mpi_done

@@ -14,18 +14,18 @@ done
 mpi_run "np=8" 8 180 "" matrix -l 70000
 
 if mpi_have_plugin; then
-    for algorithm in $(mpi_algorithms lowlat); do
+    for algorithm in $(mpi_lowlat_algorithms node); do
         for ranks in 2 7; do
             mpi_run "np=$ranks $algorithm" "$ranks" 120 \
                 "--mca coll_lowlat_algorithm $algorithm" matrix -l 20000
         done
     done
     mpi_run "np=3 NaN" 3 60 "" matrix -b
-    for algorithm in $(mpi_algorithms lowlat); do
+    for algorithm in $(mpi_lowlat_algorithms node); do
         mpi_run "np=2 NaN $algorithm" 2 60 "--mca coll_lowlat_algorithm $algorithm" matrix -b
     done
     # Many pieces and empty parts; fewer counts than above, but for all numbers of ranks.
-    for algorithm in $(mpi_algorithms lowlat); do
+    for algorithm in $(mpi_lowlat_algorithms node); do
         for ranks in 3 4 5 6; do
             mpi_for_tests mpi_run "np=$ranks $algorithm small pieces" "$ranks" 120 \
                 "--mca coll_lowlat_algorithm $algorithm" matrix -t
@@ -47,8 +47,8 @@ if mpi_have_plugin; then
 ROWS
     mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_lowlat_levels 2,2" matrix -b
     # Declared nodes: ranks that could share memory and do not.
-    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-        nodes="--mca coll_lowlat_nodes_algorithm $algorithm --mca coll_arc_ranks_per_node"
+    for algorithm in $(mpi_lowlat_algorithms nodes); do
+        nodes="--mca coll_lowlat_algorithm $algorithm --mca coll_arc_ranks_per_node"
         while read -r ranks per_node limit; do
             mpi_run "np=$ranks, $per_node on a node, $algorithm" "$ranks" 120 "$nodes $per_node" \
                 matrix -l "$limit"

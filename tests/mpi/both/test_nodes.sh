@@ -49,9 +49,9 @@ mpi_run "two nodes" 4 120 "$two_nodes" stress -n 300
 if mpi_have_plugin; then
     mpi_run "two nodes, quant" 4 120 "$two_nodes --mca coll_quant_enable 1" \
         quantized -a hierarchical -p 2 -n 1048576
-    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+    for algorithm in $(mpi_lowlat_algorithms nodes); do
         mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 \
-            --mca coll_lowlat_nodes_algorithm $algorithm" fallback -r 2
+            --mca coll_lowlat_algorithm $algorithm" fallback -r 2
         served "$algorithm"
         mpi_result $? "two nodes: $algorithm serves calls"
         cp "$mpi_scratch/err" "$mpi_scratch/said"
@@ -62,11 +62,11 @@ if mpi_have_plugin; then
         # One of the other node names it.
         mpi_in_time mpi_missing "two nodes, $algorithm, rank 3 is missing" \
             'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \
-            4 "$two_nodes --mca coll_lowlat_nodes_algorithm $algorithm" -r 3 -n 200000
+            4 "$two_nodes --mca coll_lowlat_algorithm $algorithm" -r 3 -n 200000
         mpi_run "four nodes of a rank each, $algorithm" 4 120 \
-            "$(mpi_nodes_of 4 1) --mca coll_lowlat_nodes_algorithm $algorithm" stress -n 200 -s 3
+            "$(mpi_nodes_of 4 1) --mca coll_lowlat_algorithm $algorithm" stress -n 200 -s 3
     done
-    mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 --mca coll_lowlat_nodes_algorithm none" \
+    mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 --mca coll_lowlat_algorithm none" \
         fallback -r 1
     ! served '.*' && cat "$mpi_scratch/out" "$mpi_scratch/err" |
         grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'

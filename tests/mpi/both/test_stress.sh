@@ -21,12 +21,12 @@ if mpi_have_plugin; then
             "--mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
     done
     mpi_for_tests mpi_run "np=2 looking all the time" 2 120 "" stress -s 28
-    for algorithm in $(mpi_algorithms lowlat); do
+    for algorithm in $(mpi_lowlat_algorithms node); do
         mpi_for_tests mpi_run "np=5 $algorithm in tight memory" 5 120 \
             "--mca coll_lowlat_algorithm $algorithm" stress -s 25 -n 8000 -x 14
     done
-    for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-        nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+    for algorithm in $(mpi_lowlat_algorithms nodes); do
+        nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm"
         mpi_run "np=4, 2 on a node, $algorithm" 4 120 "$nodes" stress -s 24
         mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 100000 -s 25
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes" stress -s 26

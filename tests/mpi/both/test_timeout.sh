@@ -101,16 +101,16 @@ check_long() {
 mpi_note_shared_memory
 mpi_beside mpi_in_time check_late "lowlat, 8 elements, np=3" 3 1 "" 8
 mpi_beside mpi_in_time check_late "lowlat, 5000 elements, np=4" 4 3 "" 5000
-for algorithm in $(mpi_algorithms lowlat); do
+for algorithm in $(mpi_lowlat_algorithms node); do
     forced="--mca coll_lowlat_algorithm $algorithm"
     # Not each of the others exchanges data with the missing one.
     mpi_beside mpi_in_time late_to_all "lowlat $algorithm, 5000 elements, np=5" 5 1 "$forced" 5000
 done
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm"
+for algorithm in $(mpi_lowlat_algorithms nodes); do
+    nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm"
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 8 elements, np=4: leader missing" 4 2 "$nodes" 8
     mpi_beside mpi_in_time check_far "lowlat $algorithm, 2 nodes, 200000 elements, np=4" 4 1 "$nodes" 200000
-    alone="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $algorithm"
+    alone="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm $algorithm"
     mpi_beside mpi_in_time check_late "lowlat $algorithm, 3 nodes, 200000 elements, np=3" 3 1 "$alone" 200000
 done
 mpi_join

@@ -100,14 +100,11 @@ mpi_setup() {
             echo "Bail out! Open MPI does not load coll_$mpi_component from $mpi_stage"
             exit 1
         fi
-        # Nor would a loop over no algorithms fail.
-        if [ -z "$(mpi_algorithms "$mpi_component")" ]; then
-            echo "Bail out! no list of algorithms in the help of coll_${mpi_component}_algorithm"
-            exit 1
-        fi
     done
-    if [ -z "$(mpi_algorithms lowlat nodes_algorithm)" ]; then
-        echo "Bail out! no list of algorithms in the help of coll_lowlat_nodes_algorithm"
+    # Nor would a loop over no algorithms fail.
+    if [ -z "$(mpi_algorithms quant)" ] || [ -z "$(mpi_lowlat_algorithms node)" ] ||
+        [ -z "$(mpi_lowlat_algorithms nodes)" ]; then
+        echo "Bail out! no list of algorithms in the help of coll_lowlat_algorithm, or coll_quant_algorithm"
         exit 1
     fi
 }
@@ -130,6 +127,14 @@ mpi_algorithms() {
     mpi_parameters "$1" |
         sed -n "s/.*:coll_$1_${2:-algorithm}:help:.*Allowed: one of \([^.]*\).*/\1/p" |
         tr -d ' ' | tr ',' '\n' | grep -vx -e auto -e none
+}
+
+# Those of coll_lowlat for communicators on one node ($1 is node), or on several (nodes), which begin with doubling.
+mpi_lowlat_algorithms() {
+    case $1 in
+    node) mpi_algorithms lowlat | sed '/^doubling$/,$d' ;;
+    nodes) mpi_algorithms lowlat | sed -n '/^doubling$/,$p' ;;
+    esac
 }
 
 # For components that are built with sanitizers: what mpirun must hand on to the ranks, in $mpi_watched.

@@ -16,7 +16,7 @@ mpi_note_shared_memory
 for ranks in 2 5; do
     mpi_run "np=$ranks" "$ranks" 60 "" growth -g -a $limit_bytes
 done
-for algorithm in $(mpi_algorithms lowlat); do
+for algorithm in $(mpi_lowlat_algorithms node); do
     options="--mca coll_lowlat_algorithm $algorithm $said"
     mpi_start 3 60 "$options --mca coll_arc_max_memory 1m" growth -c 4 -r 7 -t 2
     mpi_judge "np=3 $algorithm in 1 MiB"

@@ -22,11 +22,11 @@ mpi_run "closed to others" 4 60 "$puts --mca coll_arc_ranks_per_node 2" closed
 
 for per_node in 2 1; do
     mpi_run "np=8, $per_node on a node, doubling" 8 180 \
-        "$puts --mca coll_arc_ranks_per_node $per_node --mca coll_lowlat_nodes_algorithm doubling" \
+        "$puts --mca coll_arc_ranks_per_node $per_node --mca coll_lowlat_algorithm doubling" \
         matrix -l 1100
 done
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
-    nodes="$puts --mca coll_lowlat_nodes_algorithm $algorithm --mca coll_arc_ranks_per_node"
+for algorithm in $(mpi_lowlat_algorithms nodes); do
+    nodes="$puts --mca coll_lowlat_algorithm $algorithm --mca coll_arc_ranks_per_node"
     mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -l 1100
     # Few and small pieces: waiting for room is the rule.
     mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 300
@@ -37,19 +37,19 @@ for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
 done
 # Ranks drift apart: 100,000 operations of random lengths, random delays now and then.
 mpi_run "np=4, 2 on a node, drift" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 2" \
+    "$puts --mca coll_lowlat_algorithm doubling --mca coll_arc_ranks_per_node 2" \
     stress -s 34 -n 100000 -x 11
 mpi_run "np=4, 1 on a node, drift" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 1" \
+    "$puts --mca coll_lowlat_algorithm doubling --mca coll_arc_ranks_per_node 1" \
     stress -s 36 -n 100000 -x 11
 
 for per_node in 1 2; do
     mpi_run "np=4, $per_node on a node, communicators" 4 120 \
-        "$puts --mca coll_lowlat_nodes_algorithm doubling \
+        "$puts --mca coll_lowlat_algorithm doubling \
         --mca coll_arc_ranks_per_node $per_node" lifecycle -n 200
 done
 mpi_run "np=4, 2 on a node, threads" 4 120 \
-    "$puts --mca coll_lowlat_nodes_algorithm doubling --mca coll_arc_ranks_per_node 2" threads
+    "$puts --mca coll_lowlat_algorithm doubling --mca coll_arc_ranks_per_node 2" threads
 
 # refused LABEL TEXT "MCA ARGUMENTS": no puts: right sums over messages, and one line tells why
 refused() {
@@ -87,14 +87,14 @@ mpi_says "no answer: one line tells why" \
 
 # killed ALGORITHM: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
 killed() {
-    mpi_start 3 60 "$puts --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm $1 \
+    mpi_start 3 60 "$puts --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm $1 \
         --enable-recovery -x UCX_KEEPALIVE_INTERVAL=100ms" killed -r 2
     [ "$mpi_status" -eq 124 ] || mpi_status=0
     mpi_judge "np=3, $1, rank 2 is killed"
     mpi_says "$1: the others name rank 2" \
         "rank [01]: MPI_Allreduce failed: transport error; the connection to rank 2 is broken" 2
 }
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+for algorithm in $(mpi_lowlat_algorithms nodes); do
     killed "$algorithm"
 done
 
@@ -134,10 +134,10 @@ mpi_says "no answer beside messages: one line tells why" \
     "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
 
 # A rank that does not come is named by one of the other node, and the job ends by itself.
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+for algorithm in $(mpi_lowlat_algorithms nodes); do
     mpi_in_time mpi_missing "np=4, $algorithm, rank 3 is missing" \
         'rank [01]: MPI_Allreduce failed: .*waiting for rank 3\.' \
-        4 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" \
+        4 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm" \
         -r 3 -n 200000
 done
 

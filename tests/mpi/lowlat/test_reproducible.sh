@@ -73,9 +73,9 @@ declared() {
             "$nodes $rounding --mca coll_lowlat_reproducible 1" reproducible -h bf16 -r -g "$3" -l 300007
         for algorithm in $4; do
             mpi_run "nodes of $3 $transport $algorithm" "$1" 60 \
-                "$nodes --mca coll_lowlat_nodes_algorithm $algorithm" reproducible -h bf16 -g "$3" -l 70001
+                "$nodes --mca coll_lowlat_algorithm $algorithm" reproducible -h bf16 -g "$3" -l 70001
             mpi_run "nodes of $3 $transport $algorithm 16 bits" "$1" 60 \
-                "$nodes $rounding --mca coll_lowlat_nodes_algorithm $algorithm" \
+                "$nodes $rounding --mca coll_lowlat_algorithm $algorithm" \
                 reproducible -h bf16 -r -g "$3" -l 70001
         done
     done
@@ -83,19 +83,19 @@ declared() {
         "--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
         reproducible -h bf16 -g "$3" -l 70001
 }
-trees=$(mpi_algorithms lowlat nodes_algorithm | grep -vx ring)
+trees=$(mpi_lowlat_algorithms nodes | grep -vx ring)
 declared 4 2 2,2 ""
 declared 3 1 1,1,1 ""
 declared 5 2 2,2,1 "$trees"
 declared 5 1 1,1,1,1,1 "$trees"
 mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_reproducible 1" \
     reproducible -g 1,1,1
-mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring" \
+mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm ring" \
     reproducible -g 1,1,1 -d -l 20011
-mpi_start 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm ring \
+mpi_start 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm ring \
     --mca coll_lowlat_reproducible 1" reproducible -g 1,1,1 -l 20011
 mpi_judge "nodes of 1,1,1 ring is not used"
-mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_nodes_algorithm ring is ignored" 1
+mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_algorithm ring is ignored" 1
 
 # fp16, of the program and of Open MPI (-n), where it has a type for it; and that rounding would be noticed.
 nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1"

@@ -43,11 +43,11 @@ for ranks in 2 3 5; do
     mpi_run "np=$ranks negative extents" "$ranks" 60 "" user_types -x -b 8000
     mpi_run "np=$ranks far apart" "$ranks" 60 "" far_apart
 done
-for algorithm in $(mpi_algorithms lowlat nodes_algorithm); do
+for algorithm in $(mpi_lowlat_algorithms nodes); do
     mpi_run "np=5, 2 on a node, $algorithm" 5 60 \
-        "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_algorithm $algorithm" user_types
+        "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm" user_types
 done
 # Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
 mpi_run "np=3 negative extents between nodes" 3 60 \
-    "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_nodes_algorithm doubling" user_types -x -b 8000
+    "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm doubling" user_types -x -b 8000
 mpi_done
