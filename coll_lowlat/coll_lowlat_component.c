@@ -10,7 +10,6 @@
 
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
-#include "coll_lowlat_net.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
 
@@ -166,7 +165,6 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .prepare = coll_lowlat_prepare_init,
             .direct = coll_lowlat_direct,
             .directed = coll_lowlat_directed,
-            .retag = lowlat_net_retag,
             .enabled = lowlat_enabled,
         },
 };

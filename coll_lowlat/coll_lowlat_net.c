@@ -114,15 +114,6 @@ static bool make_pipe(lowlat_module_t *module)
     return NULL != memory;
 }
 
-void lowlat_net_retag(arc_module_t *base)
-{
-    lowlat_module_t *module = (lowlat_module_t *) base;
-
-    for (int i = 0; 0 != base->tags && i < LOWLAT_EXCHANGES; ++i) {
-        module->stream[i].tag = base->tags - i;
-    }
-}
-
 /* What our own exchanges need; without memory for it module->scratch is NULL. */
 static void make_exchanges(lowlat_module_t *module)
 {
@@ -133,13 +124,14 @@ static void make_exchanges(lowlat_module_t *module)
     const size_t scratch_bytes = arc_round_up(module->net.chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
-    for (unsigned i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {
+    for (int i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {
         lowlat_exchange_t *exchange = &module->net.exchange[i];
         mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
+        module->stream[i].tags = &module->base.tags;
+        module->stream[i].number = i;
         exchange->stream = &module->stream[i].base;
-        exchange->scratch = module->scratch + i * scratch_bytes;
+        exchange->scratch = module->scratch + (size_t) i * scratch_bytes;
     }
-    lowlat_net_retag(&module->base);
 }
 
 static size_t chunk_bytes_of(const arc_topology_t *topology)

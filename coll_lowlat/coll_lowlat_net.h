@@ -8,9 +8,6 @@
 
 #include "coll_lowlat.h"
 
-/* base->tags, if there are any, are those of messages from now on. */
-void lowlat_net_retag(arc_module_t *base);
-
 /* The streams, of messages, and buffers of the exchanges.  False: no memory. */
 bool lowlat_net_make(lowlat_module_t *module);
 

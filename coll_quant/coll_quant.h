@@ -174,6 +174,5 @@ int coll_quant_serve(arc_module_t *base, const arc_call_t *said);
 void coll_quant_settled(arc_module_t *base);
 arc_reason_t coll_quant_admit(arc_module_t *base, arc_call_t *said);
 arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *said);
-void coll_quant_retag(arc_module_t *base);
 
 #endif

@@ -87,6 +87,7 @@ static void quant_enabled(arc_module_t *base)
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    module->stream.tags = &base->tags;
     base->wait = &module->wait;
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
@@ -133,7 +134,6 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .settled = coll_quant_settled,
             .admit = coll_quant_admit,
             .prepare = coll_quant_prepare_init,
-            .retag = coll_quant_retag,
             .wanted = quant_wanted,
             .enabled = quant_enabled,
         },

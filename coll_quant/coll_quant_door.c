@@ -410,11 +410,6 @@ arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *said)
     return reason;
 }
 
-void coll_quant_retag(arc_module_t *base)
-{
-    ((quant_module_t *) base)->stream.tag = base->tags;
-}
-
 ARC_DEFINE_SUM(allreduce, quant_module_t, coll_quant_serve)
 ARC_DEFINE_SUM(reduce_scatter_block, quant_module_t, coll_quant_serve)
 ARC_DEFINE_GATHER(allgather, quant_module_t, coll_quant_serve)

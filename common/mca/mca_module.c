@@ -181,7 +181,6 @@ static void module_construct(arc_module_t *module)
 static void module_destruct(arc_module_t *module)
 {
     arc_module_free(module, module->agreement);
-    free(module->queue); /* every request holds the communicator, so nothing is pending */
     if (NULL != module->counting_link) {
         arc_module_end_tally(module);
     }

@@ -63,8 +63,6 @@ typedef struct arc_component {
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
-    /* module->tags is set: from now on messages have these tags.  May be NULL. */
-    void (*retag)(arc_module_t *module);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -131,7 +129,7 @@ struct arc_module {
     int agreement_tag;      /* the component's, or a request's own */
     void *agreement;        /* mca_agreement.c's; NULL: none so far */
     bool unsettled;         /* nonblocking calls were made since the last blocking one */
-    arc_queue_t *queue;     /* of these; NULL: there were none */
+    arc_queue_t queue;      /* of these; without `tags` there were none */
     const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
     arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */

@@ -24,11 +24,6 @@ typedef struct arc_request {
 
 OBJ_CLASS_INSTANCE(arc_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
 
-typedef struct module_queue {
-    arc_queue_t super; /* first: the view of queue.h */
-    arc_module_t *module;
-} module_queue_t;
-
 /* Of this process and component. */
 static struct {
     opal_free_list_t requests;
@@ -39,7 +34,7 @@ static struct {
 
 static arc_module_t *module_of(arc_queue_t *queue)
 {
-    return ((module_queue_t *) queue)->module;
+    return (arc_module_t *) ((char *) queue - offsetof(arc_module_t, queue));
 }
 
 static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
@@ -146,31 +141,14 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
     return request;
 }
 
-static void take_tags(arc_module_t *module)
+/* A queue, and tags of its own, at the first call that is admitted. */
+static void begin_queue(arc_module_t *module)
 {
-    module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
-    if (NULL != module->component->retag) {
-        module->component->retag(module);
-    }
-}
-
-/* The queue of the module, and tags of its own, at the first call that is admitted. */
-static bool have_queue(arc_module_t *module)
-{
-    if (NULL == module->queue) {
-        module_queue_t *queue = calloc(1, sizeof *queue);
-        if (NULL == queue) {
-            return false;
-        }
-        queue->module = module;
-        queue->super.ops = &queue_ops;
-        queue->super.wait = module->wait;
-        module->queue = &queue->super;
-    }
     if (0 == module->tags) {
-        take_tags(module);
+        module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
+        module->queue.ops = &queue_ops;
+        module->queue.wait = module->wait;
     }
-    return true;
 }
 
 /*
@@ -211,12 +189,9 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
         arc_module_count_pass(module, reason, call);
         return arc_below_start(module, call, request);
     }
-    if (!have_queue(module)) {
-        /* The other ranks start it. */
-        return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
-    }
+    begin_queue(module);
     module->unsettled = true;
-    if (arc_queue_try(&all.queues, module->queue, call, &result)) {
+    if (arc_queue_try(&all.queues, &module->queue, call, &result)) {
         *request = &ompi_request_empty;
         return result;
     }
@@ -227,7 +202,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     }
     made->super.super.req_state = OMPI_REQUEST_ACTIVE;
     *request = &made->super.super;
-    arc_queue_append(&all.queues, module->queue, &made->pending);
+    arc_queue_append(&all.queues, &module->queue, &made->pending);
     return MPI_SUCCESS;
 }
 
@@ -242,11 +217,11 @@ static int start_one(arc_request_t *request)
     base->req_state = OMPI_REQUEST_ACTIVE;
     base->req_status.MPI_ERROR = MPI_SUCCESS;
     base->req_complete = REQUEST_PENDING;
-    if (arc_queue_try(&all.queues, module->queue, &request->call, &result)) {
+    if (arc_queue_try(&all.queues, &module->queue, &request->call, &result)) {
         base->req_status.MPI_ERROR = result;
         (void) ompi_request_complete(base, false);
     } else {
-        arc_queue_append(&all.queues, module->queue, &request->pending);
+        arc_queue_append(&all.queues, &module->queue, &request->pending);
     }
     return MPI_SUCCESS;
 }
@@ -293,13 +268,9 @@ static arc_module_t *open_own(arc_module_t *module)
         own->declined = module->declined;
     }
     own->component->enabled(own);
-    take_tags(own);
+    begin_queue(own);
     own->agreement_tag = own->tags - AGREEMENT_TAG;
-    if (have_queue(own)) {
-        return own;
-    }
-    OBJ_RELEASE(own);
-    return NULL;
+    return own;
 }
 
 /* A request with a module of its own, still to be set up.  NULL: no memory. */
@@ -364,7 +335,7 @@ void arc_module_settle_pending(arc_module_t *module)
     if (arc_fiber_inside()) {
         return;
     }
-    while (!arc_queue_is_idle(module->queue)) {
+    while (!arc_queue_is_idle(&module->queue)) {
         (void) opal_progress();
     }
     module->unsettled = false;

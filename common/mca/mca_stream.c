@@ -11,15 +11,20 @@
 
 #include "mca_stream.h"
 
+static int tag_of(const mca_stream_t *stream)
+{
+    return NULL == stream->tags || 0 == *stream->tags ? stream->tag
+                                                      : *stream->tags - stream->number;
+}
+
 static arc_status_t stream_send(arc_stream_t *base, unsigned peer, const void *buffer, size_t bytes,
                                 arc_stream_request_t *request)
 {
     mca_stream_t *stream = (mca_stream_t *) base;
     ompi_request_t *started = NULL;
 
-    if (OMPI_SUCCESS !=
-        MCA_PML_CALL(isend(buffer, bytes, &ompi_mpi_byte.dt, (int) peer, stream->tag,
-                           MCA_PML_BASE_SEND_STANDARD, stream->comm, &started))) {
+    if (OMPI_SUCCESS != MCA_PML_CALL(isend(buffer, bytes, stream->type, (int) peer, tag_of(stream),
+                                           MCA_PML_BASE_SEND_STANDARD, stream->comm, &started))) {
         return ARC_ERR_TRANSPORT;
     }
     request->handle = started;
@@ -32,8 +37,8 @@ static arc_status_t stream_receive(arc_stream_t *base, unsigned peer, void *buff
     mca_stream_t *stream = (mca_stream_t *) base;
     ompi_request_t *started = NULL;
 
-    if (OMPI_SUCCESS != MCA_PML_CALL(irecv(buffer, capacity_bytes, &ompi_mpi_byte.dt, (int) peer,
-                                           stream->tag, stream->comm, &started))) {
+    if (OMPI_SUCCESS != MCA_PML_CALL(irecv(buffer, capacity_bytes, stream->type, (int) peer,
+                                           tag_of(stream), stream->comm, &started))) {
         return ARC_ERR_TRANSPORT;
     }
     request->handle = started;
@@ -43,14 +48,13 @@ static arc_status_t stream_receive(arc_stream_t *base, unsigned peer, void *buff
 static arc_status_t stream_test(arc_stream_t *base, arc_stream_request_t *request)
 {
     ompi_request_t *started = request->handle;
-    (void) base;
 
     if (!REQUEST_COMPLETE(started)) {
         return ARC_IN_PROGRESS;
     }
     /* Completed by whoever drove the progress, perhaps another thread: see what it wrote. */
     opal_atomic_rmb();
-    request->bytes = started->req_status._ucount;
+    request->bytes = started->req_status._ucount / ((mca_stream_t *) base)->unit_bytes;
     const int error = started->req_status.MPI_ERROR;
     request->handle = NULL;
     (void) ompi_request_free(&started);
@@ -78,9 +82,11 @@ void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm, int
         .test = stream_test,
         .abort = stream_abort,
     };
-    stream->base.ops = &ops;
-    stream->base.rank = (unsigned) ompi_comm_rank(comm);
-    stream->base.ranks = (unsigned) ompi_comm_size(comm);
-    stream->comm = comm;
-    stream->tag = tag;
+    *stream = (mca_stream_t){.base = {.ops = &ops,
+                                      .rank = (unsigned) ompi_comm_rank(comm),
+                                      .ranks = (unsigned) ompi_comm_size(comm)},
+                             .comm = comm,
+                             .tag = tag,
+                             .type = &ompi_mpi_byte.dt,
+                             .unit_bytes = 1};
 }

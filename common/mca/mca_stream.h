@@ -13,9 +13,17 @@ typedef struct mca_stream {
     arc_stream_t base; /* first: what the algorithms see */
     struct ompi_communicator_t *comm;
     int tag;
+    /* arc_module_t.tags: as soon as there are any the tag is number `number` of these; or NULL. */
+    const int *tags;
+    int number;
+    struct ompi_datatype_t *type; /* lengths are counted in elements of it, */
+    size_t unit_bytes;            /* which have so many bytes */
 } mca_stream_t;
 
-/* Messages of one tag do not match those of another; `tag` is one of Open MPI's for collectives. */
+/*
+ * Messages of bytes.  Those of one tag do not match those of another; `tag` is one of Open MPI's
+ * for collectives.
+ */
 void mca_stream_init(mca_stream_t *stream, struct ompi_communicator_t *comm, int tag);
 
 #endif
