@@ -30,7 +30,7 @@ static inline int coll_lowlat_run_task(lowlat_module_t *module, const arc_call_t
 {
     lowlat_algorithms[algorithm].start(task);
     /* While what was published is on its way. */
-    arc_module_count_served(&module->base, call, algorithm, task->span_bytes);
+    arc_module_count(&module->base, call, algorithm, task->span_bytes);
     arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {

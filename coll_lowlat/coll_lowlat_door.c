@@ -332,7 +332,7 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
     }
     fill_task(task, module, call, &module->reduction);
     lowlat_algorithms[algorithm].start(task);
-    arc_module_count_served(base, call, algorithm, task->span_bytes);
+    arc_module_count(base, call, algorithm, task->span_bytes);
     return &task->task;
 }
 

@@ -226,10 +226,10 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     }
     call->operation.sequence = ++module->sequence;
     ++module->calls[operation->collective];
-    arc_module_count_served(&module->base, call->said,
-                            quant_pipeline_is_doubling(module->task, operation) ? QUANT_ALGOS
-                                                                                : module->algo,
-                            elems * operation->element->bytes);
+    arc_module_count(&module->base, call->said,
+                     quant_pipeline_is_doubling(module->task, operation) ? QUANT_ALGOS
+                                                                         : module->algo,
+                     elems * operation->element->bytes);
     return verified ? verify(module, call) : run_and_note(module, call);
 }
 

@@ -15,14 +15,6 @@ const char *arc_reason_text(arc_reason_t reason)
     return texts[reason];
 }
 
-void arc_tally_add(arc_tally_t *total, const arc_tally_t *part)
-{
-    for (size_t row = 0; row < ARC_TALLY_ROWS; ++row) {
-        total->row[row].calls += part->row[row].calls;
-        total->row[row].bytes += part->row[row].bytes;
-    }
-}
-
 static void print_row(FILE *stream, const char *what, const char *name, const arc_tally_row_t *row)
 {
     fprintf(stream, "  %-6s  %-52s %12" PRIu64 " %16" PRIu64 "\n", what, name, row->calls,

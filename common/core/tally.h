@@ -64,14 +64,17 @@ typedef struct arc_tally {
     arc_tally_row_t row[ARC_TALLY_ROWS];
 } arc_tally_t;
 
-static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes)
+/* threads: others may count at the same time. */
+static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes, bool threads)
 {
-    row->calls += 1;
-    row->bytes += bytes;
+    if (threads) {
+        (void) __atomic_add_fetch(&row->calls, 1, __ATOMIC_RELAXED);
+        (void) __atomic_add_fetch(&row->bytes, bytes, __ATOMIC_RELAXED);
+    } else {
+        row->calls += 1;
+        row->bytes += bytes;
+    }
 }
-
-/* total += part; the caller holds whatever lock protects `total`. */
-void arc_tally_add(arc_tally_t *total, const arc_tally_t *part);
 
 /* Has any call been counted, but where nobody wants the component, or a rank lacks it? */
 bool arc_tally_has_calls(const arc_tally_t *tally);

@@ -68,11 +68,8 @@ void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_
     /* One that the component below gave back to us is counted already. */
     if (0 == (module->inside & arc_slot_bit(call->collective))) {
         (void) ompi_datatype_type_size(call->type, &type_bytes);
-        arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
-        if (NULL != tally) {
-            arc_tally_count(&tally->row[ARC_TALLY_PASSED + (int) reason],
-                            blocks * (size_t) call->count * type_bytes);
-        }
+        arc_module_count(module, call, (size_t) ARC_TALLY_PASSED + reason,
+                         blocks * (size_t) call->count * type_bytes);
     }
     if (*module->component->verbose >= ARC_LOG_CALL) {
         arc_module_log(module, ARC_LOG_CALL, "%s of %zu of %s%s%s passed down: %s",

@@ -53,17 +53,6 @@ int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_inf
  */
 void arc_call_hold(const arc_call_t *call, bool hold);
 
-/* Count a call that one of the component's algorithms serves; `bytes` of all blocks. */
-static inline void arc_module_count_served(arc_module_t *module, const arc_call_t *call,
-                                           size_t algorithm, size_t bytes)
-{
-    arc_tally_t *tally = arc_module_tally(module, call->form, call->collective);
-
-    if (NULL != tally) {
-        arc_tally_count(&tally->row[algorithm], bytes);
-    }
-}
-
 /* Count, and say if the user wants to know, that a call goes to the component below. */
 void arc_module_count_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t *call);
 

@@ -67,8 +67,7 @@ int arc_component_open(arc_component_t *component)
     component->in_whole_world = false;
     component->asks_in_vain = false;
     component->absence_told = false;
-    memset(component->total, 0, sizeof component->total);
-    component->counting = NULL;
+    memset(component->tally, 0, sizeof component->tally);
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
@@ -93,18 +92,14 @@ int arc_component_init_query(arc_component_t *component)
 
 int arc_component_close(arc_component_t *component)
 {
-    /* Persistent requests that the program has not freed keep their communicators. */
-    while (NULL != component->counting) {
-        arc_module_end_tally(component->counting);
-    }
     if (*component->verbose >= ARC_LOG_REPORT && component->first_process) {
         const bool is_wanted = NULL == component->wanted || component->wanted();
         for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
             if ((ARC_SLOT_allreduce == slot && is_wanted) ||
-                arc_tally_has_calls(&component->total[slot])) {
+                arc_tally_has_calls(&component->tally[slot])) {
                 arc_tally_print(stderr, arc_component_name(component), arc_slot_call(slot),
                                 component->algorithm_names, component->algorithms,
-                                &component->total[slot]);
+                                &component->tally[slot]);
             }
         }
     }

@@ -26,66 +26,6 @@ void arc_module_free(const arc_module_t *module, void *memory)
     }
 }
 
-/* Under the component's lock: closing it takes what is counted by then. */
-static void enter_counting(arc_module_t *module)
-{
-    arc_component_t *component = module->component;
-
-    module->counting_next = component->counting;
-    module->counting_link = &component->counting;
-    if (NULL != component->counting) {
-        component->counting->counting_link = &module->counting_next;
-    }
-    component->counting = module;
-}
-
-bool arc_module_begin_tally(arc_module_t *module, arc_form_t form)
-{
-    if (NULL != module->of) {
-        module->tally[form] = arc_module_tally(module->of, form, ARC_SLOT_allreduce);
-        return NULL != module->tally[form];
-    }
-    arc_tally_t *tally = calloc(ARC_COLLECTIVES, sizeof *tally);
-    if (NULL == tally) {
-        return false;
-    }
-    /* A thread may start a call while another one runs the one before. */
-    (void) pthread_mutex_lock(&module->component->lock);
-    if (NULL != module->tally[form]) {
-        free(tally);
-    } else {
-        __atomic_store_n(&module->tally[form], tally, __ATOMIC_RELEASE);
-    }
-    if (NULL == module->counting_link) {
-        enter_counting(module);
-    }
-    (void) pthread_mutex_unlock(&module->component->lock);
-    return true;
-}
-
-void arc_module_end_tally(arc_module_t *module)
-{
-    arc_component_t *component = module->component;
-
-    (void) pthread_mutex_lock(&component->lock);
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        const arc_tally_t *tally = module->tally[slot / ARC_COLLECTIVES];
-        if (NULL != tally) {
-            arc_tally_add(&component->total[slot], &tally[slot % ARC_COLLECTIVES]);
-        }
-    }
-    *module->counting_link = module->counting_next;
-    if (NULL != module->counting_next) {
-        module->counting_next->counting_link = module->counting_link;
-    }
-    module->counting_link = NULL;
-    (void) pthread_mutex_unlock(&component->lock);
-    for (arc_form_t form = 0; form < ARC_FORMS; ++form) {
-        free(module->tally[form]);
-        module->tally[form] = NULL;
-    }
-}
-
 /* ---- what is said ---- */
 
 /* "coll_lowlat: communicator 3 of 4 ranks: ..." */
@@ -181,9 +121,6 @@ static void module_construct(arc_module_t *module)
 static void module_destruct(arc_module_t *module)
 {
     arc_module_free(module, module->agreement);
-    if (NULL != module->counting_link) {
-        arc_module_end_tally(module);
-    }
 #define X(_name, _call)                              \
     if (NULL != module->below_##_name##_module) {    \
         OBJ_RELEASE(module->below_##_name##_module); \

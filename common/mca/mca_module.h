@@ -76,8 +76,7 @@ typedef struct arc_component {
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     pthread_mutex_t lock;
-    arc_tally_t total[ARC_SLOTS]; /* of modules that are gone; under `lock`, */
-    struct arc_module *counting;  /* as is the list of those that have a tally */
+    arc_tally_t tally[ARC_SLOTS]; /* of all communicators, also those that are gone */
 } arc_component_t;
 
 /* "lowlat", "quant" */
@@ -132,9 +131,6 @@ struct arc_module {
     arc_queue_t queue;      /* of these; without `tags` there were none */
     const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
-    arc_tally_t *tally[ARC_FORMS]; /* of each [ARC_COLLECTIVES]; NULL: no call was counted so far */
-    struct arc_module *counting_next;
-    struct arc_module **counting_link; /* what points to this module in the list; NULL: not in it */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -154,19 +150,12 @@ static inline arc_wait_t arc_module_wait(const arc_module_t *module)
  */
 void arc_module_free(const arc_module_t *module, void *memory);
 
-/* The module counts no more: what it has counted goes to what its component counts. */
-void arc_module_end_tally(arc_module_t *module);
-
-/* The first call of a form is to be counted; false: there is no memory, it will not be. */
-bool arc_module_begin_tally(arc_module_t *module, arc_form_t form);
-
-/* Where calls of a collective in a form are counted; NULL: nowhere. */
-static inline arc_tally_t *arc_module_tally(arc_module_t *module, arc_form_t form,
-                                            arc_slot_t collective)
+/* Count a call in a row of the tally; `bytes` of all blocks. */
+static inline void arc_module_count(arc_module_t *module, const arc_call_t *call, size_t row,
+                                    size_t bytes)
 {
-    return NULL != module->tally[form] || arc_module_begin_tally(module, form)
-               ? &module->tally[form][collective]
-               : NULL;
+    arc_tally_count(&module->component->tally[arc_call_slot(call)].row[row], bytes,
+                    mca_compat_threads());
 }
 
 /*

@@ -249,7 +249,7 @@ static void stack_as(arc_module_t *own, const arc_module_t *module)
 
 /*
  * A module for a persistent request, still to be set up.  It begins with what the ranks have agreed
- * on so far, and counts where the communicator's module does.  NULL: no memory.
+ * on so far.  NULL: no memory.
  */
 static arc_module_t *open_own(arc_module_t *module)
 {
