@@ -21,20 +21,19 @@ enum { DIRECT_NODE_BYTES = 2 << 10 };
 __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, arc_form_t form,
                                                      lowlat_task_t *task, arc_status_t status)
 {
-    enum { TEXT_BYTES = 256 };
-    char missing[TEXT_BYTES] = "";
-
+    enum { TEXT_BYTES = 64 };
+    char broken[TEXT_BYTES];
+    const arc_slot_t slot = arc_slot_of_form(ARC_SLOT_allreduce, form);
     const unsigned lost = lowlat_net_lost(module);
-    if (lost < (unsigned) ompi_comm_size(module->base.comm)) {
-        (void) snprintf(missing, sizeof missing, "; the connection to rank %u is broken", lost);
-    } else if (ARC_ERR_TIMEOUT == status) {
-        mca_share_describe_missing(&module->topology, task, missing, sizeof missing);
+
+    if (lost == (unsigned) ompi_comm_size(module->base.comm)) {
+        return mca_share_break(&module->base, slot, &module->topology, task, status);
     }
     if (ARC_ERR_TIMEOUT == status) {
         arc_task_abort(&task->task);
     }
-    return arc_module_break(&module->base, arc_slot_of_form(ARC_SLOT_allreduce, form), status,
-                            missing);
+    (void) snprintf(broken, sizeof broken, "; the connection to rank %u is broken", lost);
+    return arc_module_break(&module->base, slot, status, broken);
 }
 
 /* Elements with gaps: the operation itself runs on packed vectors, in place. */

@@ -19,7 +19,7 @@ void lowlat_port_free(lowlat_port_t *port)
     if (port->has_window) {
         ucx_window_free(&port->window);
     }
-    mca_budget_return(port->counted_bytes);
+    mca_budget_return(MCA_BUDGET_WINDOWS, port->counted_bytes);
     free(port);
 }
 

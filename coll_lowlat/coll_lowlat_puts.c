@@ -83,7 +83,7 @@ static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, w
     const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
     const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
 
-    if (0 == mca_budget_take(memory_bytes, memory_bytes, MCA_BUDGET_HALF)) {
+    if (0 == mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes)) {
         return LOWLAT_NO_MEMORY;
     }
     port->counted_bytes = memory_bytes;

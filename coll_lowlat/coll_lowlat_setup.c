@@ -414,7 +414,7 @@ static bool count_request(lowlat_module_t *module, size_t arena_bytes)
     if (NULL == module->base.of) {
         return true;
     }
-    module->request_bytes = mca_budget_take_for_request(bytes) ? bytes : 0;
+    module->request_bytes = mca_budget_take(MCA_BUDGET_REQUESTS, bytes, bytes);
     return 0 != module->request_bytes;
 }
 
@@ -479,7 +479,7 @@ void coll_lowlat_teardown(lowlat_module_t *module)
 
     if (!keeps) {
         mca_share_release(&module->share);
-        mca_budget_return_of_request(module->request_bytes);
+        mca_budget_return(MCA_BUDGET_REQUESTS, module->request_bytes);
         module->request_bytes = 0;
     }
     lowlat_net_release(module, keeps);

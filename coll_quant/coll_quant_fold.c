@@ -166,18 +166,11 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
 /* Drive a task of all ranks to its end. */
 static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *task)
 {
-    enum { TEXT_BYTES = 256 };
-    char missing[TEXT_BYTES] = "";
     const arc_status_t status = arc_wait_run(&module->fold.wait, &task->task);
 
-    if (ARC_OK == status) {
-        return MPI_SUCCESS;
-    }
-    if (ARC_ERR_TIMEOUT == status) {
-        mca_share_describe_missing(&module->topology, task, missing, sizeof missing);
-        arc_task_abort(&task->task);
-    }
-    return arc_module_break(&module->base, arc_call_slot(call->said), status, missing);
+    return ARC_OK == status ? MPI_SUCCESS
+                            : mca_share_break(&module->base, arc_call_slot(call->said),
+                                              &module->topology, task, status);
 }
 
 int coll_quant_fold_run(quant_module_t *module, quant_call_t *call)

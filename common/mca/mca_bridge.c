@@ -97,50 +97,39 @@ static void store_elements(arc_reduction_t *reduction, void *typed, void *out, s
 }
 
 /*
- * arc_reduce_fn_t of Open MPI's functions.  From the right, because they replace
- * their right operand.  Always the one for two buffers: the one for three treats NaN
- * differently.
+ * arc_reduce_fn_t of Open MPI's functions and of the program's: part(0) op (part(1) op (...)). From
+ * the right, because they replace their right operand.  Always the one for two buffers: the one for
+ * three treats NaN differently.
+ *
+ * A function of the program gets elements as its type describes them, in memory of its own, which
+ * it may scribble on, and whole vectors: MPI does not promise that, but there are programs that
+ * rely on it.
  */
 static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size_t count,
                            const void *context)
 {
     arc_reduction_t *reduction = (arc_reduction_t *) context;
     const size_t stride_bytes = reduction->reducer.stride_bytes;
-    const size_t at_once = SCRATCH_BYTES / stride_bytes;
-    _Alignas(SCRATCH_ALIGN_BYTES) unsigned char sum[SCRATCH_BYTES];
+    const size_t at_once = reduction->packed ? count : SCRATCH_BYTES / stride_bytes;
+    _Alignas(SCRATCH_ALIGN_BYTES) unsigned char scratch[SCRATCH_BYTES];
+    unsigned char *sum = reduction->packed ? reduction->typed[0] : scratch;
 
+    if (NULL == sum) {
+        return; /* no memory: the call ends in that error */
+    }
     for (size_t first = 0; first < count; first += at_once) {
         const size_t elems = arc_min(count - first, at_once);
         load_elements(reduction, parts[n - 1], first, elems, sum);
         for (unsigned i = n - 1; i-- > 0;) {
-            ompi_op_reduce(reduction->op, (char *) parts[i] + first * stride_bytes, sum, elems,
-                           reduction->type);
+            unsigned char *left = (unsigned char *) parts[i] + first * stride_bytes;
+            if (reduction->packed) {
+                left = reduction->typed[1];
+                load_elements(reduction, parts[i], first, elems, left);
+            }
+            ompi_op_reduce(reduction->op, left, sum, elems, reduction->type);
         }
         store_elements(reduction, sum, out, first, elems);
     }
-}
-
-/*
- * arc_reduce_fn_t of a function of the program: part(0) op (part(1) op (...)).  It
- * gets elements as its type describes them, in memory of its own, which it may
- * scribble on, and whole vectors: MPI does not promise that, but there are programs
- * that rely on it.
- */
-static void reduce_by_user(const void *const *parts, unsigned n, void *out, size_t count,
-                           const void *context)
-{
-    arc_reduction_t *reduction = (arc_reduction_t *) context;
-
-    if (NULL == reduction->typed[0]) {
-        return; /* no memory: the call ends in that error */
-    }
-    load_elements(reduction, parts[n - 1], 0, count, reduction->typed[0]);
-    for (unsigned i = n - 1; i-- > 0;) {
-        load_elements(reduction, parts[i], 0, count, reduction->typed[1]);
-        ompi_op_reduce(reduction->op, reduction->typed[1], reduction->typed[0], count,
-                       reduction->type);
-    }
-    store_elements(reduction, reduction->typed[0], out, 0, count);
 }
 
 /* ---- which reducer ---- */
@@ -186,7 +175,7 @@ static arc_reason_t reduction_by_user(struct ompi_datatype_t *type, arc_reductio
     }
     reduction->packed = true;
     reduction->reducer = (arc_reducer_t){
-        .reduce = reduce_by_user,
+        .reduce = reduce_by_ompi,
         .context = reduction,
         .stride_bytes = packed_bytes,
         .last_bytes = packed_bytes,

@@ -46,47 +46,30 @@ static struct budget {
 
 /* ---- the limit ---- */
 
-/* This process's part of the limit. */
-static size_t limit_of(mca_budget_t part)
+static size_t *used_of(mca_budget_t part)
 {
-    const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
-
-    return budget.most_bytes / processes / part;
+    return MCA_BUDGET_REQUESTS == part ? &budget.request_bytes : &budget.used_bytes;
 }
 
-size_t mca_budget_take(size_t least, size_t best, mca_budget_t part)
+size_t mca_budget_take(mca_budget_t part, size_t least, size_t best)
 {
+    const size_t processes = 1 + (size_t) opal_process_info.num_local_peers;
+    const size_t limit = budget.most_bytes / processes / (MCA_BUDGET_REGIONS == part ? 1 : 2);
+
     (void) pthread_mutex_lock(&budget.lock);
-    const size_t limit = limit_of(part);
-    const size_t used = budget.used_bytes;
+    const size_t used = *used_of(part);
     const size_t rest = limit > used ? limit - used : 0;
     size_t bytes = best <= rest ? best : rest - rest % LOWLAT_PAGE_BYTES;
     bytes = bytes < least ? 0 : bytes;
-    budget.used_bytes += bytes;
+    *used_of(part) += bytes;
     (void) pthread_mutex_unlock(&budget.lock);
     return bytes;
 }
 
-void mca_budget_return(size_t bytes)
+void mca_budget_return(mca_budget_t part, size_t bytes)
 {
     (void) pthread_mutex_lock(&budget.lock);
-    budget.used_bytes -= bytes;
-    (void) pthread_mutex_unlock(&budget.lock);
-}
-
-bool mca_budget_take_for_request(size_t bytes)
-{
-    (void) pthread_mutex_lock(&budget.lock);
-    const bool taken = budget.request_bytes + bytes <= limit_of(MCA_BUDGET_HALF);
-    budget.request_bytes += taken ? bytes : 0;
-    (void) pthread_mutex_unlock(&budget.lock);
-    return taken;
-}
-
-void mca_budget_return_of_request(size_t bytes)
-{
-    (void) pthread_mutex_lock(&budget.lock);
-    budget.request_bytes -= bytes;
+    *used_of(part) -= bytes;
     (void) pthread_mutex_unlock(&budget.lock);
 }
 
@@ -166,7 +149,7 @@ static void free_regions(source_t *source)
     for (unsigned region = 0; region < source->pool.regions; ++region) {
         arc_region_release(&source->region[region]);
     }
-    mca_budget_return(source->pool.bytes);
+    mca_budget_return(MCA_BUDGET_REGIONS, source->pool.bytes);
     arc_pool_clear(&source->pool);
 }
 
@@ -218,14 +201,14 @@ static bool add_region(source_t *source, arc_region_kind_t kind, size_t segment_
         return false;
     }
     for (;;) {
-        const size_t bytes = mca_budget_take(least, best, MCA_BUDGET_WHOLE);
+        const size_t bytes = mca_budget_take(MCA_BUDGET_REGIONS, least, best);
         if (0 == bytes) {
             return false;
         }
         if (make_region(source, kind, bytes)) {
             return true;
         }
-        mca_budget_return(bytes);
+        mca_budget_return(MCA_BUDGET_REGIONS, bytes);
         if (bytes == least) {
             return false;
         }

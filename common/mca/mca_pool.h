@@ -48,22 +48,23 @@ void mca_pool_open(size_t most_bytes, size_t first_bytes);
 /* Give all of it back, whoever uses it; when the component is closed, after all else. */
 void mca_pool_close(void);
 
-/* Windows may take the first half of the limit only: without segments nothing is served. */
-typedef enum mca_budget { MCA_BUDGET_WHOLE = 1, MCA_BUDGET_HALF } mca_budget_t;
+/*
+ * What memory is for.  Windows may take the first half of the limit only: without segments nothing
+ * is served.  Of what regions have segments of persistent requests may take as much as half of it:
+ * a program may keep any number of them, and communicators to come need memory, too.
+ */
+typedef enum mca_budget {
+    MCA_BUDGET_REGIONS,
+    MCA_BUDGET_WINDOWS,
+    MCA_BUDGET_REQUESTS
+} mca_budget_t;
 
 /*
  * Count memory of this process: `best` bytes, or as many whole pages as its part of the node's
  * limit leaves, but not less than `least`.  Returns how many; 0: none.
  */
-size_t mca_budget_take(size_t least, size_t best, mca_budget_t part);
-void mca_budget_return(size_t bytes);
-
-/*
- * A segment of `bytes` bytes for a persistent request, out of half of the limit: a program may keep
- * any number of them, and communicators to come need memory, too.  False: that is used up.
- */
-bool mca_budget_take_for_request(size_t bytes);
-void mca_budget_return_of_request(size_t bytes);
+size_t mca_budget_take(mca_budget_t part, size_t least, size_t best);
+void mca_budget_return(mca_budget_t part, size_t bytes);
 
 /*
  * Give back what no communicator uses: mappings, and the regions of a kind if none of them is used.

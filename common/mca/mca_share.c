@@ -245,8 +245,13 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
     return status;
 }
 
-void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_task_t *task,
-                                char *text, size_t text_bytes)
+/*
+ * "; waiting for rank 3, 5": the ranks of the node that have not made the call of `task`; if all
+ * have, the rank of another node whose message we await; if there is none, the ranks of the node
+ * that are stuck in the call.
+ */
+static void describe_missing(const arc_topology_t *topology, const lowlat_task_t *task, char *text,
+                             size_t text_bytes)
 {
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
     const char *separator = " ";
@@ -267,4 +272,17 @@ void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_tas
             separator = ", ";
         }
     }
+}
+
+int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
+                    lowlat_task_t *task, arc_status_t status)
+{
+    enum { TEXT_BYTES = 256 };
+    char missing[TEXT_BYTES] = "";
+
+    if (ARC_ERR_TIMEOUT == status) {
+        describe_missing(topology, task, missing, sizeof missing);
+        arc_task_abort(&task->task);
+    }
+    return arc_module_break(module, slot, status, missing);
 }

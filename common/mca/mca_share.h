@@ -49,11 +49,10 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
 void mca_share_release(mca_share_t *share);
 
 /*
- * "; waiting for rank 3, 5": the ranks of the node that have not made the call of `task`; if all
- * have, the rank of another node whose message we await; if there is none, the ranks of the node
- * that are stuck in the call.
+ * The task of a call of this slot came to an error: break the module, say who is missing after a
+ * time limit, and return an MPI error.
  */
-void mca_share_describe_missing(const arc_topology_t *topology, const lowlat_task_t *task,
-                                char *text, size_t text_bytes);
+int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
+                    lowlat_task_t *task, arc_status_t status);
 
 #endif
