@@ -110,6 +110,7 @@ static void lowlat_enabled(arc_module_t *base)
 
     base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
     base->wait = &module->wait;
+    module->until_look = INT64_MAX;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));
     if (config->reproducible) {
@@ -153,6 +154,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .timeout = &mca_coll_lowlat_component.config.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
             .choice_key = "arc_lowlat_choice",
+            .presence_key = (char[]){"arc coll_lowlat"},
             .installed_everywhere = &mca_coll_lowlat_component.config.arc_installed_everywhere,
             .setup_calls = &mca_coll_lowlat_component.config.arc_setup_calls,
             .algorithm_names = algorithm_names,
@@ -170,11 +172,4 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
 };
 _Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
 
-/* All that is ours is 0, NULL or false where nothing else is said. */
-static void module_construct(lowlat_module_t *module)
-{
-    memset((unsigned char *) module + sizeof module->base, 0, sizeof *module - sizeof module->base);
-    module->until_look = INT64_MAX;
-}
-
-OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, module_construct, coll_lowlat_teardown);
+OBJ_CLASS_INSTANCE(lowlat_module_t, arc_module_t, NULL, coll_lowlat_teardown);

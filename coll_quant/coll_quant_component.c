@@ -126,6 +126,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .timeout = &mca_coll_quant_component.settings.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_QUANT,
             .choice_key = "arc_quant_choice",
+            .presence_key = (char[]){"arc coll_quant"},
             .installed_everywhere = &mca_coll_quant_component.settings.arc_installed_everywhere,
             .setup_calls = &mca_coll_quant_component.settings.arc_setup_calls,
             .module_class = OBJ_CLASS(quant_module_t),
@@ -139,17 +140,10 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
         },
 };
 
-/* All that is ours is 0, NULL or false where nothing else is said. */
-static void module_construct(quant_module_t *module)
-{
-    memset((unsigned char *) module + sizeof module->base, 0, sizeof *module - sizeof module->base);
-    module->uint16 = ARC_TYPE_UINT16;
-}
-
 static void module_destruct(quant_module_t *module)
 {
     coll_quant_teardown(module);
     arc_topology_free(&module->topology);
 }
 
-OBJ_CLASS_INSTANCE(quant_module_t, arc_module_t, module_construct, module_destruct);
+OBJ_CLASS_INSTANCE(quant_module_t, arc_module_t, NULL, module_destruct);

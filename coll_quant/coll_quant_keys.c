@@ -92,5 +92,6 @@ void coll_quant_keys_enable(quant_module_t *module)
     if (mca_compat_info_get(comm, coll_quant_key, value, sizeof value)) {
         (void) take_value(module, value);
     }
-    (void) mca_compat_info_subscribe(comm, coll_quant_key, info_initial, key_changed);
+    /* It is called now, and whenever the program sets the key. */
+    (void) opal_infosubscribe_subscribe(&comm->super, coll_quant_key, info_initial, key_changed);
 }

@@ -7,26 +7,6 @@
 #include "mca_stream.h"
 #include "sizes.h"
 
-typedef struct mca_agreement {
-    mca_stream_t stream;
-    arc_agreement_t agreement;
-} mca_agreement_t;
-
-/* Made at the first agreement, kept for those to come. */
-static mca_agreement_t *get_agreement(arc_module_t *module)
-{
-    mca_agreement_t *own = module->agreement;
-
-    if (NULL == own) {
-        own = malloc(sizeof *own);
-        if (NULL != own) {
-            mca_stream_init(&own->stream, module->comm, module->agreement_tag);
-        }
-        module->agreement = own;
-    }
-    return own;
-}
-
 /* The end of what was driven; if that is none, say who is missing. */
 static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t status,
                                             unsigned missing)
@@ -37,41 +17,45 @@ static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t s
     return status;
 }
 
-static ARC_MUST_CHECK arc_status_t run(arc_module_t *module, mca_agreement_t *own, uint64_t *values)
+/* Of `count` numbers; or if there is an `ask`, a roll call. */
+static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values, int count,
+                                         arc_roll_fn_t ask, void *context)
 {
+    typedef struct own {
+        mca_stream_t stream;
+        arc_agreement_t agreement;
+    } own_t;
     const arc_wait_t wait = arc_module_wait(module);
+    arc_status_t status = ARC_ERR_NO_MEMORY;
     unsigned missing = 0;
-    const arc_status_t status = NULL == own
-                                    ? ARC_ERR_NO_MEMORY
-                                    : arc_agreement_run(&own->agreement, values, &wait, &missing);
 
-    return end_with(module, status, missing);
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return ARC_ERR_TIMEOUT;
+    }
+    own_t *own = malloc(sizeof *own);
+    if (NULL != own) {
+        mca_stream_init(&own->stream, module->comm, module->agreement_tag);
+        if (NULL != ask) {
+            arc_agreement_call_roll(&own->agreement, &own->stream.base, values, ask, context);
+        } else {
+            arc_agreement_start(&own->agreement, &own->stream.base, values, (unsigned) count);
+        }
+        status = arc_agreement_run(&own->agreement, values, &wait, &missing);
+    }
+    status = end_with(module, status, missing);
+    arc_module_free(module, own);
+    return status;
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
 {
-    if (ARC_PHASE_BROKEN == module->phase) {
-        return ARC_ERR_TIMEOUT;
-    }
-    mca_agreement_t *own = get_agreement(module);
-    if (NULL != own) {
-        arc_agreement_start(&own->agreement, &own->stream.base, values, (unsigned) count);
-    }
-    return run(module, own, values);
+    return agree(module, values, count, NULL, NULL);
 }
 
 arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t ask,
                                   void *context)
 {
-    if (ARC_PHASE_BROKEN == module->phase) {
-        return ARC_ERR_TIMEOUT;
-    }
-    mca_agreement_t *own = get_agreement(module);
-
-    if (NULL != own) {
-        arc_agreement_call_roll(&own->agreement, &own->stream.base, values, ask, context);
-    }
-    return run(module, own, values);
+    return agree(module, values, 0, ask, context);
 }
 
 arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory)

@@ -134,19 +134,6 @@ static inline void mca_compat_info_show(struct ompi_communicator_t *comm, const 
 }
 
 /*
- * Have `changed` called with the key's value now (`initial` if it has none) and
- * whenever the program sets it.
- */
-static inline int mca_compat_info_subscribe(
-    struct ompi_communicator_t *comm, mca_compat_info_string_t key,
-    mca_compat_info_string_t initial,
-    mca_compat_info_string_t (*changed)(opal_infosubscriber_t *, mca_compat_info_string_t,
-                                        mca_compat_info_string_t))
-{
-    return opal_infosubscribe_subscribe(&comm->super, key, initial, changed);
-}
-
-/*
  * Does the program want to survive the death of a rank (ULFM)?  The same on all
  * ranks.  A rank that waits for memory of a dead one would never notice.
  */

@@ -111,16 +111,18 @@ int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t
 
 /* ---- the class ---- */
 
+/* All that is ours, and the component's, is 0, NULL or false where nothing else is said. */
 static void module_construct(arc_module_t *module)
 {
-    memset((char *) module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+    const size_t bytes = ((opal_object_t *) module)->obj_class->cls_sizeof;
+
+    memset((char *) module + sizeof module->super, 0, bytes - sizeof module->super);
     module->wanted = arc_slot_bit(ARC_SLOT_allreduce);
     module->declined = ARC_REASON_OFF;
 }
 
 static void module_destruct(arc_module_t *module)
 {
-    arc_module_free(module, module->agreement);
 #define X(_name, _call)                              \
     if (NULL != module->below_##_name##_module) {    \
         OBJ_RELEASE(module->below_##_name##_module); \

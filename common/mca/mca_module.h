@@ -43,6 +43,7 @@ typedef struct arc_component {
     const int *timeout;     /* seconds, of agreements; 0: none */
     int agreement_tag;      /* MCA_COMPAT_TAG_...: its own */
     const char *choice_key; /* info key, for arc_module_show() */
+    char *presence_key;     /* what it is published as (mca_presence.h) */
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class;   /* derives from arc_module_t */
@@ -126,7 +127,6 @@ struct arc_module {
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     int agreement_tag;      /* the component's, or a request's own */
-    void *agreement;        /* mca_agreement.c's; NULL: none so far */
     bool unsettled;         /* nonblocking calls were made since the last blocking one */
     arc_queue_t queue;      /* of these; without `tags` there were none */
     const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */

@@ -1,21 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
-
 #include "mca_agreement.h"
 #include "mca_compat_pmix.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 
-enum { KEY_BYTES = sizeof "arc coll_" + MCA_BASE_MAX_COMPONENT_NAME_LEN };
-
-static void key_of(const arc_component_t *component, char key[KEY_BYTES])
-{
-    (void) snprintf(key, KEY_BYTES, "arc coll_%s", arc_component_name(component));
-}
-
-/* ... and would this process be asked? */
+/* Would this process be asked, and does it want the component? */
 static bool is_wanted(const arc_component_t *component)
 {
     return *component->priority >= MCA_COMPAT_OWN_PRIORITY &&
@@ -40,10 +31,7 @@ static uint32_t value_of(const arc_component_t *component)
 
 void arc_presence_publish(const arc_component_t *component)
 {
-    char key[KEY_BYTES];
-
-    key_of(component, key);
-    mca_compat_publish(key, value_of(component));
+    mca_compat_publish(component->presence_key, value_of(component));
 }
 
 /* Does nobody have to wait for an answer, here or elsewhere in the job?  All ranks know alike. */
@@ -70,7 +58,6 @@ enum { VOTE, WITHOUT, OTHER, WANTING };
 
 typedef struct roll {
     arc_module_t *module;
-    char key[KEY_BYTES];
     uint32_t own;
     uint64_t values[ARC_ROLL_VALUES];
 } roll_t;
@@ -88,7 +75,6 @@ static roll_t begin_roll(arc_module_t *module)
         .values = {1, UINT64_MAX, UINT64_MAX, UINT64_MAX},
     };
 
-    key_of(module->component, roll.key);
     note_first(&roll.values[WANTING], (unsigned) ompi_comm_rank(module->comm),
                is_wanted(module->component));
     return roll;
@@ -110,7 +96,7 @@ static arc_answer_t ask(roll_t *roll, unsigned rank)
         return ARC_ANSWER_THERE;
     }
     const int seconds = is_known || was_in_vain ? 0 : ANSWER_SECONDS;
-    const bool answered = mca_compat_published(roll->key, name, seconds, &value);
+    const bool answered = mca_compat_published(component->presence_key, name, seconds, &value);
     component->asks_in_vain = was_in_vain || (0 != seconds && !answered);
     note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
     note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
