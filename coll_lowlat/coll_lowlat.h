@@ -22,8 +22,6 @@ typedef struct lowlat_component {
     struct lowlat_puts *puts; /* NULL: not wanted, or ... */
     const char *why_no_puts;
     bool told_of_messages; /* that they are used instead; once is enough */
-    /* What groups of processes on a node have found; under base.lock. */
-    struct lowlat_staged *staged;
 } lowlat_component_t;
 
 typedef struct lowlat_module {
@@ -97,9 +95,6 @@ void coll_lowlat_grow(lowlat_module_t *module, size_t bytes);
  * as it should be, or act on what all have seen.  An MPI error if that breaks the module.
  */
 int coll_lowlat_look(lowlat_module_t *module);
-
-/* How groups of processes stage is of no use any more. */
-void coll_lowlat_staging_forget(void);
 
 /* What is wrong with the parameter `levels`, or NULL. */
 const char *coll_lowlat_levels_wrong(const lowlat_config_t *config);

@@ -11,7 +11,6 @@
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
-#include "float_env.h"
 #include "lowlat_memory.h"
 #include "lowlat_order.h"
 
@@ -77,14 +76,6 @@ __attribute__((noinline)) int coll_lowlat_pass_down(lowlat_module_t *module, arc
     return arc_module_pass(base, reason, call);
 }
 
-/* More memory for this message and those to come; all ranks are here together. */
-static __attribute__((noinline, cold)) void grow(lowlat_module_t *module, size_t bytes)
-{
-    const arc_float_env_t of_program = arc_float_env_enter();
-    coll_lowlat_grow(module, bytes);
-    arc_float_env_leave(of_program);
-}
-
 static int run_candidate(lowlat_module_t *module, unsigned number, const arc_call_t *call,
                          lowlat_task_t *task, int error)
 {
@@ -96,7 +87,8 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
     if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes)) {
         /* Once, so that the next length finds it. */
         const size_t most_need_bytes = LOWLAT_NODES_CHUNK_BYTES;
-        grow(module, task->span_bytes > most_need_bytes ? task->span_bytes : most_need_bytes);
+        coll_lowlat_grow(module,
+                         task->span_bytes > most_need_bytes ? task->span_bytes : most_need_bytes);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

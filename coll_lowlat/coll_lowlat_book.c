@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,9 +13,14 @@
 
 enum { LINE_BYTES = 256 };
 
+typedef struct note {
+    struct note *next;
+    _Alignas(max_align_t) unsigned char text[];
+} note_t;
+
 static struct {
-    char *text;                /* of the parameter, or of its file */
-    lowlat_learned_t *learned; /* under the component's lock */
+    char *text;                   /* of the parameter, or of its file */
+    note_t *notes[LOWLAT_TOPICS]; /* under the component's lock */
 } book;
 
 static bool may_warn(void)
@@ -89,44 +95,52 @@ void lowlat_book_open(void)
     lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain, NULL);
 }
 
-/* ---- what was learned ---- */
+/* ---- what is remembered ---- */
+
+static const struct {
+    size_t key_bytes;
+    size_t bytes;
+} topics[LOWLAT_TOPICS] = {
+    [LOWLAT_TOPIC_CHOICE] = {sizeof(lowlat_shape_t), sizeof(lowlat_learned_t)},
+    [LOWLAT_TOPIC_STAGING] = {sizeof(uint64_t), sizeof(lowlat_staged_t)},
+};
 
 /* Under the lock. */
-static lowlat_learned_t *find_learned(const lowlat_shape_t *shape)
+static note_t *find_note(lowlat_topic_t topic, const void *key)
 {
-    lowlat_learned_t *found = book.learned;
+    note_t *found = book.notes[topic];
 
-    while (NULL != found && 0 != memcmp(&found->shape, shape, sizeof *shape)) {
+    while (NULL != found && 0 != memcmp(found->text, key, topics[topic].key_bytes)) {
         found = found->next;
     }
     return found;
 }
 
-void lowlat_book_recall(lowlat_learned_t *learned)
+bool lowlat_book_recall(lowlat_topic_t topic, void *note)
 {
     pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
 
     (void) pthread_mutex_lock(lock);
-    const lowlat_learned_t *found = find_learned(&learned->shape);
+    const note_t *found = find_note(topic, note);
     if (NULL != found) {
-        memcpy(learned->of, found->of, sizeof learned->of);
+        memcpy(note, found->text, topics[topic].bytes);
     }
     (void) pthread_mutex_unlock(lock);
+    return NULL != found;
 }
 
-void lowlat_book_remember(const lowlat_learned_t *learned)
+void lowlat_book_remember(lowlat_topic_t topic, const void *note)
 {
     pthread_mutex_t *lock = &mca_coll_lowlat_component.base.lock;
 
     (void) pthread_mutex_lock(lock);
-    lowlat_learned_t *found = find_learned(&learned->shape);
-    if (NULL == found && NULL != (found = malloc(sizeof *found))) {
-        found->next = book.learned;
-        found->shape = learned->shape;
-        book.learned = found;
+    note_t *found = find_note(topic, note);
+    if (NULL == found && NULL != (found = malloc(sizeof *found + topics[topic].bytes))) {
+        found->next = book.notes[topic];
+        book.notes[topic] = found;
     }
     if (NULL != found) {
-        memcpy(found->of, learned->of, sizeof found->of);
+        memcpy(found->text, note, topics[topic].bytes);
     }
     (void) pthread_mutex_unlock(lock);
 }
@@ -186,10 +200,11 @@ static void print_rules(void)
     char text[LINE_BYTES];
 
     for (unsigned equal = 0; equal < 2; ++equal) {
-        for (const lowlat_learned_t *one = book.learned; NULL != one; one = one->next) {
-            const lowlat_span_t ranks = one->shape.fact[LOWLAT_FACT_RANKS];
+        for (note_t *one = book.notes[LOWLAT_TOPIC_CHOICE]; NULL != one; one = one->next) {
+            const lowlat_learned_t *learned = (const void *) one->text;
+            const lowlat_span_t ranks = learned->shape.fact[LOWLAT_FACT_RANKS];
             if ((ranks.least == ranks.most) == equal) {
-                print_learned(one);
+                print_learned(learned);
             }
         }
     }
@@ -205,16 +220,19 @@ void lowlat_book_close(void)
     char origin[LINE_BYTES];
 
     if (component->base.first_process && component->config.arc_verbose >= ARC_LOG_REPORT &&
-        (NULL != book.learned || component->rules.count > component->rules.builtin)) {
+        (NULL != book.notes[LOWLAT_TOPIC_CHOICE] ||
+         component->rules.count > component->rules.builtin)) {
         describe_origin(origin, sizeof origin);
         fprintf(stderr, "coll_lowlat: rules, as learned between nodes, and the user's:\n%s",
                 origin);
         print_rules();
     }
-    while (NULL != book.learned) {
-        lowlat_learned_t *next = book.learned->next;
-        free(book.learned);
-        book.learned = next;
+    for (unsigned topic = 0; topic < LOWLAT_TOPICS; ++topic) {
+        while (NULL != book.notes[topic]) {
+            note_t *next = book.notes[topic]->next;
+            free(book.notes[topic]);
+            book.notes[topic] = next;
+        }
     }
     mca_coll_lowlat_component.config.rules = NULL;
     free(book.text);

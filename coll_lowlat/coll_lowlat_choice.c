@@ -34,7 +34,10 @@ static uint64_t hash_of(const lowlat_learned_t *learned)
  */
 static arc_status_t recall(lowlat_module_t *module, bool *may_open)
 {
-    const bool both = LOWLAT_TRANSPORT_AUTO == mca_coll_lowlat_component.config.nodes_transport;
+    const lowlat_component_t *component = &mca_coll_lowlat_component;
+    const bool both = LOWLAT_TRANSPORT_AUTO == component->config.nodes_transport;
+    /* A persistent request learns nothing. */
+    const bool may = both && NULL != component->puts && NULL == module->base.of;
     const arc_topology_t *topology = &module->topology;
     const size_t over = NULL != module->port ? LOWLAT_OVER_PUTS : LOWLAT_OVER_MESSAGES;
     lowlat_choice_t *choice = module->choice;
@@ -48,9 +51,9 @@ static arc_status_t recall(lowlat_module_t *module, bool *may_open)
     choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
     choice->learned.shape.fact[LOWLAT_FACT_LEVELS] = lowlat_shape_any.fact[LOWLAT_FACT_LEVELS];
     choice->learned.shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
-    lowlat_book_recall(&choice->learned);
+    (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &choice->learned);
     const uint64_t hash = hash_of(&choice->learned);
-    uint64_t all[] = {hash, ~hash, lowlat_net_may_open(module)};
+    uint64_t all[] = {hash, ~hash, may};
     arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
     if (all[0] != ~all[1]) {
         memset(choice->learned.of, 0, sizeof choice->learned.of);
@@ -218,7 +221,7 @@ static void remember(lowlat_choice_t *choice, unsigned class)
         uint64_t *known_ns = &choice->learned.of[class].call_ns[i];
         *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
-    lowlat_book_remember(&choice->learned);
+    lowlat_book_remember(LOWLAT_TOPIC_CHOICE, &choice->learned);
 }
 
 void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)

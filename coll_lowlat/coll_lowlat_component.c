@@ -57,7 +57,6 @@ static int lowlat_close(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
 
     lowlat_book_close();
-    coll_lowlat_staging_forget();
     lowlat_puts_free(component->puts);
     mca_pool_close();
     return arc_component_close(&component->base);

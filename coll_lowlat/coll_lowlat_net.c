@@ -33,15 +33,6 @@ static void warn_of_messages(const lowlat_module_t *module, const char *why)
     }
 }
 
-bool lowlat_net_may_open(const lowlat_module_t *module)
-{
-    const lowlat_component_t *component = &mca_coll_lowlat_component;
-
-    /* A persistent request learns nothing. */
-    return LOWLAT_TRANSPORT_AUTO == component->config.nodes_transport && NULL != component->puts &&
-           NULL == module->base.of;
-}
-
 void lowlat_net_open(lowlat_module_t *module)
 {
     const char *why = lowlat_puts_open(module);

@@ -17,11 +17,7 @@ bool lowlat_net_make(lowlat_module_t *module);
  */
 void lowlat_net_connect(lowlat_module_t *module);
 
-/*
- * Puts beside messages, where nobody chose between them: may there be any, as far as this rank
- * knows?  If all say so, all begin to connect; that may break the module.
- */
-bool lowlat_net_may_open(const lowlat_module_t *module);
+/* Puts beside messages: all ranks begin to connect; that may break the module. */
 void lowlat_net_open(lowlat_module_t *module);
 
 /* While connections are under way, all ranks together: are there puts from now on? */

@@ -260,33 +260,34 @@ const char *lowlat_puts_open(lowlat_module_t *module)
     return open_port(module, opening_ns);
 }
 
-const char *lowlat_puts_connect(lowlat_module_t *module)
-{
-    const int64_t limit = *module->base.component->timeout;
-    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
-    const char *why = open_port(module, seconds * ARC_NS_PER_SECOND);
-    lowlat_port_t *port = module->opening;
-
-    if (NULL != why) {
-        return why;
-    }
-    const lowlat_outcome_t outcome = agree_on_outcome(module, await_partners(port, port->end_ns));
-    module->opening = NULL;
-    return settle_port(module, port, LOWLAT_NO_ANSWER == outcome ? LOWLAT_NO_CONNECTION : outcome);
-}
-
-const char *lowlat_puts_settle(lowlat_module_t *module)
+/* is_last: who has not answered by then is given up. */
+static const char *settle(lowlat_module_t *module, int64_t end_ns, bool is_last)
 {
     lowlat_port_t *port = module->opening;
-    const int64_t now_ns = arc_now_ns();
-    const bool is_late = now_ns >= port->end_ns;
-    lowlat_outcome_t outcome = await_partners(port, is_late ? now_ns + last_wait_ns : now_ns);
+    lowlat_outcome_t outcome = await_partners(port, end_ns);
 
-    outcome = LOWLAT_NO_ANSWER == outcome && is_late ? LOWLAT_NO_CONNECTION : outcome;
+    outcome = LOWLAT_NO_ANSWER == outcome && is_last ? LOWLAT_NO_CONNECTION : outcome;
     outcome = agree_on_outcome(module, outcome);
     if (LOWLAT_NO_ANSWER == outcome) {
         return NULL;
     }
     module->opening = NULL;
     return settle_port(module, port, outcome);
+}
+
+const char *lowlat_puts_connect(lowlat_module_t *module)
+{
+    const int64_t limit = *module->base.component->timeout;
+    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
+    const char *why = open_port(module, seconds * ARC_NS_PER_SECOND);
+
+    return NULL == why ? settle(module, module->opening->end_ns, true) : why;
+}
+
+const char *lowlat_puts_settle(lowlat_module_t *module)
+{
+    const int64_t now_ns = arc_now_ns();
+    const bool is_late = now_ns >= module->opening->end_ns;
+
+    return settle(module, is_late ? now_ns + last_wait_ns : now_ns, is_late);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_lowlat_book.h"
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
@@ -104,16 +105,6 @@ static void describe_levels(const lowlat_group_t *group, char *text, size_t text
  * later communicators of the same group, tried again where cores have moved ----
  */
 
-/* What was found for a group of processes on a node. */
-typedef struct lowlat_staged {
-    struct lowlat_staged *next;
-    uint64_t processes;    /* a hash of them, in the order of the group */
-    size_t prefetch_bytes; /* lowlat_group_t has these fields, too */
-    size_t stream_bytes;
-    int apart_ns;
-    unsigned way;
-} lowlat_staged_t;
-
 static uint64_t processes_of(const lowlat_module_t *module)
 {
     uint64_t hash = ARC_HASH_EMPTY;
@@ -126,66 +117,29 @@ static uint64_t processes_of(const lowlat_module_t *module)
     return hash;
 }
 
-/* Under the lock: what is remembered of this group, or NULL. */
-static lowlat_staged_t *find_staged(uint64_t processes)
-{
-    lowlat_staged_t *staged = mca_coll_lowlat_component.staged;
-
-    while (NULL != staged && processes != staged->processes) {
-        staged = staged->next;
-    }
-    return staged;
-}
-
 static void remember_staging(const lowlat_module_t *module)
 {
-    lowlat_component_t *component = &mca_coll_lowlat_component;
     const lowlat_group_t *group = &module->group;
-    const uint64_t processes = processes_of(module);
+    const lowlat_staged_t staged = {processes_of(module), group->prefetch_bytes,
+                                    group->stream_bytes, group->apart_ns, group->way};
 
-    (void) pthread_mutex_lock(&component->base.lock);
-    lowlat_staged_t *staged = find_staged(processes);
-    if (NULL == staged && NULL != (staged = malloc(sizeof *staged))) {
-        staged->next = component->staged;
-        component->staged = staged;
-    }
-    if (NULL != staged) {
-        staged->processes = processes;
-        staged->prefetch_bytes = group->prefetch_bytes;
-        staged->stream_bytes = group->stream_bytes;
-        staged->apart_ns = group->apart_ns;
-        staged->way = group->way;
-    }
-    (void) pthread_mutex_unlock(&component->base.lock);
+    lowlat_book_remember(LOWLAT_TOPIC_STAGING, &staged);
 }
 
 /* Does this rank remember how its group on the node stages?  Sets it then. */
 static bool recall_staging(lowlat_module_t *module)
 {
-    lowlat_component_t *component = &mca_coll_lowlat_component;
     lowlat_group_t *group = &module->group;
+    lowlat_staged_t staged = {.processes = processes_of(module)};
+    const bool known = lowlat_book_recall(LOWLAT_TOPIC_STAGING, &staged);
 
-    (void) pthread_mutex_lock(&component->base.lock);
-    const lowlat_staged_t *staged = find_staged(processes_of(module));
-    if (NULL != staged) {
-        group->prefetch_bytes = staged->prefetch_bytes;
-        group->stream_bytes = staged->stream_bytes;
-        group->apart_ns = staged->apart_ns;
-        group->way = staged->way;
+    if (known) {
+        group->prefetch_bytes = staged.prefetch_bytes;
+        group->stream_bytes = staged.stream_bytes;
+        group->apart_ns = staged.apart_ns;
+        group->way = staged.way;
     }
-    (void) pthread_mutex_unlock(&component->base.lock);
-    return NULL != staged;
-}
-
-void coll_lowlat_staging_forget(void)
-{
-    lowlat_staged_t **first = &mca_coll_lowlat_component.staged;
-
-    while (NULL != *first) {
-        lowlat_staged_t *next = (*first)->next;
-        free(*first);
-        *first = next;
-    }
+    return known;
 }
 
 static arc_status_t run_task(void *context, lowlat_task_t *task)
