@@ -25,15 +25,11 @@ static const char *const lowlat_staging_choices[] = {"auto", "ordinary", "prefet
                                                      NULL};
 static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts", NULL};
 
-const arc_param_t lowlat_params[] = {
 #define ARC_PARAM_CONFIG lowlat_config_t
-#define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_rows.h"
-};
-const size_t lowlat_params_count = sizeof lowlat_params / sizeof lowlat_params[0];
-static_assert(sizeof lowlat_params / sizeof lowlat_params[0] <= ARC_MAX_PARAMS, "room for all");
-#define ARC_PARAM_LIST "lowlat_params.def"
-#include "param_checks.h"
+#define ARC_PARAM_FILE "lowlat_params.def"
+#define ARC_PARAM_TABLE lowlat_params
+#define ARC_PARAM_COUNT lowlat_params_count
+#include "param_table.h"
 static_assert((int) LOWLAT_SCHEDULES + LOWLAT_PIPES == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
               "a schedule, or a pipe, for each algorithm between nodes");
 static_assert(ARC_PARAM_CHOICES(lowlat_algorithm_choices) == LOWLAT_ALGORITHM_NONE + 1,

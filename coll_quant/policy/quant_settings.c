@@ -32,16 +32,11 @@ static const char *const quant_types_choices[] = {QUANT_TYPES_TABLE(X) NULL};
 #undef X
 static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", NULL};
 
-const arc_param_t quant_params[] = {
 #define ARC_PARAM_CONFIG quant_settings_t
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_rows.h"
-};
-const size_t quant_params_count = sizeof quant_params / sizeof quant_params[0];
-static_assert(sizeof quant_params / sizeof quant_params[0] <= ARC_MAX_PARAMS, "room for all");
-
-#define ARC_PARAM_LIST "quant_params.def"
-#include "param_checks.h"
+#define ARC_PARAM_FILE "quant_params.def"
+#define ARC_PARAM_TABLE quant_params
+#define ARC_PARAM_COUNT quant_params_count
+#include "param_table.h"
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");

@@ -28,20 +28,3 @@ const arc_halves_t arc_halves_scalar = {
     .bf16 = {widen_bf16, narrow_bf16},
     .fp16 = {widen_fp16, narrow_fp16},
 };
-
-arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
-{
-    const arc_halves_t *halves = &arc_halves_scalar;
-
-#if HAVE_ISA_NEON
-    halves = isa >= ARC_ISA_NEON ? &arc_halves_neon : halves;
-#endif
-#if HAVE_ISA_AVX2
-    halves = isa >= ARC_ISA_AVX2 ? &arc_halves_avx2 : halves;
-#endif
-#if HAVE_ISA_AVX512
-    halves = isa >= ARC_ISA_AVX512 ? &arc_halves_avx512 : halves;
-#endif
-    (void) isa; /* a build without vector kernels has no use for it */
-    return ARC_TYPE_BF16 == type ? halves->bf16 : halves->fp16;
-}

@@ -18,7 +18,10 @@ typedef struct arc_half {
     void (*narrow)(const float *floats, void *halves, size_t count);
 } arc_half_t;
 
-/* `type` is ARC_TYPE_BF16 or ARC_TYPE_FP16; the same bits with every instruction set. */
+/*
+ * `type` is ARC_TYPE_BF16 or ARC_TYPE_FP16; the same bits with every instruction set; `isa` must
+ * come from arc_cpu_isa().
+ */
 arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa);
 
 /* One per instruction set. */

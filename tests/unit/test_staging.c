@@ -33,11 +33,11 @@ static void copies_those_bytes_and_no_others(void **state)
 {
     enum { LONGEST_BYTES = 700, ALIGNMENTS = 64, STEP = 7 };
     const arc_isa_t isa = *(const arc_isa_t *) *state;
-    const arc_copier_t copier = arc_copier_streaming(isa);
 
     if (isa != arc_cpu_isa(isa)) {
         skip();
     }
+    const arc_copier_t copier = arc_copier_streaming(isa);
     for (size_t bytes = 0; bytes <= LONGEST_BYTES; bytes += bytes < 200 ? 1 : STEP) {
         for (size_t misaligned = 0; misaligned < ALIGNMENTS; misaligned += 1 + bytes % STEP) {
             test_buffer_t from = test_buffer_new(bytes, (3 * misaligned + bytes) % ALIGNMENTS);

@@ -1,7 +1,61 @@
-/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each instruction set has, and how the elements of a type are reduced.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
 #include "config.h"
 
+#include <string.h>
+
+#include "copy.h"
+#include "half.h"
 #include "reduce.h"
+
+static void copy_ordinary(void *to, const void *from, size_t bytes)
+{
+    if (bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+}
+
+static const arc_copier_t ordinary = {.copy = copy_ordinary, .fence = NULL};
+
+static const struct {
+    const arc_reduce_table_t *reduce;
+    const arc_halves_t *halves;
+    const arc_copier_t *streaming;
+} sets[] = {
+    [ARC_ISA_SCALAR] = {&arc_reduce_table_scalar, &arc_halves_scalar, &ordinary},
+#if HAVE_ISA_NEON
+    [ARC_ISA_NEON] = {&arc_reduce_table_neon, &arc_halves_neon, &ordinary},
+#endif
+#if HAVE_ISA_AVX2
+    [ARC_ISA_AVX2] = {&arc_reduce_table_avx2, &arc_halves_avx2, &arc_copier_avx2},
+#endif
+#if HAVE_ISA_AVX512
+    [ARC_ISA_AVX512] = {&arc_reduce_table_avx512, &arc_halves_avx512, &arc_copier_avx512},
+#endif
+#if HAVE_ISA_AVX512_BF16
+    [ARC_ISA_AVX512_BF16] = {&arc_reduce_table_avx512_bf16, &arc_halves_avx512, &arc_copier_avx512},
+#endif
+};
+
+const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
+{
+    return sets[isa].reduce;
+}
+
+arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
+{
+    return ARC_TYPE_BF16 == type ? sets[isa].halves->bf16 : sets[isa].halves->fp16;
+}
+
+arc_copier_t arc_copier_streaming(arc_isa_t isa)
+{
+    return *sets[isa].streaming;
+}
+
+/* ---- reducers ---- */
 
 /* How a type lies in memory, and whether its kernels round once for all parts. */
 typedef struct shape {
@@ -19,26 +73,6 @@ typedef struct shape {
 
 static const shape_t shapes[ARC_TYPES] = {ARC_INTEGER_TABLE(PLAIN) ARC_FLOAT_TABLE(
     PLAIN) ARC_COMPLEX_TABLE(PLAIN) ARC_HALF_TABLE(HALF) ARC_PAIR_TABLE(PAIR)};
-
-const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
-{
-    static const arc_reduce_table_t *const tables[] = {
-        [ARC_ISA_SCALAR] = &arc_reduce_table_scalar,
-#if HAVE_ISA_NEON
-        [ARC_ISA_NEON] = &arc_reduce_table_neon,
-#endif
-#if HAVE_ISA_AVX2
-        [ARC_ISA_AVX2] = &arc_reduce_table_avx2,
-#endif
-#if HAVE_ISA_AVX512
-        [ARC_ISA_AVX512] = &arc_reduce_table_avx512,
-#endif
-#if HAVE_ISA_AVX512_BF16
-        [ARC_ISA_AVX512_BF16] = &arc_reduce_table_avx512_bf16,
-#endif
-    };
-    return tables[isa];
-}
 
 arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type)
 {
