@@ -65,8 +65,7 @@ extern lowlat_component_t mca_coll_lowlat_component;
 extern const arc_entries_t coll_lowlat_entries;
 int coll_lowlat_serve(arc_module_t *base, const arc_call_t *call);
 void coll_lowlat_settled(arc_module_t *base);
-arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call);
-arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call);
+arc_reason_t coll_lowlat_decide(arc_module_t *base, arc_call_t *call, arc_moment_t moment);
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call);
 
 /* What a message counts for, in calls, towards the next look at staging. */

@@ -162,13 +162,6 @@ static bool is_slower(const lowlat_module_t *module, size_t bytes)
                choice->list.candidate[choice->select[arc_select_class(bytes)].chosen].algorithm;
 }
 
-/*
- * When it is decided.  AT_START: a nonblocking call is started, no rank waits, and only what all
- * know alike counts.  AT_INIT: a persistent request is made, all ranks are here.  AT_RUN: a
- * blocking call, or one that was admitted and is not begun.
- */
-typedef enum moment { AT_START, AT_INIT, AT_RUN } moment_t;
-
 /* choose_algorithm() by what the module was when the last blocking call ended. */
 static unsigned choose_settled(const lowlat_module_t *module, const arc_reduction_t *reduction,
                                size_t bytes)
@@ -186,12 +179,12 @@ static unsigned choose_settled(const lowlat_module_t *module, const arc_reductio
  * not from what each of them makes of its arguments.
  */
 static inline __attribute__((always_inline)) arc_reason_t
-decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_reduction_t *reduction,
-       size_t *bytes, unsigned *algorithm)
+decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
+       arc_reduction_t *reduction, size_t *bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
 
-    if (AT_START == moment) {
+    if (ARC_AT_START == moment) {
         if (call->count > 0 && (module->settled.unknown ||
                                 mca_half_is(module->settled.uint16, call->op, call->type))) {
             return ARC_REASON_NONE;
@@ -206,10 +199,10 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
     arc_reason_t reason = read_call(module, call, reduction, bytes);
     if (OPAL_LIKELY(ARC_REASON_NONE == reason)) {
         *algorithm =
-            (AT_START == moment ? choose_settled : choose_algorithm)(module, reduction, *bytes);
+            (ARC_AT_START == moment ? choose_settled : choose_algorithm)(module, reduction, *bytes);
         reason = LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
     }
-    if (AT_START == moment) {
+    if (ARC_AT_START == moment) {
         if (!base->unsettled && is_young(module, call, reason, *bytes)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
@@ -222,12 +215,12 @@ decide(lowlat_module_t *module, const arc_call_t *call, moment_t moment, arc_red
         if (ARC_PHASE_BROKEN == base->phase) {
             return reason; /* which counts for nothing */
         }
-        if (AT_RUN == moment && is_young(module, call, reason, *bytes)) {
+        if (ARC_AT_RUN == moment && is_young(module, call, reason, *bytes)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
         reason = prepare(module, reason, reduction, *bytes, algorithm);
     }
-    if (AT_INIT == moment && ARC_REASON_EMPTY != reason) {
+    if (ARC_AT_INIT == moment && ARC_REASON_EMPTY != reason) {
         if (mca_half_is(module->bridge.uint16, call->op, call->type)) {
             return ARC_REASON_NONE;
         }
@@ -259,7 +252,7 @@ static inline int serve(arc_module_t *base, const arc_call_t *call)
 
     arc_module_settle(base);
     const arc_reason_t reason =
-        decide(module, call, AT_RUN, &reduction, &task.span_bytes, &algorithm);
+        decide(module, call, ARC_AT_RUN, &reduction, &task.span_bytes, &algorithm);
     if (OPAL_UNLIKELY(ARC_PHASE_BROKEN == base->phase)) {
         return arc_module_broken_error();
     }
@@ -296,23 +289,13 @@ void coll_lowlat_settled(arc_module_t *base)
     module->settled.uint16 = module->bridge.uint16;
 }
 
-static inline arc_reason_t decide_alone(arc_module_t *base, const arc_call_t *call, moment_t moment)
+arc_reason_t coll_lowlat_decide(arc_module_t *base, arc_call_t *call, arc_moment_t moment)
 {
     arc_reduction_t reduction;
     unsigned algorithm = LOWLAT_PASS_DOWN;
     size_t bytes = 0;
 
     return decide((lowlat_module_t *) base, call, moment, &reduction, &bytes, &algorithm);
-}
-
-arc_reason_t coll_lowlat_admit(arc_module_t *base, arc_call_t *call)
-{
-    return decide_alone(base, call, AT_START);
-}
-
-arc_reason_t coll_lowlat_prepare_init(arc_module_t *base, const arc_call_t *call)
-{
-    return decide_alone(base, call, AT_INIT);
 }
 
 arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)

@@ -26,13 +26,6 @@ void lowlat_port_free(lowlat_port_t *port)
 static int drive_puts(void);
 
 /* Under the lock, as what follows. */
-static void add_user(lowlat_puts_t *puts)
-{
-    if (0 == puts->users++) {
-        (void) opal_progress_register(drive_puts);
-    }
-}
-
 static void remove_user(lowlat_puts_t *puts)
 {
     if (0 == --puts->users) {
@@ -200,7 +193,9 @@ void lowlat_puts_hold(lowlat_puts_t *puts)
 {
     ucx_worker_hold(&puts->worker);
     (void) pthread_mutex_lock(&puts->lock);
-    add_user(puts);
+    if (0 == puts->users++) {
+        (void) opal_progress_register(drive_puts);
+    }
     (void) pthread_mutex_unlock(&puts->lock);
 }
 

@@ -98,7 +98,6 @@ typedef struct quant_node_sums {
     mca_share_t share;  /* none: it cannot */
     size_t asked_bytes; /* for its arenas */
     lowlat_group_t group;
-    arc_wait_t wait;
     void *memory;
     quant_fold_t *exchange; /* in `memory` */
 } quant_node_sums_t;
@@ -172,7 +171,6 @@ extern quant_component_t mca_coll_quant_component;
 extern const arc_entries_t coll_quant_entries;
 int coll_quant_serve(arc_module_t *base, const arc_call_t *said);
 void coll_quant_settled(arc_module_t *base);
-arc_reason_t coll_quant_admit(arc_module_t *base, arc_call_t *said);
-arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *said);
+arc_reason_t coll_quant_decide(arc_module_t *base, arc_call_t *said, arc_moment_t moment);
 
 #endif

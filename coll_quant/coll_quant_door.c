@@ -177,34 +177,27 @@ static arc_reason_t reason_of_gain(const quant_module_t *module, const quant_cal
 }
 
 /*
- * When it is decided.  AT_START: a nonblocking call is started, no rank waits, and only what all
- * know alike counts.  AT_INIT: a persistent request is made, all ranks are here.  AT_RUN: a
- * blocking call, or one that was admitted and is not begun.
- */
-typedef enum moment { AT_START, AT_INIT, AT_RUN } moment_t;
-
-/*
  * Why the call is passed down; ARC_REASON_NONE: it is served.  A call that could be quantized, by
  * what it is, has a number: whatever was learned, and whatever form the calls before it had, it is
  * the same.
  */
-static arc_reason_t decide(quant_module_t *module, quant_call_t *call, moment_t moment)
+static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_moment_t moment)
 {
     arc_module_t *base = &module->base;
     const bool is_blocking = ARC_FORM_BLOCKING == call->said->form;
     arc_reason_t reason = reason_of_call(module, call);
 
-    if (AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
+    if (ARC_AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
         reason = ARC_REASON_YOUNG;
     }
-    if (ARC_REASON_NONE == reason && (AT_START == moment || is_blocking)) {
+    if (ARC_REASON_NONE == reason && (ARC_AT_START == moment || is_blocking)) {
         module->sums += EXCHANGE_ALLGATHER != call->operation.collective;
         call->number = module->sums; /* how many of these and before it add */
     }
-    if (AT_RUN != moment && ARC_REASON_NONE == reason) {
+    if (ARC_AT_RUN != moment && ARC_REASON_NONE == reason) {
         reason = reason_of_gain(module, call);
     }
-    if (AT_START == moment) {
+    if (ARC_AT_START == moment) {
         if (call->is_half_sum || base->unsettled) {
             return call->is_half_sum ? ARC_REASON_NONE : reason; /* at least exact, as what it is */
         }
@@ -215,11 +208,11 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, moment_t 
     if (ARC_REASON_NONE == reason) {
         reason = reason_of_module(module);
     }
-    if (AT_START != moment && ARC_PHASE_READY != base->phase &&
-        (AT_RUN == moment || module->settled.same)) {
+    if (ARC_AT_START != moment && ARC_PHASE_READY != base->phase &&
+        (ARC_AT_RUN == moment || module->settled.same)) {
         reason = coll_quant_set_up_if_needed(module, reason);
     }
-    if (AT_RUN != moment) {
+    if (ARC_AT_RUN != moment) {
         return call->is_half_sum ? ARC_REASON_NONE : reason;
     }
     if (ARC_REASON_NONE == reason) {
@@ -348,7 +341,7 @@ int coll_quant_serve(arc_module_t *base, const arc_call_t *said)
     }
     quant_call_t call;
     read_call(module, said, module->uint16, &call);
-    const arc_reason_t reason = decide(module, &call, AT_RUN);
+    const arc_reason_t reason = decide(module, &call, ARC_AT_RUN);
     if (ARC_PHASE_BROKEN == base->phase) {
         return arc_module_broken_error();
     }
@@ -379,32 +372,24 @@ void coll_quant_settled(arc_module_t *base)
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }
 
-arc_reason_t coll_quant_admit(arc_module_t *base, arc_call_t *said)
+arc_reason_t coll_quant_decide(arc_module_t *base, arc_call_t *said, arc_moment_t moment)
 {
     quant_module_t *module = (quant_module_t *) base;
+    const bool is_init = ARC_AT_INIT == moment;
     quant_call_t call;
 
-    read_call(module, said, module->settled.uint16, &call);
-    const arc_reason_t reason = decide(module, &call, AT_START);
-
-    said->number = call.number;
-    return reason;
-}
-
-arc_reason_t coll_quant_prepare_init(arc_module_t *base, const arc_call_t *said)
-{
-    quant_module_t *module = (quant_module_t *) base;
-    quant_call_t call;
-
-    coll_quant_settled(base);
-    if (module->settled.same) {
+    if (is_init) {
+        coll_quant_settled(base);
+    }
+    if (is_init && module->settled.same) {
         base->calls_to_go = 0; /* who makes a persistent request will use it */
         coll_quant_agree_if_due(module, 0);
         coll_quant_settled(base);
     }
     read_call(module, said, module->settled.uint16, &call);
-    const arc_reason_t reason = decide(module, &call, AT_INIT);
-    if (ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
+    const arc_reason_t reason = decide(module, &call, moment);
+    said->number = call.number;
+    if (is_init && ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
         (void) coll_quant_fold_look(module, &call.operation); /* who called us looks at the phase */
     }
     return reason;

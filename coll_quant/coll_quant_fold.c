@@ -128,8 +128,7 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
     const arc_float_env_t of_program = arc_float_env_enter();
     const arc_status_t status =
         share(module, make_exchange(module), arena_for(module, operation), &facts);
-    module->fold.wait = module->wait;
-    module->fold.wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
+    module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
     if (ARC_UNSUPPORTED == status) {
         coll_quant_fold_release(module);
     }
@@ -166,7 +165,7 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
 /* Drive a task of all ranks to its end. */
 static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *task)
 {
-    const arc_status_t status = arc_wait_run(&module->fold.wait, &task->task);
+    const arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     return ARC_OK == status ? MPI_SUCCESS
                             : mca_share_break(&module->base, arc_call_slot(call->said),

@@ -91,7 +91,7 @@ typedef struct arc_call {
     struct ompi_op_t *op; /* NULL: an allgather, which has a count and a type to send */
     mca_compat_count_t send_count;
     struct ompi_datatype_t *send_type;
-    uint64_t number; /* that component->admit gave a nonblocking one; 0: none */
+    uint64_t number; /* that component->decide gave a nonblocking one; 0: none */
 } arc_call_t;
 
 static inline arc_slot_t arc_call_slot(const arc_call_t *call)

@@ -29,6 +29,13 @@ typedef struct arc_entries {
 /* Serve a call, or pass it down, and wait for its end: an MPI error code. */
 typedef int (*arc_serve_fn_t)(arc_module_t *module, const arc_call_t *call);
 
+/*
+ * When it is decided whether a call is served.  START: a nonblocking one is started, no rank waits,
+ * and only what all know alike counts.  INIT: a persistent request is made, all ranks are here.
+ * RUN: a blocking call, or one that was admitted and is not begun.
+ */
+typedef enum arc_moment { ARC_AT_START, ARC_AT_INIT, ARC_AT_RUN } arc_moment_t;
+
 typedef struct arc_component {
     mca_coll_base_component_t super; /* first: Open MPI's view */
 
@@ -51,15 +58,14 @@ typedef struct arc_component {
     arc_serve_fn_t serve;         /* a blocking call, or in a fiber one that was admitted */
     /* Do the parameters want the component?  If not, ranks may lack it.  NULL: they do. */
     bool (*wanted)(void);
-    /* Nothing is pending, and all ranks know the same: keep for `admit` what it may look at. */
+    /* Nothing is pending, and all ranks know the same: keep for `decide` what it may look at. */
     void (*settled)(arc_module_t *module);
     /*
-     * Is this call, not a blocking one, served?  By what all ranks know alike at this place in the
-     * order of calls: while module->unsettled is set, not by what pending operations change.
+     * Is this call, not a blocking one, served?  ARC_AT_START: by what all ranks know alike at this
+     * place in the order of calls: while module->unsettled is set, not by what pending operations
+     * change.  ARC_AT_INIT: sets up the module, which is a persistent request's.
      */
-    arc_reason_t (*admit)(arc_module_t *module, arc_call_t *call);
-    /* Set up the module of a persistent request.  Is it served?  All ranks are here together. */
-    arc_reason_t (*prepare)(arc_module_t *module, const arc_call_t *call);
+    arc_reason_t (*decide)(arc_module_t *module, arc_call_t *call, arc_moment_t moment);
     /* Begin the call as a task; returns NULL if that has to wait.  May be NULL itself. */
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */

@@ -177,7 +177,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     if (!module->unsettled) {
         module->component->settled(module);
     }
-    const arc_reason_t reason = module->component->admit(module, call);
+    const arc_reason_t reason = module->component->decide(module, call, ARC_AT_START);
     if (ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
         ARC_PRESENCE_UNKNOWN == module->presence) {
         arc_module_log(
@@ -313,8 +313,9 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         /* The other ranks wait for this one, or will start theirs. */
         return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
-    arc_module_t *own = ((arc_request_t *) made)->module;
-    const arc_reason_t reason = module->component->prepare(own, call);
+    arc_request_t *persistent = (arc_request_t *) made;
+    arc_module_t *own = persistent->module;
+    const arc_reason_t reason = own->component->decide(own, &persistent->call, ARC_AT_INIT);
     const bool broken = ARC_PHASE_BROKEN == own->phase;
     if (!broken && ARC_REASON_NONE == reason) {
         *request = made;

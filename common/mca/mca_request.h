@@ -22,7 +22,7 @@
  *
  * While operations are pending, ranks know different things: one has seen that a set-up failed,
  * another one is not there yet.  So whether a call is passed down is decided when it is started,
- * and only by what all ranks know alike at that place in the order of calls (component->admit).  We
+ * and only by what all ranks know alike at that place in the order of calls (component->decide). We
  * serve an admitted call to its end; where the component cannot, mca_plain.h does.  A blocking call
  * first waits for all that is pending, which ends that state.
  *
