@@ -419,6 +419,17 @@ static uint64_t run_all(bench_t *bench)
     return errors;
 }
 
+/* A byte to and from each other rank, so that there are connections, as in many programs. */
+static void greet(const bench_t *bench)
+{
+    for (int i = 1; i < bench->ranks; i++) {
+        char byte = 0;
+        MPI_Sendrecv_replace(&byte, 1, MPI_CHAR, (bench->rank + i) % bench->ranks, 0,
+                             (bench->rank - i + bench->ranks) % bench->ranks, 0, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     options_t options;
@@ -434,6 +445,9 @@ int main(int argc, char **argv)
         return options.run.help || bench.rank != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     list_sizes(&bench);
+    if (options.greet) {
+        greet(&bench);
+    }
     for (int b = 0; b < BUFFERS; b++) {
         bench.send[b] = alloc_buffer(options.run.max_bytes);
         bench.receive[b] = alloc_buffer(options.run.max_bytes);

@@ -154,6 +154,8 @@ static const char usage_text[] =
     "      --in-place                MPI_IN_PLACE\n"
     "      --back-to-back            no barriers: total time of the slowest rank / iterations\n"
     "      --barrier                 MPI_Barrier before every call, in its time\n"
+    "      --greet                   exchange a byte with each other rank first, so that\n"
+    "                                all connections are there\n"
     "      --shuffle                 the calls of all sizes in one random order, the same on\n"
     "                                all ranks and every time; time per call, no barriers\n";
 
@@ -230,6 +232,7 @@ bool options_parse(options_t *options, int argc, char **argv)
         OPTION_NAMED("in-place", options->in_place),
         OPTION_NAMED("shuffle", options->shuffle),
         OPTION_NAMED("barrier", options->barrier),
+        OPTION_NAMED("greet", options->greet),
         BENCH_RUN_ROWS(options->run),
         {.letter = 0},
     };

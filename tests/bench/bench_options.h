@@ -53,6 +53,7 @@ typedef struct options {
     bool alter;
     bool in_place;
     bool barrier;
+    bool greet;
     bool shuffle;
     bool speaks; /* this is the rank that talks to the user */
 } options_t;
