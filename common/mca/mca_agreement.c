@@ -32,7 +32,9 @@ static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values,
     if (ARC_PHASE_BROKEN == module->phase) {
         return ARC_ERR_TIMEOUT;
     }
-    own_t *own = malloc(sizeof *own);
+    /* Kept, so that a rank that has no memory left can still say so. */
+    own_t *own = NULL == module->agreement ? malloc(sizeof *own) : module->agreement;
+    module->agreement = own;
     if (NULL != own) {
         mca_stream_init(&own->stream, module->comm, module->agreement_tag);
         if (NULL != ask) {
@@ -42,9 +44,7 @@ static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values,
         }
         status = arc_agreement_run(&own->agreement, values, &wait, &missing);
     }
-    status = end_with(module, status, missing);
-    arc_module_free(module, own);
-    return status;
+    return end_with(module, status, missing);
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)
