@@ -85,7 +85,7 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
         return coll_lowlat_pass_down(module, ARC_REASON_SLOWER, call);
     }
     if (OPAL_UNLIKELY(task->span_bytes > module->enough_bytes)) {
-        /* Once, so that the next length finds it. */
+        /* Once, so that the next length finds it; no floats are computed. */
         const size_t most_need_bytes = LOWLAT_NODES_CHUNK_BYTES;
         coll_lowlat_grow(module,
                          task->span_bytes > most_need_bytes ? task->span_bytes : most_need_bytes);

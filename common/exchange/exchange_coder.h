@@ -42,8 +42,9 @@ typedef struct exchange_coder exchange_coder_t;
  * result of a total is, which is then summed there, received there, and sent on from there.  Both
  * places must stay as they are until the call is over, and must not overlap.
  *
- * `x` is the partial sum to add, or NULL for the own part.  Buffers of messages have the longest
- * capacity of the configuration and the alignment of the memory of the exchange.
+ * `x` is the partial sum to add, or NULL for the own part.  Buffers of messages have at least the
+ * capacity of the message and are aligned to 16 bytes; one in a pack (exchange_pipeline_pack.h)
+ * goes by way of a buffer in any case.
  */
 typedef struct exchange_coder_ops {
     /* Bytes that the message has at most. */

@@ -46,7 +46,7 @@
  * message is not delivered; take the first such, m, in the order above.  All before m are
  * delivered, so the invariant lets every rank act on all that it got before m.  Hence
  *   1. the sender has m ready, because a schedule sends only what earlier rounds completed.  None
- *      of its sends is under way, for it sends in order.  If m has to be encoded a slot is free: at
+ *      of its sends is under way, for it sends in order.  If m has to be made a slot is free: at
  *      most A receive, H are kept;
  *   2. if the receiver has receives started m is the oldest; if not a slot is free for it: at most
  *      A send, H are kept.

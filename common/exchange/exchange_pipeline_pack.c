@@ -152,10 +152,13 @@ size_t exchange_pack_make(exchange_pipeline_t *pipe, const place_t *place, slot_
     uint32_t *table = (uint32_t *) (void *) slot->buffer;
     size_t bytes = table_bytes(place->end - place->round);
 
+    memset(table, 0, bytes);
     for (place_t part = *place; part.round < part.end; ++part.round) {
         const size_t put = put_part(pipe, &part, slot->buffer + bytes);
+        const size_t padded = arc_round_up(put, PART_ALIGN_BYTES);
+        memset(slot->buffer + bytes + put, 0, padded - put);
         *table++ = (uint32_t) put;
-        bytes += arc_round_up(put, PART_ALIGN_BYTES);
+        bytes += padded;
     }
     return bytes;
 }

@@ -155,14 +155,18 @@ static size_t part_bytes(const exchange_pipeline_t *pipe, unsigned round)
     return pipe->coder->ops->capacity(pipe->coder, &message);
 }
 
-/* May `round` be in one message with those from `begin` on?  The same on all ranks. */
+/*
+ * May `round` be in one message with those from `begin` on?  The same on all ranks.  A round that
+ * makes totals goes alone, and the first one of an allgather, which makes those of its own blocks.
+ */
 static bool can_join(const exchange_pipeline_t *pipe, unsigned begin, unsigned round, size_t bytes)
 {
     const exchange_round_t *head = &pipe->round[begin];
     const exchange_round_t *next = &pipe->round[round];
 
     return next->send_peer == head->send_peer && next->receive_peer == head->receive_peer &&
-           next->inside == head->inside && next->send_after < (int) begin &&
+           next->inside == head->inside && next->send_after < (int) begin && !head->totals &&
+           !next->totals && (0 == begin || begin != pipe->first) &&
            exchange_pack_bytes(round + 1 - begin, bytes) <= pipe->message_bytes;
 }
 

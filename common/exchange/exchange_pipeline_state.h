@@ -1,6 +1,7 @@
 /*
- * The state of the pipeline: for exchange_pipeline_setup.c, which makes it ready, and
- * exchange_pipeline.c, which makes, sends and takes messages.
+ * The state of the pipeline: for exchange_pipeline_setup.c, which makes it ready,
+ * exchange_pipeline.c, which makes, sends and takes messages, and exchange_pipeline_pack.c, which
+ * does so where several are one.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

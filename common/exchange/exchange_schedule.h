@@ -3,7 +3,7 @@
  * in which round.
  *
  * Rounds 0 .. R - 1, R = 2 (N - 1); the first half reduces, the second gathers.  In
- * every round each rank sends one message and receives one:
+ * every round each rank sends one message and receives one, which the pipeline may send together:
  *
  *   round             vertex that sends (reduce) or receives (gather)
  *   0    .. N - 2     N - 1, N - 2, ... 1
