@@ -4,7 +4,7 @@
 #   gcc              warnings are errors: all tests, side by side those without mpirun, and two and two, with
 #                    waits that yield, those under mpirun that neither measure time nor look for leftovers
 #   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, of long tables
-#                    every third row, and a few runs of the components under mpirun; not the tests of the source
+#                    a third of the rows, and a few runs of the components under mpirun; not the tests of the source
 #                    and the tools, which are the same whatever it is compiled with, nor the longest sweeps
 #   make distcheck   with clang, warnings are errors: the tarball builds, tests its pure code, installs,
 #                    uninstalls and cleans; its simulations are compiled, but are programs that the

@@ -37,14 +37,31 @@ void unit_add_of(const char *of, const void *state, const struct CMUnitTest *mor
     }
 }
 
+/* The first rows, and one of so many others: drawn, as those of a kind may be at equal distances.
+ */
+static bool is_drawn(void)
+{
+    enum { FIRST = 30, SEED = 20261126 };
+    static test_random_t random;
+    static size_t rows;
+    const char *text = getenv("ARC_TEST_SHARE");
+    const uint64_t share = NULL == text ? 1 : strtoul(text, NULL, 10);
+
+    random = 0 == rows ? test_random_start(SEED) : random;
+    return ++rows <= FIRST || share < 2 || 0 == test_random_below(&random, share);
+}
+
 void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,
                   ...)
 {
     enum { NAME_BYTES = 192 };
-    char *name = test_alloc(NAME_BYTES);
     void *state = (void *) (uintptr_t) row;
     va_list arguments;
 
+    if (!is_drawn()) {
+        return;
+    }
+    char *name = test_alloc(NAME_BYTES);
     if (bytes > 0) {
         state = memcpy(test_alloc(bytes), row, bytes);
     }
@@ -54,22 +71,7 @@ void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, co
     (void) add(&(struct CMUnitTest){.name = name, .test_func = function, .initial_state = state});
 }
 
-/* The first of so many, and so on; short tables stay whole. */
-static void keep_share(size_t share)
-{
-    enum { SHORT = 30 };
-    size_t kept = 0;
-
-    for (size_t i = 0; i < used && share > 1 && used > SHORT; i += share) {
-        tests[kept++] = tests[i];
-    }
-    used = kept > 0 ? kept : used;
-}
-
 int unit_run(const char *group)
 {
-    const char *share = getenv("ARC_TEST_SHARE");
-
-    keep_share(NULL == share ? 1 : strtoul(share, NULL, 10));
     return _cmocka_run_group_tests(group, tests, used, NULL, NULL);
 }

@@ -30,12 +30,14 @@
 void unit_add(const struct CMUnitTest *more, size_t count);
 void unit_add_of(const char *of, const void *state, const struct CMUnitTest *more, size_t count);
 
-/* A test that gets a copy of the row: of its `bytes`, or with 0 the pointer. */
+/*
+ * A test that gets a copy of the row: of its `bytes`, or with 0 the pointer.  With ARC_TEST_SHARE=N
+ * only one of N rows behind the first thirty is added.
+ */
 void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
-/* All that were added, or with ARC_TEST_SHARE=N one of N rows of a long table; what main() returns.
- */
+/* All that were added; what main() returns. */
 int unit_run(const char *group);
 
 #endif

@@ -229,6 +229,28 @@ static const struct special {
     {FLT_MAX, 0}, {FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX},
 };
 
+/* A large number that one rank has comes back, and the others are as near as without specials. */
+static void check_beside(const quant_job_t *job, const size_t *places, unsigned count,
+                         float **inputs, float *result)
+{
+    SCOPED double *exact = test_alloc(job->count * sizeof(double));
+    SCOPED double *bound = test_alloc(job->count * sizeof(double));
+
+    for (unsigned s = 0; s < count; ++s) {
+        assert_true(FLT_MAX != specials[s].one || 0 != specials[s].other ||
+                    FLT_MAX == result[places[s]]);
+        result[places[s]] = 0;
+        for (unsigned rank = 0; rank < job->ranks; ++rank) {
+            inputs[rank][places[s]] = 0;
+        }
+    }
+    quant_oracle_exact(job, exact);
+    quant_oracle_bound(job, bound);
+    for (size_t i = 0; i < job->count; ++i) {
+        assert_true(fabs((double) result[i] - exact[i]) <= bound[i]);
+    }
+}
+
 /* In the first block of a stage; `tiles` of a message: several are coded but for some of them. */
 static void check_specials(const kind_t *kind, unsigned tiles)
 {
@@ -237,11 +259,13 @@ static void check_specials(const kind_t *kind, unsigned tiles)
     SCOPED float **inputs = quant_job_draw(&job, SEED);
     SCOPED float *result = test_alloc(result_bytes(&job));
     test_random_t random = test_random_of(SEED, 7);
+    size_t places[SPECIALS];
 
     job.config.segment_elems = tiles * quant_tile_elems(job.config.block_rows);
     job.mixed_isa = true;
     for (unsigned s = 0; s < SPECIALS; ++s) {
         const size_t at = s * (COUNT / SPECIALS) + test_random_below(&random, COUNT / SPECIALS);
+        places[s] = at;
         const unsigned rank = (unsigned) test_random_below(&random, RANKS);
         for (unsigned r = 0; r < RANKS; ++r) {
             inputs[r][at] = 0;
@@ -253,6 +277,9 @@ static void check_specials(const kind_t *kind, unsigned tiles)
     const bool scatters = EXCHANGE_REDUCE_SCATTER == kind->collective;
     assert_true(isinf(errors.outcome.bounds[0]) || EXCHANGE_ALLGATHER == kind->collective);
     assert_true(!scatters || isfinite(errors.outcome.bounds[1]));
+    if (EXCHANGE_ALLREDUCE == kind->collective && !kind->doubles_up) {
+        check_beside(&job, places, SPECIALS, inputs, result);
+    }
 }
 
 static void what_is_not_finite_stays_where_it_is(void **state)

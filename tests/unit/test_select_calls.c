@@ -70,7 +70,7 @@ static const promise_t promises[] = {
       .noise = 0.2, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
     {{"milliseconds", 4, {8000, 4400, 5000, 6000}, .noise = 0.2, .cold = 2, .agree_us = 150,
       .config = EXPLORES_SOON}, 2000, 3 * 6 + FREE_CALLS},
-    /* Medians of the test cluster (commit 18d58c0, AMD EPYC), with noise and long calls as there were. */
+    /* Medians of the test cluster (2026-11-23, AMD EPYC), with noise and long calls as there were. */
     {{"4x1_4KiB", 4, {84, 84, 160, 209}, .noise = 0.2, .slow_noise = 0.1, .tail_chance = 0.01, .tail_us = 3000,
       .agree_us = 140, .config = EXPLORES_FROM(1)}, 20000, FREE_CALLS},
     {{"4x1_256KiB", 4, {740, 926, 576, 524}, .noise = 0.2, .tail_chance = 0.01, .tail_us = 1000,

@@ -98,7 +98,7 @@ served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
     for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
         deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_arc_explore_percent 0 \
-            --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quantized -a $algorithm -q rsg
+            --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quantized -a "$algorithm" -q rsg
         mpi_judge "np=3 ${form% *} $algorithm"
     done
     case $form in

@@ -9,9 +9,8 @@ for ranks in 2 3 4 5 8; do
     mpi_run "np=$ranks" "$ranks" 120 "" stress -s "$ranks"
 done
 if mpi_have_plugin; then
-    # Small pieces: no more than three fit into the memory, so waiting for room is the rule; and where
-    # each rank has a core, a look after every other call, and now and then another trial of staging.
-    # Most calls where most ranks can drift apart.
+    # Small pieces: no more than three fit into the memory, so waiting for room is the rule.  Most calls
+    # where most ranks can drift apart.
     for row in "2 30000" "3 30000" "4 100000"; do
         mpi_for_tests mpi_run "np=${row% *} small pieces" "${row% *}" 120 "" \
             stress -s 24 -n "${row#* }" -x 12
@@ -20,7 +19,6 @@ if mpi_have_plugin; then
         mpi_for_tests mpi_run "np=2 small pieces, $staging" 2 120 \
             "--mca coll_lowlat_staging $staging" stress -s 27 -n 8000 -x 14
     done
-    mpi_for_tests mpi_run "np=2 looking all the time" 2 120 "" stress -s 28
     for algorithm in $(mpi_lowlat_algorithms node); do
         mpi_for_tests mpi_run "np=5 $algorithm in tight memory" 5 120 \
             "--mca coll_lowlat_algorithm $algorithm" stress -s 25 -n 8000 -x 14

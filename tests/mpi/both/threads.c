@@ -9,8 +9,10 @@
  *               and one thread more makes blocking calls
  *   -w locked   a nonblocking call is local, also while an operation of the program runs that waits
  *               for the thread that makes the call: one thread waits for a sum whose operation
- * takes a lock of the program; the other one takes that lock, starts a sum, and gives it back -n N
- * calls of each (default 1500)
+ *               takes a lock of the program; the other one takes that lock, starts a sum, and
+ *               gives it back
+ *
+ *   -n N        calls of each (default 1500)
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -28,6 +28,13 @@ if [ "$cores" -ge 2 ] && [ "$(nproc)" -ge 2 ]; then
     # Six communicators of the same processes, and too few calls for a look at the distance.
     check "auto, once for all" 2 "" "staging tried" 1
     mpi_for_tests check "auto, looking all the time" 2 "" "MPI_Allreduce calls of rank 0" 1
+    # A look after every other call, and now and then another trial of staging.
+    mpi_for_tests mpi_run "stress, looking all the time" 2 120 "" stress -s 28
+    # check.sh runs the other scripts of these with waits that yield: cores then count as shared.
+    mpi_run "stress" 2 120 "" stress -s 2
+    mpi_run "matrix" 2 120 "" matrix -l 20000
+    mpi_run "reproducible" 2 60 "--mca coll_lowlat_reproducible 1" reproducible
+    mpi_run "user types" 2 60 "" user_types
 else
     mpi_skip "auto" "needs two cores"
 fi

@@ -8,13 +8,17 @@
  *   -l       of several lengths, types and buffers in turn; with -T double of doubles, too, else
  *            of bf16 numbers
  *   -b P     buckets, as a training adds them, of equal and of different lengths, of the type of -T
- *            and with -s by a reduce-scatter. fixed: each has buffers of its own.  moving: before
+ *            and with -s by a reduce-scatter.  fixed: each has buffers of its own.  moving: before
  *            each call its buffer goes to memory that was not in use, and leaves its own to the
- * next bucket, as where a program binds a name to a new array; in place.  one: all of them pass
- * through the same buffer, in place. -k       a vector in every second call, others in turn
- * between: where there is room for three vectors, what it lost is kept -p       two persistent
- * requests that are started in turn, also after MPI_Comm_set_info -u       two vectors in turn by
- * nonblocking calls, on a communicator that was made with a key
+ *            next bucket, as where a program binds a name to a new array; in place.  one: all of
+ *            them pass through the same buffer, in place.
+ *
+ *   -k       a vector in every second call, others in turn between: where there is room for three
+ *            vectors, what it lost is kept
+ *
+ *   -p       two persistent requests that are started in turn, also after MPI_Comm_set_info
+ *
+ *   -u       two vectors in turn by nonblocking calls, on a communicator that was made with a key
  *
  * or else
  *

@@ -264,6 +264,21 @@ static void check_lengths(collective_t collective)
              collective_names[collective], is_lossy(collective) ? "quantized" : "exact");
 }
 
+/* -t: short vectors, and for an allgather derived types, of doubles. */
+static void check_doubles(collective_t collective)
+{
+    call_t call = call_of(collective, draw_wholes, FEW);
+
+    call.numbers = numbers;
+    check_whole(&call, false);
+    if (collective == ALLGATHER) {
+        call.elems = large_elems(collective, 1);
+        call.other_types = true;
+        check_whole(&call, is_lossy(collective));
+    }
+    tap_case("few doubles are exact, and types do not matter");
+}
+
 static void check_pairs(void)
 {
     const int block = (int) large_elems(ALLGATHER, 0);
@@ -409,6 +424,11 @@ int main(int argc, char **argv)
         check_formats(formats);
     } else {
         check_errors();
+    }
+    for (collective_t c = ALLREDUCE; c < COLLECTIVES && numbers.type == MPI_DOUBLE; c++) {
+        if (is_checked(c)) {
+            check_doubles(c);
+        }
     }
     if (by_key || formats != NULL || type != NULL || step_error != usual_error) {
         return tap_end();
