@@ -61,8 +61,9 @@ void test_buffer_poison(test_buffer_t *buffer);
 /* malloc() that ends the program instead of returning NULL. */
 void *test_alloc(size_t bytes);
 
-/* Of a pointer variable: what it points to is freed where its block ends. */
-#define SCOPED __attribute__((cleanup(test_free_at)))
+/* Of a pointer variable, which clang thinks unused if only that: what it points to is freed where
+ * its block ends. */
+#define SCOPED __attribute__((unused, cleanup(test_free_at)))
 void test_free_at(void *pointer);
 
 #endif
