@@ -66,7 +66,8 @@ bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nm
 
 /*
  * The NMSE of a choice is below a limit if it is so with this factor: errors so large that they
- * raise later scales, 3 percent in int4, and the chance of a sample (tests/sim/test_quant_errors.c).
+ * raise later scales, 3 percent in int4, and the chance of a sample
+ * (tests/sim/test_quant_errors.c).
  */
 #define QUANT_CHOOSE_MARGIN 1.05
 
