@@ -441,8 +441,11 @@ float **quant_job_draw(quant_job_t *job, uint64_t seed)
     char *at = (char *) (inputs + job->ranks);
 
     for (unsigned rank = 0; rank < job->ranks; ++rank, at += bytes) {
-        const float *drawn = 0 == count ? NULL : draw_normals(seed, rank, count)->values;
         inputs[rank] = (float *) at;
+        if (0 == count) {
+            continue;
+        }
+        const float *drawn = draw_normals(seed, rank, count)->values;
         if (NULL != job->storage) {
             job->storage->narrow(drawn, at, count);
         } else if (!job->config.doubles) {
