@@ -69,7 +69,9 @@ mpi_patiently mpi_start_each 20 "$at_once --mca coll_arc_installed_everywhere 1"
     "env OMPI_MCA_coll_lowlat_rules=below:1000-inf $(mpi_find pending) -b -n -o 100"
 unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
-mpi_says "np=2 other parameters: a warning for each communicator" "parameters are not the same on all ranks" 3
+# Ranks of Open MPI 6 know each other's all the same, and one of them says it once.
+warnings=$([ "$mpi_major" -ge 6 ] && echo 1 || echo 3)
+mpi_says "np=2 other parameters: $warnings warnings" "parameters are not the same on all ranks" "$warnings"
 
 quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_arc_setup_calls 0"
 always="$quant --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4"
