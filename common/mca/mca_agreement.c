@@ -17,14 +17,28 @@ static ARC_MUST_CHECK arc_status_t end_with(arc_module_t *module, arc_status_t s
     return status;
 }
 
+typedef struct own {
+    mca_stream_t stream;
+    arc_agreement_t agreement;
+} own_t;
+
+/* Of the last agreement, for the next one: a rank that has no memory left can still say so. */
+static own_t *spare;
+
+static void keep(own_t *own)
+{
+    free(__atomic_exchange_n(&spare, own, __ATOMIC_ACQ_REL));
+}
+
+void arc_agreements_close(void)
+{
+    keep(NULL);
+}
+
 /* Of `count` numbers; or if there is an `ask`, a roll call. */
 static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values, int count,
                                          arc_roll_fn_t ask, void *context)
 {
-    typedef struct own {
-        mca_stream_t stream;
-        arc_agreement_t agreement;
-    } own_t;
     const arc_wait_t wait = arc_module_wait(module);
     arc_status_t status = ARC_ERR_NO_MEMORY;
     unsigned missing = 0;
@@ -32,9 +46,8 @@ static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values,
     if (ARC_PHASE_BROKEN == module->phase) {
         return ARC_ERR_TIMEOUT;
     }
-    /* Kept, so that a rank that has no memory left can still say so. */
-    own_t *own = NULL == module->agreement ? malloc(sizeof *own) : module->agreement;
-    module->agreement = own;
+    own_t *own = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQ_REL);
+    own = NULL == own ? malloc(sizeof *own) : own;
     if (NULL != own) {
         mca_stream_init(&own->stream, module->comm, module->agreement_tag);
         if (NULL != ask) {
@@ -44,7 +57,11 @@ static ARC_MUST_CHECK arc_status_t agree(arc_module_t *module, uint64_t *values,
         }
         status = arc_agreement_run(&own->agreement, values, &wait, &missing);
     }
-    return end_with(module, status, missing);
+    status = end_with(module, status, missing);
+    if (ARC_PHASE_BROKEN != module->phase) {
+        keep(own);
+    }
+    return status;
 }
 
 arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count)

@@ -28,6 +28,9 @@ arc_status_t arc_module_min(arc_module_t *module, uint64_t *values, int count) A
 arc_status_t arc_module_call_roll(arc_module_t *module, uint64_t *values, arc_roll_fn_t ask,
                                   void *context) ARC_MUST_CHECK;
 
+/* Before the component goes: nothing is kept for agreements to come. */
+void arc_agreements_close(void);
+
 /* Memory on all ranks or, NULL, on none.  Errors are those of arc_module_min(). */
 arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory) ARC_MUST_CHECK;
 

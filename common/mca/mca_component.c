@@ -7,6 +7,7 @@
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
+#include "mca_agreement.h"
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_request.h"
@@ -104,6 +105,7 @@ int arc_component_close(arc_component_t *component)
         }
     }
     arc_requests_close();
+    arc_agreements_close();
     (void) pthread_mutex_destroy(&component->lock);
     return OPAL_SUCCESS;
 }

@@ -129,7 +129,6 @@ static void module_destruct(arc_module_t *module)
     }
     ARC_SLOT_TABLE(X)
 #undef X
-    arc_module_free(module, module->agreement);
 }
 
 OBJ_CLASS_INSTANCE(arc_module_t, mca_coll_base_module_t, module_construct, module_destruct);

@@ -133,7 +133,6 @@ struct arc_module {
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     int agreement_tag;      /* the component's, or a request's own */
-    void *agreement;        /* memory of agreements, from the first one on */
     bool unsettled;         /* nonblocking calls were made since the last blocking one */
     arc_queue_t queue;      /* of these; without `tags` there were none */
     const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */
