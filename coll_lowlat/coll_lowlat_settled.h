@@ -35,8 +35,8 @@ enum {
      * Between nodes: a chunk has SHARE bytes for each owner, so that the shortest messages of
      * halving are worth a message, within two bounds.  Half of the lower one is below the eager
      * limit of Open MPI's TCP, 64 KiB: on 4 nodes with 1 Gb/s longer chunks took 1.1 to 1.5 times
-     * as long.  Above the upper one simulated networks of 8 to 64
-     * nodes gain at most 2 % (tests/network/run --chunk).
+     * as long.  Above the upper one simulated networks of 8 to 64 nodes gain at most 2 %
+     * (tests/network/run --chunk).
      */
     LOWLAT_NODES_SHARE_BYTES = 15 << 10,
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),

@@ -30,8 +30,7 @@ typedef struct arc_copier {
     void (*fence)(void);
 } arc_copier_t;
 
-/* By the non-temporal stores of `isa`, which must come from arc_cpu_isa(); ordinary if it has none.
- */
+/* By the non-temporal stores of `isa`, of arc_cpu_isa(); ordinary where it has none. */
 arc_copier_t arc_copier_streaming(arc_isa_t isa);
 
 extern const arc_copier_t arc_copier_avx2;
