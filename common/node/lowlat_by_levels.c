@@ -360,9 +360,8 @@ void lowlat_whole_start(lowlat_task_t *task, const lowlat_levels_t *levels)
     task->levels = levels;
     task->half_bytes = half_bytes;
     task->row_elems = 1;
-    task->by_packets =
-        levels->count <= LOWLAT_PACKETS && task->span_bytes <= LOWLAT_PACKET_DATA_BYTES;
-    start(task, levels, task->by_packets ? SIZE_MAX : slot_bytes, 0);
+    task->by_packets = task->span_bytes <= LOWLAT_PACKET_DATA_BYTES;
+    start(task, levels, slot_bytes, 0);
 }
 
 /* ---- by pairs ---- */
