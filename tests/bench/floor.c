@@ -290,8 +290,8 @@ static void take_seat(seat_t *seat, job_t *job, unsigned side)
                               .kernels = floor_kernels(),
                               .own = own,
                               .other = &job->side[FLOOR_SIDES - 1 - side],
-                              .in = alloc_vector(bytes),
-                              .out = alloc_vector(bytes)};
+                              .in = own->in = alloc_vector(bytes),
+                              .out = own->out = alloc_vector(bytes)};
 }
 
 static void leave_seat(seat_t *seat)

@@ -1,5 +1,5 @@
 /*
- * Four shapes of an exchange, as in coll_lowlat, but for two sides only and with
+ * Shapes of an exchange, as in coll_lowlat, but for two sides only and with
  * nothing around them:
  *
  *   line       up to 56 bytes: data and number of the call in one cache line
@@ -12,6 +12,11 @@
  *              of each piece side 0 adds the lower and side 1 the upper part: each
  *              stages the other's part, adds its own, stages the sum, and copies
  *              the other's sum
+ *   mapped     as two-shot in one piece, without staging: each adds what it reads of the other's
+ *              vector, and copies from the other's result; nobody returns before both have read.
+ *              So it is where each process maps the other's memory, as with XPMEM
+ *   cma        the same where the kernel copies from the other process (process_vm_readv), to
+ *              memory in the cache what is to be added
  *
  * Call k uses set k mod 2 of all memory, whatever its way. Whoever has completed
  * k+1 has seen what the other side wrote in k+1, after its return from k; so nobody
@@ -34,6 +39,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "floor_ways.h"
@@ -267,6 +274,50 @@ static void exchange_two_shot(floor_end_t *end, const floor_way_t *way, size_t c
     end->pieces += pieces;
 }
 
+/* ---- in each other's vectors ---- */
+
+/* A system call: dear, and nobody's wish below this many bytes. */
+enum { MIN_IN_PLACE_BYTES = 16 << 10 };
+
+static bool get_by_kernel(float *to, const float *from, size_t count)
+{
+    const size_t bytes = count * sizeof(float);
+    const struct iovec local = {to, bytes};
+    const struct iovec remote = {(float *) from, bytes};
+
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t) bytes;
+}
+
+static void exchange_in_place(floor_end_t *end, const floor_way_t *way, size_t count)
+{
+    const unsigned buffer_set = enter_call(end);
+    const floor_way_t whole = {.piece_elems = count};
+    const split_t at = split_piece(end, &whole, 0, count);
+
+    end->pieces += 1;
+    post_counter(&end->own->staged, end->pieces);
+    way->await(&end->other->staged, end->pieces);
+    for (size_t i = 0; i < at.own_elems; i += way->piece_elems) {
+        const size_t first = at.own_at + i;
+        const size_t elems = least(way->piece_elems, at.own_elems - i);
+        const float *theirs = end->other->in + first;
+
+        if (way->get != NULL) {
+            float *near = end->own->arena[buffer_set];
+            theirs = way->get(near, theirs, elems) ? near : theirs;
+        }
+        end->kernels->add(end->out + first, end->in + first, theirs, elems);
+    }
+    post_counter(&end->own->summed, end->pieces);
+    way->await(&end->other->summed, end->pieces);
+    if (way->get == NULL ||
+        !way->get(end->out + at.other_at, end->other->out + at.other_at, at.other_elems)) {
+        way->stores.copy_out(end->out + at.other_at, end->other->out + at.other_at, at.other_elems);
+    }
+    post_counter(&end->own->read, end->calls);
+    way->await(&end->other->read, end->calls);
+}
+
 /* ---- all of them ---- */
 
 static const struct shape {
@@ -274,11 +325,14 @@ static const struct shape {
     void (*exchange)(floor_end_t *end, const floor_way_t *way, size_t count);
     size_t max_bytes;
     bool in_arena; /* anything can be stored there, in any manner, and in pieces */
+    bool (*get)(float *to, const float *from, size_t count);
 } shapes[] = {
-    {"line", exchange_line, FLOOR_LINE_DATA_BYTES, false},
-    {"packet", exchange_packet, FLOOR_PACKET_DATA_BYTES, false},
-    {"one-shot", exchange_one_shot, SIZE_MAX, true},
-    {"two-shot", exchange_two_shot, SIZE_MAX, true},
+    {"line", exchange_line, FLOOR_LINE_DATA_BYTES, false, NULL},
+    {"packet", exchange_packet, FLOOR_PACKET_DATA_BYTES, false, NULL},
+    {"one-shot", exchange_one_shot, SIZE_MAX, true, NULL},
+    {"two-shot", exchange_two_shot, SIZE_MAX, true, NULL},
+    {"mapped", exchange_in_place, SIZE_MAX, false, NULL},
+    {"cma", exchange_in_place, SIZE_MAX, false, get_by_kernel},
 };
 
 static const struct manner {
@@ -320,8 +374,10 @@ enum {
     POLLS = sizeof polls / sizeof polls[0],
 };
 
-/* Two shapes in the arena; the others exist up to 1 KiB only, where there are no pieces. */
-_Static_assert((int) FLOOR_MAX_WAYS >= 2 * MANNERS * CUTS * POLLS, "all of one size have room");
+/* Four shapes, two of them in the arena in any manner; the others exist up to 1 KiB only, where
+ * there are no pieces. */
+_Static_assert((int) FLOOR_MAX_WAYS >= (2 * MANNERS + 2) * CUTS * POLLS,
+               "all of one size have room");
 _Static_assert((int) FLOOR_PACKET_DATA_BYTES < 4 << 10, "no pieces where there are packets");
 
 static const floor_stores_t *stores_of(const floor_kernels_t *kernels, const struct manner *manner)
@@ -337,6 +393,10 @@ static bool is_possible(const floor_kernels_t *kernels, const struct shape *shap
 
     if (shape->exchange == exchange_line) { /* it has its own stores */
         return is_plain && !manner->fetches && cut->piece_bytes == ALL_BYTES;
+    }
+    if (shape->exchange == exchange_in_place) {
+        return is_plain && !manner->fetches && bytes >= MIN_IN_PLACE_BYTES &&
+               (cut->piece_bytes == ALL_BYTES || (shape->get != NULL && cut->slots == ALL_SLOTS));
     }
     return stores_of(kernels, manner)->copy != NULL && (shape->in_arena || !is_streaming) &&
            (bytes >= LINE_BYTES || is_plain || !shape->in_arena) &&
@@ -357,6 +417,9 @@ static void name_way(floor_way_t *way, const struct shape *shape, const struct m
 {
     if (shape->exchange == exchange_line) {
         (void) snprintf(way->name, sizeof way->name, "%s,%s", shape->name, poll->name);
+    } else if (shape->exchange == exchange_in_place) {
+        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, cut->name,
+                        poll->name);
     } else if (!shape->in_arena) {
         (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, manner->name,
                         poll->name);
@@ -384,6 +447,7 @@ unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way
             *way = (floor_way_t){
                 .exchange = shape->exchange,
                 .await = poll->await,
+                .get = shape->get,
                 .stores = *stores_of(kernels, manner),
                 .fetches = manner->fetches,
                 .piece_elems = least(bytes, cut->piece_bytes) / sizeof(float),

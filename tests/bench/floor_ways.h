@@ -19,7 +19,7 @@ enum {
     FLOOR_LINE_DATA_BYTES = 56,            /* a cache line less the number of the call */
     FLOOR_PACKET_DATA_BYTES = 17 * 64 - 8, /* 17 such lines less the number: 1 KiB and some more */
     FLOOR_SPACING_BYTES = BOUNCE_SPACING_BYTES,
-    FLOOR_MAX_WAYS = 160,
+    FLOOR_MAX_WAYS = 180,
     FLOOR_NAME_BYTES = 40,
 };
 
@@ -28,6 +28,7 @@ typedef struct floor_side {
     _Alignas(
         FLOOR_SPACING_BYTES) uint64_t staged; /* pieces, of all calls: the counters only grow */
     _Alignas(FLOOR_SPACING_BYTES) uint64_t summed; /* pieces whose sum is readable: two-shot */
+    _Alignas(FLOOR_SPACING_BYTES) uint64_t read;   /* calls: all of the other's vectors is read */
     struct {
         _Alignas(FLOOR_SPACING_BYTES) unsigned char data[FLOOR_LINE_DATA_BYTES];
         uint64_t call;
@@ -37,6 +38,8 @@ typedef struct floor_side {
         float data[FLOOR_PACKET_DATA_BYTES / sizeof(float)];
     } packet[FLOOR_BUFFER_SETS];
     float *arena[FLOOR_BUFFER_SETS]; /* each for the longest vector, on a page */
+    float *in;
+    float *out;
 } floor_side_t;
 
 /** What the thread of one side knows. */
@@ -45,7 +48,7 @@ typedef struct floor_end {
     const floor_kernels_t *kernels;
     floor_side_t *own;
     const floor_side_t *other;
-    float *in;
+    float *in; /* also in `own` */
     float *out;
     uint64_t calls;  /* so far; the same on both sides */
     uint64_t pieces; /* of all of them, the same on both sides: where the counters stand */
@@ -59,6 +62,8 @@ struct floor_way {
     /* Until *counter, which only grows, is `number` or more; yields after a while, as
      * bounce_await(). */
     void (*await)(const uint64_t *counter, uint64_t number);
+    /* How what the other has written gets into our memory; true if it did. */
+    bool (*get)(float *to, const float *from, size_t count);
     floor_stores_t stores;
     bool fetches;       /* fetch for writing what the next call will write */
     size_t piece_elems; /* staged at a time */
