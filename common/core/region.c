@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "float_env.h"
 #include "region.h"
 
 #define MEMFD_NAME "arc"
@@ -27,9 +28,12 @@ static void set_none(arc_region_t *region, arc_region_kind_t kind)
 
 /* ---- System V ---- */
 
+/* UCX puts itself in front of shmat(), and computes floats there, which a program may trap. */
 static void *attach_sysv(int number)
 {
+    const arc_float_env_t of_program = arc_float_env_enter();
     void *base = shmat(number, NULL, 0);
+    arc_float_env_leave(of_program);
 
     return (void *) -1 == base ? NULL : base;
 }

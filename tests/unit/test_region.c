@@ -5,9 +5,12 @@
  */
 #include "config.h"
 
+#include <fenv.h>
+#include <float.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +18,22 @@
 #include "region.h"
 
 enum { BYTES = 3 << 16, LAST = BYTES - ARC_REGION_HEAD_BYTES - 1, OURS = 0x5a, THEIRS = 0xa5 };
+
+static bool shmat_rounds_up;
+
+static bool rounds_up(void)
+{
+    volatile double sum = 1;
+    sum += DBL_EPSILON / 4;
+    return sum > 1;
+}
+
+/* In front of the system's, as a library that wants to know what is attached puts its own. */
+void *shmat(int number, const void *address, int flags)
+{
+    shmat_rounds_up = rounds_up();
+    return (void *) syscall(SYS_shmat, number, address, flags);
+}
 
 static arc_region_kind_t kind_of(void **state)
 {
@@ -160,6 +179,21 @@ static void what_is_not_there_is_not_read(void **state)
         .initial_state = (void *) (uintptr_t) (_kind) \
     }
 
+static void the_mode_of_the_program_is_not_that_of_shmat(void **state)
+{
+    const int before = fegetround();
+    arc_region_t region;
+    arc_region_key_t key;
+
+    shmat_rounds_up = true;
+    assert_int_equal(0, fesetround(FE_UPWARD));
+    assert_int_equal(ARC_OK, arc_region_create(&region, ARC_REGION_SYSV, BYTES, &key));
+    assert_true(rounds_up());
+    assert_false(shmat_rounds_up);
+    assert_int_equal(0, fesetround(before));
+    arc_region_release(&region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +207,7 @@ int main(void)
         cmocka_unit_test(other_files_are_not_opened),
         cmocka_unit_test(another_size_is_not_mapped),
         cmocka_unit_test(a_limit_of_files_is_no_memory),
+        cmocka_unit_test(the_mode_of_the_program_is_not_that_of_shmat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
