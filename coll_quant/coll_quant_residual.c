@@ -54,6 +54,13 @@ struct quant_residual {
     float *lost; /* apart, so that heads which are looked through are near each other */
 };
 
+/* Is a vector known by its number in a sequence of calls?  By error_feedback 1 it is by its place.
+ */
+static bool is_sequence(const quant_module_t *module)
+{
+    return module->settings.error_feedback > 1;
+}
+
 static bool is_same_place(const vector_t *a, const vector_t *b)
 {
     return a->send == b->send && a->receive == b->receive && a->number == b->number;
@@ -141,8 +148,8 @@ static void drop_other_there(quant_module_t *module, const vector_t *of)
     if (arc_module_first(&module->base, QUANT_SAID_SEQUENCE)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "error feedback: call %llu of %d has another type or count than before; "
-                       "coll_quant_feedback_calls is not the number of calls that repeat",
-                       (unsigned long long) of->number, module->settings.feedback_calls);
+                       "coll_quant_error_feedback is not the number of calls that repeat",
+                       (unsigned long long) of->number, module->settings.error_feedback);
     }
 }
 
@@ -153,15 +160,15 @@ static void drop_oldest(quant_module_t *module)
     while (NULL != (*at)->next) {
         at = &(*at)->next;
     }
-    arc_module_log(&module->base,
-                   arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN
-                                                                       : ARC_LOG_CALL,
-                   "error feedback forgets a vector of %zu numbers, which was not used for the "
-                   "longest time: coll_arc_max_memory allows %zu bytes. %s",
-                   (*at)->of.count, module->settings.arc_max_memory,
-                   0 == module->settings.feedback_calls
-                       ? "Where the buffers of a program move, coll_quant_feedback_calls helps"
-                       : "There are more vectors than that");
+    arc_module_log(
+        &module->base,
+        arc_module_first(&module->base, QUANT_SAID_NO_ROOM) ? ARC_LOG_WARN : ARC_LOG_CALL,
+        "error feedback forgets a vector of %zu numbers, which was not used for the "
+        "longest time: coll_arc_max_memory allows %zu bytes. %s",
+        (*at)->of.count, module->settings.arc_max_memory,
+        !is_sequence(module)
+            ? "Where the buffers of a program move, coll_quant_error_feedback 2 or more helps"
+            : "There are more vectors than that");
     drop(&module->residuals, at);
 }
 
@@ -180,7 +187,7 @@ static quant_residual_t *begin(quant_module_t *module, const vector_t *of)
         }
         return NULL;
     }
-    if (0 != module->settings.feedback_calls) {
+    if (is_sequence(module)) {
         drop_other_there(module, of);
     }
     while (QUANT_RESIDUALS_MAX == all->count || bytes_of(of) > most_bytes - all->bytes) {
@@ -207,7 +214,6 @@ static quant_residual_t *begin(quant_module_t *module, const vector_t *of)
 static vector_t vector_of(const quant_module_t *module, const quant_call_t *call)
 {
     const quant_operation_t *operation = &call->operation;
-    const unsigned calls = (unsigned) module->settings.feedback_calls;
     vector_t of = {
         .collective = operation->collective,
         .element = operation->element,
@@ -219,11 +225,11 @@ static vector_t vector_of(const quant_module_t *module, const quant_call_t *call
     if (NULL != module->base.of) {
         return of; /* a persistent request has one vector, whatever is started beside it */
     }
-    if (0 == calls) {
+    if (is_sequence(module)) {
+        of.number = call->number % (unsigned) module->settings.error_feedback;
+    } else {
         of.send = operation->send;
         of.receive = operation->recv;
-    } else {
-        of.number = call->number % calls;
     }
     return of;
 }

@@ -98,7 +98,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .microshards = (unsigned) settings->microshards,
         .doubling_bytes = QUANT_DOUBLING_BYTES,
         .depth = QUANT_DEPTH,
-        .feedback = settings->error_feedback,
+        .feedback = 0 != settings->error_feedback,
         .bounded = settings->target_abs > 0 || settings->target_rel > 0,
         .doubles = types->doubles,
         .storage = ARC_TYPE_UINT16 != types->uint16,

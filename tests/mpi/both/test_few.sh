@@ -77,7 +77,7 @@ run "2 $on --mca coll_quant_format bf16" quantized -n 262144 -c 2.75e-6
 run "3 $on --mca coll_quant_types all --mca coll_quant_algorithm full_loop" quantized -t double -c 3.55e-5
 fed="$on --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
 run "3 $fed --mca coll_arc_max_memory 840012 --mca coll_arc_verbose 0" feedback -k
-run "3 $fed --mca coll_quant_collectives all --mca coll_quant_feedback_calls 5" \
+run "3 $all --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 5" \
     feedback -b moving -s
 run "2 $on --mca coll_quant_verify_every 1" verified -e 1
 run "2 $on --mca coll_quant_format fp32 --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16" \

@@ -118,7 +118,7 @@ grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_s
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
 # Which vector gets back what was lost does not depend on the form of the calls, nor on which of them are
 # passed down: the others of `carried -m` are, all of them, where they are nonblocking.
-fed="--mca coll_quant_error_feedback 1 --mca coll_quant_feedback_calls"
+fed="--mca coll_quant_error_feedback"
 carries="$quant $fed 3 --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20"
 mpi_for_tests mpi_start 2 60 "$carries" carried -m
 mpi_judge "np=2 feedback, blocking"

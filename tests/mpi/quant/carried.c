@@ -5,9 +5,9 @@
  *
  * On two communicators in turn, each of one half of the ranks, vectors have the same numbers in
  * every call, and the results differ by what is carried.  To be run with coll_quant_error_feedback
- * 1 and coll_quant_feedback_calls 2, on an even number of ranks from 4 on.
+ * 2, on an even number of ranks from 4 on.
  *
- *   -m   instead, on any number of ranks, with coll_quant_feedback_calls 3: blocking calls of one
+ *   -m   instead, on any number of ranks, with coll_quant_error_feedback 3: blocking calls of one
  *        length, until it is known that quantizing pays, and then calls of that length with others
  *        in between, of a length of which nothing is known, and which count although not in all
  *        forms they are quantized; to be run with coll_arc_setup_calls 0 and the component for

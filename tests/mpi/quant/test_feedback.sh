@@ -6,7 +6,8 @@
 mpi_setup
 mpi_have_plugin || mpi_skip_all "needs the components"
 
-fed="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 1"
+few="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4"
+fed="$few --mca coll_quant_error_feedback 1"
 for format in int4 int8; do
     mpi_run "np=2 $format" 2 60 "$fed --mca coll_quant_format $format" feedback -m
 done
@@ -34,17 +35,18 @@ mpi_run "np=2 allreduce of 16-bit floats" 2 60 "$fed --mca coll_quant_format int
 mpi_run "np=3 reduce_scatter of doubles" 3 60 "$on" feedback -b fixed -s -T double
 mpi_run "np=3 reduce_scatter of 16-bit floats" 3 60 "$fed --mca coll_quant_format int4 \
     --mca coll_quant_collectives all --mca coll_quant_types bf16" feedback -b fixed -s -T bf16
+on="$few --mca coll_quant_collectives all --mca coll_quant_format int4 --mca coll_quant_types all"
 for places in moving one; do
-    mpi_run "np=2 allreduce, $places" 2 60 "$on --mca coll_quant_feedback_calls 5" \
+    mpi_run "np=2 allreduce, $places" 2 60 "$on --mca coll_quant_error_feedback 5" \
         feedback -b $places
 done
-mpi_run "np=3 reduce_scatter, moving" 3 60 "$on --mca coll_quant_feedback_calls 5" \
+mpi_run "np=3 reduce_scatter, moving" 3 60 "$on --mca coll_quant_error_feedback 5" \
     feedback -b moving -s
 # What is not so: told once.
-mpi_start 2 60 "$on --mca coll_quant_feedback_calls 4" feedback -b fixed
+mpi_start 2 60 "$on --mca coll_quant_error_feedback 4" feedback -b fixed
 cp "$mpi_scratch/err" "$mpi_scratch/said" # that sums are off is what is asked for
 mpi_says "np=2 a sequence of another length: one warning" \
-    "coll_quant_feedback_calls is not the number of calls that repeat" 1
+    "coll_quant_error_feedback is not the number of calls that repeat" 1
 kept="--mca coll_arc_max_memory $((16 * 70001 * 4))"
 mpi_run "np=2 as many vectors as there is room for" 2 60 "$fed $kept" feedback -v 16
 mpi_start 2 60 "$fed $kept" feedback -v 17
