@@ -101,6 +101,11 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
     return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
 }
 
+static unsigned lowlat_awaited(const arc_module_t *base, const arc_task_t *task)
+{
+    return mca_share_awaited(&((const lowlat_module_t *) base)->topology, (const void *) task);
+}
+
 /* Everything here is local and cannot fail; what can comes with the first call. */
 static void lowlat_enabled(arc_module_t *base)
 {
@@ -109,6 +114,7 @@ static void lowlat_enabled(arc_module_t *base)
 
     base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
     base->wait = &module->wait;
+    module->wait.longest = base->component->timed ? &base->longest : NULL;
     module->until_look = INT64_MAX;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));
@@ -150,6 +156,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .params = lowlat_params,
             .priority = &mca_coll_lowlat_component.config.priority,
             .verbose = &mca_coll_lowlat_component.config.arc_verbose,
+            .file = &mca_coll_lowlat_component.config.arc_report_file,
             .timeout = &mca_coll_lowlat_component.config.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
             .choice_key = "arc_lowlat_choice",
@@ -165,6 +172,7 @@ __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_compon
             .decide = coll_lowlat_decide,
             .direct = coll_lowlat_direct,
             .directed = coll_lowlat_directed,
+            .awaited = lowlat_awaited,
             .enabled = lowlat_enabled,
         },
 };

@@ -81,6 +81,21 @@ static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm
     return arc_component_query(&mca_coll_quant_component.base, comm, priority);
 }
 
+static unsigned quant_awaited(const arc_module_t *base, const arc_task_t *task)
+{
+    const quant_module_t *module = (const quant_module_t *) base;
+
+    if (task != module->task) {
+        return mca_share_awaited(&module->topology, (const void *) task); /* of a node's sums */
+    }
+    for (unsigned rank = 0; rank < module->stream.base.ranks; ++rank) {
+        if (task->ops->waits_for(task, rank)) {
+            return rank;
+        }
+    }
+    return UINT_MAX;
+}
+
 static void quant_enabled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
@@ -89,6 +104,7 @@ static void quant_enabled(arc_module_t *base)
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->stream.tags = &base->tags;
     base->wait = &module->wait;
+    module->wait.longest = base->component->timed ? &base->longest : NULL;
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.sheltered = true;
@@ -123,6 +139,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .params = quant_params,
             .priority = &mca_coll_quant_component.settings.priority,
             .verbose = &mca_coll_quant_component.settings.arc_verbose,
+            .file = &mca_coll_quant_component.settings.arc_report_file,
             .timeout = &mca_coll_quant_component.settings.arc_timeout,
             .agreement_tag = MCA_COMPAT_TAG_QUANT,
             .choice_key = "arc_quant_choice",
@@ -135,6 +152,7 @@ __attribute__((visibility("default"))) quant_component_t mca_coll_quant_componen
             .settled = coll_quant_settled,
             .decide = coll_quant_decide,
             .wanted = quant_wanted,
+            .awaited = quant_awaited,
             .enabled = quant_enabled,
         },
 };

@@ -1,8 +1,15 @@
 /*
- * What was done with each call: counters, and the table they end in.
+ * What was done with calls: a table, and what becomes of it at the end: the report, and files for
+ * monitoring.
  *
- * A call is either served by an algorithm or passed to the component below for
- * a reason.  Both are rows: first the component's algorithms, then the reasons.
+ * A call is either served by an algorithm or passed to the component below for a reason: its
+ * outcome is a number, first those of the algorithms, then those of the reasons.  The table has a
+ * row for each outcome, collective, size of communicator and class of lengths that occurred:
+ *
+ *   | collective, outcome, ranks, nodes, class | calls, bytes, time, longest wait and for whom |
+ *
+ * Where there is no room for more, rows of all sizes and lengths together take the rest, so that
+ * sums stay what they are.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -48,42 +55,77 @@ typedef enum arc_reason {
 
 const char *arc_reason_text(arc_reason_t reason);
 
-/* At most so many rows for algorithms; from ARC_TALLY_PASSED on those of reasons. */
+/* At most so many algorithms; from ARC_TALLY_PASSED on outcomes are reasons. */
 enum {
     ARC_TALLY_ALGORITHMS = 8,
     ARC_TALLY_PASSED = ARC_TALLY_ALGORITHMS,
-    ARC_TALLY_ROWS = ARC_TALLY_PASSED + (int) ARC_REASONS
+    ARC_TALLY_OUTCOMES = ARC_TALLY_PASSED + (int) ARC_REASONS
 };
 
+/* Lengths from 4^(k - 1) to below 4^k bytes are of class k; 0: nothing. */
+enum { ARC_TALLY_CLASS_ANY = UINT16_MAX };
+static inline unsigned arc_tally_class(size_t bytes)
+{
+    enum { BITS = 64 };
+
+    return 0 == bytes ? 0 : 1 + (BITS - 1 - (unsigned) __builtin_clzll(bytes)) / 2;
+}
+
+/* What the calls of a row have in common; a collective is a number of whoever counts. */
+typedef enum arc_tally_fact {
+    ARC_TALLY_COLLECTIVE,
+    ARC_TALLY_OUTCOME,
+    ARC_TALLY_CLASS,
+    ARC_TALLY_RANKS, /* of the communicator; 0: of any */
+    ARC_TALLY_NODES, /* 0: not known */
+    ARC_TALLY_FACTS
+} arc_tally_fact_t;
+
 typedef struct arc_tally_row {
-    uint64_t calls;
+    uint32_t fact[ARC_TALLY_FACTS];
+    uint64_t calls; /* 0: the row is free */
     uint64_t bytes;
+    uint64_t call_ns; /* 0: they were not timed */
+    uint64_t wait_ns; /* the longest of them; 0: it is not known */
+    uint32_t awaited; /* for whom: its rank in MPI_COMM_WORLD; UINT32_MAX: not known */
 } arc_tally_row_t;
 
+/* From ARC_TALLY_OWN_ROWS rows on new ones are of ARC_TALLY_CLASS_ANY. */
+enum { ARC_TALLY_ROWS = 1024, ARC_TALLY_OWN_ROWS = ARC_TALLY_ROWS / 4 * 3 };
+
+/* Of zeros it is empty. */
 typedef struct arc_tally {
+    unsigned used;
     arc_tally_row_t row[ARC_TALLY_ROWS];
 } arc_tally_t;
 
-/* threads: others may count at the same time. */
-static inline void arc_tally_count(arc_tally_row_t *row, size_t bytes, bool threads)
-{
-    if (threads) {
-        (void) __atomic_add_fetch(&row->calls, 1, __ATOMIC_RELAXED);
-        (void) __atomic_add_fetch(&row->bytes, bytes, __ATOMIC_RELAXED);
-    } else {
-        row->calls += 1;
-        row->bytes += bytes;
-    }
-}
+/* Count a call, in the row that is returned.  One thread at a time. */
+arc_tally_row_t *arc_tally_count(arc_tally_t *tally, const uint32_t fact[ARC_TALLY_FACTS],
+                                 size_t bytes);
 
-/* Has any call been counted, but where nobody wants the component, or a rank lacks it? */
-bool arc_tally_has_calls(const arc_tally_t *tally);
+/* Who has counted, and what the numbers mean. */
+typedef struct arc_tally_about {
+    const char *component; /* "lowlat" */
+    const char *job;
+    const char *host;
+    unsigned long process;
+    unsigned rank;
+    const char *(*collective)(unsigned collective); /* its name */
+    const char *const *algorithms;
+    size_t algorithm_count;
+    bool wanted; /* by somebody: collective 0 has a report without calls, too */
+} arc_tally_about_t;
 
 /*
- * Print the table for the `call` (as MPI_Allreduce) of `component`: one line for each algorithm
- * (`names`, in order, `algorithms` of them) and one for each reason that occurred.
+ * Print the report about one collective, if there is one: where calls have come but those that
+ * nobody wants here, or that a rank cannot serve.  It has a line for each algorithm, and one for
+ * each reason that occurred.  NULL: nowhere; is there one?
  */
-void arc_tally_print(FILE *stream, const char *component, const char *call,
-                     const char *const *names, size_t algorithms, const arc_tally_t *tally);
+bool arc_tally_print(FILE *stream, const arc_tally_about_t *about, unsigned collective,
+                     const arc_tally_t *tally);
+
+/* Write all rows, as a list of JSON or in the text format of Prometheus, with the same names. */
+void arc_tally_write(FILE *file, bool json, const arc_tally_about_t *about,
+                     const arc_tally_t *tally);
 
 #endif

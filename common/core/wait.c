@@ -78,18 +78,18 @@ static arc_status_t wait_in_fiber(const arc_wait_t *wait, arc_task_t *task)
     return awaited.status;
 }
 
-arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
+static arc_status_t wait_outside(const arc_wait_t *wait, arc_task_t *task, unsigned *whom)
 {
     arc_wait_watch_t watch;
 
-    if (arc_fiber_inside()) {
-        return wait_in_fiber(wait, task);
-    }
     arc_wait_watch(&watch, wait, task);
     for (unsigned poll = 1;; ++poll) {
         arc_status_t status = step(wait, task);
         if (ARC_IN_PROGRESS != status) {
             return status;
+        }
+        if (NULL != wait->longest && 1 == poll % POLLS_PER_CLOCK_READ) {
+            *whom = wait->longest->whom(wait->longest, task);
         }
         if (task->memory_only && 0 != poll % (wait->yields + 1)) {
             (void) sched_yield();
@@ -101,4 +101,22 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
             return status;
         }
     }
+}
+
+arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
+{
+    arc_wait_longest_t *longest = wait->longest;
+    unsigned whom = UINT_MAX;
+
+    if (arc_fiber_inside()) {
+        return wait_in_fiber(wait, task);
+    }
+    const int64_t begin_ns = NULL == longest ? 0 : arc_now_ns();
+    const arc_status_t status = wait_outside(wait, task, &whom);
+    const uint64_t took_ns = NULL == longest ? 0 : (uint64_t) (arc_now_ns() - begin_ns);
+    if (NULL != longest && took_ns > longest->wait_ns) {
+        longest->wait_ns = took_ns;
+        longest->rank = whom;
+    }
+    return status;
 }

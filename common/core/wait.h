@@ -21,6 +21,14 @@
 
 #define ARC_NS_PER_SECOND INT64_C(1000000000)
 
+/* Who asks for the longest of several waits, not in fibers, and for whom it was. */
+typedef struct arc_wait_longest {
+    /* For whom does the task wait at present?  UINT_MAX: nobody knows. */
+    unsigned (*whom)(const struct arc_wait_longest *longest, const arc_task_t *task);
+    uint64_t wait_ns;
+    unsigned rank; /* as `whom` has it */
+} arc_wait_longest_t;
+
 typedef struct arc_wait {
     void (*progress)(void); /* drives everything else in this process; may yield */
     unsigned spins;         /* polls before the first call of progress */
@@ -32,6 +40,7 @@ typedef struct arc_wait {
      * Open MPI may call functions of the program.
      */
     bool sheltered;
+    arc_wait_longest_t *longest; /* NULL: nobody asks */
 } arc_wait_t;
 
 /* A clock that only goes forward.  Integers: floating point would raise exceptions, and the program

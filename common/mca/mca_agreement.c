@@ -206,6 +206,7 @@ arc_status_t mca_nodes_find(arc_module_t *module, unsigned declared, arc_topolog
     if (ARC_OK == status) {
         status = arc_topology_make(topology, cards + ranks, ranks,
                                    (unsigned) ompi_comm_rank(module->comm));
+        module->nodes = ARC_OK == status ? topology->nodes : 0;
     }
     arc_module_free(module, cards);
     return status;

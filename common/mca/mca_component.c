@@ -4,12 +4,14 @@
 #include "mca_module.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ompi/mca/coll/base/coll_base_util.h>
 
 #include "mca_agreement.h"
 #include "mca_params.h"
 #include "mca_presence.h"
+#include "mca_report.h"
 #include "mca_request.h"
 #include "mca_slots.h"
 
@@ -59,6 +61,9 @@ int arc_component_register(arc_component_t *component)
         return OPAL_ERR_NOT_AVAILABLE;
     }
     mca_params_register(component);
+    /* Open MPI has one place for the text, which it gives to the component that registers last. */
+    free(component->report_file);
+    component->report_file = NULL == *component->file ? NULL : strdup(*component->file);
     return OPAL_SUCCESS;
 }
 
@@ -68,10 +73,11 @@ int arc_component_open(arc_component_t *component)
     component->in_whole_world = false;
     component->asks_in_vain = false;
     component->absence_told = false;
-    memset(component->tally, 0, sizeof component->tally);
+    component->rank = UINT32_MAX;
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
+    arc_report_open(component);
     arc_requests_open();
     if (*component->priority >= 0) {
         arc_presence_publish(component);
@@ -84,7 +90,8 @@ int arc_component_init_query(arc_component_t *component)
     /* Open MPI 5 does not know who we are before this. */
     const ompi_proc_t *self = ompi_proc_local();
 
-    component->first_process = NULL != self && 0 == self->super.proc_name.vpid;
+    component->rank = NULL == self ? UINT32_MAX : self->super.proc_name.vpid;
+    component->first_process = 0 == component->rank;
     if (component->first_process) {
         mca_params_complain(component);
     }
@@ -93,17 +100,7 @@ int arc_component_init_query(arc_component_t *component)
 
 int arc_component_close(arc_component_t *component)
 {
-    if (*component->verbose >= ARC_LOG_REPORT && component->first_process) {
-        const bool is_wanted = NULL == component->wanted || component->wanted();
-        for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-            if ((ARC_SLOT_allreduce == slot && is_wanted) ||
-                arc_tally_has_calls(&component->tally[slot])) {
-                arc_tally_print(stderr, arc_component_name(component), arc_slot_call(slot),
-                                component->algorithm_names, component->algorithms,
-                                &component->tally[slot]);
-            }
-        }
-    }
+    arc_report_close(component);
     arc_requests_close();
     arc_agreements_close();
     (void) pthread_mutex_destroy(&component->lock);

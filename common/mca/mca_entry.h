@@ -27,7 +27,11 @@
         arc_module_t *module = arc_module_own(base, OBJ_CLASS(_class), comm);                    \
         const arc_call_t call = _call(_name, ARC_FORM_BLOCKING);                                 \
                                                                                                  \
-        return OPAL_LIKELY(NULL != module) ? _serve(module, &call) : OMPI_ERR_NOT_FOUND;         \
+        if (OPAL_UNLIKELY(NULL == module)) {                                                     \
+            return OMPI_ERR_NOT_FOUND;                                                           \
+        }                                                                                        \
+        return OPAL_LIKELY(!module->component->timed) ? _serve(module, &call)                    \
+                                                      : arc_module_serve_timed(module, &call);   \
     }                                                                                            \
                                                                                                  \
     static int enter_i##_name(__VA_ARGS__, struct ompi_communicator_t *comm,                     \

@@ -7,6 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static unsigned whom(const arc_wait_longest_t *longest, const arc_task_t *task)
+{
+    const arc_module_t *module =
+        (const arc_module_t *) ((const char *) longest - offsetof(arc_module_t, longest));
+
+    return module->component->awaited(module, task);
+}
+
 arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm)
 {
     arc_module_t *module = (arc_module_t *) opal_obj_new(component->module_class);
@@ -15,6 +23,7 @@ arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicato
         module->component = component;
         module->comm = comm;
         module->agreement_tag = component->agreement_tag;
+        module->longest.whom = whom;
     }
     return module;
 }
@@ -24,6 +33,61 @@ void arc_module_free(const arc_module_t *module, void *memory)
     if (ARC_PHASE_BROKEN != module->phase) {
         free(memory);
     }
+}
+
+/* ---- what is counted ---- */
+
+/* Other threads may be in calls of other communicators. */
+static void lock(arc_component_t *component, int (*act)(pthread_mutex_t *mutex))
+{
+    if (mca_compat_threads()) {
+        (void) act(&component->lock);
+    }
+}
+
+void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outcome, size_t bytes)
+{
+    const uint32_t fact[ARC_TALLY_FACTS] = {
+        [ARC_TALLY_COLLECTIVE] = arc_call_slot(call),
+        [ARC_TALLY_OUTCOME] = (uint32_t) outcome,
+        [ARC_TALLY_CLASS] = arc_tally_class(bytes),
+        [ARC_TALLY_RANKS] = (uint32_t) ompi_comm_size(module->comm),
+        [ARC_TALLY_NODES] = module->nodes,
+    };
+
+    lock(module->component, pthread_mutex_lock);
+    module->counted = arc_tally_count(module->component->tally, fact, bytes);
+    lock(module->component, pthread_mutex_unlock);
+}
+
+static uint32_t world_rank(const arc_module_t *module, unsigned rank)
+{
+    return rank < (unsigned) ompi_comm_size(module->comm)
+               ? ompi_group_get_proc_name(module->comm->c_local_group, (int) rank).vpid
+               : UINT32_MAX;
+}
+
+int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
+{
+    /* A call of the component below may come back to us, in the middle of one that is timed. */
+    arc_tally_row_t *outer = module->counted;
+    const int64_t begin_ns = arc_now_ns();
+
+    module->counted = NULL;
+    module->longest.wait_ns = 0;
+    const int result = module->component->serve(module, call);
+    arc_tally_row_t *row = module->counted;
+    if (NULL != row) {
+        lock(module->component, pthread_mutex_lock);
+        row->call_ns += (uint64_t) (arc_now_ns() - begin_ns);
+        if (module->longest.wait_ns > row->wait_ns) {
+            row->wait_ns = module->longest.wait_ns;
+            row->awaited = world_rank(module, module->longest.rank);
+        }
+        lock(module->component, pthread_mutex_unlock);
+    }
+    module->counted = outer;
+    return result;
 }
 
 /* ---- what is said ---- */

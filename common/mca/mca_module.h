@@ -47,10 +47,11 @@ typedef struct arc_component {
     const int *verbose;
     const bool *installed_everywhere;
     const int *setup_calls;
-    const int *timeout;     /* seconds, of agreements; 0: none */
-    int agreement_tag;      /* MCA_COMPAT_TAG_...: its own */
-    const char *choice_key; /* info key, for arc_module_show() */
-    char *presence_key;     /* what it is published as (mca_presence.h) */
+    const int *timeout;      /* seconds, of agreements; 0: none */
+    const char *const *file; /* to write the report to; NULL or "": none */
+    int agreement_tag;       /* MCA_COMPAT_TAG_...: its own */
+    const char *choice_key;  /* info key, for arc_module_show() */
+    char *presence_key;      /* what it is published as (mca_presence.h) */
     const char *const *algorithm_names;
     size_t algorithms;
     opal_class_t *module_class;   /* derives from arc_module_t */
@@ -70,6 +71,9 @@ typedef struct arc_component {
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
+    /* Which rank of the communicator does a task of a call wait for?  UINT_MAX: that is not known.
+     */
+    unsigned (*awaited)(const arc_module_t *module, const arc_task_t *task);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -82,8 +86,11 @@ typedef struct arc_component {
     bool asks_in_vain;   /* a process has not answered: this one knows of no other any more */
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
+    unsigned rank;      /* in MPI_COMM_WORLD; UINT32_MAX: not known */
     pthread_mutex_t lock;
-    arc_tally_t tally[ARC_SLOTS]; /* of all communicators, also those that are gone */
+    arc_tally_t *tally; /* of all communicators, also those that are gone; NULL: nobody asks */
+    bool timed;         /* blocking calls are, for files */
+    char *report_file;
 } arc_component_t;
 
 /* "lowlat", "quant" */
@@ -132,10 +139,13 @@ struct arc_module {
     bool key_was_set;    /* by the program, perhaps on this rank alone */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
-    int agreement_tag;      /* the component's, or a request's own */
-    bool unsettled;         /* nonblocking calls were made since the last blocking one */
-    arc_queue_t queue;      /* of these; without `tags` there were none */
-    const arc_wait_t *wait; /* how its tasks wait: set when the module is enabled */
+    int agreement_tag;          /* the component's, or a request's own */
+    unsigned nodes;             /* of the communicator; 0: not known so far */
+    arc_wait_longest_t longest; /* of that call */
+    arc_tally_row_t *counted;   /* where a call that is timed is counted; NULL: not yet */
+    bool unsettled;             /* nonblocking calls were made since the last blocking one */
+    arc_queue_t queue;          /* of these; without `tags` there were none */
+    const arc_wait_t *wait;     /* how its tasks wait: set when the module is enabled */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
@@ -156,13 +166,18 @@ static inline arc_wait_t arc_module_wait(const arc_module_t *module)
  */
 void arc_module_free(const arc_module_t *module, void *memory);
 
-/* Count a call in a row of the tally; `bytes` of all blocks. */
-static inline void arc_module_count(arc_module_t *module, const arc_call_t *call, size_t row,
+/* Count a call and its outcome (tally.h); `bytes` of all blocks. */
+void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outcome, size_t bytes);
+static inline void arc_module_count(arc_module_t *module, const arc_call_t *call, size_t outcome,
                                     size_t bytes)
 {
-    arc_tally_count(&module->component->tally[arc_call_slot(call)].row[row], bytes,
-                    mca_compat_threads());
+    if (OPAL_UNLIKELY(NULL != module->component->tally)) {
+        arc_module_tally(module, call, outcome, bytes);
+    }
 }
+
+/* Serve a blocking call, where calls are timed. */
+int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call);
 
 /*
  * Count a call of `bytes` bytes on a communicator in ARC_PHASE_FRESH.  Is the communicator still

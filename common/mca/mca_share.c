@@ -274,6 +274,20 @@ static void describe_missing(const arc_topology_t *topology, const lowlat_task_t
     }
 }
 
+unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task)
+{
+    const unsigned node = arc_task_awaits(&task->task);
+    unsigned behind = UINT_MAX;
+
+    for (unsigned i = 0; i < topology->local_ranks; ++i) {
+        if (lowlat_is_absent(task, i)) {
+            return topology->members[i];
+        }
+        behind = task->task.ops->waits_for(&task->task, i) ? topology->members[i] : behind;
+    }
+    return node < topology->nodes ? topology->peers[node] : behind;
+}
+
 int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
                     lowlat_task_t *task, arc_status_t status)
 {

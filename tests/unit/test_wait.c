@@ -1,6 +1,6 @@
 /*
  * Waiting: bounded spinning, progress on every later poll, a time limit that
- * ends the wait; and the report that tells what was done.
+ * ends the wait; and the longest wait.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "unit.h"
-#include "tally.h"
 #include "wait.h"
 
 /* A task that ends with `status` after so many polls. */
@@ -129,42 +128,38 @@ static void a_long_task_that_moves_is_not_timed_out(void **state)
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &slow.task));
 }
 
-static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **state)
+/* The 256th poll is the second in which somebody is asked for whom the wait is. */
+static unsigned asked;
+
+static unsigned rank_asked(const arc_wait_longest_t *longest, const arc_task_t *task)
 {
-    enum { TEXT_BYTES = 4096 };
-    static const char *const names[] = {"first", "second"};
-    char text[TEXT_BYTES] = "";
-    arc_tally_t tally;
+    return ++asked;
+}
 
-    memset(&tally, 0, sizeof tally);
-    assert_false(arc_tally_has_calls(&tally));
-    arc_tally_count(&tally.row[ARC_TALLY_PASSED + ARC_REASON_OFF], 4, false);
-    assert_false(arc_tally_has_calls(&tally));
-    for (unsigned threads = 0; threads < 2; ++threads) {
-        arc_tally_count(&tally.row[1], 1000, threads);
-        assert_true(arc_tally_has_calls(&tally));
-        arc_tally_count(&tally.row[1], 24, threads);
-    }
-    arc_tally_count(&tally.row[ARC_TALLY_PASSED + ARC_REASON_USER_OP], 8, false);
+static void the_longest_wait_is_told_with_who_was_last_awaited(void **state)
+{
+    const struct timespec a_poll = {.tv_nsec = 20000000};
+    arc_wait_longest_t longest = {.whom = rank_asked, .rank = UINT_MAX};
+    counted_t task = {.end_after = 300, .status = ARC_OK};
+    const arc_wait_t wait = {.progress = count_progress_slowly, .longest = &longest};
 
-    FILE *stream = fmemopen(text, sizeof text, "w");
-    assert_non_null(stream);
-    arc_tally_print(stream, "x", "MPI_Allgather", names, 2, &tally);
-    (void) fclose(stream);
-    unsigned long long calls = 99;
-    unsigned long long bytes = 99;
-    assert_non_null(strstr(text, "coll_x: MPI_Allgather calls of rank 0"));
-    const char *row = strstr(text, "served  first");
-    assert_non_null(row);
-    assert_int_equal(2, sscanf(row, "served first %llu %llu", &calls, &bytes));
-    assert_int_equal(0, calls);
-    row = strstr(text, "served  second");
-    assert_non_null(row);
-    assert_int_equal(2, sscanf(row, "served second %llu %llu", &calls, &bytes));
-    assert_int_equal(4, calls);
-    assert_int_equal(2048, bytes);
-    assert_non_null(strstr(text, arc_reason_text(ARC_REASON_USER_OP)));
-    assert_null(strstr(text, arc_reason_text(ARC_REASON_TOO_LARGE)));
+    task.task.ops = &counted_ops;
+    slow_poll = &a_poll;
+    progress_calls = 0;
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
+    const uint64_t wait_ns = longest.wait_ns;
+    assert_in_range(wait_ns, a_poll.tv_nsec, 60 * ARC_NS_PER_SECOND);
+    assert_int_equal(2, longest.rank);
+    /* A shorter one changes nothing, a longer one does. */
+    task.polls = 299;
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
+    assert_int_equal(wait_ns, longest.wait_ns);
+    assert_int_equal(2, longest.rank);
+    longest.wait_ns = 1;
+    task.polls = 0;
+    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
+    assert_true(longest.wait_ns > 1);
+    assert_int_equal(4, longest.rank);
 }
 
 static void every_status_has_a_text(void **state)
@@ -184,8 +179,8 @@ int main(void)
         cmocka_unit_test(errors_end_the_wait_at_once),
         cmocka_unit_test(a_time_limit_ends_the_wait),
         cmocka_unit_test(a_long_task_that_moves_is_not_timed_out),
-        cmocka_unit_test(the_report_has_a_row_for_each_algorithm_and_each_reason_met),
+        cmocka_unit_test(the_longest_wait_is_told_with_who_was_last_awaited),
         cmocka_unit_test(every_status_has_a_text),
     };
-    return cmocka_run_group_tests_name("waiting and reporting", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);
 }
