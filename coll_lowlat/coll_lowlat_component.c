@@ -12,6 +12,7 @@
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
+#include "mca_pvars.h"
 
 static const char *const algorithm_names[] = {
 #define X(_id, _prefix, _name, ...) _name,
@@ -19,8 +20,31 @@ static const char *const algorithm_names[] = {
 #undef X
 };
 
+static void register_pvars(const arc_component_t *component)
+{
+    static const lowlat_module_t none; /* of zeros: no calls */
+    static const mca_base_var_enum_value_t names[] = {
+        {0, "none"},
+#define X(_id, _prefix, _name, ...) {1 + (int) LOWLAT_ALGORITHM_##_id, _name},
+        LOWLAT_ALGORITHM_TABLE(X)
+#undef X
+#define X(_id, _text) {1 + (int) ARC_TALLY_PASSED + (int) ARC_REASON_##_id, "passed down: " _text},
+            ARC_REASON_TABLE(X)
+#undef X
+                {0, NULL},
+    };
+#define ARC_PVAR_FIELD(_field) \
+    offsetof(lowlat_module_t, _field), sizeof((lowlat_module_t *) 0)->_field
+    static const arc_pvar_t pvars[] = {
+#include "lowlat_pvars.def"
+    };
+
+    arc_pvars_register(component, pvars, sizeof pvars / sizeof pvars[0], &none.base, names);
+}
+
 static int lowlat_register(void)
 {
+    register_pvars(&mca_coll_lowlat_component.base);
     mca_coll_lowlat_component.base.params_count = lowlat_params_count;
     return arc_component_register(&mca_coll_lowlat_component.base);
 }

@@ -116,6 +116,11 @@ typedef enum arc_presence {
     ARC_PRESENCE_LACKING  /* no: declined for ever */
 } arc_presence_t;
 
+typedef struct arc_module_calls {
+    unsigned long long calls;
+    unsigned long long bytes;
+} arc_module_calls_t;
+
 struct arc_module {
     mca_coll_base_module_t super; /* first: Open MPI's view */
     arc_component_t *component;
@@ -134,6 +139,10 @@ struct arc_module {
     mca_coll_base_module_t *below_##_name##_module;
     ARC_SLOT_TABLE(X)
 #undef X
+    /* Its calls, and those of its requests, for MPI_T. */
+    arc_module_calls_t served;
+    arc_module_calls_t passed;
+    int last_call; /* 1 + its outcome; 0: there was none */
     arc_phase_t phase;
     arc_presence_t presence;
     bool key_was_set;    /* by the program, perhaps on this rank alone */
@@ -171,6 +180,17 @@ void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outco
 static inline void arc_module_count(arc_module_t *module, const arc_call_t *call, size_t outcome,
                                     size_t bytes)
 {
+    arc_module_t *told = NULL == module->of ? module : module->of;
+    arc_module_calls_t *sum = outcome < ARC_TALLY_PASSED ? &told->served : &told->passed;
+
+    told->last_call = 1 + (int) outcome;
+    if (OPAL_UNLIKELY(mca_compat_threads())) {
+        (void) __atomic_add_fetch(&sum->calls, 1, __ATOMIC_RELAXED);
+        (void) __atomic_add_fetch(&sum->bytes, bytes, __ATOMIC_RELAXED);
+    } else {
+        sum->calls += 1;
+        sum->bytes += bytes;
+    }
     if (OPAL_UNLIKELY(NULL != module->component->tally)) {
         arc_module_tally(module, call, outcome, bytes);
     }

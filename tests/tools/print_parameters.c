@@ -140,12 +140,21 @@ static void print_quant_algorithms(const table_t *table)
     }
 }
 
-static void print_pvars(const table_t *table)
+#define ARC_PVAR_CALLS(_name, _field, _help) ARC_PVAR_STATE(_name, _field, _help)
+#define ARC_PVAR_NUMBER(_name, _field, _help) ARC_PVAR_STATE(_name, _field, _help)
+
+static void print_lowlat_pvars(const table_t *table)
 {
-#define QUANT_PVAR_STATE(_name, _help) \
+#define ARC_PVAR_STATE(_name, _field, _help) \
+    print_row(table, (const char *[]){"`coll_lowlat_comm_" #_name "`", _help});
+#include "lowlat_pvars.def"
+#undef ARC_PVAR_STATE
+}
+
+static void print_quant_pvars(const table_t *table)
+{
+#define ARC_PVAR_STATE(_name, _field, _help) \
     print_row(table, (const char *[]){"`coll_quant_comm_" #_name "`", _help});
-#define QUANT_PVAR_CALLS(_name, _field, _help) QUANT_PVAR_STATE(_name, _help)
-#define QUANT_PVAR_NUMBER(_name, _field, _help) QUANT_PVAR_STATE(_name, _help)
 #include "quant_pvars.def"
 }
 
@@ -189,11 +198,12 @@ static const table_t tables[] = {
      "",
      {"algorithm", "component", "what it is"},
      print_quant_algorithms},
-    {"pvars",
+    {"lowlat_pvars",
      "Performance variables of MPI_T",
      "Each is bound to a communicator. Counters count from the allocation of the handle.\n\n",
      {"variable", "what it is"},
-     print_pvars},
+     print_lowlat_pvars},
+    {"quant_pvars", NULL, "", {"variable", "what it is"}, print_quant_pvars},
     {"keys", "Communicator info keys", "", {"key", "values", "what it does"}, print_keys},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
