@@ -66,6 +66,11 @@ for nodes in 1 2; do
         "0.1 < $waits[0] < 30" "$waits[1] == 4 - $nodes" \
         "all(row['rank'] == 0 and row['component'] == 'lowlat' for row in rows)"
 done
+dashboard=${top_srcdir:-../..}/docs/packaging/grafana/arc.json
+python3 -m json.tool "$dashboard" >/dev/null && grep -oE 'arc_[a-z_]+' "$dashboard" | sort -u >"$mpi_scratch/asked" &&
+    [ -s "$mpi_scratch/asked" ] && ! sed -n 's/^# TYPE \([^ ]*\).*/\1/p' "$folder/n2.lowlat.prom" | sort |
+    comm -13 - "$mpi_scratch/asked" | grep .
+mpi_result $? "the dashboard asks for metrics that there are"
 mpi_run "np=4 quant" 4 60 "--mca coll_arc_report_file $folder/q --mca coll_quant_enable 1 --mca coll_quant_format fp32 \
     --mca coll_quant_types double --mca coll_quant_min_bytes 16k" reported
 reads "np=4 quant" "$folder/q.quant" \
@@ -97,6 +102,15 @@ mpi_start 2 60 "--mca coll_arc_report_file $folder/none/here" reported -l 1
 mpi_judge "np=2 no such folder"
 mpi_says "np=2 no such folder: one line says so" \
     "coll_lowlat: coll_arc_report_file: .*/none/here.lowlat.prom cannot be written: No such file" 1
+# Calls that are not blocking, of requests that are set up outside of a call.
+for nodes in 1 2; do
+    mpi_run "np=4 nodes=$nodes not blocking" 4 60 "--mca coll_arc_report_file $folder/p$nodes \
+        --mca coll_arc_ranks_per_node $((4 / nodes))" pending -o 300
+    reads "np=4 nodes=$nodes not blocking" "$folder/p$nodes.lowlat" "total('calls_total', collective='MPI_Iallreduce') > 0" \
+        "total('calls_total', collective='MPI_Allreduce_init') > 0" \
+        "total('call_seconds_total', collective='MPI_Allreduce_init') == 0"
+done
+
 mpi_run "np=4 variables of MPI_T" 4 60 "" reported -p
 mpi_run "np=4 variables of MPI_T, with files" 4 60 "--mca coll_arc_report_file $folder/t" reported -p
 mpi_done
