@@ -237,6 +237,8 @@ static void garble_message(sim_network_t *network, operation_t *receive)
     if (0 != options->garble_cut) {
         receive->bytes -=
             options->garble_cut < receive->bytes ? options->garble_cut : receive->bytes;
+    } else if (0 != options->garble_more) {
+        receive->bytes += options->garble_more;
     } else if (options->garble_byte < receive->bytes) {
         ((unsigned char *) receive->target)[options->garble_byte] ^= 0xff;
     }

@@ -32,6 +32,7 @@ typedef struct sim_options {
     uint64_t garble_at;  /* the so many-th message is changed before delivery; 0: none */
     size_t garble_byte;  /* this byte of it gets inverted ... */
     size_t garble_cut;   /* ... or, if not 0, so many bytes are cut off its end */
+    size_t garble_more;  /* ... or come behind it, for which the buffer must have room */
     bool garble_discard; /* ... or it never arrives */
 } sim_options_t;
 
