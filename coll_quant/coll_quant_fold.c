@@ -20,7 +20,7 @@
 enum {
     /*
      * The most that arenas grow to: room for chunks of 16 owners with messages of 64 KiB of
-     * numbers, or of 85 with the shortest ones, 16 KiB.
+     * numbers, of 85 with a tile, 16 KiB, in each, or of 341 with the shortest ones, 4 KiB.
      */
     ARENA_BYTES_MAX = ARC_SETTLED(4 << 20, 256 << 10),
     /* Of all processes of the job on a node: room for such arenas of 47 ranks. */

@@ -8,9 +8,8 @@
 /*
  * In the order of preference.  hierarchical: where there are levels.  full_loop: up to 4 ranks it
  * is the fastest where processors are the limit, and has at most 1.25 times the error of semi_loop.
- * recursive_halving: buffers for N/2 segments.  On many nodes the loops' 2 (N - 1) messages take
- * longer than the bytes (docs/data/scale_quant.csv); where ranks share nodes their links carry
- * several times as many bytes as with a loop.  direct: a rank has messages under way with all
+ * recursive_halving: buffers for N/2 segments; where ranks share nodes their links carry several
+ * times as many bytes as with a loop.  direct: a rank has messages under way with all
  * others, and each of them carries no more than the vector over N.
  */
 static const struct {
@@ -21,7 +20,7 @@ static const struct {
 } preferred[] = {
     {QUANT_ALGO_hierarchical, 0, UINT32_MAX, false},
     {QUANT_ALGO_full_loop, 0, 4, false},
-    {QUANT_ALGO_recursive_halving, 17, 512, true},
+    {QUANT_ALGO_recursive_halving, EXCHANGE_PACKS_NODES_MIN, EXCHANGE_PACKS_NODES_MAX, true},
     {QUANT_ALGO_semi_loop, 0, UINT32_MAX, false},
     {QUANT_ALGO_direct, 0, 16, false},
     {QUANT_ALGO_recursive_halving, 0, 64, false},

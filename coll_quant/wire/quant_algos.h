@@ -33,7 +33,7 @@ enum {
     X(semi_loop, "partial sums travel half a ring from both sides, totals back") \
     X(direct, "every part is sent straight to the rank that adds it, totals straight back") \
     X(recursive_halving, "distances of powers of two, partial sums along binomial trees") \
-    X(hierarchical, "exact sums on each node, one loop between nodes for each rank of a node")
+    X(hierarchical, "exact sums on each node, one tree between nodes for each rank of a node")
 /* clang-format on */
 
 /* QUANT_ALGO_full_loop, ...: the row of an algorithm. */

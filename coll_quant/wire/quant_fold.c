@@ -108,11 +108,18 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
 
 /* ---- a call ---- */
 
-/* Arenas have at least so much for an owner on each node: a tile, in three chunks. */
+/* Several shards in a message may be short ones, whose scales are a bit of each number. */
+enum { PACKED_ROWS_MIN = 16 };
+
+/* Arenas have at least so much for an owner on each node: three messages, of a tile or less. */
 static size_t owner_bytes(const quant_config_t *config, unsigned nodes,
                           const quant_element_t *element)
 {
-    return LOWLAT_MIN_SLOTS * quant_tile_elems(config->block_rows) * element->bytes * nodes;
+    const size_t tile = quant_tile_elems(config->block_rows);
+    const size_t least =
+        exchange_packs_pay(nodes) ? arc_min(tile, PACKED_ROWS_MIN * QUANT_LANES) : tile;
+
+    return LOWLAT_MIN_SLOTS * least * element->bytes * nodes;
 }
 
 /* As many owners on each node as arenas have room for: all ranks, unless they are many. */
@@ -176,11 +183,13 @@ lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *ope
     lowlat_task_t *task =
         set_task(fold, ARC_OP_SUM, type, operation->send, operation->recv, operation->count);
     quant_operation_t own = *operation;
+    /* Packs of a step that are equally long reach all ranks at the same time. */
+    const size_t row_elems = QUANT_LANES * (exchange_packs_pay(fold->nodes) ? fold->nodes : 1);
 
     lowlat_piped_begin(task, &fold->piped,
                        message_elems(config, shards, operation->count) * shards *
                            fold->reducer.stride_bytes,
-                       owners, QUANT_LANES);
+                       owners, row_elems);
     fold->owns = NULL != task->piped;
     if (fold->owns) {
         own.send = NULL;

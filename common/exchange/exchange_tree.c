@@ -308,19 +308,20 @@ const exchange_tree_t exchange_recursive_halving = {
  *   o --T--> (1,0) --T--> (2,0)                                 allgather
  *   o --T--> (0,1)   (1,0) --T--> (1,1)   (2,0) --T--> (2,1)
  *
- * The tree between nodes: the chain of exchange_full_loop for up to 4 of them, above the two
- * chains of exchange_semi_loop; for the same reasons as among ranks.
+ * The tree between nodes: the chain of exchange_full_loop for up to 4 of them, the two chains of
+ * exchange_semi_loop for more, and on 17 to 512 nodes that of exchange_recursive_halving, which
+ * sends few messages where ranks add up in shared memory; for the same reasons as among ranks.
  *
  *   cost      the latencies of these for n nodes, and one of the node per stage.  Between
  *             nodes 2 (n - 1)/n of the vector per node, all ranks together, wherever the
  *             ranks are placed: a ring sends 2 (N - 1)/N from each node if ranks are
  *             placed in order, p times as much if they are dealt to the nodes in turn.
  *             On a node (p - 1)/p of the vector per rank in fp32 and as much coded
- *   error     G = p R(n) + N with R(n) of the chain, n (n - 1)/2, or the two chains, n^2/4 or
- *             (n^2 - 1)/4: what is exact costs no error, but a message between nodes has p
- *             contributions for every one of the tree
- *   deadlock  none, see exchange_pipeline.h.  Two vertices of the tree are open: (i, 0), which
- *             has sums from its own node and waits for those of node i + 1 or i + 2, and (i - 1, 0)
+ *   error     G = p R(n) + N with R(n) of the tree between nodes: what is exact costs no error,
+ *             but a message between nodes has p contributions for every one of the tree
+ *   deadlock  none, see exchange_pipeline.h.  At most two vertices are open beside those that the
+ *             tree between nodes has open, with chains no others: the head of a node, which has
+ *             sums of its own ranks, and the one that it waits for or hangs on
  *   use       several ranks on each of several nodes that are joined by one link each
  *
  * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
@@ -331,7 +332,9 @@ enum { CHAIN_NODES_MAX = 4 };
 
 static const exchange_tree_t *tree_between(unsigned nodes)
 {
-    return nodes <= CHAIN_NODES_MAX ? &exchange_full_loop : &exchange_semi_loop;
+    return nodes <= CHAIN_NODES_MAX    ? &exchange_full_loop
+           : exchange_packs_pay(nodes) ? &exchange_recursive_halving
+                                       : &exchange_semi_loop;
 }
 
 static unsigned node_parent(unsigned nodes, unsigned vertex)
@@ -339,10 +342,15 @@ static unsigned node_parent(unsigned nodes, unsigned vertex)
     return tree_between(nodes)->parent(nodes, vertex);
 }
 
-/* The head of a node, with sums from its own ranks, and the head that it waits for or hangs on. */
+/* With loops only heads (above); of powers of two, and next to them, one or two fewer. */
 static unsigned node_open(unsigned nodes, unsigned per_node)
 {
-    return nodes > 1 && per_node > 1 ? 2 : tree_between(nodes)->open(nodes * per_node, 1);
+    enum { HEADS = 2 };
+
+    if (1 == nodes || 1 == per_node) {
+        return tree_between(nodes)->open(nodes * per_node, 1);
+    }
+    return HEADS + (exchange_packs_pay(nodes) ? tree_between(nodes)->open(nodes, 1) : 0);
 }
 
 static unsigned node_offset(unsigned nodes, unsigned vertex)

@@ -123,6 +123,17 @@ extern const exchange_tree_t exchange_full_loop, exchange_semi_loop, exchange_di
     exchange_recursive_halving, exchange_hierarchical;
 /* clang-format on */
 
+/*
+ * Nodes between which sums go along exchange_recursive_halving: the 2 (n - 1) messages of loops
+ * would take longer than the bytes (docs/data/scale_quant.csv), and its n/2 segments have room.
+ */
+enum { EXCHANGE_PACKS_NODES_MIN = 17, EXCHANGE_PACKS_NODES_MAX = 512 };
+
+static inline bool exchange_packs_pay(unsigned nodes)
+{
+    return nodes >= EXCHANGE_PACKS_NODES_MIN && nodes <= EXCHANGE_PACKS_NODES_MAX;
+}
+
 /* Codings of the reduce-scatter, each weighted with its number of contributions. */
 double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_shape_t *shape);
 

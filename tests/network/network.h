@@ -16,9 +16,9 @@
 typedef struct network_setting {
     const char *algorithm;
     unsigned nodes;
-    unsigned owners; /* ranks of a node that exchange, each its part of the vector */
-    size_t bytes;    /* of the vector */
-    size_t chunk_bytes;
+    unsigned owners;    /* ranks of a node that exchange, each its part of the vector */
+    size_t bytes;       /* of the vector */
+    size_t chunk_bytes; /* of int8 0: the vector is not cut */
     bool checked; /* with numbers, whose sums are compared; else all memory is the same page */
     bool carried; /* what messages are made of is looked at: of those, and of packs */
 } network_setting_t;

@@ -22,6 +22,7 @@ enum {
     INT8_BLOCK_BYTES = INT8_BLOCK + 2,
     INT8_HEADER_BYTES = 16,
     INT8_SEGMENT_ELEMS = 14 * 64 * INT8_BLOCK,
+    INT8_CHUNK_SEGMENT_ELEMS = 8 * 64 * INT8_BLOCK, /* the longest one where ranks share nodes */
     INT8_DEPTH = 16,
     VALUES = 7,
 };
@@ -150,7 +151,9 @@ static const exchange_coder_ops_t coder_ops = {.capacity = capacity,
 static void make_exchange(network_job_t *job, unsigned node, arc_stream_t *stream,
                           const exchange_tree_t *tree)
 {
-    const exchange_message_t longest = {.span.elems = INT8_SEGMENT_ELEMS};
+    const exchange_message_t longest = {.span.elems = 0 == job->setting.chunk_bytes
+                                                          ? INT8_SEGMENT_ELEMS
+                                                          : INT8_CHUNK_SEGMENT_ELEMS};
     const bool packs = job->setting.carried;
     const exchange_config_t config = {.tree = tree,
                                       .shape = exchange_shape_flat(job->setting.nodes),
@@ -246,6 +249,9 @@ network_job_t *network_job_new(const network_setting_t *setting, unsigned node,
             network_job_t *job = own_memory(sizeof *job);
             job->setting = *setting;
             job->count = arc_divide_up(part_bytes, sizeof(float));
+            if (setting->carried && !setting->checked && 0 != setting->chunk_bytes) {
+                job->count = arc_round_up(job->count, (size_t) INT8_BLOCK * setting->nodes);
+            }
             job->start = algorithms[i].start;
             job->peer = own_memory(setting->nodes * sizeof *job->peer);
             for (unsigned peer = 0; peer < setting->nodes; ++peer) {
@@ -262,13 +268,28 @@ network_job_t *network_job_new(const network_setting_t *setting, unsigned node,
     return NULL;
 }
 
+/* An owner's part of the vector; in chunks of equal length, as lowlat_piped.h cuts them. */
+static exchange_layout_t layout_of(const network_job_t *job)
+{
+    const size_t most = job->setting.chunk_bytes / job->setting.owners / sizeof(float);
+    exchange_layout_t layout = {.count = job->count,
+                                .shards = job->setting.nodes,
+                                .row_elems = INT8_BLOCK,
+                                .segment_elems = INT8_SEGMENT_ELEMS};
+
+    if (0 != most) {
+        const size_t chunks = arc_divide_up(job->count, most);
+        const size_t row_elems = INT8_BLOCK * (job->setting.carried ? layout.shards : 1);
+        layout.chunk_elems = arc_round_up(arc_divide_up(job->count, chunks), row_elems);
+        layout.chunks = arc_divide_up(job->count, layout.chunk_elems);
+    }
+    return layout;
+}
+
 arc_task_t *network_job_start(network_job_t *job)
 {
     if (NULL != job->exchange) {
-        const exchange_operation_t operation = {.layout = {.count = job->count,
-                                                           .shards = job->setting.nodes,
-                                                           .row_elems = INT8_BLOCK,
-                                                           .segment_elems = INT8_SEGMENT_ELEMS},
+        const exchange_operation_t operation = {.layout = layout_of(job),
                                                 .collective = EXCHANGE_ALLREDUCE};
         exchange_pipeline_start(job->exchange, &operation);
         return job->exchange;

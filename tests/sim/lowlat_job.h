@@ -43,7 +43,7 @@ void operation_sum(const operation_t *operation, const unsigned *member, unsigne
                    unsigned char *sum);
 
 /* Who is on which node; a sum within a node is in the order of its members. */
-enum { LOWLAT_JOB_MAX_RANKS = 33 };
+enum { LOWLAT_JOB_MAX_RANKS = 34 };
 typedef struct placement {
     unsigned nodes;
     unsigned size[LOWLAT_JOB_MAX_RANKS];

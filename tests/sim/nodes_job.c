@@ -121,7 +121,8 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
     nodes->ranks = place_ranks(options, &nodes->placement, node_of);
     for (unsigned node = 0; node < options->nodes; ++node) {
         nodes->memory[node] =
-            sim_memory_new(options->size[node], NODES_ARENA_BYTES, options->seed + node);
+            sim_memory_new(options->size[node], NODES_ARENA_BYTES * (options->nodes > 16 ? 4 : 1),
+                           options->seed + node);
     }
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         const bool faulty = i == options->faulty;

@@ -17,7 +17,7 @@
 #include "sim_window.h"
 
 enum {
-    NODES_MAX = 9,
+    NODES_MAX = 17,
     NODES_ARENA_BYTES =
         4096, /* for chunks of the longest kind: one slot more than a pipeline needs */
     NODES_LEADER_BYTES = 300,

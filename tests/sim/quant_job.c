@@ -91,7 +91,8 @@ void quant_job_vary(quant_job_t *job, const quant_variant_t *variant, uint64_t s
 }
 
 const quant_shape_t quant_shapes[QUANT_SHAPES] = {
-    {2, 2}, {2, 3}, {3, 2}, {4, 2}, {2, 4}, {4, 4}, {5, 2}, {5, 3}, {3, 5}, {8, 2}, {2, 8}, {1, 3},
+    {2, 2}, {2, 3}, {3, 2}, {4, 2}, {2, 4},  {4, 4},  {5, 2},  {5, 3},
+    {3, 5}, {8, 2}, {2, 8}, {1, 3}, {17, 2}, {19, 3}, {33, 2},
 };
 
 void quant_job_group(quant_job_t *job, unsigned per_node)

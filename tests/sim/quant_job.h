@@ -11,7 +11,7 @@
 #include "sim_stream.h"
 
 enum {
-    JOB_RANKS_MAX = 33,
+    JOB_RANKS_MAX = 66,
     JOB_NAME_BYTES = 128,
 #define X(_name, _description) +1
     JOB_ALGOS = 0 QUANT_ALGO_TABLE(X),
@@ -94,7 +94,7 @@ typedef struct quant_shape {
     unsigned per_node;
 } quant_shape_t;
 
-enum { QUANT_SHAPES = 12 };
+enum { QUANT_SHAPES = 15 };
 extern const quant_shape_t quant_shapes[QUANT_SHAPES];
 
 /*

@@ -76,10 +76,12 @@ static unsigned children_of_halving(unsigned ranks, unsigned d, unsigned child[C
     return count;
 }
 
-/* Up to 4 nodes are a chain, more two chains. */
+/* Up to 4 nodes are a chain, up to 16 two chains, up to 512 a binomial tree. */
 static unsigned children_of_nodes(unsigned nodes, unsigned d, unsigned child[CHILDREN_MAX])
 {
-    return nodes <= 4 ? children_of_loop(nodes, d, child) : children_of_semi_loop(nodes, d, child);
+    return nodes <= 4    ? children_of_loop(nodes, d, child)
+           : nodes <= 16 ? children_of_semi_loop(nodes, d, child)
+                         : children_of_halving(nodes, d, child);
 }
 
 static const model_t *model_of(const quant_job_t *job)

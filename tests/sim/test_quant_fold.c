@@ -71,10 +71,14 @@ static const variant_t variants[] = {
 };
 
 static const nodes_options_t shapes[] = {
-    {.nodes = 2, .size = {2, 2}},          {.nodes = 2, .size = {3, 3}, .cyclic = true},
-    {.nodes = 3, .size = {2, 2, 2}},       {.nodes = 4, .size = {2, 2, 2, 2}, .cyclic = true},
-    {.nodes = 5, .size = {2, 2, 2, 2, 2}}, {.nodes = 2, .size = {5, 5}},
+    {.nodes = 2, .size = {2, 2}},
+    {.nodes = 2, .size = {3, 3}, .cyclic = true},
+    {.nodes = 3, .size = {2, 2, 2}},
+    {.nodes = 4, .size = {2, 2, 2, 2}, .cyclic = true},
+    {.nodes = 5, .size = {2, 2, 2, 2, 2}},
+    {.nodes = 2, .size = {5, 5}},
     {.nodes = 3, .size = {4, 4, 4}},
+    {.nodes = 17, .size = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, .cyclic = true},
 };
 
 typedef struct row {
@@ -186,17 +190,19 @@ static void what_a_call_lacked_comes_with_the_next(void **state)
 enum { CHUNK_ELEMS = 256, ROW_ELEMS = 64 };
 
 /* Calls of one chunk each; *part: the elements of it that each rank of a node has. */
-static fold_job_t *run_single_chunks(const row_t *row, size_t *part)
+static fold_job_t *run_single_chunks(const row_t *row_of, size_t *part)
 {
-    const size_t owners = row->options.size[0] / (row->variant->crowded ? 2 : 1);
+    const size_t owners = row_of->options.size[0] / (row_of->variant->crowded ? 2 : 1);
     test_random_t random = test_random_start(FOLD_SEED);
-    fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED, 0);
+    fold_job_t *job = fold_job_new(&row_of->options, row_of->variant, FOLD_SEED, 0);
 
     for (size_t call = 0; call < FOLD_CALLS; ++call) {
         job->calls[call] = (call_t){.count = CHUNK_ELEMS, .seed = FOLD_SEED};
     }
     assert_true(fold_job_run(job, &random));
-    *part = (CHUNK_ELEMS / owners + ROW_ELEMS - 1) / ROW_ELEMS * ROW_ELEMS;
+    /* Of many nodes each has as many rows. */
+    const size_t row = ROW_ELEMS * (row_of->options.nodes > 16 ? row_of->options.nodes : 1);
+    *part = (CHUNK_ELEMS / owners + row - 1) / row * row;
     return job;
 }
 
@@ -291,6 +297,28 @@ static void leaves_nothing_when_the_network_fails(void **state)
     assert_true(failed > FAULTS / 2);
 }
 
+/* In 4 MiB, with shorter messages on many nodes. */
+static void arenas_have_room_for_many_nodes(void **state)
+{
+    static const struct {
+        unsigned nodes;
+        size_t bytes; /* the least for 8 ranks on each */
+    } rows[] = {{16, 5 * 16 * 49152},   {17, 8 * 17 * 12288},       {64, 5 * 64 * 12288},
+                {128, 2 * 128 * 12288}, {341, 341 * 12288},         {342, 342 * 12288},
+                {512, 512 * 12288},     {513, (size_t) 513 * 49152}};
+    enum { PER_NODE = 8, MOST_BYTES = 4 << 20 };
+    const quant_operation_t call = {.element = &quant_floats, .count = 1 << 20};
+    quant_config_t config = quant_job_config(quant_algo_by_name("hierarchical"));
+    size_t best = 0;
+
+    (void) state;
+    config.per_node = PER_NODE;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        assert_int_equal(rows[i].bytes, quant_fold_arena_bytes(&config, PER_NODE * rows[i].nodes,
+                                                               &call, MOST_BYTES, &best));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest each[] = {
@@ -304,18 +332,25 @@ int main(void)
         cmocka_unit_test(residuals_are_those_of_the_own_part),
     };
     enum {
+        EACH = sizeof each / sizeof each[0],
         SHAPES = sizeof shapes / sizeof shapes[0],
-        VARIANTS = sizeof variants / sizeof variants[0]
+        VARIANTS = sizeof variants / sizeof variants[0],
+        SOME = 5, /* of them where nodes are many: one in so many, without faults */
     };
     static row_t rows[SHAPES * VARIANTS];
+    static const struct CMUnitTest once[] = {cmocka_unit_test(arenas_have_room_for_many_nodes)};
 
+    unit_add_of("nodes", NULL, UNIT_TESTS(once));
     for (size_t i = 0; i < SHAPES * VARIANTS; ++i) {
         row_t *row = &rows[i];
         char name[NAME_BYTES];
         *row = (row_t){shapes[i / VARIANTS], &variants[i % VARIANTS]};
+        if (row->options.nodes > 16 && 0 != i % VARIANTS % SOME) {
+            continue;
+        }
         (void) snprintf(name, sizeof name, "%ux%u %s", row->options.nodes, row->options.size[0],
                         row->variant->name);
-        unit_add_of(name, row, UNIT_TESTS(each));
+        unit_add_of(name, row, each, row->options.nodes > 16 ? EACH / 2 : EACH);
         if (row->variant->feedback) {
             unit_add_of(name, row, UNIT_TESTS(with_feedback));
         }

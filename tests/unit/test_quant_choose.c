@@ -307,7 +307,7 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
         {20000, 1, false, "int12", "semi_loop"},    {48, 1, true, "int8", "semi_loop"},
         {50, 1, true, "int8", "recursive_halving"}, {64, 1, true, "int8", "recursive_halving"},
         {65, 1, true, "int9", "semi_loop"},         {512, 8, false, "int8", "hierarchical"},
-        {1024, 8, false, "int9", "hierarchical"},
+        {1024, 8, false, "int8", "hierarchical"},
     };
     static const struct {
         unsigned ranks;

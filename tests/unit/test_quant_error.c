@@ -107,10 +107,12 @@ static double growth_of_halving(unsigned ranks)
     return bits;
 }
 
-/* A chain for up to 4. */
+/* A chain for up to 4, two up to 16 and from 513 on. */
 static double growth_of_nodes(unsigned nodes)
 {
-    return nodes <= 4 ? growth_of_loop(nodes) : growth_of_semi_loop(nodes);
+    return nodes <= 4                  ? growth_of_loop(nodes)
+           : nodes > 16 && nodes < 513 ? growth_of_halving(nodes)
+                                       : growth_of_semi_loop(nodes);
 }
 
 static double growth_of(const quant_algo_t *algo, unsigned ranks)
