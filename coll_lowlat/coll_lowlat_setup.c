@@ -48,7 +48,7 @@ const char *coll_lowlat_levels_wrong(const lowlat_config_t *config)
 }
 
 /*
- * On one node, when its ranks are known: the pairs, and the levels if the parameter says them; room
+ * When the ranks of the node are known: the pairs, and the levels if the parameter says them; room
  * in facts->seats for the seats if these are needed.  False: there is no memory.
  */
 static bool begin_levels(lowlat_module_t *module, mca_facts_t *facts)
@@ -69,21 +69,33 @@ static bool begin_levels(lowlat_module_t *module, mca_facts_t *facts)
             lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
 }
 
-/* When the facts are known, and frees the seats.  All ranks together; may break the module. */
+/*
+ * When the facts are known, and frees the seats.  Owner i of a node exchanges with owner i of the
+ * others, so the nodes are flat if their groups differ, too.  All ranks together; may break the
+ * module.
+ */
 static void end_levels(lowlat_module_t *module, mca_facts_t *facts)
 {
+    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
+    const arc_topology_t *topology = &module->topology;
     lowlat_group_t *group = &module->group;
-
+    lowlat_levels_t *levels = &group->levels;
     /* Ranks that share cores wait for each other wherever these are. */
-    if (NULL != facts->seats && !(facts->cores_shared && LOWLAT_SHARED_IS_FLAT)) {
-        uint64_t made =
-            lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, facts->seats);
-        if (ARC_OK != arc_module_min(&module->base, &made, 1) || !made) {
-            group->levels.count = 0;
-        }
+    const bool by_seat = is_auto(config) && topology->largest > LOWLAT_FLAT_RANKS &&
+                         !(facts->cores_shared && LOWLAT_SHARED_IS_FLAT);
+
+    if (by_seat && NULL != facts->seats &&
+        !lowlat_levels_by_seats(levels, group->rank, group->ranks, facts->seats)) {
+        levels->count = 0;
     }
     /* One level is flat. */
-    group->levels.count = 1 == group->levels.count ? 0 : group->levels.count;
+    levels->count = 1 == levels->count ? 0 : levels->count;
+    if (by_seat || (topology->nodes > 1 && !is_auto(config))) {
+        const uint64_t shape = 0 == levels->count ? 0 : levels->shape;
+        uint64_t all[] = {shape, ~shape};
+        const arc_status_t status = arc_module_min(&module->base, all, 2);
+        levels->count = ARC_OK == status && all[0] == ~all[1] ? levels->count : 0;
+    }
     free(facts->seats);
     facts->seats = NULL;
 }
@@ -290,10 +302,8 @@ static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    bool has_all = NULL != group->parts;
-    if (1 == topology->nodes) {
-        has_all = has_all && begin_levels(module, facts);
-    } else {
+    bool has_all = NULL != group->parts && begin_levels(module, facts);
+    if (topology->nodes > 1) {
         has_all = has_all && lowlat_net_make(module);
         if (LOWLAT_NOT_FORCED == lowlat_forced(&mca_coll_lowlat_component.config, true)) {
             module->choice = calloc(1, sizeof *module->choice);

@@ -18,7 +18,6 @@
 #include "lowlat_net.h"
 #include "lowlat_order.h"
 #include "lowlat_pairing.h"
-#include "lowlat_parts.h"
 
 /* ---- who sends what to whom ---- */
 
@@ -245,7 +244,7 @@ static lowlat_exchange_t *exchange_of(const lowlat_task_t *task, size_t chunk)
 static void begin_exchange(lowlat_task_t *task, size_t chunk)
 {
     const unsigned rank = task->group->rank;
-    const lowlat_range_t part = lowlat_part(task, chunk, rank);
+    const lowlat_range_t part = lowlat_own_part(task, chunk);
 
     if (lowlat_range_elems(part) > 0) {
         exchange_begin(exchange_of(task, chunk), task->group->net,
@@ -328,8 +327,7 @@ static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
 
     net->schedule = schedule;
     net->reducer = task->reducer;
-    lowlat_parts_begin(task, &ops, net->chunk_bytes,
-                       task->span_bytes <= task->leader_bytes ? 1 : net->owners,
+    lowlat_parts_begin(task, &ops, net->chunk_bytes, lowlat_net_owners(task),
                        lowlat_line_elems(task->reducer->stride_bytes));
     task->exchanged = 0;
 }

@@ -19,6 +19,7 @@
 
 #include "steps.h"
 #include "lowlat.h"
+#include "lowlat_parts.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
@@ -87,6 +88,13 @@ typedef struct lowlat_net {
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
     struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.c); NULL: we have none */
 } lowlat_net_t;
+
+/* Ranks of each node that own a part of a call: all that may, or one. */
+static inline unsigned lowlat_net_owners(lowlat_task_t *task)
+{
+    return lowlat_cut_owners(task,
+                             task->span_bytes <= task->leader_bytes ? 1 : task->group->net->owners);
+}
 
 /* Algorithms: reduce-scatter in the node, exchange by the schedule, allgather in the node. */
 void lowlat_doubling_start(lowlat_task_t *task);

@@ -30,7 +30,6 @@
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
 #include "lowlat_order.h"
-#include "lowlat_parts.h"
 #include "lowlat_piped.h"
 #include "sizes.h"
 
@@ -328,7 +327,7 @@ static void start_unstaged(lowlat_task_t *task, lowlat_pipe_t *pipe)
 static void start(lowlat_task_t *task)
 {
     const lowlat_net_t *net = task->group->net;
-    const unsigned owners = task->span_bytes <= task->leader_bytes ? 1 : net->owners;
+    const unsigned owners = lowlat_net_owners(task);
     lowlat_pipe_t *pipe = net->pipe;
     const bool unstaged = is_unstaged(task);
 

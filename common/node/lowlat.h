@@ -76,6 +76,8 @@ typedef enum lowlat_flag {
     LOWLAT_STAGED,   /* pieces of its part that it has made readable */
     LOWLAT_REDUCED,  /* pieces of the result that it has made readable */
     LOWLAT_GATHERED, /* pieces that it has read and does not need any more */
+    LOWLAT_SUMMED,   /* by levels (lowlat_parts.h): steps of pieces that it has made outwards, */
+    LOWLAT_SPREAD,   /* and back */
     LOWLAT_FLAGS
 } lowlat_flag_t;
 
@@ -169,20 +171,22 @@ typedef struct lowlat_task {
     size_t slots;               /* ... that the arena has room for */
     size_t staged;              /* ... pieces readable by others */
     size_t reduced;             /* ... pieces reduced */
+    unsigned back;              /* ... levels on which the next one is gathered */
     size_t gathered;            /* ... pieces complete in `out` */
     unsigned owners;            /* ... ranks that reduce a part of each */
     size_t row_elems;           /* ... which begins at a multiple of so many */
     size_t part_elems;          /* ... numbers of our part of each piece but the last */
     size_t exchanged;           /* ... pieces summed over the nodes */
     struct lowlat_piped *piped; /* ... by this exchange; NULL: we have no part (lowlat_piped.h) */
-    const lowlat_levels_t *levels; /* by levels (lowlat_by_levels.h): these */
-    unsigned sharing;              /* ... of which the first ones share out the vector */
+    const lowlat_levels_t *levels; /* by levels: these */
     unsigned step;                 /* ... of a chunk: outwards, then back */
+    unsigned sharing;              /* ... of which the first ones share out the vector */
     bool posted;                   /* ... what others need of us in it */
     bool by_packets;               /* ... on levels that share nothing out */
     size_t half_bytes;             /* ... of an arena, that a chunk has */
     const void *partial;           /* ... the vector summed so far: `in`, then `out` */
-    lowlat_range_t range[LOWLAT_MAX_LEVELS + 1]; /* ... of which we have so much on a level */
+    /* ... of which we have so much on a level: elements; parts (lowlat_parts.h) */
+    lowlat_range_t range[LOWLAT_MAX_LEVELS + 1];
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "lowlat_levels.h"
 #include "sizes.h"
 
@@ -190,8 +191,12 @@ static bool view(const plan_t *plan, unsigned rank, lowlat_levels_t *levels)
 {
     unsigned own = 0;
 
-    *levels = (lowlat_levels_t){.count = plan->cuts - 1, .in_order = true};
+    *levels = (lowlat_levels_t){.count = plan->cuts - 1, .in_order = true, .shape = ARC_HASH_EMPTY};
     for (unsigned place = 0; place < plan->ranks; ++place) {
+        levels->shape = arc_hash_add(levels->shape, plan->place[place].rank);
+        for (unsigned i = 0; i < plan->cuts; ++i) {
+            levels->shape = arc_hash_add(levels->shape, plan->cut[i][place]);
+        }
         own = rank == plan->place[place].rank ? place : own;
         levels->in_order = levels->in_order && place == plan->place[place].rank;
     }

@@ -8,27 +8,6 @@
 #include "lowlat_parts.h"
 #include "sizes.h"
 
-lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank)
-{
-    const size_t first = chunk * task->piece_elems;
-    const size_t end = arc_min(task->count, first + task->piece_elems);
-    const size_t part_elems =
-        arc_round_up(arc_divide_up(end - first, task->owners), task->row_elems);
-    return (lowlat_range_t){arc_min(end, first + rank * part_elems),
-                            arc_min(end, first + (rank + 1) * part_elems)};
-}
-
-static size_t arena_offset(const lowlat_task_t *task, size_t chunk, size_t elem)
-{
-    const size_t in_chunk = elem - chunk * task->piece_elems;
-    return (chunk % task->slots * task->piece_elems + in_chunk) * task->reducer->stride_bytes;
-}
-
-unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem)
-{
-    return lowlat_arena(task, rank) + arena_offset(task, chunk, elem);
-}
-
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
                         unsigned owners, size_t row_elems)
 {
@@ -51,126 +30,254 @@ void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t c
     task->owners = owners;
     task->row_elems = row_elems;
     task->staged = 0;
+    task->step = 0;
     task->reduced = 0;
+    task->back = 0;
     task->gathered = 0;
-    lowlat_task_begin(task, ops, task->pieces);
+    task->range[0] = (lowlat_range_t){0, owners};
+    for (unsigned level = 0; level < lowlat_levels_of(task); ++level) {
+        task->range[level + 1] = lowlat_share_of(task, level, lowlat_circle_on(task, level).own);
+    }
+    lowlat_task_begin(task, ops, task->pieces * lowlat_levels_of(task));
 }
 
-/* Stage the parts of ranks [first_rank, end_rank). */
-static void stage_parts(lowlat_task_t *task, size_t chunk, unsigned first_rank, unsigned end_rank)
+static void stage_elems(lowlat_task_t *task, size_t chunk, size_t first, size_t end)
 {
-    const size_t first = lowlat_part(task, chunk, first_rank).first;
-    const size_t end = end_rank > first_rank ? lowlat_part(task, chunk, end_rank - 1).end : first;
-    lowlat_stage(task, task->in, first, end, arena_offset(task, chunk, first));
+    lowlat_stage(task, task->in, first, end, lowlat_part_offset(task, chunk, first));
+}
+
+/* The number of a step between the first and the last one of a chunk, in either direction. */
+static size_t further(const lowlat_task_t *task, size_t chunk, unsigned step)
+{
+    return chunk * (lowlat_levels_of(task) - 1) + step;
+}
+
+/* Have the first `members` of our group but ourselves?  Remembers which ones have. */
+static bool have_reached(lowlat_task_t *task, unsigned level, size_t members, lowlat_flag_t flag,
+                         size_t n)
+{
+    const lowlat_circle_t circle = lowlat_circle_on(task, level);
+
+    for (; task->peer < members; ++task->peer) {
+        if (task->peer != circle.own &&
+            !lowlat_flag_reached(task, lowlat_speaker(&circle, task->peer), flag, n)) {
+            return false;
+        }
+    }
+    task->peer = 0;
+    return true;
+}
+
+/* Have all who read in our slots read a chunk?  They are those on whose levels we have a part. */
+static bool is_read(lowlat_task_t *task, size_t chunk)
+{
+    for (unsigned level = 0;
+         level < lowlat_levels_of(task) && lowlat_range_elems(task->range[level]) > 0; ++level) {
+        if (!have_reached(task, level, lowlat_circle_on(task, level).members, LOWLAT_GATHERED,
+                          chunk + 1)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- each of these acts on its next chunk; false: what it waits for has not come ---- */
 
 static bool stage(lowlat_task_t *task)
 {
-    const lowlat_group_t *group = task->group;
     const size_t chunk = task->staged;
 
-    if (chunk >= task->slots &&
-        !lowlat_all_reached(task, LOWLAT_GATHERED, chunk - task->slots + 1)) {
+    if (chunk >= task->slots && !is_read(task, chunk - task->slots)) {
         return false;
     }
-    stage_parts(task, chunk, 0, group->rank);
-    stage_parts(task, chunk, group->rank + 1, group->ranks);
+    const lowlat_range_t all = lowlat_elems_of(task, chunk, task->range[0]);
+    const lowlat_range_t own = lowlat_elems_of(task, chunk, task->range[1]);
+    stage_elems(task, chunk, all.first, own.first);
+    stage_elems(task, chunk, own.end, all.end);
     task->staged += 1;
     lowlat_flag_post(task, LOWLAT_STAGED, task->staged);
     return true;
 }
 
-/* Reduce the next chunk's part of ours into `sum`.  False: not all parts have come. */
-static bool reduce_into(lowlat_task_t *task, unsigned char *sum)
+/* Reduce what the members of our group on the next level have of our share, if we have one. */
+static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char *sum)
 {
-    const lowlat_group_t *group = task->group;
     const arc_reducer_t *reducer = task->reducer;
+    const unsigned level = task->step;
+    const lowlat_circle_t circle = lowlat_circle_on(task, level);
+    const void **parts = task->group->parts;
     const size_t chunk = task->reduced;
 
-    if (!lowlat_all_reached(task, LOWLAT_STAGED, chunk + 1)) {
+    if (share.end == share.first) {
+        return true;
+    }
+    if (!have_reached(task, level, circle.members, 0 == level ? LOWLAT_STAGED : LOWLAT_SUMMED,
+                      0 == level ? chunk + 1 : further(task, chunk, level))) {
         return false;
     }
-    const lowlat_range_t part = lowlat_part(task, chunk, group->rank);
-    for (unsigned rank = 0; rank < group->ranks; ++rank) {
-        group->parts[rank] = lowlat_part_at(task, rank, chunk, part.first);
+    for (unsigned i = 0; i < circle.members; ++i) {
+        parts[i] = lowlat_part_at(task, lowlat_speaker(&circle, i), chunk, share.first);
     }
-    group->parts[group->rank] = lowlat_in(task, part.first * reducer->stride_bytes);
-    if (part.end > part.first) {
-        reducer->reduce(group->parts, group->ranks, sum, part.end - part.first, reducer->context);
+    if (0 == level) {
+        parts[circle.own] = lowlat_in(task, share.first * reducer->stride_bytes);
     }
+    reducer->reduce(parts, circle.members, sum, lowlat_range_elems(share), reducer->context);
+    return true;
+}
+
+/* On the next level.  The chunk is reduced behind the last one, or if others have all of it. */
+static bool reduce(lowlat_task_t *task)
+{
+    const size_t chunk = task->reduced;
+    const lowlat_range_t share = lowlat_elems_of(task, chunk, task->range[task->step + 1]);
+
+    if (!reduce_into(task, share, lowlat_part_at(task, task->group->rank, chunk, share.first))) {
+        return false;
+    }
+    task->step += 1;
+    if (share.end > share.first && task->step < lowlat_levels_of(task)) {
+        lowlat_flag_post(task, LOWLAT_SUMMED, further(task, chunk, task->step));
+        return true;
+    }
+    task->step = 0;
     task->reduced += 1;
     return true;
 }
 
-static bool reduce(lowlat_task_t *task)
-{
-    const unsigned rank = task->group->rank;
-    const size_t chunk = task->reduced;
-    const lowlat_range_t part = lowlat_part(task, chunk, rank);
-
-    return reduce_into(task, lowlat_part_at(task, rank, chunk, part.first));
-}
-
-/* Reduce and publish at once. */
+/* Reduce and publish at once; of one level. */
 static bool complete(lowlat_task_t *task)
 {
     const size_t chunk = task->reduced;
-    const lowlat_range_t part = lowlat_part(task, chunk, task->group->rank);
+    const lowlat_range_t part = lowlat_own_part(task, chunk);
 
-    if (!reduce_into(task, lowlat_out(task, part.first * task->reducer->stride_bytes))) {
+    if (!reduce_into(task, part, lowlat_out(task, part.first * task->reducer->stride_bytes))) {
         return false;
     }
-    lowlat_stage(task, task->out, part.first, part.end, arena_offset(task, chunk, part.first));
+    task->reduced += 1;
+    lowlat_stage(task, task->out, part.first, part.end,
+                 lowlat_part_offset(task, chunk, part.first));
     lowlat_flag_post(task, LOWLAT_REDUCED, chunk + 1);
     return true;
+}
+
+static void copy_from_slot(const lowlat_task_t *task, unsigned rank, size_t chunk,
+                           lowlat_range_t elems)
+{
+    if (elems.end > elems.first) {
+        lowlat_copy_out(task, lowlat_part_at(task, rank, chunk, elems.first), elems.first,
+                        elems.end);
+    }
 }
 
 /* Never waits: `chunk` is the next one, and our part of it is complete. */
 static void publish(lowlat_task_t *task, size_t chunk)
 {
-    const unsigned rank = task->group->rank;
-    const lowlat_range_t part = lowlat_part(task, chunk, rank);
-
     lowlat_flag_post(task, LOWLAT_REDUCED, chunk + 1);
     /* After the flag: others wait for it, nobody waits for `out`. */
-    lowlat_copy_out(task, lowlat_part_at(task, rank, chunk, part.first), part.first, part.end);
+    copy_from_slot(task, task->group->rank, chunk, lowlat_own_part(task, chunk));
 }
 
+/* The result of a chunk, as far as our group has it, from the members that own a share of it. */
+static void take_shares(lowlat_task_t *task, size_t chunk, unsigned level, size_t sharers)
+{
+    const lowlat_circle_t circle = lowlat_circle_on(task, level);
+
+    for (unsigned i = 1; i < circle.members; ++i) {
+        /* Everybody begins with another one. */
+        const unsigned member = (circle.own + i) % circle.members;
+        if (member >= sharers) {
+            continue;
+        }
+        const unsigned rank = lowlat_speaker(&circle, member);
+        const lowlat_range_t share =
+            lowlat_elems_of(task, chunk, lowlat_share_of(task, level, member));
+        if (0 == level) {
+            copy_from_slot(task, rank, chunk, share);
+        } else {
+            memcpy(lowlat_part_at(task, task->group->rank, chunk, share.first),
+                   lowlat_part_at(task, rank, chunk, share.first),
+                   lowlat_piece_bytes(task, lowlat_range_elems(share), share.end));
+        }
+    }
+}
+
+/* On the next level inwards; behind the last one, 0, the chunk is gathered. */
 static bool gather(lowlat_task_t *task)
 {
-    const lowlat_group_t *group = task->group;
     const size_t chunk = task->gathered;
+    const unsigned outermost = lowlat_levels_of(task) - 1;
+    const unsigned level = outermost - task->back;
+    const size_t sharers = lowlat_sharers_of(task, chunk, level);
 
-    if (!lowlat_all_reached(task, LOWLAT_REDUCED, chunk + 1)) {
+    if (!have_reached(task, level, sharers, outermost == level ? LOWLAT_REDUCED : LOWLAT_SPREAD,
+                      outermost == level ? chunk + 1 : further(task, chunk, task->back))) {
         return false;
     }
-    for (unsigned i = 1; i < group->ranks; ++i) {
-        /* Everybody begins with another one. */
-        const unsigned rank = (group->rank + i) % group->ranks;
-        const lowlat_range_t part = lowlat_part(task, chunk, rank);
-        lowlat_copy_out(task, lowlat_part_at(task, rank, chunk, part.first), part.first, part.end);
+    take_shares(task, chunk, level, sharers);
+    task->back += 1;
+    if (level > 0) {
+        if (sharers > 0) {
+            const lowlat_range_t all = lowlat_elems_of(task, chunk, task->range[level]);
+            const lowlat_range_t own = lowlat_elems_of(task, chunk, task->range[level + 1]);
+            lowlat_flag_post(task, LOWLAT_SPREAD, further(task, chunk, task->back));
+            copy_from_slot(task, task->group->rank, chunk, (lowlat_range_t){all.first, own.first});
+            copy_from_slot(task, task->group->rank, chunk, (lowlat_range_t){own.end, all.end});
+        }
+        return true;
     }
+    task->back = 0;
     task->gathered += 1;
     lowlat_flag_post(task, LOWLAT_GATHERED, task->gathered);
     task->task.steps += 1;
     return true;
 }
 
+/* Is `rank` one of the first `members` of our group on a level, and has not reached a number? */
+static bool is_behind(const lowlat_task_t *task, unsigned level, size_t members, unsigned rank,
+                      lowlat_flag_t flag, size_t n)
+{
+    const lowlat_circle_t circle = lowlat_circle_on(task, level);
+    unsigned member = 0;
+
+    while (member < members && (member == circle.own || lowlat_speaker(&circle, member) != rank)) {
+        ++member;
+    }
+    return member < members && !lowlat_flag_reached(task, rank, flag, n);
+}
+
 bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
+    bool waits = false;
 
-    if (rank == task->group->rank) {
+    if (rank == task->group->rank) { /* alone on its node a rank has no phases */
         return false;
     }
-    return (task->staged < task->pieces && task->staged >= task->slots &&
-            !lowlat_flag_reached(task, rank, LOWLAT_GATHERED, task->staged - task->slots + 1)) ||
-           (task->reduced < task->pieces &&
-            !lowlat_flag_reached(task, rank, LOWLAT_STAGED, task->reduced + 1)) ||
-           (task->gathered < task->reduced &&
-            !lowlat_flag_reached(task, rank, LOWLAT_REDUCED, task->gathered + 1));
+    const unsigned outermost = lowlat_levels_of(task) - 1;
+    for (unsigned level = 0; task->staged < task->pieces && task->staged >= task->slots &&
+                             level <= outermost && lowlat_range_elems(task->range[level]) > 0;
+         ++level) {
+        waits = waits || is_behind(task, level, lowlat_circle_on(task, level).members, rank,
+                                   LOWLAT_GATHERED, task->staged - task->slots + 1);
+    }
+    if (task->reduced < task->pieces) {
+        const lowlat_range_t share =
+            lowlat_elems_of(task, task->reduced, task->range[task->step + 1]);
+        const unsigned level = task->step;
+        waits = waits ||
+                (share.end > share.first &&
+                 is_behind(task, level, lowlat_circle_on(task, level).members, rank,
+                           0 == level ? LOWLAT_STAGED : LOWLAT_SUMMED,
+                           0 == level ? task->reduced + 1 : further(task, task->reduced, level)));
+    }
+    if (task->gathered < task->reduced) {
+        const unsigned level = outermost - task->back;
+        waits = waits || is_behind(task, level, lowlat_sharers_of(task, task->gathered, level),
+                                   rank, 0 == task->back ? LOWLAT_REDUCED : LOWLAT_SPREAD,
+                                   0 == task->back ? task->gathered + 1
+                                                   : further(task, task->gathered, task->back));
+    }
+    return waits;
 }
 
 /* ---- with an exchange between nodes in the middle ---- */
@@ -183,7 +290,9 @@ static bool reduce_and_begin(lowlat_task_t *task, const lowlat_between_t *betwee
     if (!reduce(task)) {
         return false;
     }
-    between->begin(task, chunk);
+    if (task->reduced > chunk) {
+        between->begin(task, chunk);
+    }
     return true;
 }
 
@@ -304,6 +413,7 @@ void lowlat_twoshot_start(lowlat_task_t *task)
         lowlat_shared_start(task, &task->group->levels);
         return;
     }
+    task->levels = NULL;
     lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
                        lowlat_line_elems(task->reducer->stride_bytes));
     (void) stage(task);

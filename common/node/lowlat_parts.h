@@ -32,20 +32,15 @@
 #ifndef LOWLAT_PARTS_H
 #define LOWLAT_PARTS_H
 
-#include "lowlat.h"
+#include "lowlat_cut.h"
 
 /*
  * Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts, all of which
- * begin at multiples of `row_elems` elements: of lowlat_line_elems(), as a rule.
+ * begin at multiples of `row_elems` elements: of lowlat_line_elems(), as a rule.  Goes by
+ * task->levels, or flat if these are NULL.
  */
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
                         unsigned owners, size_t row_elems);
-
-/* The part of the vector's `chunk` that belongs to `rank`; empty for ranks >= owners. */
-lowlat_range_t lowlat_part(const lowlat_task_t *task, size_t chunk, unsigned rank);
-
-/* Where an element of a chunk is in the arena of `rank`. */
-unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem);
 
 /* waits_for of these tasks: is `rank` behind in what the next actions wait for? */
 bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
@@ -62,6 +57,24 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
  *   publish k, gather k    the result
  *
  *   cost   2 alpha_i + 2 (G-1)/G n beta_i + the exchange of n/G
+ *
+ * BY LEVELS (lowlat_levels.h).  The parts of a chunk are shared out among the owners of the
+ * innermost group, the parts of each among those of the group around it, and so on; an owner has
+ * one part in the end, or none.
+ *
+ *   outwards   stage k       as above, for the own group
+ *              reduce k      on each level the own share of all members -> our slot, SUMMED
+ *   back       publish k     as above
+ *              gather k      on each level the other owners' shares -> our slot, SPREAD, -> `out`
+ *
+ * On the innermost level a rank gathers to `out` at once.  SUMMED and SPREAD count the steps
+ * between the first and the last one of all chunks: a chunk has one for each further level.  A rank
+ * whose share is empty goes no further out, and comes back on that level.  So on a level the ranks
+ * that have read in our slot are the members of our group there, who say so when they have gathered
+ * the chunk.  In a slot the sum of our share takes the place where nobody but us has read, and what
+ * comes back the place of what the same rank had read before it made the result.
+ *
+ * A flat node is one level of which all ranks are members.
  *
  * A rank does whatever can be done, in no fixed order.  Why no rank waits for ever: take the least
  * chunk c that some rank has not gathered.  All have gathered all chunks before c, so c can be

@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <limits.h>
 
 #include "lowlat_memory.h"
@@ -14,8 +15,7 @@ size_t lowlat_own_elems(const lowlat_task_t *task)
 {
     const size_t before = task->pieces - 1;
 
-    return before * task->part_elems +
-           lowlat_range_elems(lowlat_part(task, before, task->group->rank));
+    return before * task->part_elems + lowlat_range_elems(lowlat_own_part(task, before));
 }
 
 /* Our part of the last chunk may be the longest one, and all others empty. */
@@ -30,7 +30,7 @@ size_t lowlat_own_element(const lowlat_task_t *task, size_t number)
 {
     const size_t chunk = own_chunk(task, number);
 
-    return lowlat_part(task, chunk, task->group->rank).first + number - chunk * task->part_elems;
+    return lowlat_own_part(task, chunk).first + number - chunk * task->part_elems;
 }
 
 unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number)
@@ -42,6 +42,7 @@ unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number)
 /* In our arena is the sum; what was staged in others stays until we have gathered the chunk. */
 const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number)
 {
+    assert(NULL == task->levels);
     const size_t elem = lowlat_own_element(task, number);
 
     return place == task->group->rank ? lowlat_in(task, elem * task->reducer->stride_bytes)
@@ -124,8 +125,8 @@ void lowlat_piped_begin(lowlat_task_t *task, lowlat_piped_t *piped, size_t chunk
 
     task->exchanged = 0;
     lowlat_parts_begin(task, &ops, chunk_bytes, owners, row_elems);
-    task->piped = task->group->rank < owners ? piped : NULL;
-    task->part_elems = lowlat_range_elems(lowlat_part(task, 0, task->group->rank));
+    task->piped = lowlat_owns_part(task) ? piped : NULL;
+    task->part_elems = lowlat_range_elems(lowlat_own_part(task, 0));
 }
 
 void lowlat_piped_start(lowlat_task_t *task, exchange_operation_t operation)

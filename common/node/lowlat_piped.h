@@ -39,8 +39,8 @@ void lowlat_piped_start(lowlat_task_t *task, exchange_operation_t operation);
 /*
  * We own a part of each chunk.  The elements of our parts are numbered from 0, chunk after chunk:
  * how many there are, which element of the vector number `number` is, where it and the next ones of
- * the same chunk lie in our arena, and what rank `place` gave to them, until the result is stored
- * there.
+ * the same chunk lie in our arena, and, on a flat node, what rank `place` gave to them, until the
+ * result is stored there.
  */
 size_t lowlat_own_elems(const lowlat_task_t *task);
 size_t lowlat_own_element(const lowlat_task_t *task, size_t number);

@@ -11,6 +11,7 @@
 #include "lowlat_by_levels.h"
 #include "lowlat_rules.h"
 #include "model_access.h"
+#include "model_between.h"
 #include "model_clock.h"
 #include "model_rivals.h"
 #include "sizes.h"
@@ -27,17 +28,31 @@ enum {
 /* All calls of a job take less, but for those that hang. */
 static const double limit_ns = 2e7;
 
-static const lowlat_algorithm_t node_algorithms[] = {
+/*
+ * The algorithms of a node; one-shot and two-shot as they would be on one without levels; and what
+ * is done on it around an exchange with others, with an owner for each rank, or one.
+ */
+typedef struct way {
+    const char *name;
+    void (*start)(lowlat_task_t *task);
+    bool flat;
+    bool leader;
+} way_t;
+
+static const way_t ways[] = {
 #define X(_id, _prefix, _name, _reproducible, _description) \
-    {_name, _description, _reproducible, _prefix##_start},
+    {.name = _name, .start = _prefix##_start},
     LOWLAT_NODE_TABLE(X)
 #undef X
+        {"oneshot_flat", lowlat_oneshot_start, .flat = true},
+    {"twoshot_flat", lowlat_twoshot_start, .flat = true},
+    {"between", .start = model_between_start},
+    {"between_flat", model_between_start, .flat = true},
+    {"between_leader", model_between_start, .leader = true},
+    {"between_leader_flat", model_between_start, .flat = true, .leader = true},
 };
-enum { NODE_ALGORITHMS = sizeof node_algorithms / sizeof node_algorithms[0] };
+enum { WAYS = sizeof ways / sizeof ways[0] };
 static const char auto_name[] = "auto";
-/* One-shot and two-shot as they would be on a node without levels. */
-static const char *const flat_names[NODE_ALGORITHMS] = {
-    [LOWLAT_ALGORITHM_ONESHOT] = "oneshot_flat", [LOWLAT_ALGORITHM_TWOSHOT] = "twoshot_flat"};
 
 /* What a rank's memory has, one behind the other. */
 typedef struct span {
@@ -49,9 +64,8 @@ typedef struct span {
 
 typedef struct job {
     const model_case_t *what;
-    const lowlat_algorithm_t *algorithm; /* or the rival */
+    const way_t *way; /* or the rival */
     const model_rival_t *rival;
-    bool flat;
     arc_reducer_t reducer;
     span_t span;
     unsigned char *memory;
@@ -179,9 +193,10 @@ static void call_arc(job_t *job, unsigned rank)
                           .out = at(job, rank, job->span.out_offset),
                           .count = job->what->bytes / sizeof(int32_t),
                           .span_bytes = job->what->bytes,
-                          .flat = job->flat};
+                          .leader_bytes = job->way->leader ? SIZE_MAX : 0,
+                          .flat = job->way->flat};
 
-    job->algorithm->start(&task);
+    job->way->start(&task);
     for (;;) {
         const arc_status_t status = task.task.ops->progress(&task.task);
         if (ARC_IN_PROGRESS != status) {
@@ -236,14 +251,10 @@ static void run_rank(void *context, unsigned rank)
 
 const char *model_job_name(unsigned number)
 {
-    for (unsigned i = 0; i < NODE_ALGORITHMS; ++i) {
-        if (0 == number--) {
-            return node_algorithms[i].name;
-        }
-        if (NULL != flat_names[i] && 0 == number--) {
-            return flat_names[i];
-        }
+    if (number < WAYS) {
+        return ways[number].name;
     }
+    number -= WAYS;
     return number < model_rivals_count ? model_rivals[number].name : NULL;
 }
 
@@ -273,10 +284,9 @@ static bool find_algorithm(job_t *job)
     const bool is_auto = 0 == strcmp(job->what->algorithm, auto_name);
     const char *name = is_auto ? model_job_auto(job->what) : job->what->algorithm;
 
-    for (unsigned i = 0; NULL != name && i < NODE_ALGORITHMS; ++i) {
-        job->flat = NULL != flat_names[i] && 0 == strcmp(name, flat_names[i]);
-        if (job->flat || 0 == strcmp(name, node_algorithms[i].name)) {
-            job->algorithm = &node_algorithms[i];
+    for (unsigned i = 0; NULL != name && i < WAYS; ++i) {
+        if (0 == strcmp(name, ways[i].name)) {
+            job->way = &ways[i];
             return true;
         }
     }

@@ -150,10 +150,66 @@ void operation_sum(const operation_t *operation, const unsigned *member, unsigne
     free(part);
 }
 
+/* A matrix product keeps the order of the ranks. */
+static bool is_flat(const operation_t *operation, const lowlat_group_t *group)
+{
+    return !group->levels.in_order && operation->reducer.reduce == reduce_matrices;
+}
+
+static const lowlat_levels_t *levels_of(const operation_t *operation, const lowlat_group_t *group)
+{
+    return lowlat_algorithms[operation->algorithm].reproducible || NULL != group->net
+               ? &group->levels
+               : &group->pairs;
+}
+
+/* Of the unit of `level` in which `local` is: its members, from the left. */
+static void sum_by_levels(const operation_t *operation, const actor_t *actors,
+                          const unsigned *member, unsigned local, unsigned level,
+                          unsigned char *sum)
+{
+    unsigned char *part = test_alloc(operation->span_bytes);
+
+    if (0 == level) {
+        fill_input(operation, member[local], sum);
+    } else {
+        const lowlat_levels_t *levels = levels_of(operation, &actors[member[local]].group);
+        const lowlat_level_t *inner = &levels->level[level - 1];
+        for (unsigned i = 0; i < inner->members; ++i) {
+            sum_by_levels(operation, actors, member, inner->rank[i], level - 1,
+                          0 == i ? sum : part);
+            if (i > 0) {
+                add_input(operation, sum, part);
+            }
+        }
+    }
+    free(part);
+}
+
+void operation_on_node(const operation_t *operation, const actor_t *actors, const unsigned *member,
+                       unsigned ranks, unsigned char *sum)
+{
+    unsigned all[LOWLAT_JOB_MAX_RANKS];
+
+    for (unsigned rank = 0; NULL == member && rank < ranks; ++rank) {
+        all[rank] = rank;
+    }
+    member = NULL == member ? all : member;
+    const lowlat_group_t *group = &actors[member[0]].group;
+    const lowlat_levels_t *levels = levels_of(operation, group);
+
+    if (0 == levels->count || is_flat(operation, group)) {
+        operation_sum(operation, member, ranks, sum);
+    } else {
+        sum_by_levels(operation, actors, member, 0, levels->count, sum);
+    }
+}
+
 static void sum_node(const operation_t *operation, const placement_t *placement, unsigned node,
                      unsigned char *sum)
 {
-    operation_sum(operation, placement->member[node], placement->size[node], sum);
+    operation_on_node(operation, placement->actors, placement->member[node], placement->size[node],
+                      sum);
 }
 
 /* `positions` neighbours from `position` on, a power of two; of the first `extras`, each a pair. */
@@ -185,54 +241,6 @@ void operation_tree(const operation_t *operation, const placement_t *placement, 
         positions *= 2;
     }
     sum_positions(operation, placement, placement->nodes - positions, 0, positions, sum);
-}
-
-/* A matrix product keeps the order of the ranks. */
-static bool is_flat(const operation_t *operation, const lowlat_group_t *group)
-{
-    return !group->levels.in_order && operation->reducer.reduce == reduce_matrices;
-}
-
-static const lowlat_levels_t *levels_of(const operation_t *operation, const lowlat_group_t *group)
-{
-    return lowlat_algorithms[operation->algorithm].reproducible ? &group->levels : &group->pairs;
-}
-
-/* Of the unit of `level` in which `rank` is: its members, from the left. */
-static void sum_by_levels(const operation_t *operation, const actor_t *actors, unsigned rank,
-                          unsigned level, unsigned char *sum)
-{
-    unsigned char *part = test_alloc(operation->span_bytes);
-
-    if (0 == level) {
-        fill_input(operation, rank, sum);
-    } else {
-        const lowlat_levels_t *levels = levels_of(operation, &actors[rank].group);
-        const lowlat_level_t *inner = &levels->level[level - 1];
-        for (unsigned i = 0; i < inner->members; ++i) {
-            sum_by_levels(operation, actors, inner->rank[i], level - 1, 0 == i ? sum : part);
-            if (i > 0) {
-                add_input(operation, sum, part);
-            }
-        }
-    }
-    free(part);
-}
-
-void operation_on_node(const operation_t *operation, const actor_t *actors, unsigned ranks,
-                       unsigned char *sum)
-{
-    const lowlat_levels_t *levels = levels_of(operation, &actors[0].group);
-    unsigned member[LOWLAT_JOB_MAX_RANKS];
-
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        member[rank] = rank;
-    }
-    if (0 == levels->count || is_flat(operation, &actors[0].group)) {
-        operation_sum(operation, member, ranks, sum);
-    } else {
-        sum_by_levels(operation, actors, 0, levels->count, sum);
-    }
 }
 
 void operation_chain(const operation_t *operation, const placement_t *placement, unsigned first,
@@ -293,6 +301,25 @@ static bool padding_intact(const operation_t *operation, const unsigned char *ou
 }
 
 /* ---- ranks ---- */
+
+void actor_make_levels(actor_t *actor, const char *levels)
+{
+    lowlat_group_t *group = &actor->group;
+    unsigned members[LOWLAT_MAX_LEVELS];
+    lowlat_seat_t seats[LOWLAT_JOB_MAX_RANKS] = {{{0}}};
+    const unsigned count = NULL == levels ? 0 : lowlat_levels_parse(levels, members);
+
+    if (count > 0) {
+        assert_true(
+            lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
+    } else if (NULL != levels) {
+        for (unsigned rank = 0; rank < group->ranks; ++rank) {
+            seats[rank].domain[LOWLAT_DOMAINS - 1] = (uint16_t) levels[rank];
+        }
+        assert_true(lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, seats));
+    }
+    assert_true(NULL == levels || group->levels.count > 1);
+}
 
 void actor_start(actor_t *actor, const operation_t *operation)
 {

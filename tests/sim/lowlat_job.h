@@ -42,12 +42,13 @@ operation_t operation_draw(test_random_t *random, unsigned algorithm, unsigned r
 void operation_sum(const operation_t *operation, const unsigned *member, unsigned ranks,
                    unsigned char *sum);
 
-/* Who is on which node; a sum within a node is in the order of its members. */
+/* Who is on which node; a sum within a node is that of operation_on_node(). */
 enum { LOWLAT_JOB_MAX_RANKS = 34 };
 typedef struct placement {
     unsigned nodes;
     unsigned size[LOWLAT_JOB_MAX_RANKS];
     unsigned member[LOWLAT_JOB_MAX_RANKS][LOWLAT_JOB_MAX_RANKS];
+    const struct actor *actors; /* of all ranks */
 } placement_t;
 
 /* The sum over the nodes, as a balanced tree of neighbours; lowlat_pairing.h has its fold. */
@@ -74,10 +75,18 @@ typedef struct actor {
     test_buffer_t out;
 } actor_t;
 
-/* The sum of actors that are on one node: in rank order, or by the levels or pairs of their groups.
+/*
+ * The sum of actors member[0 .. ranks) that are on one node: in this order, or by the levels or
+ * pairs of their groups.  NULL: actors 0, 1, ...
  */
-void operation_on_node(const operation_t *operation, const actor_t *actors, unsigned ranks,
-                       unsigned char *sum);
+void operation_on_node(const operation_t *operation, const actor_t *actors, const unsigned *member,
+                       unsigned ranks, unsigned char *sum);
+
+/*
+ * Levels: numbers of members; or the caches in which the ranks of the node sit, a letter each, so
+ * that there are uneven groups, and groups whose ranks are not neighbours.  NULL: none.
+ */
+void actor_make_levels(actor_t *actor, const char *levels);
 
 void actor_start(actor_t *actor, const operation_t *operation);
 arc_status_t actor_progress(actor_t *actor);

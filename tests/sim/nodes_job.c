@@ -108,6 +108,7 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         sim_memory_group(nodes->memory[topology->node], topology->local_rank, nodes->chunk_bytes,
                          nodes->chunk_bytes);
     nodes->actors[rank].group.net = net;
+    actor_make_levels(&nodes->actors[rank], options->levels);
 }
 
 sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
@@ -118,6 +119,7 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
     memset(nodes, 0, sizeof *nodes);
     nodes->random = test_random_of(options->seed, 1);
     nodes->chunk_bytes = options->chunk_bytes;
+    nodes->placement.actors = nodes->actors;
     nodes->ranks = place_ranks(options, &nodes->placement, node_of);
     for (unsigned node = 0; node < options->nodes; ++node) {
         nodes->memory[node] =
@@ -255,6 +257,11 @@ static unsigned ring_owner(const operation_t *operation, const sim_nodes_t *node
     for (unsigned node = 1; node < placement->nodes; ++node) {
         owners = placement->size[node] < owners ? placement->size[node] : owners;
         largest = placement->size[node] > largest ? placement->size[node] : largest;
+    }
+    const lowlat_levels_t *levels = &nodes->actors[0].group.levels;
+    for (unsigned level = 0, each = 1; level < levels->count; ++level) {
+        each *= levels->level[level].owners;
+        owners = level + 1 == levels->count ? each : owners;
     }
     owners = operation->span_bytes <= NODES_LEADER_BYTES ? 1 : owners;
     size_t chunk = piece * owners * placement->nodes;

@@ -29,6 +29,7 @@ typedef struct nodes_options {
     unsigned size[NODES_MAX]; /* ranks of each */
     bool cyclic;              /* ranks are dealt to the nodes one by one, else node by node */
     bool loops;               /* long messages take the ring, else direct */
+    const char *levels;       /* of each node: actor_make_levels() */
     size_t chunk_bytes;
     uint64_t seed;
     const arc_put_config_t *puts; /* instead of messages; NULL: messages */

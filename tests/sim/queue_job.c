@@ -82,7 +82,7 @@ static void expect_sum(const operation_t *operation, const void *context, unsign
     if (NULL != comm->nodes) {
         sim_nodes_expect(operation, comm->nodes, sum);
     } else {
-        operation_on_node(operation, comm->own, comm->ranks, sum);
+        operation_on_node(operation, comm->own, NULL, comm->ranks, sum);
     }
 }
 

@@ -21,37 +21,15 @@ enum {
     TIGHT_ARENA_BYTES = 2048, /* of which a pipeline makes the fewest slots that it needs */
     OPERATIONS = 60,
     MAX_RANKS = LOWLAT_JOB_MAX_RANKS,
-    STEPS_PER_OPERATION_AND_RANK = 20000,
+    STEPS_PER_OPERATION_AND_RANK = 30000,
 };
 
 typedef struct row {
     unsigned ranks;
     int algorithm; /* -1: mixed */
     bool tight;
-    const char *levels; /* see make_levels(); NULL: none */
+    const char *levels; /* see actor_make_levels(); NULL: none */
 } row_t;
-
-/*
- * Levels: numbers of members; or the caches in which the ranks sit, a letter each, so that there
- * are uneven groups, and groups whose ranks are not neighbours.
- */
-static void make_levels(const row_t *row, lowlat_group_t *group)
-{
-    unsigned members[LOWLAT_MAX_LEVELS];
-    lowlat_seat_t seats[MAX_RANKS] = {{{0}}};
-    const unsigned count = NULL == row->levels ? 0 : lowlat_levels_parse(row->levels, members);
-
-    if (count > 0) {
-        assert_true(
-            lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
-    } else if (NULL != row->levels) {
-        for (unsigned rank = 0; rank < row->ranks; ++rank) {
-            seats[rank].domain[LOWLAT_DOMAINS - 1] = (uint16_t) row->levels[rank];
-        }
-        assert_true(lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, seats));
-    }
-    assert_true(NULL == row->levels || group->levels.count > 1);
-}
 
 static size_t arena_bytes_of(const row_t *row)
 {
@@ -73,7 +51,7 @@ static void expect_sum(const operation_t *operation, const void *context, unsign
 {
     const node_t *node = context;
 
-    operation_on_node(operation, node->actors, node->ranks, sum);
+    operation_on_node(operation, node->actors, NULL, node->ranks, sum);
 }
 
 static operation_t draw_operation(const row_t *row, test_random_t *random)
@@ -113,7 +91,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
         actors[rank].group =
             sim_memory_group(node.memory, rank, row->tight ? arena_bytes : BLOCK_BYTES,
                              row->tight ? arena_bytes : CHUNK_BYTES);
-        make_levels(row, &actors[rank].group);
+        actor_make_levels(&actors[rank], row->levels);
     }
     assert_true(
         job_run(&job, &random, (size_t) STEPS_PER_OPERATION_AND_RANK * OPERATIONS * row->ranks));

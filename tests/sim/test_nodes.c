@@ -61,6 +61,11 @@ static const nodes_options_t placements[] = {
     {.nodes = 6, .size = {1, 1, 1, 1, 1, 1}},
     {.nodes = 7, .size = {1, 2, 1, 1, 2, 1, 1}, .cyclic = true},
     {.nodes = 8, .size = {1, 1, 1, 1, 1, 1, 1, 1}},
+    {.nodes = 2, .size = {4, 4}, .levels = "2,2"},
+    {.nodes = 2, .size = {8, 8}, .levels = "4,2"},
+    {.nodes = 2, .size = {8, 8}, .levels = "2,2,2", .cyclic = true},
+    {.nodes = 3, .size = {5, 5, 5}, .levels = "2,2"},
+    {.nodes = 2, .size = {9, 9}, .levels = "abacbacab"},
 };
 
 typedef struct row {
@@ -108,7 +113,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
 
 /* ---- a rank that is late ---- */
 
-enum { LATE_NODE = 2, LATE_KINDS = 3, TURNS = 40000 };
+enum { LATE_NODE = 2, LATE_KINDS = 4, TURNS = 40000 };
 
 /* Run all but `late`; nobody can finish. */
 static void run_without(sim_nodes_t *nodes, unsigned late, const operation_t *operation)
@@ -128,12 +133,15 @@ static void run_without(sim_nodes_t *nodes, unsigned late, const operation_t *op
     }
 }
 
-/* On the late rank's node all know who it is; on others somebody awaits that node, nobody its own.
+/*
+ * On the late rank's node all know who it is, and somebody waits for it; on others somebody awaits
+ * that node, nobody its own.
  */
 static void check_names(const sim_nodes_t *nodes, unsigned late)
 {
     const unsigned late_local = nodes->topology[late].local_rank;
     unsigned awaiting = 0;
+    unsigned waiting = 0;
 
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         const arc_topology_t *topology = &nodes->topology[rank];
@@ -147,7 +155,7 @@ static void check_names(const sim_nodes_t *nodes, unsigned late)
         for (unsigned i = 0; i < topology->local_ranks; ++i) {
             const bool is_late = LATE_NODE == topology->node && late_local == i;
             assert_int_equal(is_late, lowlat_is_absent(task, i));
-            assert_true(!is_late || task->task.ops->waits_for(&task->task, i));
+            waiting += is_late && task->task.ops->waits_for(&task->task, i);
             waits += task->task.ops->waits_for(&task->task, i);
         }
         assert_true(waits > 0 || awaited < topology->nodes);
@@ -156,6 +164,7 @@ static void check_names(const sim_nodes_t *nodes, unsigned late)
         awaiting += LATE_NODE != topology->node && LATE_NODE == awaited;
     }
     assert_true(awaiting > 0);
+    assert_true(waiting > 0 || 1 == nodes->placement.size[LATE_NODE]);
 }
 
 static void names_the_node_that_is_late(void **state)
@@ -242,9 +251,10 @@ static void add_row(const row_t *row, const char *test, CMUnitTestFunction funct
         used += (size_t) snprintf(sizes + used, sizeof sizes - used, "%s%u", node ? "+" : "",
                                   options->size[node]);
     }
-    unit_add_row(function, row, sizeof *row, "%s %s %s %zu %s%s", test,
+    unit_add_row(function, row, sizeof *row, "%s %s %s %zu %s%s %s", test,
                  algorithm_name(row->algorithm), transport_name(options->puts),
-                 options->chunk_bytes, sizes, options->cyclic ? " cyclic" : "");
+                 options->chunk_bytes, sizes, options->cyclic ? " cyclic" : "",
+                 NULL == options->levels ? "" : options->levels);
 }
 
 int main(void)
@@ -261,8 +271,10 @@ int main(void)
         for (size_t i = 0; i < PLACEMENTS * CHUNKS * TRANSPORTS; ++i) {
             const size_t transport = i / CHUNKS / PLACEMENTS;
             row_t row = {.options = placements[i / CHUNKS % PLACEMENTS], .algorithm = algorithm};
-            if (transport > 0 && transport != i % CHUNKS) {
-                continue; /* one chunk for each kind of puts is enough */
+            const bool levelled = NULL != row.options.levels;
+            if ((transport > 0 && transport != i % CHUNKS) ||
+                (levelled && i / CHUNKS % CHUNKS != i % CHUNKS && 0 == transport)) {
+                continue; /* one chunk for each kind of puts is enough, and for nodes with levels */
             }
             row.options.chunk_bytes = chunks_bytes[i % CHUNKS];
             row.options.puts = transports[transport].puts;
@@ -271,11 +283,15 @@ int main(void)
             add_row(&row, "sums_in_its_order_under_any_schedule",
                     sums_in_its_order_under_any_schedule);
         }
-        /* Node by node, dealt one by one, and each alone on its node. */
+        /* Node by node, dealt one by one, by levels, and each alone on its node. */
         for (unsigned kind = 0; kind < LATE_KINDS && MIXED != algorithm; ++kind) {
             row_t row = {.options = {.nodes = 4, .size = {2, 2, 3, 2}, .seed = SEED},
                          .algorithm = algorithm};
             row.options.cyclic = 1 == kind;
+            if (2 == kind) {
+                memcpy(row.options.size, (unsigned[]){4, 4, 4, 4}, 4 * sizeof(unsigned));
+                row.options.levels = "2,2";
+            }
             row.options.loops = LOWLAT_ALGORITHM_RING == algorithm;
             if (LATE_KINDS - 1 == kind) {
                 memcpy(row.options.size, (unsigned[]){1, 1, 1, 1}, 4 * sizeof(unsigned));

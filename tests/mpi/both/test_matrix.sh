@@ -57,6 +57,11 @@ ROWS
 8 1 1100
 9 3 1100
 ROWS
+        # With levels; the second node is smaller, and its groups are others: all are flat.
+        for ranks in 16 13; do
+            mpi_for_tests mpi_run "np=$ranks, 8 on a node, levels 4,2, $algorithm" $ranks 120 \
+                "$nodes 8 --mca coll_lowlat_levels 4,2" matrix -t -l 1100
+        done
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
             matrix -l 1100
         mpi_run "np=4, 2 on a node, NaN $algorithm" 4 60 "$nodes 2" matrix -b

@@ -49,6 +49,12 @@ done <<ROWS
 8 2,2,2 2,2,2,2
 ROWS
 
+# Nodes with levels: the groups of each node are added like nodes.
+for algorithm in doubling halving direct; do
+    mpi_run "two nodes of two groups, $algorithm" 8 60 "--mca coll_arc_ranks_per_node 4 \
+        --mca coll_lowlat_levels 2,2 --mca coll_lowlat_algorithm $algorithm" reproducible -g 2,2,2,2 -l 70001
+done
+
 mpi_start 4 60 "--mca coll_lowlat_levels 4,x" reproducible -l 2001
 mpi_judge "levels 4,x"
 mpi_says "levels 4,x: said once" 'coll_lowlat_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
