@@ -182,7 +182,7 @@ typedef struct lowlat_task {
     unsigned step;                 /* ... of a chunk: outwards, then back */
     unsigned sharing;              /* ... of which the first ones share out the vector */
     bool posted;                   /* ... what others need of us in it */
-    bool by_packets;               /* ... on levels that share nothing out */
+    bool by_packets;               /* ... on levels that share nothing out, or have one owner */
     size_t half_bytes;             /* ... of an arena, that a chunk has */
     const void *partial;           /* ... the vector summed so far: `in`, then `out` */
     /* ... of which we have so much on a level: elements; parts (lowlat_parts.h) */

@@ -11,6 +11,9 @@ unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most)
     unsigned owners = 1;
 
     task->levels = lowlat_goes_by_levels(task) ? &task->group->levels : NULL;
+    /* Of a packet of several lines a flat leader reads more lines than of arenas. */
+    task->by_packets = task->span_bytes <= (NULL == task->levels ? (size_t) LOWLAT_LINE_DATA_BYTES
+                                                                 : LOWLAT_PACKET_DATA_BYTES);
     if (NULL == task->levels) {
         return most;
     }

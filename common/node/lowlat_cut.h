@@ -33,8 +33,8 @@ static inline unsigned lowlat_speaker(const lowlat_circle_t *circle, unsigned me
 }
 
 /*
- * Choose whether the task goes by the levels of the node, and say how many ranks own a part then,
- * of `most` that may: all but those that own nothing on some level.
+ * Choose whether the task goes by the levels of the node, and by packets, and say how many ranks
+ * own a part then, of `most` that may: all but those that own nothing on some level.
  */
 unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most);
 

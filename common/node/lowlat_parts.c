@@ -38,6 +38,9 @@ void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t c
     for (unsigned level = 0; level < lowlat_levels_of(task); ++level) {
         task->range[level + 1] = lowlat_share_of(task, level, lowlat_circle_on(task, level).own);
     }
+    task->by_packets = task->by_packets && 1 == task->pieces &&
+                       lowlat_levels_of(task) <= LOWLAT_PACKETS &&
+                       task->count == lowlat_elems_of(task, 0, (lowlat_range_t){0, 1}).end;
     lowlat_task_begin(task, ops, task->pieces * lowlat_levels_of(task));
 }
 
@@ -52,6 +55,32 @@ static size_t further(const lowlat_task_t *task, size_t chunk, unsigned step)
     return chunk * (lowlat_levels_of(task) - 1) + step;
 }
 
+static bool has_reached(const lowlat_task_t *task, unsigned level, unsigned rank,
+                        lowlat_flag_t flag, size_t n)
+{
+    return task->by_packets ? lowlat_packet_arrived(task, rank, level)
+                            : lowlat_flag_reached(task, rank, flag, n);
+}
+
+/* What a rank gives in a chunk on a level. */
+static const unsigned char *given_at(const lowlat_task_t *task, unsigned level, unsigned rank,
+                                     size_t chunk, size_t elem)
+{
+    return task->by_packets ? lowlat_packet(task, rank, level)->data
+                            : lowlat_part_at(task, rank, chunk, elem);
+}
+
+/* Give what is in our slot. */
+static void give(lowlat_task_t *task, unsigned level, lowlat_flag_t flag, size_t n)
+{
+    if (task->by_packets) {
+        lowlat_packet_post(task, level, lowlat_part_at(task, task->group->rank, 0, 0),
+                           task->span_bytes);
+    } else {
+        lowlat_flag_post(task, flag, n);
+    }
+}
+
 /* Have the first `members` of our group but ourselves?  Remembers which ones have. */
 static bool have_reached(lowlat_task_t *task, unsigned level, size_t members, lowlat_flag_t flag,
                          size_t n)
@@ -60,7 +89,7 @@ static bool have_reached(lowlat_task_t *task, unsigned level, size_t members, lo
 
     for (; task->peer < members; ++task->peer) {
         if (task->peer != circle.own &&
-            !lowlat_flag_reached(task, lowlat_speaker(&circle, task->peer), flag, n)) {
+            !has_reached(task, level, lowlat_speaker(&circle, task->peer), flag, n)) {
             return false;
         }
     }
@@ -92,6 +121,13 @@ static bool stage(lowlat_task_t *task)
     }
     const lowlat_range_t all = lowlat_elems_of(task, chunk, task->range[0]);
     const lowlat_range_t own = lowlat_elems_of(task, chunk, task->range[1]);
+    if (task->by_packets) {
+        task->staged += 1;
+        if (own.end == own.first) {
+            lowlat_packet_post(task, 0, task->in, task->span_bytes);
+        }
+        return true;
+    }
     stage_elems(task, chunk, all.first, own.first);
     stage_elems(task, chunk, own.end, all.end);
     task->staged += 1;
@@ -116,11 +152,10 @@ static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char
         return false;
     }
     for (unsigned i = 0; i < circle.members; ++i) {
-        parts[i] = lowlat_part_at(task, lowlat_speaker(&circle, i), chunk, share.first);
+        parts[i] = given_at(task, level, lowlat_speaker(&circle, i), chunk, share.first);
     }
-    if (0 == level) {
-        parts[circle.own] = lowlat_in(task, share.first * reducer->stride_bytes);
-    }
+    parts[circle.own] = 0 == level ? lowlat_in(task, share.first * reducer->stride_bytes)
+                                   : lowlat_part_at(task, task->group->rank, chunk, share.first);
     reducer->reduce(parts, circle.members, sum, lowlat_range_elems(share), reducer->context);
     return true;
 }
@@ -136,7 +171,10 @@ static bool reduce(lowlat_task_t *task)
     }
     task->step += 1;
     if (share.end > share.first && task->step < lowlat_levels_of(task)) {
-        lowlat_flag_post(task, LOWLAT_SUMMED, further(task, chunk, task->step));
+        const lowlat_range_t next = lowlat_elems_of(task, chunk, task->range[task->step + 1]);
+        if (!task->by_packets || next.end == next.first) {
+            give(task, task->step, LOWLAT_SUMMED, further(task, chunk, task->step));
+        }
         return true;
     }
     task->step = 0;
@@ -160,21 +198,23 @@ static bool complete(lowlat_task_t *task)
     return true;
 }
 
-static void copy_from_slot(const lowlat_task_t *task, unsigned rank, size_t chunk,
-                           lowlat_range_t elems)
+static void copy_from_slot(const lowlat_task_t *task, size_t chunk, size_t first, size_t end)
 {
-    if (elems.end > elems.first) {
-        lowlat_copy_out(task, lowlat_part_at(task, rank, chunk, elems.first), elems.first,
-                        elems.end);
+    if (end > first) {
+        lowlat_copy_out(task, lowlat_part_at(task, task->group->rank, chunk, first), first, end);
     }
 }
 
 /* Never waits: `chunk` is the next one, and our part of it is complete. */
 static void publish(lowlat_task_t *task, size_t chunk)
 {
-    lowlat_flag_post(task, LOWLAT_REDUCED, chunk + 1);
-    /* After the flag: others wait for it, nobody waits for `out`. */
-    copy_from_slot(task, task->group->rank, chunk, lowlat_own_part(task, chunk));
+    const lowlat_range_t part = lowlat_own_part(task, chunk);
+
+    if (part.end > part.first) {
+        give(task, lowlat_levels_of(task) - 1, LOWLAT_REDUCED, chunk + 1);
+        /* After that: others wait for it, nobody waits for `out`. */
+        copy_from_slot(task, chunk, part.first, part.end);
+    }
 }
 
 /* The result of a chunk, as far as our group has it, from the members that own a share of it. */
@@ -188,14 +228,14 @@ static void take_shares(lowlat_task_t *task, size_t chunk, unsigned level, size_
         if (member >= sharers) {
             continue;
         }
-        const unsigned rank = lowlat_speaker(&circle, member);
         const lowlat_range_t share =
             lowlat_elems_of(task, chunk, lowlat_share_of(task, level, member));
+        const unsigned char *given =
+            given_at(task, level, lowlat_speaker(&circle, member), chunk, share.first);
         if (0 == level) {
-            copy_from_slot(task, rank, chunk, share);
+            lowlat_copy_out(task, given, share.first, share.end);
         } else {
-            memcpy(lowlat_part_at(task, task->group->rank, chunk, share.first),
-                   lowlat_part_at(task, rank, chunk, share.first),
+            memcpy(lowlat_part_at(task, task->group->rank, chunk, share.first), given,
                    lowlat_piece_bytes(task, lowlat_range_elems(share), share.end));
         }
     }
@@ -219,9 +259,9 @@ static bool gather(lowlat_task_t *task)
         if (sharers > 0) {
             const lowlat_range_t all = lowlat_elems_of(task, chunk, task->range[level]);
             const lowlat_range_t own = lowlat_elems_of(task, chunk, task->range[level + 1]);
-            lowlat_flag_post(task, LOWLAT_SPREAD, further(task, chunk, task->back));
-            copy_from_slot(task, task->group->rank, chunk, (lowlat_range_t){all.first, own.first});
-            copy_from_slot(task, task->group->rank, chunk, (lowlat_range_t){own.end, all.end});
+            give(task, level - 1, LOWLAT_SPREAD, further(task, chunk, task->back));
+            copy_from_slot(task, chunk, all.first, own.first);
+            copy_from_slot(task, chunk, own.end, all.end);
         }
         return true;
     }
@@ -242,7 +282,7 @@ static bool is_behind(const lowlat_task_t *task, unsigned level, size_t members,
     while (member < members && (member == circle.own || lowlat_speaker(&circle, member) != rank)) {
         ++member;
     }
-    return member < members && !lowlat_flag_reached(task, rank, flag, n);
+    return member < members && !has_reached(task, level, rank, flag, n);
 }
 
 bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank)
@@ -414,6 +454,7 @@ void lowlat_twoshot_start(lowlat_task_t *task)
         return;
     }
     task->levels = NULL;
+    task->by_packets = false;
     lowlat_parts_begin(task, &ops, task->group->chunk_bytes, task->group->ranks,
                        lowlat_line_elems(task->reducer->stride_bytes));
     (void) stage(task);

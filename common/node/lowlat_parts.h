@@ -37,7 +37,7 @@
 /*
  * Begin: cut into chunks of at most `chunk_bytes`, and these into `owners` parts, all of which
  * begin at multiples of `row_elems` elements: of lowlat_line_elems(), as a rule.  Goes by
- * task->levels, or flat if these are NULL.
+ * task->levels, or flat if these are NULL, and by packets if task->by_packets allows it.
  */
 void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t chunk_bytes,
                         unsigned owners, size_t row_elems);
@@ -75,6 +75,10 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
  * comes back the place of what the same rank had read before it made the result.
  *
  * A flat node is one level of which all ranks are members.
+ *
+ * BY PACKETS.  Where one part is all, and fits into a packet (of a flat node: into its first line),
+ * a rank gives by its packet of the level: outwards if another one owns the part, and back if it
+ * does itself.  So it writes each packet once, and readers wait for the line that has the data.
  *
  * A rank does whatever can be done, in no fixed order.  Why no rank waits for ever: take the least
  * chunk c that some rank has not gathered.  All have gathered all chunks before c, so c can be

@@ -1,6 +1,6 @@
 /*
- * model_table MACHINE_FILE [RANKS [BYTES [ALGORITHM]]]: what calls take on a machine, as rows of
- * docs/data/model_node.csv.
+ * model_table MACHINE_FILE [RANKS [BYTES [ALGORITHM [NS]]]]: what calls take on a machine, as rows
+ * of docs/data/model_node.csv.  NS: what an exchange between nodes takes, of a chunk (`between`).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_between.h"
 #include "model_job.h"
 
 static const unsigned all_ranks[] = {2, 8, 16, 32, 64, 96, 128, 192, 256};
@@ -34,7 +35,8 @@ static bool is_worth(const char *algorithm, unsigned ranks, size_t bytes)
         return (size_t) ranks * ranks * bytes <= MOST_BYTES_READ;
     }
     return ranks <= 8 || bytes <= MOST_BYTES ||
-           (NULL == strstr(algorithm, "flat") && NULL == strstr(algorithm, "half"));
+           (NULL == strstr(algorithm, "flat") && NULL == strstr(algorithm, "half") &&
+            NULL == strstr(algorithm, "leader"));
 }
 
 /* "machines/epyc-9654.txt": "epyc-9654" */
@@ -77,8 +79,9 @@ int main(int argc, char **argv)
     const size_t only_bytes = number(argc, argv, 3);
     bool good = true;
 
+    model_between_ns = (double) number(argc, argv, 5);
     if (argc < 2 || !model_machine_read(argv[1], &machine)) {
-        fprintf(stderr, "usage: model_table MACHINE_FILE [RANKS [BYTES [ALGORITHM]]]\n");
+        fprintf(stderr, "usage: model_table MACHINE_FILE [RANKS [BYTES [ALGORITHM [NS]]]]\n");
         return 2;
     }
     for (unsigned r = 0; r < (0 == only_ranks ? RANKS : 1); ++r) {
