@@ -75,6 +75,7 @@ static void check(unsigned ranks)
     }
     for (unsigned i = 0; i < ranks; ++i) {
         assert_int_equal(view[0].in_order, view[i].in_order);
+        assert_true(view[0].shape == view[i].shape);
         assert_true(!view[0].in_order || first[i] == i);
     }
 }
@@ -122,6 +123,29 @@ static void seat_ranks(lowlat_seat_t *seats, unsigned ranks, unsigned cores, uns
         const unsigned domain = cache / caches;
         seats[rank] = (lowlat_seat_t){
             {(uint16_t) (1 + domain / domains), (uint16_t) (1 + domain), (uint16_t) (1 + cache)}};
+    }
+}
+
+/* Seats of the same order have one shape, whatever their numbers; other groups, or others in them,
+ * do not. */
+static void other_groups_have_another_shape(void **state)
+{
+    enum { RANKS = 12 };
+    static const char *const caches[] = {"aaaabbbbcccc", "ddddeeeeffff", "aaabbbcccddd",
+                                         "abcabcabcabc", "bbbbaaaacccc"};
+    uint64_t shape[sizeof caches / sizeof caches[0]];
+
+    for (unsigned i = 0; i < sizeof caches / sizeof caches[0]; ++i) {
+        lowlat_seat_t seats[RANKS] = {{{0}}};
+        for (unsigned rank = 0; rank < RANKS; ++rank) {
+            seats[rank].domain[LOWLAT_DOMAINS - 1] = (uint16_t) caches[i][rank];
+        }
+        make_all(by_seats, RANKS, seats);
+        check(RANKS);
+        shape[i] = view[0].shape;
+        for (unsigned before = 0; before < i; ++before) {
+            assert_int_equal(0 == before && 1 == i, shape[before] == shape[i]);
+        }
     }
 }
 
@@ -266,6 +290,7 @@ int main(void)
         cmocka_unit_test(neighbours_need_not_have_neighbouring_numbers),
         cmocka_unit_test(odd_seats_do_no_harm),
         cmocka_unit_test(most_members_own_a_share),
+        cmocka_unit_test(other_groups_have_another_shape),
         cmocka_unit_test(a_text_has_numbers_and_commas),
     };
     return cmocka_run_group_tests_name("levels of a node", tests, NULL, NULL);
