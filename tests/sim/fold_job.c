@@ -84,6 +84,10 @@ static quant_config_t config_of(const fold_job_t *job)
     config.reduce_format = variant->reduce;
     config.gather_format = variant->gather;
     config.depth = variant->depth;
+    if (variant->chunks) {
+        config.block_rows = QUANT_BLOCK_ROWS_MIN;
+        config.segment_elems = quant_tile_elems(config.block_rows);
+    }
     config.doubles = variant->doubles;
     config.feedback = variant->feedback;
     config.per_node = job->nodes->placement.size[0];

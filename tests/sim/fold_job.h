@@ -14,7 +14,9 @@
 enum {
     FOLD_SEED = 20261124,
     FOLD_CALLS = 12,
-    FOLD_COUNT_MAX = 9000,
+    /* In chunks of 46, 46 and 45 rows, if blocks are short: the last of three owners has most in
+       the last. */
+    FOLD_COUNT_MAX = 8760,
     FOLD_TENSOR = 64, /* a block of the format */
 };
 
@@ -27,6 +29,7 @@ typedef struct variant {
     bool doubles;
     bool feedback;
     bool integers; /* small ones, whose sums floats have exactly */
+    bool chunks;   /* short blocks, so that vectors are several chunks */
     bool tensors;  /* of FOLD_TENSOR numbers, small ones beside large ones */
     bool rounds;   /* on each node; what is left is small against that, between pairs of nodes */
     bool crowded;  /* half of the ranks own a part */

@@ -19,11 +19,16 @@ enum {
 
 static const variant_t variants[] = {
     {.name = "int8", .reduce = &quant_format_int8, .gather = &quant_format_int8, .depth = 3},
-    {.name = "int8, deep", .reduce = &quant_format_int8, .gather = &quant_format_int8, .depth = 16},
+    {.name = "int8, chunks",
+     .reduce = &quant_format_int8,
+     .gather = &quant_format_int8,
+     .depth = 16,
+     .chunks = true},
     {.name = "fp32",
      .reduce = &quant_format_fp32,
      .gather = &quant_format_fp32,
      .depth = 3,
+     .chunks = true,
      .integers = true},
     {.name = "doubles",
      .reduce = &quant_format_int8,
