@@ -127,7 +127,10 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
 
 static unsigned lowlat_awaited(const arc_module_t *base, const arc_task_t *task)
 {
-    return mca_share_awaited(&((const lowlat_module_t *) base)->topology, (const void *) task);
+    unsigned from = 0;
+
+    return mca_share_awaited(&((const lowlat_module_t *) base)->topology, (const void *) task,
+                             &from);
 }
 
 /* Everything here is local and cannot fail; what can comes with the first call. */

@@ -85,8 +85,10 @@ static unsigned quant_awaited(const arc_module_t *base, const arc_task_t *task)
 {
     const quant_module_t *module = (const quant_module_t *) base;
 
-    if (task != module->task) {
-        return mca_share_awaited(&module->topology, (const void *) task); /* of a node's sums */
+    unsigned from = 0;
+
+    if (task != module->task) { /* of a node's sums */
+        return mca_share_awaited(&module->topology, (const void *) task, &from);
     }
     for (unsigned rank = 0; rank < module->stream.base.ranks; ++rank) {
         if (task->ops->waits_for(task, rank)) {

@@ -198,8 +198,9 @@ static const struct {
     {"call_seconds_total", "counter", "Time in these calls, if they are blocking ones.",
      FIELD(call_ns), true},
     {"longest_wait_seconds", "gauge",
-     "Longest wait in one of these calls, and for which rank of MPI_COMM_WORLD (peer), which may "
-     "have waited, too.",
+     "Longest time without a step forward in one of these calls, if they are blocking ones, and "
+     "for "
+     "which rank of MPI_COMM_WORLD (peer), which may have waited, too.",
      FIELD(wait_ns), true},
 #undef FIELD
 };

@@ -13,30 +13,36 @@ enum { POLLS_PER_CLOCK_READ = 256 };
 
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
-    *watch = (arc_wait_watch_t){.looked_ns = wait->timeout_ns > 0 ? arc_now_ns() : 0,
+    const bool looks = wait->timeout_ns > 0 || NULL != wait->longest;
+
+    *watch = (arc_wait_watch_t){.looked_ns = looks ? arc_now_ns() : 0,
                                 .steps = NULL == task ? 0 : task->steps};
 }
 
 arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
     enum { LOOKS = 8 }; /* at least, until the limit is reached */
+    const bool limited = wait->timeout_ns > 0;
+    arc_wait_longest_t *longest = wait->longest;
 
-    if (wait->timeout_ns <= 0) {
-        return ARC_IN_PROGRESS;
-    }
-    if (watch->steps != task->steps) {
-        watch->steps = task->steps;
-        watch->stood_ns = 0;
-    }
-    if (0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
+    if ((!limited && NULL == longest) || 0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
         return ARC_IN_PROGRESS;
     }
     const int64_t at_ns = arc_now_ns();
     const int64_t since_ns = at_ns - watch->looked_ns;
-    const int64_t most_ns = wait->timeout_ns / LOOKS;
-    watch->stood_ns += since_ns < most_ns ? since_ns : most_ns;
+    const int64_t most_ns = limited ? wait->timeout_ns / LOOKS : INT64_MAX;
     watch->looked_ns = at_ns;
-    return watch->stood_ns >= most_ns * LOOKS ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
+    if (watch->steps != task->steps) {
+        watch->steps = task->steps;
+        watch->stood_ns = 0;
+        return ARC_IN_PROGRESS;
+    }
+    watch->stood_ns += since_ns < most_ns ? since_ns : most_ns;
+    if (NULL != longest && watch->stood_ns > longest->wait_ns) {
+        longest->wait_ns = watch->stood_ns;
+        longest->rank = longest->whom(longest, task);
+    }
+    return limited && watch->stood_ns >= most_ns * LOOKS ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
 }
 
 static arc_status_t step(const arc_wait_t *wait, arc_task_t *task)
@@ -71,25 +77,27 @@ static bool has_ended(void *context)
 
 static arc_status_t wait_in_fiber(const arc_wait_t *wait, arc_task_t *task)
 {
-    awaited_t awaited = {.wait = wait, .task = task};
+    arc_wait_t own = *wait; /* the wait that is timed is another one's */
+    awaited_t awaited = {.wait = &own, .task = task};
 
-    arc_wait_watch(&awaited.watch, wait, task);
+    own.longest = NULL;
+    arc_wait_watch(&awaited.watch, &own, task);
     arc_fiber_await(has_ended, &awaited);
     return awaited.status;
 }
 
-static arc_status_t wait_outside(const arc_wait_t *wait, arc_task_t *task, unsigned *whom)
+arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
 {
     arc_wait_watch_t watch;
 
+    if (arc_fiber_inside()) {
+        return wait_in_fiber(wait, task);
+    }
     arc_wait_watch(&watch, wait, task);
     for (unsigned poll = 1;; ++poll) {
         arc_status_t status = step(wait, task);
         if (ARC_IN_PROGRESS != status) {
             return status;
-        }
-        if (NULL != wait->longest && 1 == poll % POLLS_PER_CLOCK_READ) {
-            *whom = wait->longest->whom(wait->longest, task);
         }
         if (task->memory_only && 0 != poll % (wait->yields + 1)) {
             (void) sched_yield();
@@ -101,22 +109,4 @@ static arc_status_t wait_outside(const arc_wait_t *wait, arc_task_t *task, unsig
             return status;
         }
     }
-}
-
-arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
-{
-    arc_wait_longest_t *longest = wait->longest;
-    unsigned whom = UINT_MAX;
-
-    if (arc_fiber_inside()) {
-        return wait_in_fiber(wait, task);
-    }
-    const int64_t begin_ns = NULL == longest ? 0 : arc_now_ns();
-    const arc_status_t status = wait_outside(wait, task, &whom);
-    const uint64_t took_ns = NULL == longest ? 0 : (uint64_t) (arc_now_ns() - begin_ns);
-    if (NULL != longest && took_ns > longest->wait_ns) {
-        longest->wait_ns = took_ns;
-        longest->rank = whom;
-    }
-    return status;
 }

@@ -21,11 +21,11 @@
 
 #define ARC_NS_PER_SECOND INT64_C(1000000000)
 
-/* Who asks for the longest of several waits, not in fibers, and for whom it was. */
+/* For how long tasks have stood still at most, and for whom; fibers do not count. */
 typedef struct arc_wait_longest {
-    /* For whom does the task wait at present?  UINT_MAX: nobody knows. */
+    /* For whom does the task wait?  UINT_MAX: nobody knows.  Asked when there was a longer wait. */
     unsigned (*whom)(const struct arc_wait_longest *longest, const arc_task_t *task);
-    uint64_t wait_ns;
+    int64_t wait_ns;
     unsigned rank; /* as `whom` has it */
 } arc_wait_longest_t;
 

@@ -73,11 +73,9 @@ int arc_component_open(arc_component_t *component)
     component->in_whole_world = false;
     component->asks_in_vain = false;
     component->absence_told = false;
-    component->rank = UINT32_MAX;
     if (0 != pthread_mutex_init(&component->lock, NULL)) {
         return OPAL_ERR_OUT_OF_RESOURCE;
     }
-    arc_report_open(component);
     arc_requests_open();
     if (*component->priority >= 0) {
         arc_presence_publish(component);
@@ -92,6 +90,7 @@ int arc_component_init_query(arc_component_t *component)
 
     component->rank = NULL == self ? UINT32_MAX : self->super.proc_name.vpid;
     component->first_process = 0 == component->rank;
+    arc_report_open(component);
     if (component->first_process) {
         mca_params_complain(component);
     }

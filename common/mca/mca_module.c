@@ -56,21 +56,28 @@ void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outco
     };
 
     lock(module->component, pthread_mutex_lock);
-    module->counted = arc_tally_count(module->component->tally, fact, bytes);
+    arc_tally_row_t *row = arc_tally_count(module->component->tally, fact, bytes);
     lock(module->component, pthread_mutex_unlock);
+    /* Pending ones may end in a blocking one. */
+    module->counted = ARC_FORM_BLOCKING == call->form ? row : module->counted;
 }
 
+/* UINT32_MAX: it is none of this job. */
 static uint32_t world_rank(const arc_module_t *module, unsigned rank)
 {
-    return rank < (unsigned) ompi_comm_size(module->comm)
-               ? ompi_group_get_proc_name(module->comm->c_local_group, (int) rank).vpid
-               : UINT32_MAX;
+    if (rank >= (unsigned) ompi_comm_size(module->comm)) {
+        return UINT32_MAX;
+    }
+    const opal_process_name_t name =
+        ompi_group_get_proc_name(module->comm->c_local_group, (int) rank);
+    return name.jobid == ompi_proc_local()->super.proc_name.jobid ? name.vpid : UINT32_MAX;
 }
 
 int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
 {
-    /* A call of the component below may come back to us, in the middle of one that is timed. */
-    arc_tally_row_t *outer = module->counted;
+    if (0 != module->inside) {
+        return module->component->serve(module, call); /* in the middle of one that is timed */
+    }
     const int64_t begin_ns = arc_now_ns();
 
     module->counted = NULL;
@@ -80,13 +87,12 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
     if (NULL != row) {
         lock(module->component, pthread_mutex_lock);
         row->call_ns += (uint64_t) (arc_now_ns() - begin_ns);
-        if (module->longest.wait_ns > row->wait_ns) {
-            row->wait_ns = module->longest.wait_ns;
+        if (module->longest.wait_ns > (int64_t) row->wait_ns) {
+            row->wait_ns = (uint64_t) module->longest.wait_ns;
             row->awaited = world_rank(module, module->longest.rank);
         }
         lock(module->component, pthread_mutex_unlock);
     }
-    module->counted = outer;
     return result;
 }
 

@@ -51,13 +51,6 @@ bool mca_params_may_warn(const arc_component_t *component)
            (NULL == verbose || 0 != strcmp(verbose, "0"));
 }
 
-const char *mca_params_job(void)
-{
-    const char *job = getenv("SLURM_JOB_ID");
-
-    return NULL == job ? "unknown" : job;
-}
-
 /*
  * Is it a string to Open MPI?  Choices, for one message of ours: Open MPI's own for its
  * enumerations comes garbled.  Fractions, because Open MPI does not read numbers with a point.

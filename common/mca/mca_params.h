@@ -21,9 +21,6 @@ void mca_params_register(arc_component_t *component);
  */
 bool mca_params_may_warn(const arc_component_t *component);
 
-/* What the batch system calls the job; "unknown": this is no job of Slurm's. */
-const char *mca_params_job(void);
-
 /* One message for each value that was refused; for the one process that talks. */
 void mca_params_complain(const arc_component_t *component);
 

@@ -7,22 +7,24 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include "mca_params.h"
 
 _Static_assert((int) ARC_SLOTS *(int) ARC_TALLY_OUTCOMES < ARC_TALLY_ROWS - ARC_TALLY_OWN_ROWS,
                "rows of all sizes have room");
 
 void arc_report_open(arc_component_t *component)
 {
-    const bool has_file = NULL != component->report_file && '\0' != *component->report_file;
+    const char *file = component->report_file;
+    const bool has_rank =
+        UINT32_MAX != component->rank && NULL != file && NULL != strstr(file, "%r");
+    const bool writes = NULL != file && '\0' != *file && (component->first_process || has_rank);
+    const bool prints = *component->verbose >= ARC_LOG_REPORT && component->first_process;
 
     /* Without memory there is no report. */
-    component->tally = has_file || *component->verbose >= ARC_LOG_REPORT
-                           ? calloc(1, sizeof *component->tally)
-                           : NULL;
-    component->timed = has_file && NULL != component->tally;
+    free(component->tally);
+    component->tally = writes || prints ? calloc(1, sizeof *component->tally) : NULL;
+    component->timed = writes && NULL != component->tally;
 }
 
 static const char *name_of(unsigned slot)
@@ -53,28 +55,31 @@ static void expand(const arc_tally_about_t *about, const char *pattern, char *te
 static void write_files(const arc_component_t *component, const arc_tally_about_t *about)
 {
     static const char *const suffix[] = {"prom", "json"};
-    enum { ENDS_BYTES = 64 };
+    enum { ENDS_BYTES = 64, READABLE = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH };
     char base[PATH_MAX];
     char name[sizeof base + ENDS_BYTES];
     char beside[sizeof name + ENDS_BYTES];
-    bool fine = true;
+    int error = 0;
 
     expand(about, component->report_file, base, sizeof base);
-    for (unsigned json = 0; fine && json < 2; ++json) {
+    for (unsigned json = 0; 0 == error && json < 2; ++json) {
         (void) snprintf(name, sizeof name, "%s.%s.%s", base, about->component, suffix[json]);
         (void) snprintf(beside, sizeof beside, "%s.%lu.tmp", name, about->process);
         FILE *file = fopen(beside, "wx"); /* the folder may be everybody's, with links in it */
-        fine = NULL != file;
-        if (fine) {
+        if (NULL != file) {
+            (void) fchmod(fileno(file), READABLE); /* whoever collects it is another user */
             arc_tally_write(file, 0 != json, about, component->tally);
-            fine = 0 == ferror(file);
-            fine = 0 == fclose(file) && fine && 0 == rename(beside, name);
+            error = 0 == ferror(file) ? 0 : EIO;
+            error = 0 == fclose(file) ? error : errno;
+            error = 0 != error ? error : 0 == rename(beside, name) ? 0 : errno;
+        } else {
+            error = errno;
         }
-        if (!fine && *component->verbose >= ARC_LOG_WARN) {
+        if (0 != error && *component->verbose >= ARC_LOG_WARN) {
             opal_output(0, "coll_%s: coll_arc_report_file: %s cannot be written: %s",
-                        about->component, name, strerror(errno));
+                        about->component, name, strerror(error));
         }
-        if (!fine && NULL != file) {
+        if (0 != error && NULL != file) {
             (void) unlink(beside);
         }
     }
@@ -83,9 +88,10 @@ static void write_files(const arc_component_t *component, const arc_tally_about_
 void arc_report_close(arc_component_t *component)
 {
     char host[HOST_NAME_MAX + 1] = "";
+    const char *job = getenv("SLURM_JOB_ID");
     const arc_tally_about_t about = {
         .component = arc_component_name(component),
-        .job = mca_params_job(),
+        .job = NULL == job ? "unknown" : job,
         .host = host,
         .process = (unsigned long) getpid(),
         .rank = component->rank,
@@ -101,9 +107,7 @@ void arc_report_close(arc_component_t *component)
     for (unsigned slot = 0; NULL != component->tally && slot < ARC_SLOTS; ++slot) {
         any |= arc_tally_print(prints ? stderr : NULL, &about, slot, component->tally);
     }
-    if (any && component->timed &&
-        (component->first_process ||
-         (UINT32_MAX != component->rank && NULL != strstr(component->report_file, "%r")))) {
+    if (any && component->timed) {
         write_files(component, &about);
     }
     free(component->tally);

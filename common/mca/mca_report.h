@@ -6,8 +6,8 @@
  * component, keeps nobody waiting.  The report and the files are rank 0's; if the name of the files
  * has %r, each rank writes its own.
  *
- * Cost where neither is wanted: a look at a pointer in each call.  With the report: a look into the
- * table, some ns.  With files: also two looks at the clock.
+ * Cost on ranks that write neither: a look at a pointer in each call.  With the report: a look into
+ * the table, some ns.  With files: also two looks at the clock, and those of longer waits.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -16,7 +16,7 @@
 
 #include "mca_module.h"
 
-/* After the parameters are known; and at the end. */
+/* After the parameters and the rank are known; and at the end. */
 void arc_report_open(arc_component_t *component);
 void arc_report_close(arc_component_t *component);
 

@@ -255,37 +255,36 @@ static void describe_missing(const arc_topology_t *topology, const lowlat_task_t
 {
     size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
     const char *separator = " ";
-    bool absent = false;
+    unsigned from = 0;
 
-    for (unsigned i = 0; i < topology->local_ranks; ++i) {
-        absent = absent || lowlat_is_absent(task, i);
-    }
-    const unsigned node = arc_task_awaits(&task->task);
-    if (!absent && node < topology->nodes) {
-        (void) snprintf(text + used, text_bytes - used, " %u", topology->peers[node]);
-        return;
-    }
-    for (unsigned i = 0; i < topology->local_ranks && used < text_bytes; ++i) {
-        if (absent ? lowlat_is_absent(task, i) : task->task.ops->waits_for(&task->task, i)) {
-            used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator,
-                                      topology->members[i]);
-            separator = ", ";
-        }
+    for (unsigned rank = mca_share_awaited(topology, task, &from);
+         UINT_MAX != rank && used < text_bytes; rank = mca_share_awaited(topology, task, &from)) {
+        used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
+        separator = ", ";
     }
 }
 
-unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task)
+unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task,
+                           unsigned *from)
 {
     const unsigned node = arc_task_awaits(&task->task);
-    unsigned behind = UINT_MAX;
+    bool absent = false;
 
-    for (unsigned i = 0; i < topology->local_ranks; ++i) {
-        if (lowlat_is_absent(task, i)) {
+    for (unsigned i = 0; i < topology->local_ranks && !absent; ++i) {
+        absent = lowlat_is_absent(task, i);
+    }
+    if (!absent && node < topology->nodes) {
+        const bool first = 0 == *from;
+        *from = topology->local_ranks;
+        return first ? topology->peers[node] : UINT_MAX;
+    }
+    while (*from < topology->local_ranks) {
+        const unsigned i = (*from)++;
+        if (absent ? lowlat_is_absent(task, i) : task->task.ops->waits_for(&task->task, i)) {
             return topology->members[i];
         }
-        behind = task->task.ops->waits_for(&task->task, i) ? topology->members[i] : behind;
     }
-    return node < topology->nodes ? topology->peers[node] : behind;
+    return UINT_MAX;
 }
 
 int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,

@@ -51,9 +51,10 @@ void mca_share_release(mca_share_t *share);
 /*
  * The rank of the communicator that keeps `task` waiting: one of the node that has not made the
  * call; if all have, that of another node whose message is awaited; if there is none, one of the
- * node that is behind.  UINT_MAX: there is none.
+ * node that is behind.  UINT_MAX: there is none.  *from, 0 at first, leads to the next one.
  */
-unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task);
+unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task,
+                           unsigned *from);
 
 /*
  * The task of a call of this slot came to an error: break the module, say who is missing after a

@@ -303,16 +303,17 @@ static void exchange_in_place(floor_end_t *end, const floor_way_t *way, size_t c
         const float *theirs = end->other->in + first;
 
         if (way->get != NULL) {
-            float *near = end->own->arena[buffer_set];
-            theirs = way->get(near, theirs, elems) ? near : theirs;
+            (void) way->get(end->own->arena[buffer_set], theirs, elems);
+            theirs = end->own->arena[buffer_set];
         }
         end->kernels->add(end->out + first, end->in + first, theirs, elems);
     }
     post_counter(&end->own->summed, end->pieces);
     way->await(&end->other->summed, end->pieces);
-    if (way->get == NULL ||
-        !way->get(end->out + at.other_at, end->other->out + at.other_at, at.other_elems)) {
+    if (way->get == NULL) {
         way->stores.copy_out(end->out + at.other_at, end->other->out + at.other_at, at.other_elems);
+    } else {
+        (void) way->get(end->out + at.other_at, end->other->out + at.other_at, at.other_elems);
     }
     post_counter(&end->own->read, end->calls);
     way->await(&end->other->read, end->calls);
@@ -395,7 +396,10 @@ static bool is_possible(const floor_kernels_t *kernels, const struct shape *shap
         return is_plain && !manner->fetches && cut->piece_bytes == ALL_BYTES;
     }
     if (shape->exchange == exchange_in_place) {
+        const float from = 1;
+        float to = 0;
         return is_plain && !manner->fetches && bytes >= MIN_IN_PLACE_BYTES &&
+               (shape->get == NULL || shape->get(&to, &from, 1)) &&
                (cut->piece_bytes == ALL_BYTES || (shape->get != NULL && cut->slots == ALL_SLOTS));
     }
     return stores_of(kernels, manner)->copy != NULL && (shape->in_arena || !is_streaming) &&

@@ -111,6 +111,8 @@ for nodes in 1 2; do
         "total('call_seconds_total', collective='MPI_Allreduce_init') == 0"
 done
 
+mpi_run "np=2 threads" 2 120 "--mca coll_arc_report_file $folder/threads" threads
+reads "np=2 threads" "$folder/threads.lowlat" "total('calls_total', nranks=2) > 100"
 mpi_run "np=4 variables of MPI_T" 4 60 "" reported -p
 mpi_run "np=4 variables of MPI_T, with files" 4 60 "--mca coll_arc_report_file $folder/t" reported -p
 mpi_done
