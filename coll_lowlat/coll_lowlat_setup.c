@@ -90,7 +90,8 @@ static void end_levels(lowlat_module_t *module, mca_facts_t *facts)
     }
     /* One level is flat. */
     levels->count = 1 == levels->count ? 0 : levels->count;
-    if (by_seat || (topology->nodes > 1 && !is_auto(config))) {
+    const bool declared = !is_auto(config) && 0 != strcmp(text_of(config), none);
+    if (by_seat || (topology->nodes > 1 && declared)) {
         const uint64_t shape = 0 == levels->count ? 0 : levels->shape;
         uint64_t all[] = {shape, ~shape};
         const arc_status_t status = arc_module_min(&module->base, all, 2);

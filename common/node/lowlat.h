@@ -26,7 +26,8 @@
  *   2  A rank that writes set b for k+2 has completed k+1.  By 1 no rank is in
  *      operation k any more, which was the last one to read set b.
  *
- * For 1 an algorithm must set and await flags for empty parts, too. The waits are acquire loads of
+ * Each element of the result depends on every rank, and every rank waits for whoever has summed
+ * it: so 1 holds although nobody waits for a share that is empty.  The waits are acquire loads of
  * what was stored with release, so that the argument carries through any number of ranks.
  *
  * THE COUNTERS.  Within an operation a flag counts pieces: 1, 2, ...  It is
@@ -122,7 +123,7 @@ typedef struct lowlat_group {
     uint64_t pieces;            /* of all of them: `base` of the next; the same on all ranks */
     lowlat_segment_t **segment; /* [ranks]; segment[rank] is our own */
     const void **parts;         /* [ranks] scratch of an operation: the operands of a reduction */
-    lowlat_levels_t levels;     /* one-shot and two-shot go by; none: they are flat */
+    lowlat_levels_t levels;     /* by which sums go on the node; none: they are flat */
     lowlat_levels_t pairs;      /* the butterflies go by */
     struct lowlat_net *net;     /* the other nodes (lowlat_net.h); NULL: there are none */
 } lowlat_group_t;
@@ -187,6 +188,10 @@ typedef struct lowlat_task {
     const void *partial;           /* ... the vector summed so far: `in`, then `out` */
     /* ... of which we have so much on a level: elements; parts (lowlat_parts.h) */
     lowlat_range_t range[LOWLAT_MAX_LEVELS + 1];
+    lowlat_range_t share; /* ... elements that we reduce next */
+    size_t sharers;       /* ... members that we gather from next */
+    bool has_share;       /* ... these are computed, */
+    bool has_sharers;     /* ... once, before the first poll */
 } lowlat_task_t;
 
 typedef struct lowlat_algorithm {

@@ -46,7 +46,7 @@
 void lowlat_whole_start(lowlat_task_t *task, const lowlat_levels_t *levels);
 void lowlat_shared_start(lowlat_task_t *task, const lowlat_levels_t *levels);
 
-/* One-shot and two-shot: do they go by the levels of the node? */
+/* One-shot, two-shot, and a node between others: do they go by the levels of the node? */
 static inline bool lowlat_goes_by_levels(const lowlat_task_t *task)
 {
     return 0 != task->group->levels.count && !task->flat;

@@ -34,6 +34,8 @@ void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t c
     task->reduced = 0;
     task->back = 0;
     task->gathered = 0;
+    task->has_share = false;
+    task->has_sharers = false;
     task->range[0] = (lowlat_range_t){0, owners};
     for (unsigned level = 0; level < lowlat_levels_of(task); ++level) {
         task->range[level + 1] = lowlat_share_of(task, level, lowlat_circle_on(task, level).own);
@@ -135,6 +137,16 @@ static bool stage(lowlat_task_t *task)
     return true;
 }
 
+/* What we reduce next.  It takes divisions, which no poll is to repeat. */
+static lowlat_range_t next_share(lowlat_task_t *task)
+{
+    if (!task->has_share) {
+        task->has_share = true;
+        task->share = lowlat_elems_of(task, task->reduced, task->range[task->step + 1]);
+    }
+    return task->share;
+}
+
 /* Reduce what the members of our group on the next level have of our share, if we have one. */
 static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char *sum)
 {
@@ -145,6 +157,7 @@ static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char
     const size_t chunk = task->reduced;
 
     if (share.end == share.first) {
+        task->has_share = false;
         return true;
     }
     if (!have_reached(task, level, circle.members, 0 == level ? LOWLAT_STAGED : LOWLAT_SUMMED,
@@ -157,6 +170,7 @@ static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char
     parts[circle.own] = 0 == level ? lowlat_in(task, share.first * reducer->stride_bytes)
                                    : lowlat_part_at(task, task->group->rank, chunk, share.first);
     reducer->reduce(parts, circle.members, sum, lowlat_range_elems(share), reducer->context);
+    task->has_share = false;
     return true;
 }
 
@@ -164,7 +178,7 @@ static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char
 static bool reduce(lowlat_task_t *task)
 {
     const size_t chunk = task->reduced;
-    const lowlat_range_t share = lowlat_elems_of(task, chunk, task->range[task->step + 1]);
+    const lowlat_range_t share = next_share(task);
 
     if (!reduce_into(task, share, lowlat_part_at(task, task->group->rank, chunk, share.first))) {
         return false;
@@ -186,7 +200,7 @@ static bool reduce(lowlat_task_t *task)
 static bool complete(lowlat_task_t *task)
 {
     const size_t chunk = task->reduced;
-    const lowlat_range_t part = lowlat_own_part(task, chunk);
+    const lowlat_range_t part = next_share(task);
 
     if (!reduce_into(task, part, lowlat_out(task, part.first * task->reducer->stride_bytes))) {
         return false;
@@ -247,13 +261,18 @@ static bool gather(lowlat_task_t *task)
     const size_t chunk = task->gathered;
     const unsigned outermost = lowlat_levels_of(task) - 1;
     const unsigned level = outermost - task->back;
-    const size_t sharers = lowlat_sharers_of(task, chunk, level);
 
+    if (!task->has_sharers) {
+        task->has_sharers = true;
+        task->sharers = lowlat_sharers_of(task, chunk, level);
+    }
+    const size_t sharers = task->sharers;
     if (!have_reached(task, level, sharers, outermost == level ? LOWLAT_REDUCED : LOWLAT_SPREAD,
                       outermost == level ? chunk + 1 : further(task, chunk, task->back))) {
         return false;
     }
     take_shares(task, chunk, level, sharers);
+    task->has_sharers = false;
     task->back += 1;
     if (level > 0) {
         if (sharers > 0) {

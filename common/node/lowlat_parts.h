@@ -18,14 +18,14 @@
  * That copies as much, but the owner does not read its slot after others have begun to read it: the
  * lines would have to come back from their cores.
  *
- * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of all peers, stage k for
- * GATHERED >= k-S+1 of all peers: they have then read all of chunk k-S from our slot, and had set
- * REDUCED before that.  S is `slots`.
+ * Waits: reduce k for STAGED > k of all peers, gather k for REDUCED > k of those that have a part,
+ * stage k for GATHERED >= k-S+1 of all peers: they have then read all of chunk k-S from our slot,
+ * and had set REDUCED before that.  S is `slots`.
  *
  * In place: a rank overwrites a part of a chunk in `out` only after it has
  * staged it (parts of others) or read it (its own).
  *
- * Ranks whose part is empty set and await the flags all the same (lowlat.h).
+ * A rank whose part of a chunk is empty reduces nothing of it, and waits for the results alone.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
