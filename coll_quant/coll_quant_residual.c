@@ -54,8 +54,7 @@ struct quant_residual {
     float *lost; /* apart, so that heads which are looked through are near each other */
 };
 
-/* Is a vector known by its number in a sequence of calls?  By error_feedback 1 it is by its place.
- */
+/* Is a vector known by its number in a sequence of calls?  With error_feedback 1 by its place. */
 static bool is_sequence(const quant_module_t *module)
 {
     return module->settings.error_feedback > 1;
@@ -166,9 +165,9 @@ static void drop_oldest(quant_module_t *module)
         "error feedback forgets a vector of %zu numbers, which was not used for the "
         "longest time: coll_arc_max_memory allows %zu bytes. %s",
         (*at)->of.count, module->settings.arc_max_memory,
-        !is_sequence(module)
-            ? "Where the buffers of a program move, coll_quant_error_feedback 2 or more helps"
-            : "There are more vectors than that");
+        is_sequence(module)
+            ? "There are more vectors than that"
+            : "Where the buffers of a program move, coll_quant_error_feedback 2 or more helps");
     drop(&module->residuals, at);
 }
 
