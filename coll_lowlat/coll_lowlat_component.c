@@ -125,12 +125,10 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
     return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
 }
 
-static unsigned lowlat_awaited(const arc_module_t *base, const arc_task_t *task)
+static arc_wait_cause_t lowlat_awaited(const arc_module_t *base, const arc_task_t *task,
+                                       unsigned *rank)
 {
-    unsigned from = 0;
-
-    return mca_share_awaited(&((const lowlat_module_t *) base)->topology, (const void *) task,
-                             &from);
+    return mca_share_cause(&((const lowlat_module_t *) base)->topology, (const void *) task, rank);
 }
 
 /* Everything here is local and cannot fail; what can comes with the first call. */
@@ -141,7 +139,7 @@ static void lowlat_enabled(arc_module_t *base)
 
     base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
     base->wait = &module->wait;
-    module->wait.longest = base->component->timed ? &base->longest : NULL;
+    module->wait.times = base->component->timed ? &base->times : NULL;
     module->until_look = INT64_MAX;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
                     arc_uint16_type(config->uint16_as));

@@ -81,21 +81,21 @@ static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm
     return arc_component_query(&mca_coll_quant_component.base, comm, priority);
 }
 
-static unsigned quant_awaited(const arc_module_t *base, const arc_task_t *task)
+static arc_wait_cause_t quant_awaited(const arc_module_t *base, const arc_task_t *task,
+                                      unsigned *rank)
 {
     const quant_module_t *module = (const quant_module_t *) base;
 
-    unsigned from = 0;
-
     if (task != module->task) { /* of a node's sums */
-        return mca_share_awaited(&module->topology, (const void *) task, &from);
+        return mca_share_cause(&module->topology, (const void *) task, rank);
     }
-    for (unsigned rank = 0; rank < module->stream.base.ranks; ++rank) {
-        if (task->ops->waits_for(task, rank)) {
-            return rank;
+    for (*rank = 0; *rank < module->stream.base.ranks; ++*rank) {
+        if (task->ops->waits_for(task, *rank)) {
+            return ARC_WAIT_MESSAGES;
         }
     }
-    return UINT_MAX;
+    *rank = UINT_MAX;
+    return ARC_WAIT_MEMORY;
 }
 
 static void quant_enabled(arc_module_t *base)
@@ -106,7 +106,7 @@ static void quant_enabled(arc_module_t *base)
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->stream.tags = &base->tags;
     base->wait = &module->wait;
-    module->wait.longest = base->component->timed ? &base->longest : NULL;
+    module->wait.times = base->component->timed ? &base->times : NULL;
     module->wait.progress = mca_compat_progress;
     module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.sheltered = true;

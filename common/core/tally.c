@@ -197,10 +197,14 @@ static const struct {
      FIELD(bytes), false},
     {"call_seconds_total", "counter", "Time in these calls, if they are blocking ones.",
      FIELD(call_ns), true},
+    {"late_seconds_total", "counter",
+     "Of that time: until all ranks of the node had come, but for some microseconds.",
+     FIELD(late_ns), true},
+    {"message_seconds_total", "counter", "Of that time: waits for messages of other ranks.",
+     FIELD(messages_ns), true},
     {"longest_wait_seconds", "gauge",
-     "Longest time without a step forward in one of these calls, if they are blocking ones, and "
-     "for "
-     "which rank of MPI_COMM_WORLD (peer), which may have waited, too.",
+     "Longest time without a step forward in a blocking one of these calls, and for which rank of "
+     "MPI_COMM_WORLD (peer), which may have waited, too.",
      FIELD(wait_ns), true},
 #undef FIELD
 };

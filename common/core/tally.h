@@ -85,9 +85,11 @@ typedef struct arc_tally_row {
     uint32_t fact[ARC_TALLY_FACTS];
     uint64_t calls; /* 0: the row is free */
     uint64_t bytes;
-    uint64_t call_ns; /* 0: they were not timed */
-    uint64_t wait_ns; /* the longest of them; 0: it is not known */
-    uint32_t awaited; /* for whom: its rank in MPI_COMM_WORLD; UINT32_MAX: not known */
+    uint64_t call_ns;     /* 0: they were not timed; of them: */
+    uint64_t late_ns;     /* until all ranks of the node had come */
+    uint64_t messages_ns; /* waiting for messages, and using them */
+    uint64_t wait_ns;     /* the longest of them; 0: it is not known */
+    uint32_t awaited;     /* for whom: its rank in MPI_COMM_WORLD; UINT32_MAX: not known */
 } arc_tally_row_t;
 
 /* From ARC_TALLY_OWN_ROWS rows on new ones are of ARC_TALLY_CLASS_ANY. */

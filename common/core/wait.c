@@ -13,19 +13,20 @@ enum { POLLS_PER_CLOCK_READ = 256 };
 
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
-    const bool looks = wait->timeout_ns > 0 || NULL != wait->longest;
+    const bool looks = wait->timeout_ns > 0 || NULL != wait->times;
 
     *watch = (arc_wait_watch_t){.looked_ns = looks ? arc_now_ns() : 0,
                                 .steps = NULL == task ? 0 : task->steps};
+    watch->noted_ns = watch->looked_ns;
 }
 
 arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
     enum { LOOKS = 8 }; /* at least, until the limit is reached */
     const bool limited = wait->timeout_ns > 0;
-    arc_wait_longest_t *longest = wait->longest;
+    arc_wait_times_t *times = wait->times;
 
-    if ((!limited && NULL == longest) || 0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
+    if ((!limited && NULL == times) || 0 != ++watch->polls % POLLS_PER_CLOCK_READ) {
         return ARC_IN_PROGRESS;
     }
     const int64_t at_ns = arc_now_ns();
@@ -38,9 +39,9 @@ arc_status_t arc_wait_check(arc_wait_watch_t *watch, const arc_wait_t *wait, con
         return ARC_IN_PROGRESS;
     }
     watch->stood_ns += since_ns < most_ns ? since_ns : most_ns;
-    if (NULL != longest && watch->stood_ns > longest->wait_ns) {
-        longest->wait_ns = watch->stood_ns;
-        longest->rank = longest->whom(longest, task);
+    if (NULL != times && watch->stood_ns > times->longest_ns) {
+        times->longest_ns = watch->stood_ns;
+        (void) times->cause(times, task, &times->rank);
     }
     return limited && watch->stood_ns >= most_ns * LOOKS ? ARC_ERR_TIMEOUT : ARC_IN_PROGRESS;
 }
@@ -80,10 +81,23 @@ static arc_status_t wait_in_fiber(const arc_wait_t *wait, arc_task_t *task)
     arc_wait_t own = *wait; /* the wait that is timed is another one's */
     awaited_t awaited = {.wait = &own, .task = task};
 
-    own.longest = NULL;
+    own.times = NULL;
     arc_wait_watch(&awaited.watch, &own, task);
     arc_fiber_await(has_ended, &awaited);
     return awaited.status;
+}
+
+/* Until now the task, NULL: one that has ended, has waited for watch->cause. */
+static void note(arc_wait_watch_t *watch, arc_wait_times_t *times, const arc_task_t *task)
+{
+    const int64_t at_ns = arc_now_ns();
+    unsigned rank = 0;
+
+    times->for_ns[watch->cause] += at_ns - watch->noted_ns;
+    watch->noted_ns = at_ns;
+    if (NULL != task) {
+        watch->cause = times->cause(times, task, &rank);
+    }
 }
 
 arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
@@ -96,6 +110,9 @@ arc_status_t arc_wait_slow(const arc_wait_t *wait, arc_task_t *task)
     arc_wait_watch(&watch, wait, task);
     for (unsigned poll = 1;; ++poll) {
         arc_status_t status = step(wait, task);
+        if (NULL != wait->times) {
+            note(&watch, wait->times, ARC_IN_PROGRESS == status ? task : NULL);
+        }
         if (ARC_IN_PROGRESS != status) {
             return status;
         }

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned whom(const arc_wait_longest_t *longest, const arc_task_t *task)
+static arc_wait_cause_t cause(const arc_wait_times_t *times, const arc_task_t *task, unsigned *rank)
 {
     const arc_module_t *module =
-        (const arc_module_t *) ((const char *) longest - offsetof(arc_module_t, longest));
+        (const arc_module_t *) ((const char *) times - offsetof(arc_module_t, times));
 
-    return module->component->awaited(module, task);
+    return module->component->awaited(module, task, rank);
 }
 
 arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm)
@@ -23,7 +23,7 @@ arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicato
         module->component = component;
         module->comm = comm;
         module->agreement_tag = component->agreement_tag;
-        module->longest.whom = whom;
+        module->times.cause = cause;
     }
     return module;
 }
@@ -81,15 +81,17 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
     const int64_t begin_ns = arc_now_ns();
 
     module->counted = NULL;
-    module->longest.wait_ns = 0;
+    module->times = (arc_wait_times_t){.cause = cause};
     const int result = module->component->serve(module, call);
     arc_tally_row_t *row = module->counted;
     if (NULL != row) {
         lock(module->component, pthread_mutex_lock);
         row->call_ns += (uint64_t) (arc_now_ns() - begin_ns);
-        if (module->longest.wait_ns > (int64_t) row->wait_ns) {
-            row->wait_ns = (uint64_t) module->longest.wait_ns;
-            row->awaited = world_rank(module, module->longest.rank);
+        row->late_ns += (uint64_t) module->times.for_ns[ARC_WAIT_LATE];
+        row->messages_ns += (uint64_t) module->times.for_ns[ARC_WAIT_MESSAGES];
+        if (module->times.longest_ns > (int64_t) row->wait_ns) {
+            row->wait_ns = (uint64_t) module->times.longest_ns;
+            row->awaited = world_rank(module, module->times.rank);
         }
         lock(module->component, pthread_mutex_unlock);
     }

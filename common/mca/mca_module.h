@@ -71,9 +71,8 @@ typedef struct arc_component {
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
-    /* Which rank of the communicator does a task of a call wait for?  UINT_MAX: that is not known.
-     */
-    unsigned (*awaited)(const arc_module_t *module, const arc_task_t *task);
+    /* What does a task of a call wait for, and which rank of the communicator? */
+    arc_wait_cause_t (*awaited)(const arc_module_t *module, const arc_task_t *task, unsigned *rank);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
 
@@ -148,13 +147,13 @@ struct arc_module {
     bool key_was_set;    /* by the program, perhaps on this rank alone */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
-    int agreement_tag;          /* the component's, or a request's own */
-    unsigned nodes;             /* of the communicator; 0: not known so far */
-    arc_wait_longest_t longest; /* of that call */
-    arc_tally_row_t *counted;   /* where a call that is timed is counted; NULL: not yet */
-    bool unsettled;             /* nonblocking calls were made since the last blocking one */
-    arc_queue_t queue;          /* of these; without `tags` there were none */
-    const arc_wait_t *wait;     /* how its tasks wait: set when the module is enabled */
+    int agreement_tag;        /* the component's, or a request's own */
+    unsigned nodes;           /* of the communicator; 0: not known so far */
+    arc_wait_times_t times;   /* of that call */
+    arc_tally_row_t *counted; /* where a call that is timed is counted; NULL: not yet */
+    bool unsettled;           /* nonblocking calls were made since the last blocking one */
+    arc_queue_t queue;        /* of these; without `tags` there were none */
+    const arc_wait_t *wait;   /* how its tasks wait: set when the module is enabled */
     int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);

@@ -287,6 +287,20 @@ unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *
     return UINT_MAX;
 }
 
+arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
+                                 unsigned *rank)
+{
+    unsigned from = 0;
+
+    *rank = mca_share_awaited(topology, task, &from);
+    for (unsigned i = 0; i < topology->local_ranks; ++i) {
+        if (topology->members[i] == *rank) {
+            return lowlat_is_absent(task, i) ? ARC_WAIT_LATE : ARC_WAIT_MEMORY;
+        }
+    }
+    return UINT_MAX == *rank ? ARC_WAIT_MEMORY : ARC_WAIT_MESSAGES;
+}
+
 int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
                     lowlat_task_t *task, arc_status_t status)
 {

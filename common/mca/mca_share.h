@@ -56,6 +56,10 @@ void mca_share_release(mca_share_t *share);
 unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task,
                            unsigned *from);
 
+/* The first of these, and why it is awaited. */
+arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
+                                 unsigned *rank);
+
 /*
  * The task of a call of this slot came to an error: break the module, say who is missing after a
  * time limit, and return an MPI error.

@@ -90,13 +90,15 @@ static void files_have_labels_in_quotes_and_times_in_seconds(void **state)
                  "\"collective\":\"MPI_Allgather\",\"nranks\":8,\"n_nodes\":2,"
                  "\"message_size\":\"256KB-1MB\",\"algo_proto\":\"first\",\"calls_total\":1,"
                  "\"call_bytes_total\":300000,\"call_seconds_total\":70.000000001,"
-                 "\"longest_wait_seconds\":0.000000012,\"peer\":5}]\n",
+                 "\"message_seconds_total\":1.000000000,\"longest_wait_seconds\":0.000000012,"
+                 "\"peer\":5}]\n",
     };
     arc_tally_t *tally = calloc(1, sizeof *tally);
 
     assert_non_null(tally);
     arc_tally_row_t *row = count(tally, 0, 8, 300000);
     row->call_ns = UINT64_C(70000000001);
+    row->messages_ns = 1000000000;
     row->wait_ns = 12;
     row->awaited = 5;
     for (unsigned json = 0; json < 2; ++json) {

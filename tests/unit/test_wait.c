@@ -1,6 +1,6 @@
 /*
  * Waiting: bounded spinning, progress on every later poll, a time limit that
- * ends the wait; and the longest wait.
+ * ends the wait; the longest wait, and what the time goes to.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -128,43 +128,49 @@ static void a_long_task_that_moves_is_not_timed_out(void **state)
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &slow.task));
 }
 
-/* Somebody is asked for whom a wait is, once it is the longest. */
-static unsigned asked;
+/* A task waits for a late rank at first, whose number is that of its polls, and then for messages.
+ */
+static unsigned late_polls;
 
-static unsigned rank_asked(const arc_wait_longest_t *longest, const arc_task_t *task)
+static arc_wait_cause_t cause_asked(const arc_wait_times_t *times, const arc_task_t *task,
+                                    unsigned *rank)
 {
-    return ++asked;
+    *rank = ((const counted_t *) task)->polls;
+    return *rank <= late_polls ? ARC_WAIT_LATE : ARC_WAIT_MESSAGES;
 }
 
-static void the_longest_wait_is_told_with_who_was_awaited(void **state)
+static void times_of_waits_are_told(void **state)
 {
+    enum { SLEEPS_AT = 256, POLLS = 300 };
     const struct timespec a_poll = {.tv_nsec = 20000000};
-    arc_wait_longest_t longest = {.whom = rank_asked, .rank = UINT_MAX};
-    counted_t task = {.end_after = 300, .status = ARC_OK};
-    const arc_wait_t wait = {.progress = count_progress_slowly, .longest = &longest};
+    arc_wait_times_t times = {.cause = cause_asked, .rank = UINT_MAX};
+    counted_t task = {.task.ops = &counted_ops, .end_after = POLLS, .status = ARC_OK};
+    const arc_wait_t wait = {.progress = count_progress_slowly, .times = &times};
 
-    task.task.ops = &counted_ops;
     slow_poll = &a_poll;
     progress_calls = 0;
+    late_polls = SLEEPS_AT; /* what came while it slept is seen after that */
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_in_range(longest.wait_ns, a_poll.tv_nsec, 60 * ARC_NS_PER_SECOND);
-    assert_int_equal(1, longest.rank);
-    /* A shorter one changes nothing, nor does a task that moves; a longer one does. */
-    longest.wait_ns = 60 * ARC_NS_PER_SECOND;
+    assert_in_range(times.longest_ns, a_poll.tv_nsec, 60 * ARC_NS_PER_SECOND);
+    assert_int_equal(SLEEPS_AT, times.rank);
+    assert_true(times.for_ns[ARC_WAIT_LATE] >= a_poll.tv_nsec);
+    assert_true(times.for_ns[ARC_WAIT_MESSAGES] > 0);
+    /* A shorter wait is not the longest, nor is that of a task that moves; a longer one is. */
+    times = (arc_wait_times_t){
+        .cause = cause_asked, .rank = UINT_MAX, .longest_ns = 60 * ARC_NS_PER_SECOND};
+    late_polls = 0;
+    progress_calls = 0;
     task.polls = 0;
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_int_equal(60 * ARC_NS_PER_SECOND, longest.wait_ns);
-    longest.wait_ns = 0;
+    assert_int_equal(60 * ARC_NS_PER_SECOND, times.longest_ns);
+    assert_true(times.for_ns[ARC_WAIT_MESSAGES] >= a_poll.tv_nsec);
+    assert_int_equal(0, times.for_ns[ARC_WAIT_LATE]);
+    times.longest_ns = 0;
     task.polls = 0;
     task.step_every = 100;
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_int_equal(0, longest.wait_ns);
-    assert_int_equal(1, longest.rank);
-    task.polls = 0;
-    task.step_every = 0;
-    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_true(longest.wait_ns > 0);
-    assert_int_equal(2, longest.rank);
+    assert_int_equal(0, times.longest_ns);
+    assert_int_equal(UINT_MAX, times.rank);
 }
 
 static void every_status_has_a_text(void **state)
@@ -184,7 +190,7 @@ int main(void)
         cmocka_unit_test(errors_end_the_wait_at_once),
         cmocka_unit_test(a_time_limit_ends_the_wait),
         cmocka_unit_test(a_long_task_that_moves_is_not_timed_out),
-        cmocka_unit_test(the_longest_wait_is_told_with_who_was_awaited),
+        cmocka_unit_test(times_of_waits_are_told),
         cmocka_unit_test(every_status_has_a_text),
     };
     return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);

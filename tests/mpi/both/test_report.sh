@@ -52,6 +52,8 @@ reads() {
 
 # Rank 0 waits for rank 3 for most of its 0.3 s; on two nodes for rank 2, which waits for rank 3.
 all="total('calls_total', collective='MPI_Allreduce', nranks=4, message_size"
+late="total('late_seconds_total')"
+messages="total('message_seconds_total')"
 waits="max((row.get('longest_wait_seconds', 0), row.get('peer')) for row in rows)"
 for nodes in 1 2; do
     mpi_run "np=4 nodes=$nodes" 4 60 "--mca coll_arc_report_file $folder/n$nodes --mca coll_arc_ranks_per_node $((4 / nodes)) \
@@ -64,6 +66,8 @@ for nodes in 1 2; do
         "total('calls_total', nranks=2, n_nodes=$nodes, message_size='4-16B') == 20" \
         "0.1 < total('call_seconds_total', nranks=4, message_size='4-16B') < 30" \
         "0.1 < $waits[0] < 30" "$waits[1] == 4 - $nodes" \
+        "0.1 < ($late, $messages)[$nodes - 1]" "$late + $messages <= total('call_seconds_total')" \
+        "($messages > 0) == ($nodes > 1)" \
         "all(row['rank'] == 0 and row['component'] == 'lowlat' for row in rows)"
 done
 dashboard=${top_srcdir:-../..}/docs/packaging/grafana/arc.json
