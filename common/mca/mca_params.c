@@ -14,6 +14,9 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+static const char prefix[] = "OMPI_MCA_";
 
 enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
@@ -32,9 +35,10 @@ static mca_base_var_source_t source_of(int variable)
 /* What the environment says about the parameter `name`, or NULL. */
 static const char *environment_value(const arc_component_t *component, const char *name)
 {
-    char variable[NAME_BYTES] = "OMPI_MCA_";
-    const size_t used = strlen(variable);
+    const size_t used = sizeof prefix - 1;
+    char variable[NAME_BYTES];
 
+    memcpy(variable, prefix, sizeof prefix);
     arc_param_name(arc_component_name(component), name, variable + used, sizeof variable - used);
     return getenv(variable);
 }
@@ -153,6 +157,30 @@ void mca_params_register(arc_component_t *component)
     }
 }
 
+/* Open MPI says nothing of a parameter that nobody has: one that was misspelt, or renamed. */
+static void complain_of_unknown(const arc_component_t *component, const char *of)
+{
+    char begin[NAME_BYTES];
+    char name[NAME_BYTES];
+    int variable = 0;
+
+    const int used = snprintf(begin, sizeof begin, "%scoll_%s_", prefix, of);
+    for (char **entry = environ; NULL != entry && NULL != *entry; ++entry) {
+        if (0 != strncmp(*entry, begin, (size_t) used)) {
+            continue;
+        }
+        const char *text = *entry + sizeof prefix - 1;
+        (void) snprintf(name, sizeof name, "%.*s", (int) strcspn(text, "="), text);
+        if (OPAL_SUCCESS != mca_base_var_find_by_name(name, &variable) &&
+            *component->verbose >= ARC_LOG_WARN) {
+            opal_output(0,
+                        "coll_%s: there is no parameter %s, so it changes nothing; \"ompi_info "
+                        "--param coll %s --level 9\" lists those that there are.",
+                        arc_component_name(component), name, of);
+        }
+    }
+}
+
 void mca_params_complain(const arc_component_t *component)
 {
     for (size_t i = 0; i < component->params_count; ++i) {
@@ -174,6 +202,8 @@ void mca_params_complain(const arc_component_t *component)
                     arc_component_name(component), NULL != text ? text : "(from a file)", name,
                     allowed, used);
     }
+    complain_of_unknown(component, arc_component_name(component));
+    complain_of_unknown(component, ARC_PARAM_BOTH);
 }
 
 uint64_t arc_component_hash(const arc_component_t *component, const void *config)

@@ -21,7 +21,10 @@ void mca_params_register(arc_component_t *component);
  */
 bool mca_params_may_warn(const arc_component_t *component);
 
-/* One message for each value that was refused; for the one process that talks. */
+/*
+ * One message for each value that was refused, and for each parameter that the environment sets and
+ * nobody has; for the one process that talks.
+ */
 void mca_params_complain(const arc_component_t *component);
 
 /*

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finding, choosing and configuring the components: parameters are listed, --mca
-# coll works in all its forms, bad values are named once and change nothing, the
+# coll works in all its forms, bad values and names are named once and change nothing, the
 # report appears when asked for, and by default nothing is printed.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -95,6 +95,9 @@ check_bad_value coll_lowlat_algorithm nonesuch
 check_bad_value coll_lowlat_priority 1000
 check_bad_value coll_quant_format nonesuch
 check_bad_value coll_quant_min_bytes 1e6
+check_bad_value coll_quant_nonesuch 1
+check_bad_value coll_lowlat_verbose 2
+check_silent "a parameter that there is not, verbose 0" "--mca coll_quant_nonesuch 1 --mca coll_arc_verbose 0"
 
 # Persistent requests that are never freed, and so their communicators, count all the same.  Half of
 # these starts are on MPI_COMM_WORLD, which goes in any case.
