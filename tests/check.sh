@@ -133,8 +133,7 @@ OMPI_MCA_mpi_yield_when_idle=1 check "$build/gcc" -j2 TESTS='$(mpi_tests_beside)
 check "$build/gcc" TESTS='$(mpi_tests_alone)'
 if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g"; then
     ARC_TEST_SHARE=3 check "$build/sanitizers" -j"$jobs" \
-        TESTS='$(filter-out $(sweep_tests),$(sim_tests)) $(unit_tests) fuzz/test_fuzz.sh'
-    check "$build/sanitizers" TESTS='$(mpi_tests_alone)'
+        TESTS='$(mpi_tests_alone) $(filter-out $(sweep_tests),$(sim_tests)) $(unit_tests) fuzz/test_fuzz.sh'
 fi
 step "make distcheck" make -C "$build/gcc" -j"$jobs" distcheck \
     DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-dependency-tracking CC=clang CFLAGS=-O1" \
