@@ -203,7 +203,7 @@ static const struct {
     {"message_seconds_total", "counter", "Of that time: waits for messages of other ranks.",
      FIELD(messages_ns), true},
     {"longest_wait_seconds", "gauge",
-     "Longest time without a step forward in a blocking one of these calls, and for which rank of "
+     "Longest time without a step forward in one of these calls that blocks, and for which rank of "
      "MPI_COMM_WORLD (peer), which may have waited, too.",
      FIELD(wait_ns), true},
 #undef FIELD

@@ -8,8 +8,12 @@
 #include "float_env.h"
 #include "wait.h"
 
-/* Reading the clock costs about as much as a poll: look at it once in so many polls. */
-enum { POLLS_PER_CLOCK_READ = 256 };
+enum {
+    /* Reading the clock costs about as much as a poll: look at it once in so many polls. */
+    POLLS_PER_CLOCK_READ = 256,
+    /* To ask what a task waits for takes longer, and reads what others are about to write. */
+    NS_PER_CAUSE = 2000,
+};
 
 void arc_wait_watch(arc_wait_watch_t *watch, const arc_wait_t *wait, const arc_task_t *task)
 {
@@ -93,6 +97,9 @@ static void note(arc_wait_watch_t *watch, arc_wait_times_t *times, const arc_tas
     const int64_t at_ns = arc_now_ns();
     unsigned rank = 0;
 
+    if (NULL != task && 0 != watch->polls && at_ns - watch->noted_ns < NS_PER_CAUSE) {
+        return;
+    }
     times->for_ns[watch->cause] += at_ns - watch->noted_ns;
     watch->noted_ns = at_ns;
     if (NULL != task) {

@@ -128,8 +128,7 @@ static void a_long_task_that_moves_is_not_timed_out(void **state)
     assert_int_equal(ARC_OK, arc_wait_run(&wait, &slow.task));
 }
 
-/* A task waits for a late rank at first, whose number is that of its polls, and then for messages.
- */
+/* A task waits for a late rank at first, then for messages; the rank is the number of its polls. */
 static unsigned late_polls;
 
 static arc_wait_cause_t cause_asked(const arc_wait_times_t *times, const arc_task_t *task,
