@@ -54,15 +54,19 @@ least_dup() {
 
 # Both components together cost a communicator that is never used less than half of what it costs
 # anyway: with its end 0.9 of 4.6 microseconds. In virtual machines CPUID alone would take eight. In turns: which
-# cores the ranks get makes as much of a difference.
+# cores the ranks get makes as much of a difference. A loaded machine can be slow in all turns of one of the two, so
+# that four turns become up to twelve; what is too dear is so in each.
 if mpi_have_plugin; then
     plain=1000
     ours=$plain
-    for _ in 1 2 3 4; do
+    cheap=1
+    for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do
         plain=$(least_dup "--mca coll ^lowlat,quant" "$plain")
         ours=$(least_dup "" "$ours")
+        awk -v plain="$plain" -v ours="$ours" 'BEGIN { exit !(plain < 1000 && 2 * ours < 3 * plain) }'
+        cheap=$?
+        [ $cheap -ne 0 ] || [ $turn -lt 4 ] || break
     done
-    awk -v plain="$plain" -v ours="$ours" 'BEGIN { exit !(plain < 1000 && 2 * ours < 3 * plain) }'
-    mpi_result $? "MPI_Comm_dup and its end take $ours us, without the components $plain"
+    mpi_result $cheap "MPI_Comm_dup and its end take $ours us, without the components $plain"
 fi
 mpi_done
