@@ -15,6 +15,8 @@ enum {
     TIMES,
     /* Turns after which a selector that settles does so, whatever they told. */
     ENOUGH_TURNS = 64,
+    /* The program's time before a call counts up to this part of a call. */
+    BETWEEN_PART = 4,
 };
 _Static_assert((int) VALUE_TIMES + (int) TIMES * (int) ARC_SELECT_TURNS == (int) ARC_SELECT_VALUES,
                "all values");
@@ -92,12 +94,24 @@ static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
     return others_ns + (longest_ns < most_ns ? longest_ns : most_ns);
 }
 
+/* What the program does between two calls of a turn takes longer where these leave it fewer cores. */
+static uint64_t between_ns(const arc_select_t *select, uint64_t begin_ns)
+{
+    const uint64_t most_ns = select->call_ns / BETWEEN_PART;
+    const uint64_t ns =
+        select->call > 0 && begin_ns > select->end_ns ? begin_ns - select->end_ns : 0;
+
+    return ns < most_ns ? ns : most_ns;
+}
+
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
 {
     arc_select_turn_t *turn = &select->list[select->turn];
-    const uint64_t call_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
+    const uint64_t call_ns =
+        (end_ns > begin_ns ? end_ns - begin_ns : 1) + between_ns(select, begin_ns);
 
     assert(select->turn < select->turns);
+    select->end_ns = end_ns;
     turn->all_ns += call_ns;
     if (select->call >= turn->warm_calls) {
         turn->counted_ns += call_ns;

@@ -18,8 +18,9 @@
  * for ranks that come late, as they do in the program.  The longest of several calls counts for at
  * most one and a half times the mean of the others.  The least time over the ranks has least of
  * such waiting in it.  Timing single calls would mislead: the last rank to arrive may leave before
- * the others.  Times of a round are compared as ratios to the times of the present choice next to
- * them (select_ratios.h).
+ * the others.  The program's time between two calls of a turn counts, too, up to a quarter of a
+ * call: where ranks share cores, calls of some candidates leave it less of these.  Times of a round
+ * are compared as ratios to the times of the present choice next to them (select_ratios.h).
  *
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent

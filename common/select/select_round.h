@@ -64,6 +64,7 @@ typedef struct arc_select {
     unsigned turn;
     unsigned call; /* of the turn */
     arc_select_turn_t list[ARC_SELECT_TURNS];
+    uint64_t end_ns;     /* of its last call, on this rank */
     uint64_t longest_ns; /* of its timed calls, on this rank */
     uint64_t took_ns;    /* the last agreement, on this rank */
 } arc_select_t;

