@@ -216,6 +216,43 @@ static void check_formats(char *list)
     }
 }
 
+static double dot(const float *a, const float *b, size_t elems)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < elems; i++) {
+        sum += (double) a[i] * (double) b[i];
+    }
+    return sum;
+}
+
+/*
+ * Reduce-scatter is the derivative of allgather: summed over the ranks, the gathered x times y is
+ * x times the scattered sum of y.  The y of every rank is all that is gathered, so that a block at
+ * another rank's place would lose most of the product.
+ */
+static void check_derivative(void)
+{
+    const size_t all = STAGE_BLOCK * (size_t) world_ranks;
+    SCOPED float *gathered = must_alloc(all * sizeof(float));
+    SCOPED float *y = must_alloc(all * sizeof(float));
+    SCOPED float *scattered = must_alloc(STAGE_BLOCK * sizeof(float));
+    double products[2];
+
+    for (int rank = 0; rank < world_ranks; rank++) {
+        draw_normal(&y[STAGE_BLOCK * (size_t) rank], rank, STAGE_BLOCK);
+    }
+    const float *x = &y[STAGE_BLOCK * (size_t) world_rank];
+    MPI_Allgather(x, STAGE_BLOCK, MPI_FLOAT, gathered, STAGE_BLOCK, MPI_FLOAT, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(y, scattered, STAGE_BLOCK, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    products[0] = dot(gathered, y, all);
+    products[1] = dot(x, scattered, STAGE_BLOCK);
+    MPI_Allreduce(MPI_IN_PLACE, products, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    tap_check(fabs(products[1] / products[0] - 1) < 1e-3, "%.9g and %.9g", products[0],
+              products[1]);
+    tap_case("reduce_scatter_block is the derivative of allgather");
+}
+
 /* ---- what is quantized ---- */
 
 /* Exact, or most elements off, but none by more than a step of 8 bits for each rounding. */
@@ -440,5 +477,6 @@ int main(int argc, char **argv)
         }
     }
     check_non_finite();
+    check_derivative();
     return tap_end();
 }
