@@ -17,6 +17,8 @@ enum {
     ENOUGH_TURNS = 64,
     /* The program's time before a call counts up to this part of a call. */
     BETWEEN_PART = 4,
+    /* A steady call that takes so much longer than one of a turn does so for a reason. */
+    LEAST_STEADY = 3 * ARC_RATIO_ONE / 2,
 };
 _Static_assert((int) VALUE_TIMES + (int) TIMES * (int) ARC_SELECT_TURNS == (int) ARC_SELECT_VALUES,
                "all values");
@@ -31,6 +33,7 @@ void arc_select_init(arc_select_t *select, const arc_select_config_t *config)
     for (unsigned i = 0; i < ARC_SELECT_CANDIDATES; ++i) {
         uint32_t *guess = &select->config.guess[i];
         *guess = *guess < ARC_RATIO_ONE ? ARC_RATIO_ONE : *guess;
+        select->steady[i] = ARC_RATIO_ONE;
     }
     select->left = config->start_calls;
     if (0 == config->explore_percent || config->candidates < 2) {
@@ -94,7 +97,8 @@ static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
     return others_ns + (longest_ns < most_ns ? longest_ns : most_ns);
 }
 
-/* What the program does between two calls of a turn takes longer where these leave it fewer cores. */
+/* What the program does between two calls of a turn takes longer where these leave it fewer cores.
+ */
 static uint64_t between_ns(const arc_select_t *select, uint64_t begin_ns)
 {
     const uint64_t most_ns = select->call_ns / BETWEEN_PART;
@@ -183,23 +187,76 @@ static uint64_t turn_ns(const arc_select_t *select, const uint64_t *values, unsi
     return time_ns > 0 ? time_ns : 1;
 }
 
-static void add_ratios(arc_select_t *select, const uint64_t *values)
+/* The same of a call behind many others of this candidate. */
+static uint64_t steady_ns(const arc_select_t *select, const uint64_t *values, unsigned turn)
 {
-    uint64_t row_ns[ARC_SELECT_TURNS]; /* of the present choice */
+    return turn_ns(select, values, turn) * select->steady[select->list[turn].candidate] /
+           ARC_RATIO_ONE;
+}
+
+static uint32_t less_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Behind many of its own calls the present choice took so many times its other turns. */
+static void set_steady(arc_select_t *select, uint64_t ratio)
+{
+    const uint32_t now = ratio < UINT16_MAX ? (uint32_t) ratio : UINT16_MAX;
+    const uint32_t least = less_of(now, less_of(select->went_on[0], select->went_on[1]));
+    const uint32_t steady = least < LEAST_STEADY ? ARC_RATIO_ONE : least;
+    const uint32_t base = steady * ARC_RATIO_ONE / select->steady[select->chosen];
+
+    for (unsigned i = 0; i < select->config.candidates; ++i) {
+        arc_ratios_rebase(&select->ratios[i], base);
+    }
+    select->steady[select->chosen] = steady;
+    select->suspect = now >= LEAST_STEADY && ARC_RATIO_ONE == steady;
+    select->went_on[1] = select->went_on[0];
+    select->went_on[0] = now;
+}
+
+/* Fills in the times of the present choice; returns how many rows there are. */
+static unsigned take_rows(arc_select_t *select, const uint64_t *values,
+                          uint64_t row_ns[ARC_SELECT_TURNS])
+{
+    uint64_t went_on_ns = 0;
     unsigned rows = 0;
 
+    row_ns[0] = 0;
     for (unsigned i = 0; i < select->turns; ++i) {
-        if (select->chosen == select->list[i].candidate) {
-            assert(select->list[i].row == rows);
+        const arc_select_turn_t *turn = &select->list[i];
+        if (ARC_SELECT_STEADY == turn->row) {
+            went_on_ns = turn_ns(select, values, i);
+        } else if (select->chosen == turn->candidate) {
+            assert(turn->row == rows);
             row_ns[rows++] = turn_ns(select, values, i);
         }
     }
+    if (0 == went_on_ns) {
+        /* All alone, it went on with the calls before, too. */
+        select->suspect =
+            select->call_ns > 0 && row_ns[0] >= select->call_ns * LEAST_STEADY / ARC_RATIO_ONE;
+        return rows;
+    }
+    set_steady(select, went_on_ns * ARC_RATIO_ONE / median_of(row_ns, rows));
+    for (unsigned row = 0; row < rows; ++row) {
+        row_ns[row] = row_ns[row] * select->steady[select->chosen] / ARC_RATIO_ONE;
+    }
+    return rows;
+}
+
+static void add_ratios(arc_select_t *select, const uint64_t *values)
+{
+    uint64_t row_ns[ARC_SELECT_TURNS];
+    const unsigned rows = take_rows(select, values, row_ns);
+
     for (unsigned i = 0; i < select->turns; ++i) {
         const arc_select_turn_t *turn = &select->list[i];
 
         select->turns_of[turn->candidate] += 1;
         if (select->chosen != turn->candidate) {
-            arc_ratios_add(&select->ratios[turn->candidate], turn_ns(select, values, i),
+            arc_ratios_add(&select->ratios[turn->candidate], steady_ns(select, values, i),
                            row_ns[turn->row]);
         }
     }
@@ -245,6 +302,8 @@ static void switch_to(arc_select_t *select, unsigned better)
     select->config.guess[better] = guess > 0 ? (uint32_t) guess : 1;
     select->call_ns = (select->call_ns * ratio + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE;
     select->chosen = better;
+    select->suspect = false;
+    select->went_on[0] = select->went_on[1] = select->steady[better];
     forgive_debt(select);
 }
 

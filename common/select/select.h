@@ -22,6 +22,11 @@
  * call: where ranks share cores, calls of some candidates leave it less of these.  Times of a round
  * are compared as ratios to the times of the present choice next to them (select_ratios.h).
  *
+ * A turn is short, and some calls become slow only behind many of their own kind, as exchanges over
+ * TCP whose two directions fall into taking turns.  So each round begins with a turn of the present
+ * choice that goes on with the calls before.  If in three rounds that takes longer than its other
+ * turns, these count as many times from then on.
+ *
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
  * in the class so far plus four calls.  When the choice changes, costs above that share are

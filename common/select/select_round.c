@@ -4,6 +4,8 @@
  * A round has rows, in each of which every candidate that takes part has a turn; those that are far
  * behind only in the first row.  The number of rows doubles with each round, as far as there is
  * room.  The first round has a turn of the present choice only: its time says how long turns are.
+ * One in which others have turns begins with a turn of the present choice that goes on with the
+ * calls before.
  *
  * Short calls are noisy, overlap, and cost little; a long one is alone, and tells enough.  The
  * first calls of a candidate find memory that was never touched and connections that are not there
@@ -19,8 +21,9 @@
 #include "select_round.h"
 
 enum {
-    QUICK_ROUNDS = 3, /* so many, and one for each candidate, begin as soon as there is time */
-    GROWTH_PART = 4,  /* then calls grow by a quarter between two */
+    QUICK_ROUNDS = 3,  /* so many, and one for each candidate, begin as soon as there is time */
+    GROWTH_PART = 4,   /* then calls grow by a quarter between two */
+    SUSPECT_PART = 16, /* or by less, if the present choice may be slower than its turns were */
     MOST_ROWS = 8,
     SLOWER_PART = 2,                  /* those that are slower have half of the time that is left */
     FAR = 5 * ARC_RATIO_ONE / 4,      /* one turn a round tells enough */
@@ -124,7 +127,8 @@ static standing_t standing_of(const arc_select_t *select, unsigned candidate)
     if (!was_tried(select, candidate)) {
         return arc_select_ratio(select, candidate) <= HOPELESS ? UNTRIED : SLOWER;
     }
-    return arc_select_is_in_doubt(select, candidate) ? DOUBTFUL : SLOWER;
+    const bool may_gain = select->suspect && arc_select_ratio(select, candidate) <= FAR;
+    return may_gain || arc_select_is_in_doubt(select, candidate) ? DOUBTFUL : SLOWER;
 }
 
 /* Of a standing the one with the fewest turns, and of these the cheapest; or NOBODY. */
@@ -217,13 +221,19 @@ void arc_select_compose_round(arc_select_t *select)
         guests += party.rows[i] > 0;
         rows = party.rows[i] > rows ? party.rows[i] : rows;
     }
-    rows = rows * guests <= ARC_SELECT_TURNS ? rows : ARC_SELECT_TURNS / guests;
+    rows = rows * guests < ARC_SELECT_TURNS ? rows : (ARC_SELECT_TURNS - 1) / guests;
     party.rows[select->chosen] = rows;
     select->turns = 0;
+    if (guests > 1) {
+        select->list[select->turns] = turn_of(select, select->chosen);
+        select->list[select->turns].warm_calls = 0;
+        select->list[select->turns++].row = ARC_SELECT_STEADY;
+    }
     for (unsigned row = 0; row < rows; ++row) {
-        /* Each row begins with another one: to be first is to come behind other calls. */
-        for (unsigned i = 0; i < candidates; ++i) {
-            const unsigned candidate = (i + row) % candidates;
+        /* Each row begins with another one, the first behind the present choice: to be first is to
+           come behind other calls. */
+        for (unsigned i = 1; i <= candidates; ++i) {
+            const unsigned candidate = (select->chosen + i + row) % candidates;
 
             if (row < party.rows[candidate]) {
                 select->list[select->turns] = turn_of(select, candidate);
@@ -261,8 +271,9 @@ void arc_select_wait_for_round(arc_select_t *select)
     }
     const int64_t lack_ns = (int64_t) least_left_ns(select) - time_left_ns(select);
     const uint64_t budget_calls = lack_ns > 0 ? (uint64_t) lack_ns * 100 / percent_ns + 1 : 0;
+    const uint64_t part = select->suspect ? SUSPECT_PART : GROWTH_PART;
     const uint64_t quiet_calls =
-        select->rounds < QUICK_ROUNDS + select->config.candidates ? 0 : select->calls / GROWTH_PART;
+        select->rounds < QUICK_ROUNDS + select->config.candidates ? 0 : select->calls / part;
 
     select->left = budget_calls > quiet_calls ? budget_calls : quiet_calls;
 }

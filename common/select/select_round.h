@@ -16,7 +16,8 @@
 enum {
     ARC_SELECT_CANDIDATES = 13, /* at most */
     ARC_SELECT_BELOW = 0,       /* the candidate that is the component below */
-    ARC_SELECT_TURNS = 40,      /* of a round, at most */
+    ARC_SELECT_TURNS = 41,      /* of a round, at most */
+    ARC_SELECT_STEADY = 255, /* the row of the turn that goes on with what ran before the round */
     ARC_SELECT_VALUES = 1 + 2 * ARC_SELECT_TURNS,
     /* Calls that exploring may cost beyond its share of the time. */
     ARC_SELECT_FREE_CALLS = 4,
@@ -58,6 +59,10 @@ typedef struct arc_select {
     unsigned rounds;
     unsigned turns_of[ARC_SELECT_CANDIDATES];   /* that each has had */
     arc_ratios_t ratios[ARC_SELECT_CANDIDATES]; /* to the present choice; its own: none */
+    /* The ratio of a call behind many of its own to one of a turn, where that was seen thrice. */
+    uint32_t steady[ARC_SELECT_CANDIDATES];
+    uint32_t went_on[2]; /* the present choice's in the last two rounds */
+    bool suspect;        /* it was far above 1 in the last round */
 
     /* The round under way. */
     unsigned turns; /* 0: none is */

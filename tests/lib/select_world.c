@@ -33,9 +33,15 @@ double world_true_us(const world_t *world, unsigned candidate)
     return drifted ? setting->drifted_us[candidate] : setting->call_us[candidate];
 }
 
+static double times_stuck(const world_t *world, unsigned candidate)
+{
+    return fmax(world->setting->stuck[candidate], 1);
+}
+
 static double with_program_us(const world_t *world, unsigned candidate)
 {
-    return world_true_us(world, candidate) + world->setting->between_us[candidate];
+    return world_true_us(world, candidate) * times_stuck(world, candidate) +
+           world->setting->between_us[candidate];
 }
 
 double world_regret(const world_t *world)
@@ -104,6 +110,9 @@ static double simulated_us(world_t *world, unsigned candidate, unsigned former, 
     if (test_random_unit(&world->random) < setting->tail_chance) {
         took_us += setting->tail_us * -log(1 - test_random_unit(&world->random));
     }
+    world->in_a_row = world->last == candidate ? world->in_a_row + 1 : 0;
+    world->last = candidate;
+    took_us *= world->in_a_row >= STUCK_CALLS ? times_stuck(world, candidate) : 1;
     const double warm_us = took_us;
     if (world->used[candidate] < COLD_CALLS && setting->cold > 0) {
         took_us *= setting->cold;

@@ -13,7 +13,7 @@
 #include "select.h"
 #include "testlib.h"
 
-enum { WORLD_RANKS = 8 };
+enum { WORLD_RANKS = 8, STUCK_CALLS = 6 };
 
 typedef struct world_setting {
     const char *name;
@@ -30,6 +30,7 @@ typedef struct world_setting {
     double late;          /* a rank comes late by up to so many times the call's time */
     double cold;          /* times that a candidate's first three calls take */
     double agree_us;
+    double stuck[ARC_SELECT_CANDIDATES]; /* times that calls behind STUCK_CALLS of their own take */
     double between_us[ARC_SELECT_CANDIDATES]; /* what the program computes behind a call */
     arc_select_config_t config;
 } world_setting_t;
@@ -44,7 +45,9 @@ typedef struct world {
     double slow;       /* the present state of slow_noise */
     double explore_us; /* more than the choice of then would have taken, and agreements */
     unsigned agreements;
-    bool agreed; /* all ranks picked alike, always */
+    unsigned last;     /* candidate */
+    unsigned in_a_row; /* of its calls */
+    bool agreed;       /* all ranks picked alike, always */
 } world_t;
 
 /* The ranks begin; how many candidates follows from the times that are not 0. */

@@ -70,6 +70,10 @@ static const promise_t promises[] = {
       .noise = 0.2, .agree_us = 90, .config = EXPLORES}, 30000, FREE_CALLS},
     {{"the_program_has_fewer_cores", 8, {2600, 2450, 3000}, .noise = 0.05, .agree_us = 150,
       .between_us = {300, 700, 300}, .config = EXPLORES_SOON}, 2000, FREE_CALLS},
+    {{"the_first_gets_stuck", 4, {8700, 8900, 10900}, .stuck = {1.9}, .noise = 0.1, .agree_us = 150,
+      .config = EXPLORES_SOON}, 2000, FREE_CALLS},
+    {{"another_gets_stuck", 4, {10900, 8900, 8000}, .stuck = {1, 1, 2.1}, .noise = 0.1, .agree_us = 150,
+      .config = EXPLORES_SOON}, 1000, FREE_CALLS},
     {{"milliseconds", 4, {8000, 4400, 5000, 6000}, .noise = 0.2, .cold = 2, .agree_us = 150,
       .config = EXPLORES_SOON}, 2000, 3 * 6 + FREE_CALLS},
     /* Medians of the test cluster (2026-11-23, AMD EPYC), with noise and long calls as there were. */
@@ -262,7 +266,7 @@ static void a_tenth_is_noticed_in_a_program_that_computes(void **state)
 {
     enum { CALLS = 20000 };
     static const world_setting_t setting = {
-        "computes", 8, {100, 90}, .noise = 0.05, .agree_us = 150, .between_us = {5000, 5000},
+        "computes",        8, {100, 90}, .noise = 0.05, .agree_us = 150, .between_us = {5000, 5000},
         .config = EXPLORES};
     world_t world;
 
