@@ -26,6 +26,7 @@
 typedef struct quant_timed {
     arc_select_t *select; /* NULL: none is */
     unsigned class;
+    uint64_t called_ns; /* when the call began, and ... */
     uint64_t begin_ns;
     uint64_t end_ns; /* of the quantized part; 0: it has none */
 } quant_timed_t;

@@ -97,8 +97,9 @@ arc_reason_t coll_quant_learned(quant_module_t *module, quant_call_t *call)
         module, coll_quant_tried(call->operation.collective, call->operation.element), class);
     const unsigned picked = arc_select_pick(select, &is_timed);
     if (is_timed) {
-        call->timed =
-            (quant_timed_t){.select = select, .class = class, .begin_ns = (uint64_t) arc_now_ns()};
+        const uint64_t now_ns = (uint64_t) arc_now_ns();
+        call->timed = (quant_timed_t){
+            .select = select, .class = class, .called_ns = now_ns, .begin_ns = now_ns};
     }
     return QUANTIZED == picked ? ARC_REASON_NONE : ARC_REASON_LEARNING;
 }
@@ -136,10 +137,11 @@ int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status)
     if (NULL == timed->select || ARC_PHASE_READY != module->base.phase) {
         return status;
     }
-    const uint64_t end_ns = was_below ? (uint64_t) arc_now_ns() : timed->end_ns;
-    const uint64_t weight = was_below ? BELOW_WEIGHT : 1;
+    const uint64_t now_ns = (uint64_t) arc_now_ns();
+    const uint64_t took_ns =
+        was_below ? BELOW_WEIGHT * (now_ns - timed->begin_ns) : timed->end_ns - timed->begin_ns;
     /* Also after an error: the other ranks know nothing of it. */
-    if (arc_select_note(timed->select, end_ns - weight * (end_ns - timed->begin_ns), end_ns)) {
+    if (arc_select_note(timed->select, timed->called_ns, now_ns, took_ns)) {
         const int agreed = agree_on_times(module, call);
         return MPI_SUCCESS == status ? agreed : status;
     }

@@ -55,7 +55,7 @@
 #include "wait.h"
 
 enum {
-    ARC_AGREEMENT_VALUES = 84, /* the set-ups compare 1 to 5, the selector up to 81 times */
+    ARC_AGREEMENT_VALUES = 84, /* the set-ups compare 1 to 5, the selector up to 83 times */
     ARC_AGREEMENT_WORDS = 1 + ARC_AGREEMENT_VALUES,
     ARC_ROLL_VALUES = 4, /* the vote, and three for the caller */
 };

@@ -15,9 +15,9 @@ enum {
     TIMES,
     /* Turns after which a selector that settles does so, whatever they told. */
     ENOUGH_TURNS = 64,
-    /* The program's time before a call counts up to this part of a call. */
-    BETWEEN_PART = 4,
-    /* A steady call that takes so much longer than one of a turn does so for a reason. */
+    /* The program's time between calls counts up to this part of the sum: as much as a call. */
+    BETWEEN_PART = 2,
+    /* A steady turn that is slower by less than this may be noise. */
     LEAST_STEADY = 3 * ARC_RATIO_ONE / 2,
 };
 _Static_assert((int) VALUE_TIMES + (int) TIMES * (int) ARC_SELECT_TURNS == (int) ARC_SELECT_VALUES,
@@ -97,22 +97,21 @@ static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
     return others_ns + (longest_ns < most_ns ? longest_ns : most_ns);
 }
 
-/* What the program does between two calls of a turn takes longer where these leave it fewer cores.
- */
+/* Where calls of a candidate leave the program fewer cores, it needs longer between them. */
 static uint64_t between_ns(const arc_select_t *select, uint64_t begin_ns)
 {
-    const uint64_t most_ns = select->call_ns / BETWEEN_PART;
+    const uint64_t call_ns = select->call_ns * ARC_RATIO_ONE / select->steady[select->chosen];
+    const uint64_t most_ns = call_ns / BETWEEN_PART;
     const uint64_t ns =
         select->call > 0 && begin_ns > select->end_ns ? begin_ns - select->end_ns : 0;
 
     return ns < most_ns ? ns : most_ns;
 }
 
-bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns)
+bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns, uint64_t took_ns)
 {
     arc_select_turn_t *turn = &select->list[select->turn];
-    const uint64_t call_ns =
-        (end_ns > begin_ns ? end_ns - begin_ns : 1) + between_ns(select, begin_ns);
+    const uint64_t call_ns = (took_ns > 0 ? took_ns : 1) + between_ns(select, begin_ns);
 
     assert(select->turn < select->turns);
     select->end_ns = end_ns;
@@ -187,7 +186,7 @@ static uint64_t turn_ns(const arc_select_t *select, const uint64_t *values, unsi
     return time_ns > 0 ? time_ns : 1;
 }
 
-/* The same of a call behind many others of this candidate. */
+/* What that time would be behind many calls of the same candidate. */
 static uint64_t steady_ns(const arc_select_t *select, const uint64_t *values, unsigned turn)
 {
     return turn_ns(select, values, turn) * select->steady[select->list[turn].candidate] /
@@ -199,19 +198,21 @@ static uint32_t less_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Behind many of its own calls the present choice took so many times its other turns. */
+/* The steady turn of this round took so many times the choice's other turns. */
 static void set_steady(arc_select_t *select, uint64_t ratio)
 {
     const uint32_t now = ratio < UINT16_MAX ? (uint32_t) ratio : UINT16_MAX;
     const uint32_t least = less_of(now, less_of(select->went_on[0], select->went_on[1]));
     const uint32_t steady = least < LEAST_STEADY ? ARC_RATIO_ONE : least;
     const uint32_t base = steady * ARC_RATIO_ONE / select->steady[select->chosen];
+    uint32_t *guess = &select->config.guess[select->chosen];
 
     for (unsigned i = 0; i < select->config.candidates; ++i) {
         arc_ratios_rebase(&select->ratios[i], base);
     }
+    *guess = (uint32_t) (((uint64_t) *guess * base + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE);
     select->steady[select->chosen] = steady;
-    select->suspect = now >= LEAST_STEADY && ARC_RATIO_ONE == steady;
+    select->may_be_stuck = now >= LEAST_STEADY && ARC_RATIO_ONE == steady;
     select->went_on[1] = select->went_on[0];
     select->went_on[0] = now;
 }
@@ -223,7 +224,6 @@ static unsigned take_rows(arc_select_t *select, const uint64_t *values,
     uint64_t went_on_ns = 0;
     unsigned rows = 0;
 
-    row_ns[0] = 0;
     for (unsigned i = 0; i < select->turns; ++i) {
         const arc_select_turn_t *turn = &select->list[i];
         if (ARC_SELECT_STEADY == turn->row) {
@@ -234,10 +234,7 @@ static unsigned take_rows(arc_select_t *select, const uint64_t *values,
         }
     }
     if (0 == went_on_ns) {
-        /* All alone, it went on with the calls before, too. */
-        select->suspect =
-            select->call_ns > 0 && row_ns[0] >= select->call_ns * LEAST_STEADY / ARC_RATIO_ONE;
-        return rows;
+        return rows; /* all alone: behind its own calls */
     }
     set_steady(select, went_on_ns * ARC_RATIO_ONE / median_of(row_ns, rows));
     for (unsigned row = 0; row < rows; ++row) {
@@ -302,7 +299,7 @@ static void switch_to(arc_select_t *select, unsigned better)
     select->config.guess[better] = guess > 0 ? (uint32_t) guess : 1;
     select->call_ns = (select->call_ns * ratio + ARC_RATIO_ONE - 1) / ARC_RATIO_ONE;
     select->chosen = better;
-    select->suspect = false;
+    select->may_be_stuck = false;
     select->went_on[0] = select->went_on[1] = select->steady[better];
     forgive_debt(select);
 }
@@ -311,7 +308,8 @@ static void switch_to(arc_select_t *select, unsigned better)
 static bool is_settled(const arc_select_t *select)
 {
     for (unsigned i = 0; i < select->config.candidates; ++i) {
-        if (select->turns_of[i] < ENOUGH_TURNS && arc_select_is_in_doubt(select, i)) {
+        if (i != select->chosen && select->turns_of[i] < ENOUGH_TURNS &&
+            (select->may_be_stuck || arc_select_is_in_doubt(select, i))) {
             return false;
         }
     }

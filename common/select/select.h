@@ -18,20 +18,22 @@
  * for ranks that come late, as they do in the program.  The longest of several calls counts for at
  * most one and a half times the mean of the others.  The least time over the ranks has least of
  * such waiting in it.  Timing single calls would mislead: the last rank to arrive may leave before
- * the others.  The program's time between two calls of a turn counts, too, up to a quarter of a
- * call: where ranks share cores, calls of some candidates leave it less of these.  Times of a round
+ * the others.  The program's time between two calls of a turn counts, too, up to that of a
+ * call: where ranks share cores, some candidates leave the program less of these.  Times of a round
  * are compared as ratios to the times of the present choice next to them (select_ratios.h).
  *
  * A turn is short, and some calls become slow only behind many of their own kind, as exchanges over
- * TCP whose two directions fall into taking turns.  So each round begins with a turn of the present
- * choice that goes on with the calls before.  If in three rounds that takes longer than its other
- * turns, these count as many times from then on.
+ * TCP whose two directions fall into taking turns.  So a round in which others take part begins
+ * with a turn of the present choice that goes on with the calls before: the steady turn.  If in
+ * three such rounds that took at least one and a half times as long as the choice's other turns,
+ * the choice is stuck: its times count so many times, the least of the three, until one round says
+ * otherwise.  One that was left because it was stuck is known as such from then on.
  *
  * What it costs.  A candidate takes part only if what it is expected to cost more than the present
  * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
  * in the class so far plus four calls.  When the choice changes, costs above that share are
  * forgiven.  After a few rounds the next one begins when the number of calls has grown by a
- * quarter: O(log(calls)) agreements.
+ * quarter, or by a sixteenth while the choice may be stuck: O(log(calls)) agreements.
  *
  * Who takes part (select_round.c).  First one candidate that was never tried, the one that should
  * cost least.  Then all that may be faster than the present choice, by what is known of them.  When
@@ -81,8 +83,11 @@ static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
 /* Guess the ratios of candidates that were not tried here from a neighbouring class. */
 void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
 
-/* This rank's begin and end of the timed call.  True: now the ranks must agree. */
-bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns);
+/*
+ * When the timed call began and ended on this rank, and the time that counts for it, if that is not
+ * all between.  True: now the ranks must agree.
+ */
+bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns, uint64_t took_ns);
 
 /* Fill in the values to agree on by their minimum; returns how many, the same on all ranks. */
 unsigned arc_select_offer(const arc_select_t *select, uint64_t values[ARC_SELECT_VALUES]);

@@ -4,8 +4,8 @@
  * A round has rows, in each of which every candidate that takes part has a turn; those that are far
  * behind only in the first row.  The number of rows doubles with each round, as far as there is
  * room.  The first round has a turn of the present choice only: its time says how long turns are.
- * One in which others have turns begins with a turn of the present choice that goes on with the
- * calls before.
+ * One in which others have turns begins with the steady turn (select.h), and in each row the
+ * present choice is last, so that its turn is never behind another one of its own.
  *
  * Short calls are noisy, overlap, and cost little; a long one is alone, and tells enough.  The
  * first calls of a candidate find memory that was never touched and connections that are not there
@@ -21,9 +21,9 @@
 #include "select_round.h"
 
 enum {
-    QUICK_ROUNDS = 3,  /* so many, and one for each candidate, begin as soon as there is time */
-    GROWTH_PART = 4,   /* then calls grow by a quarter between two */
-    SUSPECT_PART = 16, /* or by less, if the present choice may be slower than its turns were */
+    QUICK_ROUNDS = 3, /* so many, and one for each candidate, begin as soon as there is time */
+    GROWTH_PART = 4,  /* then calls grow by a quarter between two */
+    STUCK_PART = 16,  /* or by less, while the present choice may be stuck */
     MOST_ROWS = 8,
     SLOWER_PART = 2,                  /* those that are slower have half of the time that is left */
     FAR = 5 * ARC_RATIO_ONE / 4,      /* one turn a round tells enough */
@@ -127,7 +127,7 @@ static standing_t standing_of(const arc_select_t *select, unsigned candidate)
     if (!was_tried(select, candidate)) {
         return arc_select_ratio(select, candidate) <= HOPELESS ? UNTRIED : SLOWER;
     }
-    const bool may_gain = select->suspect && arc_select_ratio(select, candidate) <= FAR;
+    const bool may_gain = select->may_be_stuck && arc_select_ratio(select, candidate) <= FAR;
     return may_gain || arc_select_is_in_doubt(select, candidate) ? DOUBTFUL : SLOWER;
 }
 
@@ -210,36 +210,42 @@ static party_t find_party(const arc_select_t *select)
     return party;
 }
 
+static void add_turn(arc_select_t *select, unsigned candidate, unsigned row)
+{
+    arc_select_turn_t *turn = &select->list[select->turns++];
+
+    *turn = turn_of(select, candidate);
+    turn->row = (uint8_t) row;
+}
+
 void arc_select_compose_round(arc_select_t *select)
 {
     const unsigned candidates = select->config.candidates;
     party_t party = find_party(select);
-    unsigned guests = 1;
+    unsigned members = 1;
     unsigned rows = 1;
 
     for (unsigned i = 0; i < candidates; ++i) {
-        guests += party.rows[i] > 0;
+        members += party.rows[i] > 0;
         rows = party.rows[i] > rows ? party.rows[i] : rows;
     }
-    rows = rows * guests < ARC_SELECT_TURNS ? rows : (ARC_SELECT_TURNS - 1) / guests;
+    rows = rows * members < ARC_SELECT_TURNS ? rows : (ARC_SELECT_TURNS - 1) / members;
     party.rows[select->chosen] = rows;
     select->turns = 0;
-    if (guests > 1) {
-        select->list[select->turns] = turn_of(select, select->chosen);
-        select->list[select->turns].warm_calls = 0;
-        select->list[select->turns++].row = ARC_SELECT_STEADY;
+    if (members > 1) {
+        add_turn(select, select->chosen, ARC_SELECT_STEADY);
     }
     for (unsigned row = 0; row < rows; ++row) {
-        /* Each row begins with another one, the first behind the present choice: to be first is to
-           come behind other calls. */
-        for (unsigned i = 1; i <= candidates; ++i) {
-            const unsigned candidate = (select->chosen + i + row) % candidates;
+        /* Each row begins with another guest: to be first is to come behind other calls. */
+        for (unsigned i = 1; i < candidates; ++i) {
+            const unsigned step = 1 + (i + row) % (candidates - 1);
+            const unsigned guest = (select->chosen + step) % candidates;
 
-            if (row < party.rows[candidate]) {
-                select->list[select->turns] = turn_of(select, candidate);
-                select->list[select->turns++].row = (uint8_t) row;
+            if (row < party.rows[guest]) {
+                add_turn(select, guest, row);
             }
         }
+        add_turn(select, select->chosen, row);
     }
     select->turn = 0;
     select->call = 0;
@@ -271,7 +277,7 @@ void arc_select_wait_for_round(arc_select_t *select)
     }
     const int64_t lack_ns = (int64_t) least_left_ns(select) - time_left_ns(select);
     const uint64_t budget_calls = lack_ns > 0 ? (uint64_t) lack_ns * 100 / percent_ns + 1 : 0;
-    const uint64_t part = select->suspect ? SUSPECT_PART : GROWTH_PART;
+    const uint64_t part = select->may_be_stuck ? STUCK_PART : GROWTH_PART;
     const uint64_t quiet_calls =
         select->rounds < QUICK_ROUNDS + select->config.candidates ? 0 : select->calls / part;
 

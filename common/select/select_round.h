@@ -59,10 +59,10 @@ typedef struct arc_select {
     unsigned rounds;
     unsigned turns_of[ARC_SELECT_CANDIDATES];   /* that each has had */
     arc_ratios_t ratios[ARC_SELECT_CANDIDATES]; /* to the present choice; its own: none */
-    /* The ratio of a call behind many of its own to one of a turn, where that was seen thrice. */
+    /* How many times its turns' a candidate's call takes behind many of its own: 1 if not stuck. */
     uint32_t steady[ARC_SELECT_CANDIDATES];
-    uint32_t went_on[2]; /* the present choice's in the last two rounds */
-    bool suspect;        /* it was far above 1 in the last round */
+    uint32_t went_on[2]; /* the same of the present choice, in the last two steady turns */
+    bool may_be_stuck;   /* the last one says that it is, and `steady` does not yet */
 
     /* The round under way. */
     unsigned turns; /* 0: none is */

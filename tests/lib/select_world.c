@@ -152,8 +152,9 @@ void world_call(world_t *world)
     for (unsigned rank = 0; rank < setting->ranks; ++rank) {
         world->clock_us[rank] = last_us + took_us * (0.95 + 0.1 * test_random_unit(&world->random));
         if (timed) {
-            due = arc_select_note(&world->select[rank], (uint64_t) (NS * begin_us[rank]),
-                                  (uint64_t) (NS * world->clock_us[rank]));
+            const uint64_t begin_ns = (uint64_t) (NS * begin_us[rank]);
+            const uint64_t end_ns = (uint64_t) (NS * world->clock_us[rank]);
+            due = arc_select_note(&world->select[rank], begin_ns, end_ns, end_ns - begin_ns);
         }
     }
     world->calls += 1;

@@ -13,7 +13,7 @@
 #include "select.h"
 #include "testlib.h"
 
-enum { WORLD_RANKS = 8, STUCK_CALLS = 6 };
+enum { WORLD_RANKS = 8, STUCK_CALLS = 4 };
 
 typedef struct world_setting {
     const char *name;
