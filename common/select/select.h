@@ -18,9 +18,9 @@
  * for ranks that come late, as they do in the program.  The longest of several calls counts for at
  * most one and a half times the mean of the others.  The least time over the ranks has least of
  * such waiting in it.  Timing single calls would mislead: the last rank to arrive may leave before
- * the others.  The program's time between two calls of a turn counts, too, up to that of a
- * call: where ranks share cores, some candidates leave the program less of these.  Times of a round
- * are compared as ratios to the times of the present choice next to them (select_ratios.h).
+ * the others.  The program's time between two calls of a turn counts, too, up to that of a call:
+ * where ranks share cores, some candidates leave the program less of these.  Times of a round are
+ * compared as ratios to the times of the present choice next to them (select_ratios.h).
  *
  * A turn is short, and some calls become slow only behind many of their own kind, as exchanges over
  * TCP whose two directions fall into taking turns.  So a round in which others take part begins
@@ -84,8 +84,8 @@ static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
 void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
 
 /*
- * When the timed call began and ended on this rank, and the time that counts for it, if that is not
- * all between.  True: now the ranks must agree.
+ * When the timed call began and ended on this rank, and how much of that time counts.  True: now
+ * the ranks must agree.
  */
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns, uint64_t took_ns);
 

@@ -11,7 +11,7 @@
 #include "unit.h"
 #include "select_world.h"
 
-enum { SEED = 20261122, SEEDS = 200, PERCENT = 100 };
+enum { SEED = 20261122, SEEDS = 200, MANY_SEEDS = 1000, PERCENT = 100 };
 
 /*
  * The selector's own promise: 1 % of the time, and so many calls more, again each time the choice
@@ -63,7 +63,7 @@ static const promise_t promises[] = {
      20000, 6 * 9 + FREE_CALLS},
     {{"the_best_is_expected_behind", 4, {110, 113, 138, 59}, .noise = 0.1, .agree_us = 110,
       .config = {.guess = {1000, 1000, 1000, 1040}, .explore_percent = 1, .margin_percent = 3,
-                 .start_calls = 32}}, 1000, 2 * FREE_CALLS + 2},
+                 .start_calls = 32}}, 1000, 2 * FREE_CALLS},
     {{"seven", 8, {60, 50, 90, 140, 52, 80, 100}, .noise = 0.3, .agree_us = 120,
       .config = EXPLORES}, 20000, FREE_CALLS},
     {{"times_drift", 4, {60, 50, 90, 140}, .drift_call = 5000, .drifted_us = {60, 90, 45, 140},
@@ -99,22 +99,23 @@ static const promise_t promises[] = {
 /* clang-format on */
 
 /*
- * Of 50 jobs 49 choose one that is at most 5 % slower than the best, and 49 cost no more than they
- * may, none three times that.
+ * 99 of 100 choose one that is at most 5 % slower than the best, and 99 cost no more than they may,
+ * none three times that.  Where 200 do not show it, a thousand have to.
  */
 static void keeps_its_promise(void **state)
 {
-    enum { BAD_MAX = SEEDS / 50, BASE_AGREEMENTS = 12 };
+    enum { BASE_AGREEMENTS = 12 };
     static const double near = 1.0501;
     static const double growth = 1.25;
     const promise_t *promise = *state;
     const world_setting_t *setting = &promise->world;
     const double agreements_max = BASE_AGREEMENTS + log((double) promise->calls) / log(growth);
+    unsigned seeds = SEEDS;
     unsigned bad = 0;
     unsigned dear = 0;
     double most_free_calls = 0;
 
-    for (unsigned seed = 0; seed < SEEDS; ++seed) {
+    for (unsigned seed = 0; seed < seeds; ++seed) {
         world_t world;
         world_start(&world, setting, SEED + seed);
         for (uint64_t call = 0; call < promise->calls; ++call) {
@@ -127,11 +128,14 @@ static void keeps_its_promise(void **state)
             (world.explore_us - world.clock_us[0] / PERCENT) / setting->call_us[0];
         dear += free_calls > promise->free_calls;
         most_free_calls = fmax(most_free_calls, free_calls);
+        if (SEEDS == seed + 1 && PERCENT * (bad > dear ? bad : dear) > SEEDS) {
+            seeds = MANY_SEEDS;
+        }
     }
     print_message("# %s: %u of %u chose badly, %u were dear; at most %.1f calls beyond 1 %%\n",
-                  setting->name, bad, (unsigned) SEEDS, dear, most_free_calls);
-    assert_true(bad <= BAD_MAX);
-    assert_true(dear <= BAD_MAX);
+                  setting->name, bad, seeds, dear, most_free_calls);
+    assert_true(PERCENT * bad <= seeds);
+    assert_true(PERCENT * dear <= seeds);
     assert_true(most_free_calls <= 3 * promise->free_calls);
 }
 
