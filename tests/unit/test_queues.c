@@ -9,6 +9,7 @@
 
 #include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "unit.h"
 #include "queue.h"
@@ -24,6 +25,7 @@ typedef struct operation {
     int rounding; /* as it was in its polls; -1: in no poll so far, -2: not always the same */
     void (*poll)(struct operation *operation); /* called in each poll; may be NULL */
     struct job *job;
+    void *context; /* of `poll` */
     bool has_ended;
 } operation_t;
 
@@ -328,6 +330,71 @@ static void without_any_stack_it_ends_in_an_error(void **state)
     free_job(job);
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 3, ROUNDS = 300 };
+
+static unsigned threads_left; /* atomic */
+
+typedef struct starter {
+    job_t *job;
+    unsigned number; /* the last thread does not poll: others run what it starts */
+    unsigned written;
+} starter_t;
+
+static void write_in_poll(operation_t *operation)
+{
+    ++((starter_t *) operation->context)->written;
+}
+
+/* What polls of any thread have written is there as soon as nothing is pending. */
+static void *start_and_look(void *context)
+{
+    enum { POLLS_EACH = 4 };
+    starter_t *starter = context;
+    job_t *job = starter->job;
+    operation_t *operation = &job->operation[starter->number];
+
+    for (unsigned round = 1; round <= ROUNDS; ++round) {
+        operation->poll = write_in_poll;
+        operation->context = starter;
+        operation->polls_left = POLLS_EACH - 1;
+        append(job, starter->number);
+        while (!arc_queue_is_idle(&job->queue[starter->number])) {
+            arc_pending_t *ended = NULL;
+            if (starter->number + 1 < THREADS) {
+                (void) arc_queues_poll(&job->queues, &ended);
+            }
+            (void) sched_yield();
+        }
+        assert_int_equal(round * POLLS_EACH, starter->written);
+    }
+    (void) __atomic_sub_fetch(&threads_left, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void threads_start_and_poll_at_once(void **state)
+{
+    job_t *job = make_job();
+    starter_t starter[THREADS];
+    pthread_t thread[THREADS];
+
+    threads_left = THREADS;
+    for (unsigned i = 0; i < THREADS; ++i) {
+        starter[i] = (starter_t){.job = job, .number = i};
+        assert_int_equal(0, pthread_create(&thread[i], NULL, start_and_look, &starter[i]));
+    }
+    while (0 != __atomic_load_n(&threads_left, __ATOMIC_RELAXED)) {
+        arc_pending_t *ended = NULL;
+        (void) arc_queues_poll(&job->queues, &ended);
+        (void) sched_yield();
+    }
+    for (unsigned i = 0; i < THREADS; ++i) {
+        assert_int_equal(0, pthread_join(thread[i], NULL));
+    }
+    free_job(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +406,7 @@ int main(void)
         cmocka_unit_test(stacks_are_kept_up_to_a_few),
         cmocka_unit_test(an_operation_waits_for_a_stack_that_another_one_has),
         cmocka_unit_test(the_oldest_operation_gets_a_stack),
+        cmocka_unit_test(threads_start_and_poll_at_once),
         cmocka_unit_test(without_any_stack_it_ends_in_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
