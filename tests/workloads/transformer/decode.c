@@ -9,16 +9,10 @@
  *   -g X      GB/s at which an accelerator reads weights (default 1530)
  *   -f X      Tflop/s at which it multiplies large matrices (default 285)
  *   -d X      largest mean square error of a sum over its mean square (default 1e-12)
+ *   -t TYPE   float or bf16 (default float)
  *
  * A layer is: wait for the attention, sum, wait for the MLP, sum, as in Megatron-LM; a sum has
- * tokens x width floats. A wait is the larger of two times: the bytes of the rank's part of the
- * weights, two for each, over -g, which bounds decode whatever the batch; and two operations for
- * each of these weights and each token, over -f, which bounds prefill. The defaults are what table
- * 4 of the NVRAR paper (Singhania et al.) gives for an A100: with 8192 x 57344 weights the product
- * of decode, 32 tokens, in 0.614 ms, that of prefill, 32768 tokens, in 108.033 ms. Products of
- * tokens with each other are not counted. The wait sleeps, because on an accelerator the processor
- * would be free, and was calibrated before: how late the system wakes a process is taken off, and
- * the rest of the time spun away.
+ * tokens x width floats, or bf16 numbers in MPI_UINT16_T. accelerator.h says what is waited for.
  *
  * All layers are alike, so only as many run as fit the time. Prints a line for each model and
  * number of tokens: name, tokens, bytes of a sum, seconds of a layer, layers, share of the time in
@@ -29,40 +23,15 @@
 #include "config.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
 
+#include "accelerator.h"
 #include "draw.h"
-#include "job.h"
-#include "seconds.h"
 
-enum {
-    MAX_LIST = 16,
-    LEAST_LAYERS = 4,
-    MOST_LAYERS = 100000,
-    PROBES = 50,
-    KEY_VALUE_WIDTH = 1024, /* 8 heads of 128 share keys and values in all three models */
-    WEIGHT_BYTES = 2
-};
-
-typedef struct big_model {
-    const char *name;
-    int width;
-    int hidden; /* of an MLP of three matrices */
-    int layers;
-} big_model_t;
-
-/* Llama 3.1, its technical report, table 3. */
-static const big_model_t big_models[] = {
-    {"8B", 4096, 14336, 32},
-    {"70B", 8192, 28672, 80},
-    {"405B", 16384, 53248, 126},
-};
+enum { MAX_LIST = 16, LEAST_LAYERS = 4, MOST_LAYERS = 100000 };
 
 typedef struct bench {
     job_t job;
@@ -70,82 +39,60 @@ typedef struct bench {
     int batches[MAX_LIST];
     size_t batch_count;
     double seconds;
-    double gigabytes_per_second;
-    double teraflops;
+    accelerator_t accelerator;
     double tolerance;
-    double late_seconds; /* by which a sleep ends later than asked */
-    float *in;
-    float *out;
-    double waited;
-    double wanted;
+    const char *type;
+    MPI_Datatype datatype;
+    size_t bytes; /* of an element */
+    void *in;
+    void *out;
 } bench_t;
-
-static void sleep_for(double seconds)
-{
-    const struct timespec interval = {(time_t) seconds, (long) ((seconds - floor(seconds)) * 1e9)};
-
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
-}
-
-static double measure_lateness(void)
-{
-    const double asked = 1e-4;
-    double late[PROBES];
-
-    prctl(PR_SET_TIMERSLACK, 1UL); /* ns; 50 us otherwise */
-    for (int i = 0; i < PROBES; i++) {
-        const double begin = MPI_Wtime();
-        sleep_for(asked);
-        late[i] = MPI_Wtime() - begin - asked;
-    }
-    return seconds_median(late, PROBES);
-}
-
-static void wait_for(bench_t *bench, double seconds)
-{
-    const double begin = MPI_Wtime();
-
-    if (seconds > 2 * bench->late_seconds) {
-        sleep_for(seconds - 2 * bench->late_seconds);
-    }
-    while (MPI_Wtime() - begin < seconds) {
-        sched_yield();
-    }
-    bench->waited += MPI_Wtime() - begin;
-    bench->wanted += seconds;
-}
 
 static void sum(bench_t *bench, int count)
 {
     const double begin = MPI_Wtime();
 
-    MPI_Allreduce(bench->in, bench->out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(bench->in, bench->out, count, bench->datatype, MPI_SUM, MPI_COMM_WORLD);
     bench->job.sum_seconds += MPI_Wtime() - begin;
-}
-
-/* Seconds that an accelerator takes for its part of the products of `tokens` with these weights. */
-static double product_seconds(const bench_t *bench, double weights, int tokens)
-{
-    const double own = weights / bench->job.ranks;
-
-    return fmax(own * WEIGHT_BYTES / bench->gigabytes_per_second / 1e9,
-                2 * own * tokens / bench->teraflops / 1e12);
 }
 
 static void run_layers(bench_t *bench, const big_model_t *model, int count, int layers)
 {
-    const double width = model->width;
     const int tokens = count / model->width;
-    const double attention =
-        product_seconds(bench, 2 * (width * width + width * KEY_VALUE_WIDTH), tokens);
-    const double mlp = product_seconds(bench, 3 * width * model->hidden, tokens);
 
     for (int layer = 0; layer < layers; layer++) {
-        wait_for(bench, attention);
+        accelerator_attention(&bench->accelerator, model, bench->job.ranks, tokens);
         sum(bench, count);
-        wait_for(bench, mlp);
+        accelerator_mlp(&bench->accelerator, model, bench->job.ranks, tokens);
         sum(bench, count);
     }
+}
+
+/* ---- numbers ---- */
+
+/* The upper half of a float is a bf16; half of the last place makes cutting a rounding. */
+static void put(const bench_t *bench, void *numbers, int i, float number)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &number, sizeof(bits));
+    if (sizeof(uint16_t) == bench->bytes) {
+        ((uint16_t *) numbers)[i] = (uint16_t) ((bits + 0x8000) >> 16);
+    } else {
+        ((float *) numbers)[i] = number;
+    }
+}
+
+static float get(const bench_t *bench, const void *numbers, int i)
+{
+    float number;
+
+    if (sizeof(float) == bench->bytes) {
+        return ((const float *) numbers)[i];
+    }
+    const uint32_t bits = (uint32_t) ((const uint16_t *) numbers)[i] << 16;
+    memcpy(&number, &bits, sizeof(number));
+    return number;
 }
 
 /* What a rank contributes: numbers with heavier tails than normal ones, as activations have. */
@@ -178,7 +125,8 @@ static double error_of_sum(const bench_t *bench, int count)
             right += contribution(&states[rank]);
         }
         squares += right * right;
-        errors += (bench->out[i] - right) * (bench->out[i] - right);
+        const double error = get(bench, bench->out, i) - right;
+        errors += error * error;
     }
     free(states);
     return job_largest(errors / squares);
@@ -189,9 +137,9 @@ static void fill(bench_t *bench, int count)
     uint64_t state = seed_of(bench->job.rank);
 
     for (int i = 0; i < count; i++) {
-        bench->in[i] = contribution(&state);
+        put(bench, bench->in, i, contribution(&state));
     }
-    memset(bench->out, 0, (size_t) count * sizeof(float));
+    memset(bench->out, 0, (size_t) count * bench->bytes);
 }
 
 /* As many layers as take the time of a measurement, by rank 0's clock. */
@@ -215,8 +163,8 @@ static bool measure(bench_t *bench, const big_model_t *model, int batch)
     fill(bench, count);
     run_layers(bench, model, count, LEAST_LAYERS); /* first touch, connections */
     const int layers = layers_for(bench, model, count);
-    bench->waited = 0;
-    bench->wanted = 0;
+    bench->accelerator.waited = 0;
+    bench->accelerator.wanted = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     job->sum_seconds = 0;
     const double begin = MPI_Wtime();
@@ -224,26 +172,17 @@ static bool measure(bench_t *bench, const big_model_t *model, int batch)
     const double own = MPI_Wtime() - begin;
     const double summing = job_mean(job, job->sum_seconds);
     const double seconds = job_largest(own);
-    const double waited = job_mean(job, bench->waited / bench->wanted);
+    const double waited = job_mean(job, bench->accelerator.waited / bench->accelerator.wanted);
     const double error = error_of_sum(bench, count);
-    const bool identical = job_identical(job, bench->out, (size_t) count);
+    const bool identical =
+        job_identical(job, bench->out, (size_t) count * bench->bytes / sizeof(float));
     if (0 == job->rank) {
         printf("layer\t%s\t%d\t%zu\t%.7f\t%d\t%.4f\t%.7f\t%.3f\t%.2e\n", model->name, batch,
-               (size_t) count * sizeof(float), seconds / layers, model->layers, summing / seconds,
+               (size_t) count * bench->bytes, seconds / layers, model->layers, summing / seconds,
                summing / (2 * layers), waited, error);
         fflush(stdout);
     }
     return identical && error <= bench->tolerance;
-}
-
-static const big_model_t *find_model(const bench_t *bench, const char *name)
-{
-    for (size_t i = 0; i < sizeof(big_models) / sizeof(big_models[0]); i++) {
-        if (0 == strcmp(name, big_models[i].name)) {
-            return &big_models[i];
-        }
-    }
-    job_fail(&bench->job, JOB_USAGE, "transformer_decode: no model %s: 8B, 70B or 405B", name);
 }
 
 static size_t read_models(const bench_t *bench, const big_model_t **models)
@@ -254,7 +193,7 @@ static size_t read_models(const bench_t *bench, const big_model_t **models)
     snprintf(list, sizeof(list), "%s", bench->models);
     for (char *name = strtok(list, ","); NULL != name && count < MAX_LIST;
          name = strtok(NULL, ",")) {
-        models[count++] = find_model(bench, name);
+        models[count++] = accelerator_model(&bench->job, name);
     }
     return count;
 }
@@ -267,9 +206,10 @@ static void read_options(bench_t *bench, int argc, char **argv)
         OPTION('m', bench->models),
         OPTION('b', batches),
         OPTION_FROM('s', NULL, bench->seconds, 1e-6, 1e6),
-        OPTION_FROM('g', NULL, bench->gigabytes_per_second, 1e-6, 1e12),
-        OPTION_FROM('f', NULL, bench->teraflops, 1e-6, 1e12),
+        OPTION_FROM('g', NULL, bench->accelerator.gigabytes_per_second, 1e-6, 1e12),
+        OPTION_FROM('f', NULL, bench->accelerator.teraflops, 1e-6, 1e12),
         OPTION('d', bench->tolerance),
+        OPTION('t', bench->type),
         {.letter = 0},
     };
 
@@ -278,6 +218,12 @@ static void read_options(bench_t *bench, int argc, char **argv)
     if (0 == bench->batch_count) {
         job_fail(&bench->job, JOB_USAGE, "transformer_decode: -b is a list as 1,16");
     }
+    const bool is_bf16 = 0 == strcmp(bench->type, "bf16");
+    if (!is_bf16 && 0 != strcmp(bench->type, "float")) {
+        job_fail(&bench->job, JOB_USAGE, "transformer_decode: -t is float or bf16");
+    }
+    bench->datatype = is_bf16 ? MPI_UINT16_T : MPI_FLOAT;
+    bench->bytes = is_bf16 ? sizeof(uint16_t) : sizeof(float);
     for (size_t i = 0; i < bench->batch_count; i++) {
         if (bench->batches[i] > MOST_TOKENS) {
             job_fail(&bench->job, JOB_USAGE, "transformer_decode: -b %d: at most %d",
@@ -296,8 +242,8 @@ static void allocate(bench_t *bench, const big_model_t **models, size_t model_co
             most = count > most ? count : most;
         }
     }
-    bench->in = malloc(most * sizeof(float));
-    bench->out = malloc(most * sizeof(float));
+    bench->in = malloc(most * bench->bytes);
+    bench->out = malloc(most * bench->bytes);
     job_fail_if_any(&bench->job, NULL == bench->in || NULL == bench->out);
 }
 
@@ -305,8 +251,8 @@ int main(int argc, char **argv)
 {
     bench_t bench = {.models = "8B,70B,405B",
                      .seconds = 0.25,
-                     .gigabytes_per_second = 1530,
-                     .teraflops = 285,
+                     .accelerator = ACCELERATOR_A100,
+                     .type = "float",
                      .tolerance = 1e-12};
     const big_model_t *models[MAX_LIST];
     bool right = true;
@@ -315,7 +261,7 @@ int main(int argc, char **argv)
     read_options(&bench, argc, argv);
     const size_t model_count = read_models(&bench, models);
     allocate(&bench, models, model_count);
-    bench.late_seconds = measure_lateness();
+    accelerator_calibrate(&bench.accelerator);
     job_warm(&bench.job);
     for (size_t i = 0; i < model_count; i++) {
         for (size_t j = 0; j < bench.batch_count; j++) {

@@ -9,10 +9,15 @@
 #include "pass.h"
 #include "text.h"
 
+enum { HELD_OUT_MOST = 1 << 14 }; /* characters of a window */
+
 typedef struct held_out {
     double loss; /* nats, summed over the characters */
     size_t hits; /* characters that were the most probable ones */
+    size_t near; /* among the three most probable ones */
     size_t count;
+    size_t words_right; /* words of three letters and more, all but the first of which were hits */
+    size_t words;
 } held_out_t;
 
 /*

@@ -65,9 +65,10 @@ static bool prefill(infer_t *infer, int length)
     float *logits = calloc((size_t) length * TEXT_VOCABULARY, sizeof(float));
     pass_t pass;
 
-    if (0 == there) {
-        job_fail(&infer->job, JOB_USAGE, "transformer_infer: the text has less than %d characters",
-                 length + 1);
+    if (0 == there || length > HELD_OUT_MOST) {
+        job_fail(&infer->job, JOB_USAGE,
+                 "transformer_infer: the text has less than %d characters, or they are above %d",
+                 length + 1, HELD_OUT_MOST);
     }
     job_fail_if_any(&infer->job, NULL == logits);
     infer_pass_new(infer, &pass, 1, length, (size_t) length);
@@ -77,9 +78,11 @@ static bool prefill(infer_t *infer, int length)
     const bool identical = job_identical(&infer->job, logits, (size_t) length * TEXT_VOCABULARY);
     if (0 == infer->job.rank) {
         const size_t bytes = (size_t) length * (size_t) infer->whole.shape.width * sizeof(float);
-        printf("prefill\t%d\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%d\t%d\n", length, bytes, times.first,
-               times.sums, exp(quality.loss / (double) quality.count),
-               (double) quality.hits / (double) quality.count, identical,
+        printf("prefill\t%d\t%zu\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%d\t%d\n", length, bytes,
+               times.first, times.sums, exp(quality.loss / (double) quality.count),
+               (double) quality.hits / (double) quality.count,
+               (double) quality.near / (double) quality.count,
+               (double) quality.words_right / (double) quality.words, identical,
                2 * infer->whole.shape.layers);
         fflush(stdout);
     }

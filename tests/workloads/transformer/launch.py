@@ -27,6 +27,8 @@ def quantized(number_format, algorithm=None):
     return arguments + (["--mca", "coll_quant_algorithm", algorithm] if algorithm else [])
 
 
+BF16 = ["--mca", "coll_lowlat_uint16_as", "bf16"]
+QUANTIZED_BF16 = BF16 + ["--mca", "coll_quant_types", "bf16"]
 CONFIGURATIONS = {
     "tuned": WITHOUT_ARC,
     "han": WITHOUT_ARC + ["--mca", "coll_han_priority", "90"],
@@ -36,6 +38,11 @@ CONFIGURATIONS = {
     "int8 semi_loop": quantized("int8", "semi_loop"),
     "int8 direct": quantized("int8", "direct"),
     "int4": quantized("int4"),
+    "tuned, 2 stages": WITHOUT_ARC,
+    "lowlat, 2 stages": [],
+    "bf16": BF16,
+    "bf16 int8 full_loop": QUANTIZED_BF16 + quantized("int8", "full_loop"),
+    "bf16 int8 semi_loop": QUANTIZED_BF16 + quantized("int8", "semi_loop"),
 }
 
 

@@ -248,20 +248,23 @@ void pass_logits(pass_t *pass, size_t first_row, size_t rows, float *logits)
              model->shape.vocabulary, 0, logits, model->shape.vocabulary);
 }
 
-double pass_loss(float *logits, const uint8_t *came, size_t rows, int vocabulary, size_t *hits)
+double pass_loss(float *logits, const uint8_t *came, size_t rows, int vocabulary, uint8_t *places)
 {
     double loss = 0;
 
-    *hits = 0;
     for (size_t row = 0; row < rows; row++) {
         float *of_row = logits + row * (size_t) vocabulary;
         int best = 0;
+        uint8_t place = 0;
         double sum = 0;
 
-        for (int i = 1; i < vocabulary; i++) {
+        for (int i = 0; i < vocabulary; i++) {
             best = of_row[i] > of_row[best] ? i : best;
+            place += of_row[i] > of_row[came[row]];
         }
-        *hits += best == came[row];
+        if (NULL != places) {
+            places[row] = place;
+        }
         const double largest = of_row[best];
         for (int i = 0; i < vocabulary; i++) {
             sum += exp(of_row[i] - largest);

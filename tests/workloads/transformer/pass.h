@@ -93,8 +93,9 @@ void pass_backward(pass_t *pass, const uint8_t *characters, const float *logits_
 
 /*
  * Cross entropy of each row's softmax with the character that came, in nats, summed over the rows.
- * logits becomes the gradient of the mean over the rows. hits: how many were the most probable one.
+ * logits becomes the gradient of the mean over the rows. places[row], unless NULL: how many
+ * characters were more probable than the one that came.
  */
-double pass_loss(float *logits, const uint8_t *came, size_t rows, int vocabulary, size_t *hits);
+double pass_loss(float *logits, const uint8_t *came, size_t rows, int vocabulary, uint8_t *places);
 
 #endif

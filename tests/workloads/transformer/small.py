@@ -68,10 +68,14 @@ def check_quantized(weights, held_out):
 
 
 def check_decode():
-    """The sums of a large model's step, exact and int8."""
+    """The sums of a large model's step, exact and int8, and all answers of a trace."""
     place = Place("node", 2)
+    trace = ["transformer_serve", "-m", "8B", "-l", 2, "-n", 8, "-i", 12, "-o", 4, "-k", 8, "-c", 4]
     wrong = []
     for name, program in (
+        ("lowlat", trace),
+        ("lowlat", [*trace, "-p", 2]),
+        ("bf16", ["transformer_decode", "-t", "bf16", "-m", "8B", "-b", 4, "-s", 0.05, "-d", 1e-4]),
         ("lowlat", ["transformer_decode", "-m", "8B", "-b", 4, "-s", 0.05]),
         ("int8", ["transformer_decode", "-m", "8B", "-b", "4,300", "-s", 0.05, "-d", 1e-3]),
     ):

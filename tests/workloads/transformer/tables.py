@@ -3,14 +3,29 @@
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
+import itertools
+import statistics
+
 from launch import Place, print_table
 
-WEIGHT_BYTES_PER_SECOND = 1530e9  # transformer_decode's default
+WEIGHT_BYTES_PER_SECOND, TERAFLOPS = 1530e9, 285  # transformer_decode's defaults
 DECODED = ["tuned", "han", "lowlat", "int8"]
 PREFILLED = ["tuned", "lowlat", "int8 full_loop", "int8 semi_loop", "int8 direct", "int4"]
 INT8_SHARE = (8 + 16 / 64) / 32  # of the bytes of floats: a scale of 16 bits for 64 numbers
 TIGHT = {name: ["-d", 1e-3] for name in PREFILLED if name.startswith("int8")}
+STAGES = {"tuned, 2 stages": ["-p", 2], "lowlat, 2 stages": ["-p", 2]}
+SERVED = ["tuned", "lowlat", "int8", *STAGES]
+# Name, options: lengths as of BurstGPT divided by 8, and decode-heavy ones by 64; few and many at a time.
+TRACES = [
+    ("BurstGPT, 32", ["-i", 80, "-o", 34, "-c", 32, "-n", 100]),
+    ("BurstGPT, 256", ["-i", 80, "-o", 34, "-c", 256, "-n", 300]),
+    ("decode-heavy, 32", ["-i", 16, "-o", 64, "-c", 32, "-n", 100]),
+    ("decode-heavy, 256", ["-i", 16, "-o", 64, "-c", 256, "-n", 300]),
+]
+BF16 = ["bf16", "bf16 int8 full_loop", "bf16 int8 semi_loop"]
+SHARES = (0.2, 0.3, 0.45)  # of the time that sums take with exact bf16
 TIGHT |= {"int8": ["-d", 1e-3], "int4": ["-d", 1e-1]}
+TASK_LENGTH = 512  # characters of a text
 LEARNING = ["-s", 4]  # enough calls of the longest sums, at 1 Gb/s, to try every algorithm
 HEADING = {
     "decode": "decode, computation replaced by a calibrated wait",
@@ -18,6 +33,9 @@ HEADING = {
     "prefill": "prefill with the trained model",
     "quality": "quality with the trained model",
     "residual": "the residual in the sum",
+    "tasks": "tasks with models of several seeds",
+    "serve": "a trace of requests, computation replaced by a calibrated wait",
+    "shares": "prefill over bf16 sums, by their share of the time",
 }
 
 
@@ -120,6 +138,33 @@ def quality(options, place, held_out):
     print_table(quality_rows(found, PREFILLED[1:], "tuned"), True)
 
 
+TASKS = ["perplexity", "character", "one of three", "word"]
+
+
+def chance(changes):
+    """Two-sided p that signs of the changes are those of coins: all of their combinations (Fisher)."""
+    signs = list(itertools.product((1, -1), repeat=len(changes)))
+    sums = [abs(sum(sign * change for sign, change in zip(of, changes))) for of in signs]
+    return sum(found >= sums[0] * (1 - 1e-9) for found in sums) / len(signs)
+
+
+def tasks(options, place, held_out):
+    """Models of several seeds: how much each way of summing changes a task's score, and p."""
+    scores = {name: [] for name in PREFILLED}
+    for weights in options.of_seeds:
+        program = ["transformer_infer", "prefill", "-m", weights, "-v", held_out]
+        found = place.compare(PREFILLED, 1, [*program, "-b", TASK_LENGTH, "-n", 1], 2)
+        for name in PREFILLED:
+            scores[name].append(next(iter(found[name].values()))[2:6])
+    rows = [["task", "tuned", *(f"{name}: change, p" for name in PREFILLED[1:])]]
+    for task, column in zip(TASKS, zip(*(zip(*scores[name]) for name in PREFILLED))):
+        rows.append([task, f"{statistics.mean(column[0]):.4f}"])
+        for of_name in column[1:]:
+            changes = [100 * (new / old - 1) for new, old in zip(of_name, column[0])]
+            rows[-1].append(f"{statistics.mean(changes):+.3f} %, {chance(changes):.3f}")
+    print_table(rows, True)
+
+
 def residual(options, place, held_out):
     ways = ("apart", "first", "shared")
     times, losses = {}, {}
@@ -150,12 +195,50 @@ def residual(options, place, held_out):
     print_table(rows, True)
 
 
+def serve(options, place, _):
+    rows = [["model", "trace", "tuned tokens/s", *SERVED[1:], "s to the first token: tuned", *SERVED[1:]]]
+    for model in options.models.split(","):
+        for trace, words in TRACES:
+            program = ["transformer_serve", "-m", model, *words]
+            found = place.compare(SERVED, options.rounds, program, 2, STAGES, [])
+            one = {name: next(iter(of_name.values())) for name, of_name in found.items()}
+            speed, first = ({name: row[column] for name, row in one.items()} for column in (3, 4))
+            row = [model, trace, f"{speed['tuned']:.4g}"]
+            row += [ratio(speed[name] / speed["tuned"]) for name in SERVED[1:]]
+            row += [f"{first['tuned']:.3g}"] + [ratio(first["tuned"] / first[name]) for name in SERVED[1:]]
+            rows.append(row)
+    print_table(rows, True)
+
+
+def shares(options, place, _):
+    """Accelerators are as slow as makes exact sums take this share of the time."""
+    rows = [["model", "tokens", "MiB", "exact s", "in sums", *BF16[1:], f"sums: {BF16[1]}", *BF16[2:]]]
+    tight = {name: ["-d", 1e-3] for name in BF16[1:]} | {BF16[0]: ["-d", 1e-4]}
+    for model in options.models.split(","):
+        for tokens in options.lengths.split(","):
+            program = ["transformer_decode", "-t", "bf16", "-m", model, "-b", tokens]
+            (quick,) = place.compare(BF16[:1], 1, program, 3, tight)[BF16[0]].values()
+            for share in SHARES:
+                waits, wanted = quick[0] * (1 - quick[2]), 2 * quick[3] * (1 - share) / share
+                slower = ["-f", f"{TERAFLOPS * waits / wanted:.6g}"]
+                found = place.compare(BF16, options.rounds, [*program, *slower], 3, tight)
+                ((_, _, size), (seconds, layers, in_sums, one_sum, *_)), = found[BF16[0]].items()
+                row = [model, tokens, f"{int(size) / 2**20:g}", f"{layers * seconds:.3g}", percent(in_sums)]
+                others = [next(iter(found[name].values())) for name in BF16[1:]]
+                row += [ratio(seconds / other[0]) for other in others]
+                rows.append(row + [ratio(one_sum / other[3]) for other in others])
+    print_table(rows, True)
+
+
 PARTS = {
     "decode": decode,
     "first_token": first_token,
     "prefill": prefill,
     "quality": quality,
     "residual": residual,
+    "tasks": tasks,
+    "serve": serve,
+    "shares": shares,
 }
 
 

@@ -7,6 +7,8 @@
 #ifndef TRANSFORMER_TEXT_H
 #define TRANSFORMER_TEXT_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,12 @@ typedef struct text {
     uint8_t *characters;
     size_t count;
 } text_t;
+
+/* Is this character one? */
+static inline bool text_is_letter(uint8_t character)
+{
+    return 0 != character && isalpha(character - 1 + ' ');
+}
 
 /* 0, or -1 with a line on standard error. */
 int text_load(text_t *text, const char *path);

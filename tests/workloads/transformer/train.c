@@ -279,7 +279,6 @@ static void take_step(training_t *training, int step)
 static double train_step(training_t *training, int step)
 {
     const size_t rows = training->pass.max_rows;
-    size_t hits = 0;
 
     draw_batch(training, step);
     memset(training->gradient.values, 0, training->gradient.count * sizeof(float));
@@ -287,7 +286,7 @@ static double train_step(training_t *training, int step)
     pass_forward(&training->pass, training->characters, training->settings.context);
     pass_logits(&training->pass, 0, rows, training->logits);
     const double loss =
-        pass_loss(training->logits, training->came, rows, TEXT_VOCABULARY, &hits) / (double) rows;
+        pass_loss(training->logits, training->came, rows, TEXT_VOCABULARY, NULL) / (double) rows;
     pass_backward(&training->pass, training->characters, training->logits, &training->gradient,
                   training->scratch);
     job_sum(&training->job, training->gradient.values, training->gradient.count);
