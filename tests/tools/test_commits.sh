@@ -26,10 +26,12 @@ judge() {
 
 # history ARGUMENTS OF git log ...: commits as judge wants them
 history() {
-    git -C "$root" log --no-merges --format=%H "$@" | while read -r commit; do
-        printf '%s\t%s\t%s\n' "$commit" "$(git -C "$root" log -1 --format=%b "$commit" | tr -d '[:space:]' | wc -c)" \
-            "$(git -C "$root" log -1 --format=%s "$commit")"
-    done
+    git -C "$root" log --no-merges --format='%x01%H%x09%s%x09%b' "$@" | awk -v RS='\001' -F '\t' -v OFS='\t' '
+        NR > 1 {
+            body = substr($0, length($1 $2) + 3)
+            gsub(/[ \t\n]/, "", body)
+            print $1, length(body), $2
+        }'
 }
 
 # point TEXT: fine when $scratch/faults is empty
