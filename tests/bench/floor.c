@@ -326,22 +326,8 @@ static pthread_t start_on(unsigned core, seat_t *seat)
 
 static const char usage_text[] =
     "usage: floor [options]\n" BENCH_RUN_USAGE
-    "      --cores A,B               where the threads run (default: the first two that\n"
-    "                                this process may use)\n"
     "      --ways                    a line for each way, not for the fastest alone\n"
     "      --back-to-back            accepted, as the time is always back to back\n";
-
-static const char *parse_cores(const char *text, void *of)
-{
-    floor_options_t *options = of;
-    char rest = '\0';
-
-    return sscanf(text, "%u,%u%c", &options->core[0], &options->core[1], &rest) == FLOOR_SIDES &&
-                   options->core[0] != options->core[1] && options->core[0] < CPU_SETSIZE &&
-                   options->core[1] < CPU_SETSIZE
-               ? NULL
-               : "two different numbers of cores, A,B";
-}
 
 /* The first ones that we may use: how many, two at most. */
 static unsigned choose_cores(unsigned core[FLOOR_SIDES])
@@ -361,10 +347,8 @@ static unsigned choose_cores(unsigned core[FLOOR_SIDES])
 /* False when the command line is wrong or asks for help; then it has been said. */
 static bool parse_options(floor_options_t *options, int argc, char **argv)
 {
-    const option_row_t rows[] = {BENCH_RUN_ROWS(options->run),
-                                 OPTION_BY(0, "cores", parse_cores, options),
-                                 OPTION_NAMED("ways", options->ways),
-                                 {.letter = 0}};
+    const option_row_t rows[] = {
+        BENCH_RUN_ROWS(options->run), OPTION_NAMED("ways", options->ways), {.letter = 0}};
 
     *options = (floor_options_t){.run = BENCH_RUN_DEFAULT};
     const unsigned cores = choose_cores(options->core);

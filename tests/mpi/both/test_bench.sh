@@ -149,12 +149,6 @@ else
         END { exit bad || lines != 30 }' "$mpi_scratch/out"
     mpi_result $? "floor: sizes, times, ways and ping-pongs"
     mpi_show "$mpi_scratch/err"
-    cores=$(sed -n 's/^# .*, cores \([0-9]*\) and \([0-9]*\)$/\2,\1/p' "$mpi_scratch/out")
-    floors -m 4 -i 5 -x 0 --cores "$cores"
-    test "$mpi_status" -eq 0 && grep -q "cores ${cores%,*} and ${cores#*,}\$" "$mpi_scratch/out" &&
-        awk '/^[0-9]/ && NF == 3 { seen++ } END { exit seen != 1 }' "$mpi_scratch/out"
-    mpi_result $? "floor: on cores by number"
-
     floors --ways -m 32:512k -i 2 -x 0
     awk '/^[0-9]/ { print $1, $3 }' "$mpi_scratch/out" >"$mpi_scratch/ways"
     : >"$mpi_scratch/missing"
@@ -186,8 +180,6 @@ else
     done <<END
 -m 1:2
 --windows 2x
---cores 0,0
---cores 0,1023
 4096
 END
 fi
