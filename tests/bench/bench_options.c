@@ -8,7 +8,6 @@
 #include "config.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench_options.h"
+#include "half_oracle.h"
 
 enum { LIMIT_US = 1000000 }; /* a wait of more than a second before each call is a typing error */
 
@@ -52,62 +52,22 @@ enum { LIMIT_US = 1000000 }; /* a wait of more than a second before each call is
     }
 BENCH_TYPES(DEFINE_TYPE)
 
-/* The upper halves of floats: to be added as such with coll_quant_types bf16 and the like. */
-enum { BF16_SHIFT = 16 };
-
-static void fill_bf16(void *out, size_t count, unsigned shift)
-{
-    uint16_t *v = out;
-    for (size_t i = 0; i < count; i++) {
-        const float number = (float) ((i + shift) % DATA_PERIOD + 1);
-        uint32_t bits = 0;
-        memcpy(&bits, &number, sizeof bits);
-        v[i] = (uint16_t) (bits >> BF16_SHIFT);
+/* 1 to 5 in 16-bit floats, to be added as such with coll_quant_types bf16 and the like. */
+#define DEFINE_HALF(_name, ...)                                         \
+    static void fill_##_name(void *out, size_t count, unsigned shift)   \
+    {                                                                   \
+        static const uint16_t data[DATA_PERIOD] = {__VA_ARGS__};        \
+        uint16_t *v = out;                                              \
+        for (size_t i = 0; i < count; i++) {                            \
+            v[i] = data[(i + shift) % DATA_PERIOD];                     \
+        }                                                               \
+    }                                                                   \
+    static double get_##_name(const void *in, size_t at)                \
+    {                                                                   \
+        return half_number(&half_##_name, ((const uint16_t *) in)[at]); \
     }
-}
-
-static double get_bf16(const void *in, size_t at)
-{
-    const uint32_t bits = (uint32_t) ((const uint16_t *) in)[at] << BF16_SHIFT;
-    float number = 0;
-    memcpy(&number, &bits, sizeof number);
-    return (double) number;
-}
-
-/*
- * IEEE 754's binary16: a bit of sign, 5 of the exponent, FP16_BIAS more than it is, and the
- * fraction behind a 1 that is not there.  Again to be added as such.
- */
-enum { FP16_FRACTION_BITS = 10, FP16_BIAS = 15, FP16_EXPONENTS = 31 };
-
-static void fill_fp16(void *out, size_t count, unsigned shift)
-{
-    uint16_t *v = out;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned number = (unsigned) ((i + shift) % DATA_PERIOD + 1);
-        unsigned exponent = 0;
-        while (number >> exponent > 1) {
-            exponent++;
-        }
-        const unsigned fraction =
-            (number << FP16_FRACTION_BITS >> exponent) & ((1U << FP16_FRACTION_BITS) - 1);
-        v[i] = (uint16_t) ((exponent + FP16_BIAS) << FP16_FRACTION_BITS | fraction);
-    }
-}
-
-static double get_fp16(const void *in, size_t at)
-{
-    const unsigned bits = ((const uint16_t *) in)[at];
-    const unsigned one = 1U << FP16_FRACTION_BITS;
-    const unsigned fraction = bits & (one - 1);
-    const unsigned exponent = bits >> FP16_FRACTION_BITS & FP16_EXPONENTS;
-
-    if (exponent == 0 || exponent == FP16_EXPONENTS || bits >> FP16_BIAS != 0) {
-        return NAN; /* no sum of ours */
-    }
-    return (double) ((uint64_t) (one + fraction) << exponent) /
-           (double) (UINT64_C(1) << (FP16_BIAS + FP16_FRACTION_BITS));
-}
+DEFINE_HALF(bf16, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0)
+DEFINE_HALF(fp16, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500)
 
 #define TYPE_ROW(_name, _handle, _type) {#_name, _handle, sizeof(_type), fill_##_name, get_##_name},
 static const bench_type_t bench_types[] = {

@@ -6,59 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "half_oracle.h"
 #include "reduce_half.h"
 #include "reduce_oracle.h"
-
-/* ---- floats of 16 bits, by their definition ---- */
-
-typedef struct half_format {
-    int fraction_bits;
-    int bias;
-    uint16_t infinity;
-    uint16_t nan;
-} half_format_t;
-
-static const half_format_t format_BF16 = {7, 127, 0x7f80, ARC_BF16_NAN};
-static const half_format_t format_FP16 = {10, 15, 0x7c00, ARC_FP16_NAN};
-
-static double half_value(const half_format_t *format, uint16_t bits)
-{
-    const int hidden = 1 << format->fraction_bits;
-    const int fraction = bits & (hidden - 1);
-    const int exponent = (bits & 0x7fff) >> format->fraction_bits;
-    double value = 0;
-
-    if ((bits & 0x7fff) >= format->infinity) {
-        value = fraction > 0 ? (double) NAN : (double) INFINITY;
-    } else if (0 == exponent) {
-        value = ldexp(fraction, 1 - format->bias - format->fraction_bits);
-    } else {
-        value = ldexp(hidden + fraction, exponent - format->bias - format->fraction_bits);
-    }
-    return (bits & 0x8000) ? -value : value;
-}
-
-static uint16_t half_bits(const half_format_t *format, double value)
-{
-    const int sign = signbit(value) ? 0x8000 : 0;
-    const double magnitude = fabs(value);
-    int exponent = 1 - format->bias;
-
-    if (isnan(value)) {
-        return format->nan;
-    }
-    if (isinf(value)) {
-        return (uint16_t) (sign | format->infinity);
-    }
-    if (magnitude > 0 && ilogb(magnitude) > exponent) {
-        exponent = ilogb(magnitude);
-    }
-    const double digits = nearbyint(ldexp(magnitude, format->fraction_bits - exponent));
-    const double bits = ldexp(exponent + format->bias - 1, format->fraction_bits) + digits;
-    return (uint16_t) (sign | (bits < format->infinity ? (int) bits : format->infinity));
-}
-
-/* ---- the oracle ---- */
 
 static uint64_t integer_op(arc_op_t op, uint64_t a, uint64_t b, bool a_is_less)
 {
@@ -113,10 +63,10 @@ FLOAT_OP(double)
 #define COMPLEX_ORACLE(_id, _type, _part) \
     ORACLE(_id, _type, _type, SAME, ((void) op, a + b), SAME)
 
-#define READ_BF16(_x) ((float) half_value(&format_BF16, _x))
-#define READ_FP16(_x) ((float) half_value(&format_FP16, _x))
-#define WRITE_BF16(_x) half_bits(&format_BF16, (double) (_x))
-#define WRITE_FP16(_x) half_bits(&format_FP16, (double) (_x))
+#define READ_BF16(_x) ((float) half_number(&half_bf16, _x))
+#define READ_FP16(_x) ((float) half_number(&half_fp16, _x))
+#define WRITE_BF16(_x) (isnan(_x) ? ARC_BF16_NAN : half_round(&half_bf16, (double) (_x)))
+#define WRITE_FP16(_x) (isnan(_x) ? ARC_FP16_NAN : half_round(&half_fp16, (double) (_x)))
 #define HALF_ORACLE(_id, _type, _name)                                                     \
     ORACLE(_id##_fold, _type, float, READ_##_id, float_op(op, a, b), WRITE_##_id)          \
     static void oracle_##_id(arc_op_t op, const void *const *parts, unsigned n, void *out, \
@@ -210,8 +160,9 @@ static void fill_bytes(test_random_t *random, void *data, size_t bytes)
 #define FILL_HALF(_id, _type, ...)                                      \
     static void fill_##_id(test_random_t *random, void *data, size_t i) \
     {                                                                   \
+        const double number = any_number(random);                       \
         ((_type *) data)[i] = 0 == test_random_below(random, 2)         \
-                                  ? WRITE_##_id(any_number(random))     \
+                                  ? WRITE_##_id(number)                 \
                                   : (_type) test_random_bits(random);   \
     }
 /* Values that are often equal. */
