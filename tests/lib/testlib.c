@@ -112,6 +112,14 @@ bool test_buffer_intact(const test_buffer_t *buffer)
     return intact;
 }
 
+void test_require(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "test: %s\n", what);
+        abort();
+    }
+}
+
 void test_buffer_poison(test_buffer_t *buffer)
 {
     memset(buffer->data, TEST_POISON, buffer->bytes);

@@ -53,6 +53,9 @@ void test_buffer_free(test_buffer_t *buffer);
 /* Are both canaries as they were? */
 bool test_buffer_intact(const test_buffer_t *buffer);
 
+/* A test, or a contract of its simulation, that is broken ends the program, in every build. */
+void test_require(bool good, const char *what);
+
 enum { TEST_POISON = 0xa7 };
 
 /* Fill the data with TEST_POISON, which no test writes everywhere by chance. */

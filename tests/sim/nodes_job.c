@@ -1,23 +1,15 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lowlat_memory.h"
 #include "lowlat_select.h"
 #include "nodes_job.h"
+#include "testlib.h"
 
 enum { CUT_BYTES = 8 }; /* an element, of nearly all */
-
-static void require_good(bool good, const char *what)
-{
-    if (!good) {
-        fprintf(stderr, "nodes_job: %s\n", what);
-        abort();
-    }
-}
 
 /* ---- set-up ---- */
 
@@ -64,7 +56,7 @@ static void make_windows(sim_nodes_t *nodes, const nodes_options_t *options)
     }
     nodes->windows = sim_windows_new(nodes->ranks, peers, window_bytes, &window);
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
-        require_good(ARC_OK == arc_put_streams_new(
+        test_require(ARC_OK == arc_put_streams_new(
                                    &nodes->streams[rank], sim_windows_get(nodes->windows, rank),
                                    options->puts, peers[rank].rank_of, rank, nodes->ranks),
                      "no memory");
@@ -138,9 +130,9 @@ sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
     }
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         arc_topology_t *topology = &nodes->topology[rank];
-        require_good(ARC_OK == arc_topology_make(topology, node_of, nodes->ranks, rank),
+        test_require(ARC_OK == arc_topology_make(topology, node_of, nodes->ranks, rank),
                      "no memory");
-        require_good(rank == nodes->placement.member[topology->node][topology->local_rank],
+        test_require(rank == nodes->placement.member[topology->node][topology->local_rank],
                      "a topology that differs from the options");
     }
     if (NULL != options->puts) {

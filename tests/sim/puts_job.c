@@ -1,11 +1,11 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "puts_job.h"
+#include "testlib.h"
 
 enum {
     MAX_MESSAGES = 3,
@@ -45,14 +45,6 @@ typedef struct job {
     actor_t actors[PUTS_MAX_RANKS];
     puts_outcome_t outcome;
 } job_t;
-
-static void require_good(bool good, const char *what)
-{
-    if (!good) {
-        fprintf(stderr, "puts_job: %s\n", what);
-        abort();
-    }
-}
 
 /* ---- what is sent ---- */
 
@@ -223,7 +215,7 @@ static void drop_items(job_t *job, actor_t *actor)
 
         if (NULL != item->request.handle) {
             stream->ops->abort(stream, &item->request);
-            require_good(NULL == item->request.handle, "an aborted request is not idle");
+            test_require(NULL == item->request.handle, "an aborted request is not idle");
         }
         job->outcome.intact = job->outcome.intact && test_buffer_intact(&item->buffer);
         test_buffer_free(&item->buffer);
@@ -240,7 +232,7 @@ static arc_status_t step_item(job_t *job, const actor_t *actor, item_t *item)
     }
     arc_status_t status = stream->ops->test(stream, &item->request);
     if (ARC_OK == status) {
-        require_good(NULL == item->request.handle, "a request that is over is not idle");
+        test_require(NULL == item->request.handle, "a request that is over is not idle");
         item->over = true;
         if (!is_send(actor, item)) {
             judge_item(job, actor, item);
@@ -283,7 +275,7 @@ static void set_up(job_t *job)
     sim_peers_t peers[PUTS_MAX_RANKS] = {{0}};
     size_t window_bytes[PUTS_MAX_RANKS];
 
-    require_good(options->ranks <= PUTS_MAX_RANKS && options->config.streams <= PUTS_MAX_STREAMS &&
+    test_require(options->ranks <= PUTS_MAX_RANKS && options->config.streams <= PUTS_MAX_STREAMS &&
                      options->max_messages <= MAX_MESSAGES,
                  "too much is asked for");
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
@@ -298,7 +290,7 @@ static void set_up(job_t *job)
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
         actor_t *actor = &job->actors[rank];
         *actor = (actor_t){.rank = rank, .status = ARC_IN_PROGRESS};
-        require_good(ARC_OK == arc_put_streams_new(
+        test_require(ARC_OK == arc_put_streams_new(
                                    &actor->streams, sim_windows_get(job->windows, rank),
                                    &options->config, peers[rank].rank_of, rank, options->ranks),
                      "no memory");

@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,15 +50,6 @@ struct sim_network {
     queue_t *sends;    /* [from * ranks + to]: sent, not delivered */
     queue_t *receives; /* [from * ranks + to]: started, not delivered */
 };
-
-/* A broken contract of the stream ends the test program, in every build. */
-static void require_contract(bool kept, const char *contract)
-{
-    if (!kept) {
-        fprintf(stderr, "sim_stream: %s\n", contract);
-        abort();
-    }
-}
 
 static sim_network_t *network_of(arc_stream_t *stream)
 {
@@ -123,7 +113,7 @@ static operation_t *operation_new(sim_network_t *network, arc_stream_request_t *
 {
     operation_t *operation = test_alloc(sizeof(*operation));
 
-    require_contract(NULL == request->handle, "a started request was started again");
+    test_require(NULL == request->handle, "a started request was started again");
     *operation = *values;
     operation->request = request;
     request->handle = operation;
@@ -185,8 +175,7 @@ static arc_status_t sim_test(arc_stream_t *stream, arc_stream_request_t *request
     sim_network_t *network = network_of(stream);
     operation_t *operation = request->handle;
 
-    require_contract(NULL != operation && operation->request == request,
-                     "the request is not started");
+    test_require(NULL != operation && operation->request == request, "the request is not started");
     if (network->down) {
         return ARC_ERR_TRANSPORT;
     }
@@ -212,8 +201,7 @@ static void sim_abort(arc_stream_t *stream, arc_stream_request_t *request)
     sim_network_t *network = network_of(stream);
     operation_t *operation = request->handle;
 
-    require_contract(NULL != operation && operation->request == request,
-                     "the request is not started");
+    test_require(NULL != operation && operation->request == request, "the request is not started");
     take_out(link_of(operation->is_send ? network->sends : network->receives, network, operation),
              operation);
     request->handle = NULL;

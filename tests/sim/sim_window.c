@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,15 +52,6 @@ struct sim_windows {
     bool fault_happened;
 };
 
-/* A broken contract of the window ends the test program, in every build. */
-static void require_contract(bool kept, const char *contract)
-{
-    if (!kept) {
-        fprintf(stderr, "sim_window: %s\n", contract);
-        abort();
-    }
-}
-
 static bool fails_now(sim_windows_t *windows)
 {
     if (++windows->operations == windows->options.fail_at) {
@@ -88,11 +78,11 @@ static arc_status_t sim_put(arc_window_t *window, unsigned peer, size_t offset, 
     endpoint_t *endpoint = (endpoint_t *) window;
     sim_windows_t *windows = endpoint->windows;
 
-    require_contract(peer < endpoint->peers.count, "a put to nobody");
+    test_require(peer < endpoint->peers.count, "a put to nobody");
     const unsigned to = endpoint->peers.rank_of[peer];
-    require_contract(bytes > 0 && offset + bytes <= windows->endpoints[to].memory.bytes,
-                     "a put outside the window");
-    require_contract(NULL == request->handle, "a request that is under way was used again");
+    test_require(bytes > 0 && offset + bytes <= windows->endpoints[to].memory.bytes,
+                 "a put outside the window");
+    test_require(NULL == request->handle, "a request that is under way was used again");
     if (fails_now(windows)) {
         return ARC_ERR_TRANSPORT;
     }
@@ -164,7 +154,7 @@ static arc_status_t sim_test(arc_window_t *window, arc_window_request_t *request
     sim_windows_t *windows = ((endpoint_t *) window)->windows;
     put_t *put = request->handle;
 
-    require_contract(NULL != put && put->request == request, "the request is not under way");
+    test_require(NULL != put && put->request == request, "the request is not under way");
     if (windows->down) {
         return ARC_ERR_TRANSPORT;
     }
@@ -272,7 +262,7 @@ static unsigned number_of(const sim_peers_t *peers, unsigned rank)
     while (number < peers->count && peers->rank_of[number] != rank) {
         ++number;
     }
-    require_contract(number < peers->count, "peers that are not each other's");
+    test_require(number < peers->count, "peers that are not each other's");
     return number;
 }
 
