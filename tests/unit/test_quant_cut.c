@@ -10,28 +10,12 @@
 #include "quant_algos.h"
 #include "quant_settings.h"
 
+/* clang-format off */
 static const size_t lengths[] = {
-    0,
-    1,
-    63,
-    64,
-    65,
-    511,
-    512,
-    513,
-    4096,
-    4097,
-    262143,
-    262144,
-    262145,
-    1000003,
-    1 << 24,
-    SIZE_MAX / 4,
-    SIZE_MAX / 64 - 64,
-    SIZE_MAX - 63,
-    SIZE_MAX - 1,
-    SIZE_MAX,
+    0, 1, 63, 64, 65, 511, 512, 513, 4096, 4097, 262143, 262144, 262145, 1000003, 1 << 24,
+    SIZE_MAX / 4, SIZE_MAX / 64 - 64, SIZE_MAX - 63, SIZE_MAX - 1, SIZE_MAX,
 };
+/* clang-format on */
 static const int numbers[] = {0, 1, 2, 3, 7, 64, 1000, 1000000};
 static const size_t segments[] = {2048, 61440, 8388608};
 
