@@ -3,15 +3,18 @@
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
+import argparse
 import contextlib
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 
 CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cluster", "cluster")
+SHOWN = 2000  # characters of what a program that failed printed last, of each stream
 PALETTE = 128  # colours of a picture: of a line those between it and the white, too
 
 
@@ -30,6 +33,32 @@ def require_component(name):
         sys.exit(f"ompi_info: {error.strerror}")
     if not re.search(rf"MCA coll: {name}\b", done.stdout):
         sys.exit(f"Open MPI does not find coll_{name}: source stage/arc.env")
+
+
+def positive(text):
+    """A whole number, for argparse."""
+    number = int(text) if text.isdecimal() and text.isascii() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return number
+
+
+def run_program(command, limit_seconds, label="", may_fail=False, **options):
+    """One run to its end, with what it printed; ends this program if it fails."""
+    shown = label + (command if isinstance(command, str) else shlex.join(command))
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=limit_seconds, check=False, **options,
+        )  # fmt: skip
+    except OSError as error:
+        sys.exit(f"{shown}\ndid not start: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{shown}\ndid not end in {limit_seconds} s")
+    if done.returncode != 0 and not may_fail:
+        printed = done.stdout[-SHOWN:] + done.stderr[-SHOWN:]
+        sys.exit(f"{shown}\nended with {done.returncode}\n{printed}")
+    return done
 
 
 def in_turn(items, rounds):
