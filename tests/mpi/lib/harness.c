@@ -297,6 +297,21 @@ void set_key(MPI_Comm comm, const char *key, const char *value)
     MPI_Info_free(&info);
 }
 
+const char *key_of(MPI_Comm comm, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    int found = 0;
+    MPI_Info info;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    MPI_Info_free(&info);
+    if (!found) {
+        value[0] = '\0';
+    }
+    return value;
+}
+
 MPI_Comm dup_with_key(const char *key, const char *value)
 {
     MPI_Comm comm;

@@ -4,6 +4,8 @@
  * tells what is in force, and neither a thousand changes nor hundreds of
  * communicators with a key cost memory that stays.
  *
+ *   -a   all three collectives are quantized
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
@@ -29,33 +31,25 @@ enum {
 };
 
 static float *data;
+static bool of_all; /* collectives, not only MPI_Allreduce */
 
-/* Whether a sum of integers too fine for 16 bits comes back exact; a wrong one is a failure. */
-static bool sum_is_exact(MPI_Comm comm)
+/* Sums of integers too fine for 16 bits are exact, or are not; a wrong one is a failure. */
+static void expect_sums(MPI_Comm comm, bool exact, const char *when)
 {
     const double error_max = (double) WHOLE_RANGE * world_ranks * (world_ranks + 1) / 2 / 7;
-    call_t call = call_of(ALLREDUCE, draw_wholes, ELEMS);
 
-    call.comm = comm;
-    call.in_place = true;
-    const errors_t errors = call_run(&call, NULL);
-    tap_check(errors.worst < error_max, "an element is off by %g", errors.worst);
-    tap_check(errors.off == 0 || errors.off > ELEMS / 2, "%.0f of %d elements are not exact",
-              errors.off, ELEMS);
-    return errors.off == 0;
-}
+    for (collective_t c = ALLREDUCE; c < (of_all ? COLLECTIVES : ALLREDUCE + 1); c++) {
+        call_t call = call_of(c, draw_wholes, ELEMS);
 
-static void expect_key(MPI_Comm comm, const char *expected, const char *when)
-{
-    char value[MPI_MAX_INFO_VAL + 1] = "";
-    int flag = 0;
-    MPI_Info info;
-
-    MPI_Comm_get_info(comm, &info);
-    MPI_Info_get(info, "arc_quant", MPI_MAX_INFO_VAL, value, &flag);
-    MPI_Info_free(&info);
-    tap_check(flag && strcmp(value, expected) == 0, "after \"%s\": MPI_Comm_get_info has \"%s\"",
-              when, flag ? value : "(nothing)");
+        call.comm = comm;
+        call.in_place = c != ALLGATHER; /* which is exact in place */
+        const errors_t errors = call_run(&call, NULL);
+        tap_check(errors.worst < error_max, "%s: an element is off by %g", collective_names[c],
+                  errors.worst);
+        tap_check(exact ? errors.off == 0 : errors.off > errors.elems / 2,
+                  "%s, %s: %.0f of %.0f elements are not exact", when, collective_names[c],
+                  errors.off, errors.elems);
+    }
 }
 
 static const struct {
@@ -90,27 +84,18 @@ static void check_cycle(MPI_Comm comm, const char *what)
 {
     for (int turn = 0; turn < 2; turn++) {
         for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
-            char value[MPI_MAX_INFO_VAL + 1] = "";
-            int flag = 0;
-            MPI_Info info;
-
             if (steps[s].value[0] != '\0') {
                 set_key(comm, "arc_quant", steps[s].value);
             }
-            MPI_Comm_get_info(comm, &info);
-            MPI_Info_get(info, "arc_quant", MPI_MAX_INFO_VAL, value, &flag);
-            MPI_Info_free(&info);
-            tap_check(flag && (strcmp(value, steps[s].in_force) == 0 ||
-                               strcmp(value, steps[s].or_else) == 0),
-                      "step %zu, \"%s\": MPI_Comm_get_info has \"%s\"", s, steps[s].value,
-                      flag ? value : "(nothing)");
+            const char *value = key_of(comm, "arc_quant");
+            tap_check(strcmp(value, steps[s].in_force) == 0 || strcmp(value, steps[s].or_else) == 0,
+                      "step %zu, \"%s\": MPI_Comm_get_info has \"%s\"", s, steps[s].value, value);
             for (int call = 0; call < 2; call++) {
-                tap_check(sum_is_exact(comm) == steps[s].exact, "step %zu, \"%s\": %s", s,
-                          steps[s].value, steps[s].exact ? "is not exact" : "is exact");
+                expect_sums(comm, steps[s].exact, steps[s].value);
             }
         }
     }
-    tap_check(sum_is_exact(MPI_COMM_WORLD), "a key of another communicator counts");
+    expect_sums(MPI_COMM_WORLD, true, "a key of another communicator");
     tap_case("%s: on, off, a format, a target, an unknown word: sums and MPI_Comm_get_info follow",
              what);
 }
@@ -119,10 +104,11 @@ static void check_garbage_at_dup(void)
 {
     MPI_Comm comm = dup_with_key("arc_quant", "garbage");
 
-    tap_check(sum_is_exact(comm), "an unknown word at the dup changes sums");
+    expect_sums(comm, true, "an unknown word at the dup");
     set_key(comm, "arc_quant", "int8");
-    expect_key(comm, "int8", "garbage, int8");
-    tap_check(!sum_is_exact(comm), "int8 after an unknown word changes nothing");
+    tap_check(strcmp(key_of(comm, "arc_quant"), "int8") == 0, "MPI_Comm_get_info has \"%s\"",
+              key_of(comm, "arc_quant"));
+    expect_sums(comm, false, "int8 after an unknown word");
     MPI_Comm_free(&comm);
     tap_case("an unknown word at MPI_Comm_dup_with_info changes nothing");
 }
@@ -179,13 +165,14 @@ int main(int argc, char **argv)
     MPI_Comm comm;
 
     tap_begin(&argc, &argv);
+    TAKE_OPTIONS(OPTION('a', of_all));
     data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     check_cycle(comm, "a dup");
     check_toggles(comm);
     MPI_Comm_free(&comm);
     comm = dup_with_key("arc_quant", "fp32");
-    tap_check(sum_is_exact(comm), "fp32 at the dup is not exact");
+    expect_sums(comm, true, "fp32 at the dup");
     check_cycle(comm, "a dup with fp32");
     MPI_Comm_free(&comm);
     check_garbage_at_dup();

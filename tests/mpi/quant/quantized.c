@@ -24,7 +24,6 @@
  *   -t T   of other numbers: float, double or bf16 (in MPI_UINT16_T); only the error is checked
  *   -f L   the same of several formats, "int4 1.157e-2 int5 2.521e-3 ...", each on a communicator
  *          with the format as its key
- *   -k     by the info key, on communicators of their own, where coll_quant_enable is 0
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -403,41 +402,6 @@ static void check_non_finite(void)
     tap_case("NaN and Inf show exactly where they entered, and nowhere else");
 }
 
-/* ---- by the key ---- */
-
-static void check_comm(MPI_Comm comm, bool lossy)
-{
-    for (collective_t c = ALLREDUCE; c < COLLECTIVES; c++) {
-        call_t call = call_of(c, draw_wholes, large_elems(c, 1));
-        call.comm = comm;
-        check_whole(&call, lossy);
-        call.in_place = true;
-        check_whole(&call, lossy && c != ALLGATHER);
-    }
-}
-
-static void check_keys(void)
-{
-    static const struct {
-        const char *value;
-        bool quantized;
-    } steps[] = {{"on", true}, {"off", false}, {"int8", true}, {"default", false}, {"1e-4", true}};
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
-        set_key(comm, "arc_quant", steps[s].value);
-        check_comm(comm, steps[s].quantized);
-        tap_case("arc_quant=%s", steps[s].value);
-    }
-    MPI_Comm on = dup_with_key("arc_quant", "on");
-    check_comm(on, true);
-    check_comm(MPI_COMM_WORLD, false);
-    tap_case("a key in MPI_Comm_dup_with_info is for this communicator only");
-    MPI_Comm_free(&on);
-    MPI_Comm_free(&comm);
-}
-
 int main(int argc, char **argv)
 {
     const char *name = algorithm->name;
@@ -445,19 +409,15 @@ int main(int argc, char **argv)
     const double usual_error = step_error;
     size_t min_bytes = MIN_QUANT_BYTES;
     char *formats = NULL;
-    bool by_key = false;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('q', quantized), OPTION('o', checks_others), OPTION('a', name),
                  OPTION('p', per_node), OPTION('n', reduced_elems), OPTION('m', min_bytes),
-                 OPTION('c', step_error), OPTION('t', type), OPTION('f', formats),
-                 OPTION('k', by_key));
+                 OPTION('c', step_error), OPTION('t', type), OPTION('f', formats));
     algorithm = algorithm_by_name(name);
     min_quant_elems = min_bytes / sizeof(float);
     numbers = numbers_named(type == NULL ? "float" : type);
-    if (by_key) {
-        check_keys();
-    } else if (formats != NULL) {
+    if (formats != NULL) {
         check_formats(formats);
     } else {
         check_errors();
@@ -467,7 +427,7 @@ int main(int argc, char **argv)
             check_doubles(c);
         }
     }
-    if (by_key || formats != NULL || type != NULL || step_error != usual_error) {
+    if (formats != NULL || type != NULL || step_error != usual_error) {
         return tap_end();
     }
     for (collective_t c = ALLREDUCE; c < COLLECTIVES; c++) {

@@ -44,7 +44,7 @@ mpi_run "np=3 allgather" 3 60 "$on --mca coll_quant_collectives allgather" quant
 mpi_run "np=3 all, stages rs" 3 60 "$all --mca coll_quant_stages rs" quantized -q Rs -o
 mpi_run "np=3 all, stages ag" 3 60 "$all --mca coll_quant_stages ag" quantized -q Rg -o
 mpi_run "np=3 all, fp32" 3 60 "$all --mca coll_quant_format fp32" quantized -q none
-mpi_run "np=3 info key" 3 60 "--mca coll_quant_collectives all" quantized -k
+mpi_run "np=3 info key" 3 120 "--mca coll_quant_collectives all --mca coll_arc_verbose 0" info_key -a
 # Types, and verified calls of each.
 ring="$all --mca coll_quant_algorithm full_loop"
 for verify in "" "--mca coll_quant_verify_every 1"; do
