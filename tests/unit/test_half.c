@@ -380,29 +380,6 @@ static void every_count_converts(void **state)
     fenced_free((fenced_t *) &floats);
 }
 
-/* Floats of all exponents, also from an odd place on. */
-static void a_million_floats_narrow_alike(void **state)
-{
-    enum { FLOATS = 1 << 20 };
-    SCOPED uint16_t *half = test_alloc(FLOATS * sizeof *half);
-    SCOPED uint16_t *expected = test_alloc(FLOATS * sizeof *expected);
-    SCOPED float *number = test_alloc((FLOATS + 1) * sizeof *number);
-
-    for (uint32_t i = 0; i <= FLOATS; ++i) {
-        const uint32_t bits = i * UINT32_C(0x9e3779b9);
-        memcpy(&number[i], &bits, sizeof bits);
-    }
-    for (size_t i = 0; i < 2 * TYPES; ++i) {
-        const size_t first = i / TYPES;
-        arc_half_select(types[i % TYPES], ARC_ISA_SCALAR).narrow(number + first, expected, FLOATS);
-        for (size_t s = 1; s < ISAS; ++s) {
-            arc_half_select(types[i % TYPES], arc_cpu_isa(isas[s]))
-                .narrow(number + first, half, FLOATS);
-            assert_memory_equal(expected, half, FLOATS * sizeof *half);
-        }
-    }
-}
-
 /* The upper halves of all floats, with lower ones around where rounding and NaNs change. */
 static void every_float_narrows_in_every_place(void **state)
 {
@@ -454,7 +431,6 @@ int main(void)
         cmocka_unit_test(a_program_that_flushes_subnormals_gets_all_fp16_numbers),
         cmocka_unit_test(every_count_ends_where_it_ends),
         cmocka_unit_test(every_count_converts),
-        cmocka_unit_test(a_million_floats_narrow_alike),
         cmocka_unit_test(every_float_narrows_in_every_place),
         cmocka_unit_test(every_half_widens_in_every_place),
     };
