@@ -95,6 +95,9 @@ mpi_setup() {
     fi
     . "$mpi_stage/arc.env"
     # Without this, every test below would pass on components that do not load.
+    mpi_known=$mpi_scratch/parameters_of_coll
+    LD_PRELOAD=${ARC_PRELOAD-} ASAN_OPTIONS=detect_leaks=0 \
+        ompi_info --param coll all --level 9 --parsable >"$mpi_known" 2>/dev/null
     for mpi_component in lowlat quant; do
         if ! mpi_parameters "$mpi_component" | grep -q "coll_${mpi_component}_priority"; then
             echo "Bail out! Open MPI does not load coll_$mpi_component from $mpi_stage"
@@ -114,10 +117,9 @@ mpi_have_plugin() {
     [ "$mpi_stage" != none ]
 }
 
-# All parameters of a component, in the form made for programs.
+# All parameters of a component, in the form made for programs, as they were in mpi_setup.
 mpi_parameters() {
-    LD_PRELOAD=${ARC_PRELOAD-} ASAN_OPTIONS=detect_leaks=0 \
-        ompi_info --param coll "$1" --level 9 --parsable 2>/dev/null
+    grep "^mca:coll:$1:" "$mpi_known"
 }
 
 # The algorithms that parameter coll_<component>_algorithm, or _$2, accepts, one per line, without
