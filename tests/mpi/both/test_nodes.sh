@@ -19,12 +19,6 @@ test "$mpi_status" -eq 0 &&
 mpi_result $? "two of the ranks are on each of two nodes"
 mpi_show "$mpi_scratch/out"
 
-# served ALGORITHM: the last run's report shows calls that ALGORITHM served
-served() {
-    cat "$mpi_scratch/out" "$mpi_scratch/err" |
-        grep -q "served  $1 .* [1-9][0-9]* *[1-9][0-9]*\$"
-}
-
 # check_han PRIORITY "MCA ARGUMENTS": coll_han over or under ours. It makes communicators of two ranks,
 # on one node each or across the nodes, for its own use, and has chosen what serves them; ours are
 # set up on those of the program, of four ranks, at most. Up to 8 KB: Open MPI 4.1.4's coll_han
@@ -33,9 +27,7 @@ check_han() {
     mpi_start 4 30 "$two_nodes --mca coll_han_priority $1 \
         --mca coll_arc_verbose 10 $2" \
         agree -l 1000
-    cp "$mpi_scratch/err" "$mpi_scratch/said"
-    [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err"
-    mpi_report "two nodes, han at priority $1 $2"
+    mpi_judge "two nodes, han at priority $1 $2"
     cat "$mpi_scratch/out" "$mpi_scratch/said" >"$mpi_scratch/all"
     grep -q 'coll_lowlat: MPI_Allreduce calls of rank 0' "$mpi_scratch/all" &&
         ! grep -q 'coll_lowlat: communicator [0-9]* of [0-35-9]' "$mpi_scratch/all"
@@ -52,12 +44,10 @@ if mpi_have_plugin; then
     for algorithm in $(mpi_lowlat_algorithms nodes); do
         mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 \
             --mca coll_lowlat_algorithm $algorithm" fallback -r 2
-        served "$algorithm"
+        mpi_judge "two nodes, $algorithm"
+        mpi_counts "served  $algorithm "
         mpi_result $? "two nodes: $algorithm serves calls"
-        cp "$mpi_scratch/err" "$mpi_scratch/said"
-        [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err" # the report
-        mpi_report "two nodes, $algorithm"
-        ! grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* ' "$mpi_scratch/said"
+        ! mpi_counts "passed  communicator spans several nodes "
         mpi_result $? "two nodes, $algorithm: none is passed down for the nodes"
         # One of the other node names it.
         mpi_in_time mpi_missing "two nodes, $algorithm, rank 3 is missing" \
@@ -68,8 +58,8 @@ if mpi_have_plugin; then
     done
     mpi_start 4 120 "$two_nodes --mca coll_arc_verbose 2 --mca coll_lowlat_algorithm none" \
         fallback -r 1
-    ! served '.*' && cat "$mpi_scratch/out" "$mpi_scratch/err" |
-        grep -q 'passed  communicator spans several nodes .* [1-9][0-9]* *[1-9][0-9]*$'
+    mpi_judge "two nodes, none"
+    ! mpi_counts served && mpi_counts "passed  communicator spans several nodes "
     mpi_result $? "two nodes, none: the report tells why calls were passed down"
     # Declared nodes: TCP may delay an acknowledgement for 40 ms. Components for tests explore early.
     for explore in 0 1; do

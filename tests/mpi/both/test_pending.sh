@@ -88,9 +88,7 @@ mpi_says "np=3 a limit that is exceeded: one warning" "not used any more: a veri
 # Calls that were passed down would be right, too.
 # served LABEL COMPONENT CALL: some of these were served
 served() {
-    awk -v call="coll_$2: $3 calls" '/calls of rank 0/ { mine = 0 != index($0, call) }
-        mine && /^ *served .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
-        END { exit !served }' "$mpi_scratch/said"
+    mpi_counts served "coll_$2: $3 calls"
     mpi_result $? "$1: calls of $3 that were served"
 }
 mpi_start 3 60 "$at_once --mca coll_arc_verbose 2" pending -o 300

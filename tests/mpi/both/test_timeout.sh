@@ -13,18 +13,16 @@ away_seconds=15 # at most, where the limit is one; those who waited wake the lat
 # check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS [OPTION ...]
 check_late() {
     mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds ${6:+"$6"} ${7:+"$7"}
-    cp "$mpi_scratch/err" "$mpi_scratch/messages"
-    : >"$mpi_scratch/err" # messages are what this test asks for
-    mpi_report "$1"
-    grep -Eq "rank[s]?( [0-9]+)*,? $3\\b" "$mpi_scratch/messages"
+    mpi_judge "$1"
+    grep -Eq "rank[s]?( [0-9]+)*,? $3\\b" "$mpi_scratch/said"
     mpi_result $? "$1: stderr names rank $3"
-    mpi_show "$mpi_scratch/messages"
+    mpi_show "$mpi_scratch/said"
 }
 
 # check_only LABEL RANKS MISSING: all others said in the last check_late that they wait for the
 # missing rank and for nobody else.
 check_only() {
-    test "$(grep -c "MPI_Allreduce failed: .*; waiting for rank $3\. " "$mpi_scratch/messages")" \
+    test "$(grep -c "MPI_Allreduce failed: .*; waiting for rank $3\. " "$mpi_scratch/said")" \
         -eq $(($2 - 1))
     mpi_result $? "$1: every rank names rank $3 and no other"
 }
@@ -35,14 +33,12 @@ check_set_up() {
     set_up_label=$1 set_up_ranks=$2 set_up_missing=$3 set_up_mca=$4 set_up_times=$5
     shift 5
     mpi_start "$set_up_ranks" 60 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
-    cp "$mpi_scratch/err" "$mpi_scratch/messages"
-    : >"$mpi_scratch/err"
-    mpi_report "$set_up_label"
-    test "$(grep -c "failed: .* to agree; waiting for rank $set_up_missing\. " "$mpi_scratch/messages")" \
+    mpi_judge "$set_up_label"
+    test "$(grep -c "failed: .* to agree; waiting for rank $set_up_missing\. " "$mpi_scratch/said")" \
         -eq $((set_up_ranks - 1)) &&
-        test "$(grep -c "failed: .* to agree; " "$mpi_scratch/messages")" -eq "$set_up_times"
+        test "$(grep -c "failed: .* to agree; " "$mpi_scratch/said")" -eq "$set_up_times"
     mpi_result $? "$set_up_label: all others name rank $set_up_missing, in an agreement"
-    mpi_show "$mpi_scratch/messages"
+    mpi_show "$mpi_scratch/said"
 }
 
 # check_first LABEL RANKS MISSING "MCA ARGUMENTS": the first call on a communicator.  The missing rank says
@@ -55,7 +51,7 @@ check_first() {
 # ring of the rank that prints it, and the one after the missing rank names that.
 check_neighbours() {
     sed -n 's/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for .*rank\([ 0-9]*\).*/\1 \2/p' \
-        "$mpi_scratch/messages" |
+        "$mpi_scratch/said" |
         awk -v ranks="$2" -v missing="$3" '
             NF < 2 { bad = 1 }
             {
@@ -66,14 +62,14 @@ check_neighbours() {
             }
             END { exit bad || !named || NR != ranks - 1 }'
     mpi_result $? "$1: every message names a neighbour, that of the next rank the missing one"
-    mpi_show "$mpi_scratch/messages"
+    mpi_show "$mpi_scratch/said"
 }
 
 # check_far ARGUMENTS OF check_late: a rank of another node, too, names the missing one.
 check_far() {
     check_late "$@"
     sed -n "s/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for rank $3\..*/\1/p" \
-        "$mpi_scratch/messages" |
+        "$mpi_scratch/said" |
         awk -v missing="$3" '
             int($1 / 2) != int(missing / 2) { far = 1 }
             END { exit !far }'

@@ -348,14 +348,20 @@ mpi_says() {
     [ $mpi_said -eq 0 ] || mpi_show "$mpi_scratch/said"
 }
 
+# mpi_counts ROW [TABLE]: true if the report of the last run counts calls in a row that begins so, of a table whose title
+# has TABLE
+mpi_counts() {
+    cat "$mpi_scratch/out" "$mpi_scratch/said" | awk -v row="$1" -v table="${2-}" '
+        / calls of rank 0/ { mine = $0 ~ table }
+        mine && $0 ~ "^ *" row && $(NF - 1) ~ /^[1-9][0-9]*$/ { counted = 1 }
+        END { exit !counted }'
+}
+
 # mpi_serves LABEL YES [COMPONENT]: the report of the last run shows calls that coll_lowlat, or the other one, served
 # (1) or none (0)
 mpi_serves() {
     mpi_says "$1: there is one report" "coll_${3:-lowlat}: MPI_Allreduce calls of rank 0" 1
-    cat "$mpi_scratch/out" "$mpi_scratch/said" | awk -v component="coll_${3:-lowlat}:" '
-        / calls of rank 0/ { mine = 0 != index($0, component) }
-        mine && /served  .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
-        END { exit !served }'
+    mpi_counts served "coll_${3:-lowlat}:"
     test $? -eq $((1 - $2))
     mpi_result $? "$1: $([ "$2" = 1 ] && echo some || echo no) calls are served"
 }

@@ -10,7 +10,7 @@ mpi_have_plugin || mpi_skip_all "plain Open MPI"
 
 # served LABEL ALGORITHM CALLS: the report has so many calls (1: some, 0: none) for the algorithm.
 served() {
-    grep -q "served  $2 .* [1-9][0-9]* *[1-9][0-9]*\$" "$mpi_scratch/said"
+    mpi_counts "served  $2 "
     test $? -eq $((1 - $3))
     mpi_result $? "$1: $2 serves $([ "$3" = 1 ] && echo some || echo no) calls"
 }

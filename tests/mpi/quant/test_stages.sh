@@ -70,10 +70,8 @@ mpi_start 3 60 "$all --mca coll_arc_verbose 20" quantized -q rsg
 mpi_judge "np=3 report"
 for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
     mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
-    awk -v call="$call" '/ calls of rank 0/ { mine = $0 ~ "coll_quant: " call " calls" }
-        mine && /served  full_loop .* [1-9][0-9]* *[1-9][0-9]*$/ { served = 1 }
-        mine && /passed  message is smaller than min_bytes .* [1-9][0-9]* / { passed = 1 }
-        END { exit !(served && passed) }' "$mpi_scratch/said"
+    mpi_counts "served  full_loop" "coll_quant: $call calls" &&
+        mpi_counts "passed  message is smaller than min_bytes" "coll_quant: $call calls"
     mpi_result $? "np=3 report: calls of $call that were served and passed down"
 done
 grep -q 'MPI_Allgather of 50 of MPI_FLOAT passed down: message is smaller' "$mpi_scratch/said" &&
