@@ -1,5 +1,6 @@
 #!/bin/sh
-# coll_quant as a program sees it; quantized.c has the promises.
+# coll_quant as a program sees it; quantized.c has the promises. Every algorithm, with every cut of the messages,
+# is in test_stages.sh and test_levels.sh.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -13,21 +14,6 @@ for ranks in 2 3 4 5; do
     [ "$ranks" -le 4 ] || usual=semi_loop
     mpi_run "np=$ranks 1M elements" "$ranks" 120 "$on" quantized -a "$usual" -n 1048576
 done
-# Every algorithm but the one for several nodes (test_levels.sh): the smallest sizes of job, each
-# with another cut of the messages.
-flat=$(mpi_algorithms quant | grep -vx hierarchical)
-for algorithm in $flat; do
-    mpi_cut= mpi_how=
-    for ranks in 2 3 4 5; do
-        $mpi_how mpi_run "$algorithm np=$ranks $mpi_how $mpi_cut" "$ranks" 120 \
-            "$on --mca coll_quant_algorithm $algorithm $mpi_cut" quantized -a "$algorithm"
-        case $ranks in
-        2) mpi_how=mpi_for_tests ;; # little room for messages
-        3) mpi_how='' mpi_cut="--mca coll_quant_segment_bytes 16k" ;;
-        4) mpi_how=mpi_for_tests ;;
-        esac
-    done
-done
 # Short vectors go by doubling, from the least length on that is quantized by default, 8 KiB.
 mpi_min_bytes=$OMPI_MCA_coll_quant_min_bytes
 unset OMPI_MCA_coll_quant_min_bytes
@@ -38,13 +24,6 @@ mpi_run "doubling np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 --m
     --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128" quantized -a doubling -n 8192 -m 8192
 OMPI_MCA_coll_quant_min_bytes=$mpi_min_bytes
 export OMPI_MCA_coll_quant_min_bytes
-# Over TCP, one message of each pair of ranks after the other, and no room for messages not asked for.
-for algorithm in $flat; do
-    mpi_for_tests mpi_run "$algorithm np=4 over TCP, no eager messages" 4 120 "$on --mca pml ob1 \
-        --mca btl self,tcp --mca btl_tcp_eager_limit 128 --mca btl_tcp_rndv_eager_limit 128 \
-        --mca coll_quant_algorithm $algorithm" \
-        quantized -a "$algorithm"
-done
 # Every format by its error, c of docs/format.md, on a communicator with the format as its key.
 mpi_run "np=3 formats" 3 120 "$on" quantized -n 1048576 -f "$(tr '\n' ' ' <<'END'
 int4 1.157e-2
@@ -68,6 +47,7 @@ END
 mpi_for_tests mpi_run "np=4 small segments" 4 120 "$on --mca coll_quant_segment_bytes 16k" quantized -n 1048576
 # Calls cut by their length: blocks of 64 at first, so that the usual errors have to come out, and of
 # any length in the calls after it; the longest blocks.
+flat=$(mpi_algorithms quant | grep -vx hierarchical)
 by_length="--mca coll_quant_minishards 64 --mca coll_quant_microshards 5"
 for algorithm in $flat; do
     mpi_run "$algorithm np=4 minishards 64, microshards 5" 4 120 \

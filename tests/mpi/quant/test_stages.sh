@@ -1,6 +1,6 @@
 #!/bin/sh
-# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant; quantized.c has the
-# promises.
+# MPI_Reduce_scatter_block and MPI_Allgather of coll_quant, and MPI_Allreduce beside them by every algorithm;
+# quantized.c has the promises.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -11,6 +11,7 @@ on="--mca coll_quant_enable 1"
 all="$on --mca coll_quant_collectives all"
 # One rank is served by nobody here, and exact.
 mpi_run "np=1" 1 60 "$all" quantized -q none
+# Each number of ranks with another cut of the messages; over TCP one message of each pair of ranks after the other.
 for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
     mpi_cut= mpi_how=
     for ranks in 2 3 4 5; do
