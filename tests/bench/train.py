@@ -41,32 +41,42 @@ TEACHER_HIDDEN = 8
 WRONG_LABELS = 0.05
 
 
-def parse_arguments():
+def make_parser(text, epochs, samples, rate):
+    """With the options that each training has."""
     parser = argparse.ArgumentParser(
-        description=__doc__.partition("Copyright")[0],
+        description=text.partition("Copyright")[0],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--epochs", type=int, default=5, help="default: %(default)s")
+    parser.add_argument("--epochs", type=int, default=epochs, help="default: %(default)s")
     parser.add_argument(
-        "--samples", type=int, default=16384, help="to learn from, of all ranks (%(default)s)"
+        "--samples", type=int, default=samples, help="to learn from, of all ranks (%(default)s)"
     )
     parser.add_argument("--held-out", type=int, default=4096, help="samples (%(default)s)")
     parser.add_argument("--batch", type=int, default=32, help="of each rank (%(default)s)")
     parser.add_argument(
-        "--hidden", type=int, default=256, help="units in each hidden layer (%(default)s)"
+        "--rate", type=float, default=rate, help="of learning, at first (%(default)s)"
     )
+    return parser
+
+
+def parsed(parser):
+    arguments = parser.parse_args()
+    if arguments.samples // WORLD.size < arguments.batch:
+        parser.error("a rank's shard has less than one batch")
+    return arguments
+
+
+def parse_arguments():
+    parser = make_parser(__doc__, epochs=5, samples=16384, rate=0.05)
     parser.add_argument(
-        "--rate", type=float, default=0.05, help="of learning, at first (%(default)s)"
+        "--hidden", type=int, default=256, help="units in each hidden layer (%(default)s)"
     )
     parser.add_argument(
         "--update", choices=["all", "shards", "copies"], default="all", help="%(default)s"
     )
     parser.add_argument("--momentum", type=float, default=0.9, help="default: %(default)s")
-    arguments = parser.parse_args()
-    if arguments.samples // WORLD.size < arguments.batch:
-        parser.error("a rank's shard has less than one batch")
-    return arguments
+    return parsed(parser)
 
 
 class Network:
@@ -187,6 +197,17 @@ def mean_of_ranks(values):
     return total / WORLD.size
 
 
+def print_epoch(epoch, results):
+    if WORLD.rank == 0:
+        print(epoch, *(f"{result:.6f}" for result in results), sep="\t", flush=True)
+
+
+def print_end(calls, same):
+    if WORLD.rank == 0:
+        verdict = "the same bytes" if same else "NOT THE SAME"
+        print(f"# {calls}\n# the parameters of all ranks are {verdict}", flush=True)
+
+
 def describe(arguments):
     return (
         f"{WORLD.size} ranks, {arguments.samples} samples, batches of {arguments.batch} a rank,"
@@ -241,14 +262,9 @@ def main():
         print("\t".join(COLUMNS), flush=True)
     for epoch in range(1, arguments.epochs + 1):
         loss = run_epoch(arguments, epoch, network, update, shard, generator)
-        results = mean_of_ranks([loss, *test(network, held_out)])
-        if WORLD.rank == 0:
-            print(epoch, *(f"{result:.6f}" for result in results), sep="\t", flush=True)
+        print_epoch(epoch, mean_of_ranks([loss, *test(network, held_out)]))
     same = same_everywhere(network.parameters)
-    if WORLD.rank == 0:
-        verdict = "the same bytes" if same else "NOT THE SAME"
-        print(f"# {update.sums} calls that may be approximate")
-        print(f"# the parameters of all ranks are {verdict}", flush=True)
+    print_end(f"{update.sums} calls that may be approximate", same)
     return 0 if same else 1
 
 

@@ -24,8 +24,8 @@ It prints what train.py prints, and has its exit status.
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
-import argparse
 import os
+import sys
 import tempfile
 
 import numpy
@@ -34,36 +34,23 @@ from mpi4py import MPI
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
-WORLD = MPI.COMM_WORLD
-COLUMNS = ["epoch", "loss", "held_out_loss", "accuracy"]
+sys.dont_write_bytecode = True  # nothing beside the source
+from train import (  # noqa: E402
+    COLUMNS, WORLD, WRONG_LABELS, batches_of_epoch, make_parser, mean_of_ranks, parsed, print_end,
+    print_epoch,
+)  # fmt: skip
+
 DATA_SEED = 21
 VOCABULARY, LENGTH, CLASSES = 500, 8, 10
 TEACHER_FEATURES = 4
-WRONG_LABELS = 0.05
 EMBEDDED, HIDDEN, LAYERS = 64, 256, 3
 BUCKET_MIB = 0.25
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.partition("Copyright")[0],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--epochs", type=int, default=2, help="default: %(default)s")
-    parser.add_argument(
-        "--samples", type=int, default=8192, help="to learn from, of all ranks (%(default)s)"
-    )
-    parser.add_argument("--held-out", type=int, default=4096, help="samples (%(default)s)")
-    parser.add_argument("--batch", type=int, default=32, help="of each rank (%(default)s)")
-    parser.add_argument(
-        "--rate", type=float, default=0.002, help="of learning, at first (%(default)s)"
-    )
+    parser = make_parser(__doc__, epochs=2, samples=8192, rate=0.002)
     parser.add_argument("--nonblocking", action="store_true", help="MPI_Iallreduce for each bucket")
-    arguments = parser.parse_args()
-    if arguments.samples // WORLD.size < arguments.batch:
-        parser.error("a rank's shard has less than one batch")
-    return arguments
+    return parsed(parser)
 
 
 class Mean(torch.nn.Module):
@@ -159,17 +146,10 @@ def generate(arguments):
     return shards
 
 
-def mean_of_ranks(values):
-    """Of a few numbers, in double precision."""
-    total = numpy.array(values, dtype=numpy.float64)
-    WORLD.Allreduce(MPI.IN_PLACE, total, op=MPI.SUM)
-    return total / WORLD.size
-
-
 def run_epoch(arguments, model, optimizer, schedule, shard, generator):
     """Returns the mean loss of this rank's batches."""
     samples, labels = shard
-    batches = arguments.samples // WORLD.size // arguments.batch
+    batches = batches_of_epoch(arguments)
     order = generator.permutation(len(labels))[: batches * arguments.batch]
     loss = 0.0
     for batch in torch.from_numpy(order.reshape(batches, arguments.batch)):
@@ -198,7 +178,7 @@ def same_everywhere(network):
 def main():
     arguments = parse_arguments()
     shard, held_out = generate(arguments)
-    steps = arguments.epochs * (arguments.samples // WORLD.size // arguments.batch)
+    steps = arguments.epochs * batches_of_epoch(arguments)
     torch.manual_seed(arguments.seed)
     generator = numpy.random.default_rng([arguments.seed, 1 + WORLD.rank])
     start_gloo()
@@ -214,15 +194,10 @@ def main():
         print("\t".join(COLUMNS), flush=True)
     for epoch in range(1, arguments.epochs + 1):
         loss = run_epoch(arguments, model, optimizer, schedule, shard, generator)
-        results = mean_of_ranks([loss, *test(network, held_out)])
-        if WORLD.rank == 0:
-            print(epoch, *(f"{result:.6f}" for result in results), sep="\t", flush=True)
+        print_epoch(epoch, mean_of_ranks([loss, *test(network, held_out)]))
     same = same_everywhere(network)
-    if WORLD.rank == 0:
-        buckets = ", ".join(map(str, adder.buckets))
-        print(f"# {adder.calls} calls that may be approximate, of buckets of {buckets} bytes")
-        verdict = "the same bytes" if same else "NOT THE SAME"
-        print(f"# the parameters of all ranks are {verdict}", flush=True)
+    buckets = ", ".join(map(str, adder.buckets))
+    print_end(f"{adder.calls} calls that may be approximate, of buckets of {buckets} bytes", same)
     torch.distributed.destroy_process_group()
     return 0 if same else 1
 
