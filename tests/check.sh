@@ -2,7 +2,7 @@
 # Builds ARC in all the ways that are supported and runs all tests:
 #
 #   gcc              warnings are errors: all tests, side by side those without mpirun, and two and two, with
-#                    waits that yield, those under mpirun that neither measure time nor count what is in memory
+#                    waits that yield, those under mpirun that do not measure time
 #   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, of long tables
 #                    a third of the rows, and a few runs of the components under mpirun; not the tests of the source
 #                    and the tools, which are the same whatever it is compiled with, nor the longest sweeps

@@ -36,11 +36,11 @@ check_hpcc() {
     rm -f hpccoutf.txt
 }
 
-mpi_start_without_plugin 4 120 "" "$hpcc"
+mpi_start_without_plugin 4 240 "" "$hpcc"
 check_hpcc "without the components" $?
 cp "$mpi_scratch/answers" "$mpi_scratch/answers_without"
 if mpi_have_plugin; then
-    mpi_start 4 120 "" "$hpcc"
+    mpi_start 4 240 "" "$hpcc"
     check_hpcc "with the components" "$mpi_status"
     test -s "$mpi_scratch/answers" &&
         diff "$mpi_scratch/answers_without" "$mpi_scratch/answers" >"$mpi_scratch/diff"

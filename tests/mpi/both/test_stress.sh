@@ -26,7 +26,7 @@ if mpi_have_plugin; then
     for algorithm in $(mpi_lowlat_algorithms nodes); do
         nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm"
         mpi_run "np=4, 2 on a node, $algorithm" 4 120 "$nodes" stress -s 24
-        mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 100000 -s 25
+        mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 30000 -s 25
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes" stress -s 26
     done
     mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_rules below:1m-inf" stress -s 22

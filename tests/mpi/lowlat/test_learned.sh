@@ -52,7 +52,7 @@ choices() {
 mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100
 mpi_judge "np=4 learns"
 report "$file"
-test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=messages:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
+test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=[a-z]*:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
 mpi_result $? "np=4 learns: the report has a rule for each of the four lengths"
 mpi_says "np=4 learns: and times" "^ranks=2:nodes=2:.* # .* us" 4
 mpi_show "$file"

@@ -35,16 +35,16 @@ for algorithm in $(mpi_lowlat_algorithms nodes); do
     mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
         stress -s 33 -n 3000
 done
-# Ranks drift apart: 100,000 operations of random lengths, random delays now and then.
+# Ranks drift apart: 30,000 operations of random lengths, random delays now and then.
 mpi_run "np=4, 2 on a node, drift" 4 120 \
     "$puts --mca coll_lowlat_algorithm doubling --mca coll_arc_ranks_per_node 2" \
-    stress -s 34 -n 100000 -x 11
+    stress -s 34 -n 30000 -x 11
 mpi_run "np=4, 1 on a node, drift" 4 120 \
     "$puts --mca coll_lowlat_algorithm doubling --mca coll_arc_ranks_per_node 1" \
-    stress -s 36 -n 100000 -x 11
+    stress -s 36 -n 30000 -x 11
 
 for per_node in 1 2; do
-    mpi_run "np=4, $per_node on a node, communicators" 4 120 \
+    mpi_run "np=4, $per_node on a node, communicators" 4 240 \
         "$puts --mca coll_lowlat_algorithm doubling \
         --mca coll_arc_ranks_per_node $per_node" lifecycle -n 200
 done
@@ -106,7 +106,7 @@ mpi_says "auto: UCX is not opened" "connected" 0
 
 # Puts beside messages, which learning chooses between; only components for tests try that on declared nodes.
 beside="--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10"
-mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 1" explored -n 2000
+mpi_for_tests mpi_start 2 240 "$beside --mca coll_arc_explore_percent 1" explored -n 2000
 mpi_judge "puts beside messages"
 mpi_says "puts beside messages: on both communicators" "connected: puts over posix" 2
 grep -q " bytes, after .* puts doubling " "$mpi_scratch/said"
@@ -119,11 +119,11 @@ done
 mpi_for_tests mpi_run "puts beside messages, bits" 4 120 \
     "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1" reproducible -g 2,2 -l 70001
 # The user's rules decide between them, too.
-mpi_for_tests mpi_start 2 60 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
+mpi_for_tests mpi_start 2 120 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
 mpi_judge "a rule for puts"
 mpi_says "a rule for puts is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
 # Slow puts are tried and not taken; those that nobody answers are given up, in two seconds.
-mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 20" unanswered -s 1000 -t 1
+mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 20" unanswered -s 1000 -t 3
 mpi_judge "slow puts"
 grep -q " bytes, after .* puts [a-z]* [0-9.]* us" "$mpi_scratch/said"
 mpi_result $? "slow puts are tried"

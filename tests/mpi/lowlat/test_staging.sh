@@ -35,6 +35,7 @@ if [ "$cores" -ge 2 ] && [ "$(nproc)" -ge 2 ]; then
     mpi_run "matrix" 2 120 "" matrix -l 20000
     mpi_run "reproducible" 2 60 "--mca coll_lowlat_reproducible 1" reproducible
     mpi_run "user types" 2 60 "" user_types
+    mpi_run "threads" 2 120 "" threads
 else
     mpi_skip "auto" "needs two cores"
 fi

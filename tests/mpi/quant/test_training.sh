@@ -25,7 +25,7 @@ export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 
 # train NAME "MCA ARGUMENTS" CALLS UPDATE: leaves the losses, one per epoch, in $mpi_scratch/NAME
 train() {
-    mpi_start $ranks 90 "$2 --mca coll_arc_verbose 2" $python "$script" \
+    mpi_start $ranks 180 "$2 --mca coll_arc_verbose 2" $python "$script" \
         --epochs $epochs --samples $samples --held-out 1024 --batch $batch --update "$4"
     mpi_result "$mpi_status" "$1: ends well"
     [ "$mpi_status" -eq 0 ] || mpi_show "$mpi_scratch/err"
