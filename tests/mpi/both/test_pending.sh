@@ -193,7 +193,7 @@ for how in nonblocking persistent; do
     deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
     deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
     deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001
-    deferred $how mpi_run "np=2 $how" 2 60 "" threads -n 300
+    deferred $how mpi_run "np=2 $how" 2 120 "" threads -n 300
     deferred $how mpi_run "np=3 $how bf16" 3 60 "--mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
     deferred $how mpi_run "np=4 $how bf16, nodes" 4 60 \
         "--mca coll_lowlat_uint16_as bf16 --mca coll_arc_ranks_per_node 2" sixteen -f bf16 -l 2000

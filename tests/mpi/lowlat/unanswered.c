@@ -143,15 +143,8 @@ int main(int argc, char **argv)
 {
     MPI_Comm comm;
     double seconds = 0;
-    int option;
 
-    while ((option = getopt(argc, argv, "s:t:")) != -1) {
-        if (option == 't') {
-            seconds = atof(optarg);
-        } else if (option == 's') {
-            slow_us = atoi(optarg);
-        }
-    }
+    TAKE_OPTIONS(OPTION('s', slow_us), OPTION('t', seconds)); /* before UCX is asked for */
     tap_begin(&argc, &argv);
     sum_for(seconds);
     tap_check((slow_us > 0 ? (void *) real_put : (void *) real_progress) != NULL,
