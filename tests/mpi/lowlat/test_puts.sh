@@ -122,12 +122,7 @@ mpi_for_tests mpi_run "puts beside messages, bits" 4 120 \
 mpi_for_tests mpi_start 2 120 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
 mpi_judge "a rule for puts"
 mpi_says "a rule for puts is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
-# Slow puts are tried and not taken; those that nobody answers are given up, in two seconds.
-mpi_for_tests mpi_start 2 60 "$beside --mca coll_arc_explore_percent 20" unanswered -s 1000 -t 3
-mpi_judge "slow puts"
-grep -q " bytes, after .* puts [a-z]* [0-9.]* us" "$mpi_scratch/said"
-mpi_result $? "slow puts are tried"
-mpi_says "slow puts are not chosen" "^ranks=.*over=puts" 0
+# Those that nobody answers are given up, in two seconds; those that are slow: test_slow_puts.sh.
 mpi_for_tests mpi_start 2 60 "$beside" unanswered -t 3
 mpi_judge "no answer beside messages"
 mpi_says "no answer beside messages: one line tells why" \
