@@ -30,6 +30,12 @@
  * it: so 1 holds although nobody waits for a share that is empty.  The waits are acquire loads of
  * what was stored with release, so that the argument carries through any number of ranks.
  *
+ * For operations of a part of the ranks (lowlat_staging.c) 1 does not hold.  They use arenas only,
+ * and before them comes an operation of all by packets: whoever has completed that one knows that
+ * all have left those before it, which were the last to read an arena.  Ranks outside the part may
+ * still read its packets.  So there is an even number of operations of the part, and then another
+ * one of all, which uses the other set of packets.
+ *
  * THE COUNTERS.  Within an operation a flag counts pieces: 1, 2, ...  It is
  * stored as `base` + n, where `base` is the number of pieces of all operations
  * before, the same on all ranks.  So a flag that an operation does not use is

@@ -9,9 +9,9 @@
  * No table can tell which way is the fastest: between far cores streaming is 2 to 5 times faster
  * than ordinary stores on one processor and slower on another.  So the ranks try the ways, in
  * one-shot calls of a few lengths among the nearest (level 0, where there are levels), when a
- * communicator is set up.  Virtual cores move: they are
- * near now and far a moment later.  So neighbours measure from time to time how far apart they are,
- * after a call, when both are there anyway, and where that has changed all try again.
+ * communicator is set up.  Virtual cores move: they are near now and far a moment later.  So
+ * neighbours measure from time to time how far apart they are, after a call, when both are there
+ * anyway, and where that has changed all try again.
  *
  *   after call k      look: time a cache line; tell in our segment whether it has changed
  *   after call k+1    read what all have told.  It is complete: a rank that has completed k+1

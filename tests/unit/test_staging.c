@@ -15,8 +15,9 @@
 #include "copy.h"
 #include "lowlat_staging.h"
 #include "reduce.h"
+#include "wait.h"
 
-enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5 };
+enum { MAX_RANKS = 4, ARENA_BYTES = 32768, ROUNDS = 5, LONG_COUNT = 512 };
 
 static lowlat_segment_t *segment_new(void)
 {
@@ -314,6 +315,59 @@ static void more_than_half_of_the_ranks_decide(void **state)
     }
 }
 
+/* Rank 2 adds the parts of the outer level late: the other ranks may go on to their trial
+ * meanwhile. */
+static void reduce_late(const void *const *parts, unsigned n, void *out, size_t count,
+                        const void *context)
+{
+    enum { TRIED = 200, LATE_MS = 300 }; /* operations that write where we read are over */
+    const lowlat_group_t *group = context;
+    const int64_t end_ns = arc_now_ns() + LATE_MS * (ARC_NS_PER_SECOND / 1000);
+    const uint64_t *entered = &group->segment[0]->flag[LOWLAT_ENTERED].value;
+    arc_reducer_t reducer;
+
+    (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &reducer);
+    while (2 == group->rank && parts[1] == out &&
+           __atomic_load_n(entered, __ATOMIC_RELAXED) < TRIED && arc_now_ns() < end_ns) {
+        (void) sched_yield();
+    }
+    reducer.reduce(parts, n, out, count, reducer.context);
+}
+
+/* A sum by levels, and at once a trial among the nearest. */
+static void try_behind_a_sum(rank_t *rank)
+{
+    static const unsigned members[] = {2, 2};
+    uint32_t in[LONG_COUNT];
+    uint32_t out[LONG_COUNT];
+    const arc_reducer_t reducer = {reduce_late, &rank->group, sizeof in[0], sizeof in[0], false};
+    lowlat_task_t task = {.group = &rank->group,
+                          .reducer = &reducer,
+                          .in = in,
+                          .out = out,
+                          .count = LONG_COUNT,
+                          .span_bytes = sizeof in};
+
+    for (unsigned i = 0; i < LONG_COUNT; ++i) {
+        in[i] = rank->group.rank + i;
+    }
+    rank->right =
+        lowlat_levels_by_numbers(&rank->group.levels, rank->group.rank, MAX_RANKS, members, 2);
+    lowlat_oneshot_start(&task);
+    rank->right = rank->right && ARC_OK == run_task(NULL, &task) &&
+                  ARC_OK == lowlat_staging_try(&rank->group, run_task, NULL);
+    for (unsigned i = 0; i < LONG_COUNT; ++i) {
+        rank->right = rank->right && 6 + MAX_RANKS * i == out[i];
+    }
+}
+
+static void a_trial_of_a_part_waits_for_all(void **state)
+{
+    rank_t rank[MAX_RANKS] = {{.right = false}};
+
+    live_together(rank, MAX_RANKS, try_behind_a_sum);
+}
+
 int main(void)
 {
     static const arc_isa_t isas[] = {ARC_ISA_SCALAR, ARC_ISA_AVX2, ARC_ISA_AVX512};
@@ -341,6 +395,7 @@ int main(void)
         cmocka_unit_test(whatever_streams_has_a_fence),
         cmocka_unit_test(a_forced_way_is_for_all_lengths),
         cmocka_unit_test(a_change_is_told_when_seen_twice_in_a_row),
+        cmocka_unit_test(a_trial_of_a_part_waits_for_all),
     };
 
     unit_add(UNIT_TESTS(others));
