@@ -142,14 +142,18 @@ static void choose_rounds(exchange_pipeline_t *pipe)
     pipe->rounds = is_stage ? half : pipe->plan.rounds;
 }
 
-/* What the part of a round has at most in a pack: that of the longest shard. */
+/* What the part of a round has at most in a pack: that of the longest shard and segment. */
 static size_t part_bytes(const exchange_pipeline_t *pipe, unsigned round)
 {
+    const exchange_layout_t *layout = &pipe->operation.layout;
+    const size_t last = exchange_layout_segments(layout) - 1; /* of chunks it may be the longest */
+    const exchange_span_t spans[] = {exchange_layout_segment(layout, 0, 0),
+                                     exchange_layout_segment(layout, 0, last)};
     const bool partial = round < pipe->plan.rounds / 2;
     const exchange_message_t message = {
         .partial = partial,
         .inside = partial && pipe->round[round].inside,
-        .span = exchange_layout_segment(&pipe->operation.layout, 0, 0),
+        .span = spans[spans[1].elems > spans[0].elems],
     };
 
     return pipe->coder->ops->capacity(pipe->coder, &message);

@@ -18,7 +18,7 @@ size_t lowlat_own_elems(const lowlat_task_t *task)
     return before * task->part_elems + lowlat_range_elems(lowlat_own_part(task, before));
 }
 
-/* Our part of the last chunk may be the longest one, and all others empty. */
+/* Our part of the last chunk may be the longest one, and all others shorter, or empty. */
 static size_t own_chunk(const lowlat_task_t *task, size_t number)
 {
     const size_t last = task->pieces - 1;

@@ -91,7 +91,9 @@ typedef struct outcome {
     bool right; /* all sums on all ranks */
 } outcome_t;
 
-static outcome_t run(unsigned ranks, size_t message_bytes, const sim_options_t *options)
+/* Of so many chunks, 0: none, all but the last one are empty. */
+static outcome_t run(unsigned ranks, size_t chunks, size_t message_bytes,
+                     const sim_options_t *options)
 {
     const size_t count = (size_t) ranks * SHARD_ELEMS;
     const exchange_config_t config = {.tree = &exchange_recursive_halving,
@@ -99,9 +101,12 @@ static outcome_t run(unsigned ranks, size_t message_bytes, const sim_options_t *
                                       .depth = EXCHANGE_DEPTH_MIN,
                                       .message_bytes = message_bytes,
                                       .sum_bytes = SHARD_ELEMS * sizeof(uint32_t)};
-    const exchange_operation_t operation = {
-        .layout = {.count = count, .shards = ranks, .row_elems = 1, .segment_elems = count},
-        .collective = EXCHANGE_ALLREDUCE};
+    const exchange_operation_t operation = {.layout = {.count = count,
+                                                       .shards = ranks,
+                                                       .row_elems = 1,
+                                                       .segment_elems = count,
+                                                       .chunks = chunks},
+                                            .collective = EXCHANGE_ALLREDUCE};
     sim_network_t *network = sim_network_new(ranks, options);
     test_buffer_t memory[RANKS_MAX];
     numbers_t coders[RANKS_MAX];
@@ -160,7 +165,8 @@ static void a_message_has_as_many_shards_as_there_is_room_for(void **state)
         uint64_t before = UINT64_MAX;
 
         for (size_t bytes = PART_BYTES; bytes <= pack_bytes(RANKS_MAX); bytes += PART_BYTES / 2) {
-            const outcome_t outcome = run(ranks, bytes, &options);
+            const outcome_t outcome = run(ranks, 0, bytes, &options);
+            assert_true(run(ranks, 2, bytes, &options).right);
             assert_true(outcome.right && outcome.messages <= before);
             assert_true(bytes >= pack_bytes(2) || outcome.messages == 2 * (ranks - 1) * ranks);
             before = outcome.messages;
@@ -175,7 +181,7 @@ static void a_message_that_is_longer_or_shorter_than_its_parts_is_refused(void *
     enum { RANKS = 11 };
     sim_options_t options = {.seed = SEED, .delay_max = 5, .eager_max = 2};
     const size_t bytes = pack_bytes(RANKS) + PART_BYTES;
-    const uint64_t messages = run(RANKS, bytes, &options).messages;
+    const uint64_t messages = run(RANKS, 0, bytes, &options).messages;
 
     (void) state;
     for (uint64_t at = 0; at < 2 * messages; ++at) {
@@ -184,7 +190,7 @@ static void a_message_that_is_longer_or_shorter_than_its_parts_is_refused(void *
         options.garble_at = at / 2 + 1;
         options.garble_more = at % 2 * PART_BYTES;
         options.garble_cut = PART_BYTES - options.garble_more;
-        const outcome_t outcome = run(RANKS, bytes, &options);
+        const outcome_t outcome = run(RANKS, 0, bytes, &options);
         for (unsigned rank = 0; rank < RANKS; ++rank) {
             refused += ARC_ERR_PROTOCOL == outcome.statuses[rank];
         }
