@@ -125,10 +125,17 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
     return arc_component_query(&mca_coll_lowlat_component.base, comm, priority);
 }
 
-static arc_wait_cause_t lowlat_awaited(const arc_module_t *base, const arc_task_t *task,
+static arc_wait_cause_t lowlat_awaited(const arc_module_t *base, const arc_task_t *any,
                                        unsigned *rank)
 {
-    return mca_share_cause(&((const lowlat_module_t *) base)->topology, (const void *) task, rank);
+    const arc_topology_t *topology = &((const lowlat_module_t *) base)->topology;
+    const lowlat_task_t *task = (const lowlat_task_t *) any;
+
+    if (task->group->ranks != topology->local_ranks) { /* a trial of staging, of the nearest */
+        *rank = UINT_MAX;
+        return ARC_WAIT_MEMORY;
+    }
+    return mca_share_cause(topology, task, rank);
 }
 
 /* Everything here is local and cannot fail; what can comes with the first call. */
