@@ -155,23 +155,38 @@ static bool recall_staging(lowlat_module_t *module)
     return known;
 }
 
+/* A task of a trial, of all ranks of the node or of the nearest ones.  May break the module. */
 static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
-    return arc_wait_run((const arc_wait_t *) context, &task->task);
+    lowlat_module_t *module = context;
+    const lowlat_level_t *nearest = &module->group.levels.level[0];
+    const arc_status_t status = arc_wait_run(&module->wait, &task->task);
+    arc_topology_t topology = module->topology;
+    unsigned members[LOWLAT_LEVEL_MEMBERS];
+
+    if (ARC_OK != status) {
+        if (task->group->ranks != topology.local_ranks) {
+            for (unsigned i = 0; i < nearest->members; ++i) {
+                members[i] = topology.members[nearest->rank[i]];
+            }
+            topology.members = members;
+            topology.local_ranks = nearest->members;
+        }
+        (void) mca_share_break(&module->base, ARC_SLOTS, &topology, task, status);
+    }
+    return status;
 }
 
 /* Find out what is fastest here, now.  All ranks together, between two operations.  May break the
  * module. */
 static void try_staging(lowlat_module_t *module)
 {
-    arc_status_t status = lowlat_staging_try(&module->group, run_task, &module->wait);
+    const arc_status_t status = lowlat_staging_try(&module->group, run_task, module);
 
     arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
                    module->group.apart_ns);
     if (ARC_OK == status) {
         remember_staging(module);
-    } else {
-        (void) arc_module_break(&module->base, ARC_SLOTS, status, " in the trial of staging");
     }
 }
 
