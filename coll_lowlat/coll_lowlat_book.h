@@ -34,7 +34,6 @@ typedef struct lowlat_staged {
     size_t prefetch_bytes;
     size_t stream_bytes;
     int apart_ns;
-    unsigned way;
 } lowlat_staged_t;
 
 /* The component's rules; after the parameters are known, and before ranks compare them. */

@@ -134,7 +134,7 @@ static void remember_staging(const lowlat_module_t *module)
 {
     const lowlat_group_t *group = &module->group;
     const lowlat_staged_t staged = {processes_of(module), group->prefetch_bytes,
-                                    group->stream_bytes, group->apart_ns, group->way};
+                                    group->stream_bytes, group->apart_ns};
 
     lowlat_book_remember(LOWLAT_TOPIC_STAGING, &staged);
 }
@@ -150,7 +150,6 @@ static bool recall_staging(lowlat_module_t *module)
         group->prefetch_bytes = staged.prefetch_bytes;
         group->stream_bytes = staged.stream_bytes;
         group->apart_ns = staged.apart_ns;
-        group->way = staged.way;
     }
     return known;
 }
@@ -177,15 +176,21 @@ static arc_status_t run_task(void *context, lowlat_task_t *task)
     return status;
 }
 
-/* Find out what is fastest here, now.  All ranks together, between two operations.  May break the
- * module. */
-static void try_staging(lowlat_module_t *module)
+/*
+ * Find out what is fastest here, now, or agree on what each rank remembers of that: where trials
+ * ran at the same time the books of ranks may differ.  All ranks together, between two operations.
+ * May break the module.
+ */
+static void find_staging(lowlat_module_t *module, bool all_remember)
 {
-    const arc_status_t status = lowlat_staging_try(&module->group, run_task, module);
+    lowlat_group_t *group = &module->group;
+    const arc_status_t status =
+        all_remember ? lowlat_staging_agree(group, lowlat_staging_way(group), run_task, module)
+                     : lowlat_staging_try(group, run_task, module);
 
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
-                   module->group.apart_ns);
-    if (ARC_OK == status) {
+    if (ARC_OK == status && !all_remember) {
+        arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
+                       group->apart_ns);
         remember_staging(module);
     }
 }
@@ -208,8 +213,8 @@ static void choose_staging(lowlat_module_t *module, bool all_remember)
                                         ? LOWLAT_WAY_ORDINARY
                                         : (lowlat_way_t) (config->staging - 1));
         group->way = lowlat_staging_way(group);
-    } else if (!all_remember) {
-        try_staging(module);
+    } else {
+        find_staging(module, all_remember);
     }
     module->until_look = is_open ? LOWLAT_STAGING_CALLS : INT64_MAX;
 }
@@ -442,7 +447,7 @@ int coll_lowlat_look(lowlat_module_t *module)
     module->looked = false;
     module->until_look = LOWLAT_STAGING_CALLS;
     if (lowlat_staging_changed(&module->group)) {
-        try_staging(module);
+        find_staging(module, false);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

@@ -73,9 +73,10 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run,
                                 void *context) ARC_MUST_CHECK;
 
 /*
- * The last step of a trial: this rank stages long messages in that way.  Sets group->way to the way
- * of more than half of the ranks, the same on all; to ordinary if there is none.  Not to be called
- * twice without an operation in between: a rank may still read what the others told.
+ * The last step of a trial, or all of it where every rank remembers an earlier one: this rank
+ * stages long messages in that way.  Sets group->way to the way of more than half of the ranks, the
+ * same on all; to ordinary if there is none.  Not to be called twice without an operation in
+ * between: a rank may still read what the others told.
  */
 arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowlat_run_fn_t run,
                                   void *context) ARC_MUST_CHECK;
