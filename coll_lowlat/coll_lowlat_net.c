@@ -157,10 +157,10 @@ bool lowlat_net_make(lowlat_module_t *module)
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
-        lowlat_port_leave(mca_coll_lowlat_component.puts, module->port);
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->port, false);
     }
     if (NULL != module->opening) {
-        lowlat_port_leave(mca_coll_lowlat_component.puts, module->opening);
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->opening, true);
     }
     module->port = NULL;
     module->opening = NULL;

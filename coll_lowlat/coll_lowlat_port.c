@@ -210,9 +210,12 @@ void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
-void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port, bool opens)
 {
     if (port->greeted) {
+        if (opens) {
+            ucx_worker_release(&puts->worker); /* as lowlat_puts_settled() would have done */
+        }
         say_goodbye(port);
     }
     (void) pthread_mutex_lock(&puts->lock);
