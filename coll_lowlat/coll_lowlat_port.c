@@ -11,6 +11,9 @@
 
 enum { GOODBYE_SECONDS = 30 }; /* all have been through the barrier of MPI_Finalize */
 
+/* For partners of a port that has left; only time in which somebody polls counts. */
+static const arc_wait_t patience = {.timeout_ns = LOWLAT_GREETING_SECONDS * ARC_NS_PER_SECOND};
+
 void lowlat_port_free(lowlat_port_t *port)
 {
     if (NULL != port->streams) {
@@ -33,9 +36,15 @@ static void remove_user(lowlat_puts_t *puts)
     }
 }
 
+/* What peers never reached stays as it is. */
 static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
 {
-    lowlat_port_free(port);
+    if (port->greeted) {
+        lowlat_port_free(port);
+    } else {
+        puts->refused = true;
+        ucx_worker_release(&puts->worker);
+    }
     remove_user(puts);
 }
 
@@ -69,7 +78,9 @@ static bool has_left(lowlat_puts_t *puts, lowlat_port_t *port)
     if (!port->greeted) {
         const lowlat_outcome_t outcome = lowlat_port_greeted(port);
         if (LOWLAT_CONNECTED != outcome) {
-            return LOWLAT_NO_CONNECTION == outcome || arc_now_ns() >= port->end_ns;
+            static const arc_task_t hello; /* which makes no step until it is over */
+            return LOWLAT_NO_CONNECTION == outcome ||
+                   ARC_ERR_TIMEOUT == arc_wait_check(&port->unanswered, &patience, &hello);
         }
         ucx_worker_release(&puts->worker);
         say_goodbye(port);
@@ -77,7 +88,7 @@ static bool has_left(lowlat_puts_t *puts, lowlat_port_t *port)
     return !port->has_window || ucx_window_left(&port->window);
 }
 
-/* Free the ports that all peers have left; those that peers never reached stay as they are. */
+/* Disconnect the ports that all peers have left, or never reached. */
 static void free_left_ports(lowlat_puts_t *puts)
 {
     lowlat_port_t **at = &puts->leaving;
@@ -89,13 +100,7 @@ static void free_left_ports(lowlat_puts_t *puts)
             continue;
         }
         *at = port->next;
-        if (port->greeted) {
-            disconnect_port(puts, port);
-        } else {
-            puts->refused = true;
-            ucx_worker_release(&puts->worker);
-            remove_user(puts);
-        }
+        disconnect_port(puts, port);
     }
 }
 
@@ -117,7 +122,7 @@ static int drive_puts(void)
     return events;
 }
 
-ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
+lowlat_outcome_t lowlat_puts_worker(lowlat_puts_t *puts)
 {
     const lowlat_component_t *component = &mca_coll_lowlat_component;
 
@@ -130,9 +135,11 @@ ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts)
                                                                                : UCX_REACH_NETWORK,
                                       mca_compat_threads());
     }
-    ucx_worker_t *worker = puts->open && !puts->refused ? &puts->worker : NULL;
+    const lowlat_outcome_t outcome = !puts->open     ? LOWLAT_NO_TRANSPORT
+                                     : puts->refused ? LOWLAT_REFUSED
+                                                     : LOWLAT_CONNECTED;
     (void) pthread_mutex_unlock(&puts->lock);
-    return worker;
+    return outcome;
 }
 
 lowlat_puts_t *lowlat_puts_new(const char **why)
@@ -218,6 +225,7 @@ void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port, bool opens)
         }
         say_goodbye(port);
     }
+    arc_wait_watch(&port->unanswered, &patience, NULL);
     (void) pthread_mutex_lock(&puts->lock);
     port->next = puts->leaving;
     puts->leaving = port;

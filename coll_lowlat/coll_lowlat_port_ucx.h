@@ -22,10 +22,17 @@
 #include <pthread.h>
 
 #include "put_stream.h"
+#include "settled.h"
 #include "ucx_window.h"
+#include "wait.h"
+
+enum {
+    LOWLAT_GREETING_SECONDS = ARC_SETTLED(15, 4), /* far more than connections take, also of many */
+};
 
 /* How far the set-up of puts came on a rank; of all ranks the least counts. */
 typedef enum lowlat_outcome {
+    LOWLAT_REFUSED, /* of an earlier communicator they did not reach each other */
     LOWLAT_NO_TRANSPORT,
     LOWLAT_NO_MEMORY,
     LOWLAT_NO_CONNECTION,
@@ -43,9 +50,10 @@ struct lowlat_port {
     bool has_window;          /* not of a rank that exchanges with nobody */
     ucx_window_t window;
     arc_put_streams_t *streams;
-    size_t counted_bytes; /* of the limit (mca_pool.h) */
-    int64_t end_ns;       /* partners are given up who have not answered by then */
-    bool greeted;         /* ... all have */
+    size_t counted_bytes;        /* of the limit (mca_pool.h) */
+    int64_t end_ns;              /* partners are given up who have not answered by then */
+    bool greeted;                /* ... all have */
+    arc_wait_watch_t unanswered; /* ... since the port has left */
 };
 
 struct lowlat_puts {
@@ -60,8 +68,8 @@ struct lowlat_puts {
     lowlat_port_t *leaving; /* peers may still put into them */
 };
 
-/* The worker, opened if this is its first use; NULL if there is none. */
-ucx_worker_t *lowlat_puts_worker(lowlat_puts_t *puts);
+/* Is there a worker for a new port?  LOWLAT_CONNECTED: yes, opened if this is its first use. */
+lowlat_outcome_t lowlat_puts_worker(lowlat_puts_t *puts);
 
 /* Free a port that nobody has been told of. */
 void lowlat_port_free(lowlat_port_t *port);

@@ -24,9 +24,6 @@
 #include "coll_lowlat_settled.h"
 #include "sizes.h"
 
-enum {
-    GREETING_SECONDS = ARC_SETTLED(15, 4), /* far more than connections take, also of many */
-};
 /* While messages serve the calls; then all ranks wait for the rest, which is for who computed. */
 static const int64_t opening_ns = 1800000000;
 static const int64_t last_wait_ns = 200000000;
@@ -34,6 +31,7 @@ static const int64_t last_wait_ns = 200000000;
 static const int64_t proof_ns = 500000000;
 
 static const char *const outcome_texts[LOWLAT_CONNECTED + 1] = {
+    [LOWLAT_REFUSED] = "the ranks could not all reach each other before",
     [LOWLAT_NO_TRANSPORT] = "UCX has no transport here that puts, or UCX_TLS excludes them",
     [LOWLAT_NO_MEMORY] = "no memory, or coll_arc_max_memory is reached",
     [LOWLAT_NO_CONNECTION] = "the ranks cannot all reach each other",
@@ -102,15 +100,16 @@ static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, w
 static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port,
                                   wiring_t *wiring)
 {
-    ucx_worker_t *worker = lowlat_puts_worker(mca_coll_lowlat_component.puts);
+    lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
+    const lowlat_outcome_t outcome = lowlat_puts_worker(puts);
 
-    if (NULL == worker) {
-        return LOWLAT_NO_TRANSPORT;
+    if (LOWLAT_CONNECTED != outcome) {
+        return outcome;
     }
     if (NULL == port || !find_partners(module, wiring)) {
         return LOWLAT_NO_MEMORY;
     }
-    return 0 == wiring->partners ? LOWLAT_CONNECTED : make_window(worker, port, wiring);
+    return 0 == wiring->partners ? LOWLAT_CONNECTED : make_window(&puts->worker, port, wiring);
 }
 
 /* ---- step 2: cards ---- */
@@ -278,7 +277,8 @@ static const char *settle(lowlat_module_t *module, int64_t end_ns, bool is_last)
 const char *lowlat_puts_connect(lowlat_module_t *module)
 {
     const int64_t limit = *module->base.component->timeout;
-    const int64_t seconds = limit > 0 ? arc_min(limit, GREETING_SECONDS) : GREETING_SECONDS;
+    const int64_t seconds =
+        limit > 0 ? arc_min(limit, LOWLAT_GREETING_SECONDS) : LOWLAT_GREETING_SECONDS;
     const char *why = open_port(module, seconds * ARC_NS_PER_SECOND);
 
     return NULL == why ? settle(module, module->opening->end_ns, true) : why;

@@ -127,6 +127,12 @@ mpi_for_tests mpi_start 2 60 "$beside" unanswered -t 3
 mpi_judge "no answer beside messages"
 mpi_says "no answer beside messages: one line tells why" \
     "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
+mpi_says "no answer beside messages: the next communicator does not ask" \
+    "no puts: the ranks could not all reach each other before" 1
+# Partners of a communicator that is freed before they have answered have time to do so.
+mpi_for_tests mpi_start 2 60 "$beside" unanswered -d 3 -t 1
+mpi_judge "a late answer to a communicator that was freed"
+mpi_says "a late answer to a communicator that was freed: puts for the next one" "connected: puts over posix" 1
 
 # A rank that does not come is named by one of the other node, and the job ends by itself.
 for algorithm in $(mpi_lowlat_algorithms nodes); do

@@ -9,6 +9,8 @@
  *
  *   -t SECONDS   the ranks sum for so long until they must have found out (default: one sum)
  *   -s US        the network answers, but every put takes so many microseconds
+ *   -d SECONDS   the first put takes so many seconds, all others none; the communicator that it is
+ *                for is freed at once, and nobody calls MPI for most of that time
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -22,7 +24,8 @@
 
 enum { ELEMS = 3000, SUMS = 500, UCX_IN_PROGRESS = 1 };
 
-static int slow_us; /* 0: puts are not answered */
+static int slow_us;      /* 0: puts are not answered */
+static double delayed_s; /* > 0: only the first one is not, for so long */
 
 static bool is_given_up; /* the first sum has come to its end, by messages */
 static int unanswered;   /* the request of all puts */
@@ -31,6 +34,17 @@ static void *(*real_put)(void *, const void *, size_t, uint64_t, void *, const v
 static int (*real_check_status)(void *request);
 static void (*real_free)(void *request);
 static unsigned (*real_progress)(void *worker);
+
+/* The first put of a network that delays it. */
+static struct {
+    void *ep;
+    const void *source;
+    size_t bytes;
+    uint64_t to;
+    void *key;
+    double due; /* 0: there was none */
+    bool done;
+} first;
 
 static void must_not(const char *what)
 {
@@ -45,6 +59,15 @@ static void *put(void *ep, const void *source, size_t bytes, uint64_t to, void *
         (void) usleep((useconds_t) slow_us);
         return real_put(ep, source, bytes, to, key, param);
     }
+    if (first.due > 0) {
+        return real_put(ep, source, bytes, to, key, param);
+    }
+    first.ep = ep;
+    first.source = source;
+    first.bytes = bytes;
+    first.to = to;
+    first.key = key;
+    first.due = delayed_s > 0 ? MPI_Wtime() + delayed_s : 0;
     if (is_given_up) {
         must_not("put");
     }
@@ -66,6 +89,18 @@ static void *end(void)
 
 static int check_status(void *request)
 {
+    static const char plain[256]; /* parameters of a put, none of which is set */
+
+    if (request == &unanswered && first.due > 0 && MPI_Wtime() > first.due) {
+        void *real =
+            first.done ? NULL
+                       : real_put(first.ep, first.source, first.bytes, first.to, first.key, plain);
+        first.done = true;
+        if (real != NULL) {
+            real_free(real);
+        }
+        return 0;
+    }
     return request == &unanswered ? UCX_IN_PROGRESS : real_check_status(request);
 }
 
@@ -108,7 +143,8 @@ __attribute__((visibility("default"))) void *dlsym(void *handle, const char *nam
     }
     void *found = real_dlsym(handle, name);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        const bool is_ours = slow_us == 0 || functions[i].ours == (void *) put;
+        const bool is_ours = functions[i].ours == (void *) put ||
+                             (slow_us == 0 && (delayed_s == 0 || functions[i].real != NULL));
         if (found != NULL && is_ours && strcmp(functions[i].name, name) == 0) {
             if (functions[i].real != NULL) {
                 memcpy(functions[i].real, &found, sizeof found);
@@ -144,12 +180,19 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     double seconds = 0;
 
-    TAKE_OPTIONS(OPTION('s', slow_us), OPTION('t', seconds)); /* before UCX is asked for */
+    /* Before UCX is asked for. */
+    TAKE_OPTIONS(OPTION('d', delayed_s), OPTION('s', slow_us), OPTION('t', seconds));
     tap_begin(&argc, &argv);
+    if (delayed_s > 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        sum(comm);
+        MPI_Comm_free(&comm);
+        (void) usleep((useconds_t) (delayed_s * 0.8e6));
+    }
     sum_for(seconds);
     tap_check((slow_us > 0 ? (void *) real_put : (void *) real_progress) != NULL,
               "the component has not asked for UCX's functions");
-    is_given_up = slow_us == 0;
+    is_given_up = slow_us == 0 && delayed_s == 0;
     for (int i = 0; i < SUMS; i++) {
         sum(MPI_COMM_WORLD);
     }
