@@ -93,7 +93,7 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
             return arc_module_broken_error();
         }
     }
-    if (NULL != module->choice && module->choice->has_both) {
+    if (module->choice->has_both) {
         lowlat_net_use(module, candidate.puts);
     }
     task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;

@@ -33,15 +33,6 @@ static void warn_of_messages(const lowlat_module_t *module, const char *why)
     }
 }
 
-void lowlat_net_open(lowlat_module_t *module)
-{
-    const char *why = lowlat_puts_open(module);
-
-    if (NULL != why) {
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "no puts: %s", why);
-    }
-}
-
 bool lowlat_net_opened(lowlat_module_t *module)
 {
     const char *why = lowlat_puts_settle(module);

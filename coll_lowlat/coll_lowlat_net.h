@@ -17,9 +17,6 @@ bool lowlat_net_make(lowlat_module_t *module);
  */
 void lowlat_net_connect(lowlat_module_t *module);
 
-/* Puts beside messages: all ranks begin to connect; that may break the module. */
-void lowlat_net_open(lowlat_module_t *module);
-
 /* While connections are under way, all ranks together: are there puts from now on? */
 bool lowlat_net_opened(lowlat_module_t *module);
 

@@ -252,8 +252,9 @@ static void begin_exchange(lowlat_task_t *task, size_t chunk)
     }
 }
 
-static arc_status_t drive_exchanges(lowlat_task_t *task)
+static arc_status_t drive_exchanges(arc_task_t *base)
 {
+    lowlat_task_t *task = (lowlat_task_t *) base;
     arc_status_t all = ARC_OK;
 
     for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {

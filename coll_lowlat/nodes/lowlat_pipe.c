@@ -296,18 +296,9 @@ static bool is_unstaged(const lowlat_task_t *task)
 }
 
 /* All of `in` is there at once. */
-static arc_status_t unstaged_progress(arc_task_t *base)
-{
-    lowlat_task_t *task = (lowlat_task_t *) base;
-    const arc_status_t status = lowlat_piped_drive(task);
-
-    task->gathered = ARC_OK == status;
-    return status;
-}
-
 static void start_unstaged(lowlat_task_t *task, lowlat_pipe_t *pipe)
 {
-    static const arc_task_ops_t ops = {.progress = unstaged_progress,
+    static const arc_task_ops_t ops = {.progress = lowlat_piped_drive,
                                        .waits_for = lowlat_parts_waits_for,
                                        .awaits = lowlat_piped_awaits,
                                        .abort = lowlat_piped_abort};
@@ -315,10 +306,8 @@ static void start_unstaged(lowlat_task_t *task, lowlat_pipe_t *pipe)
 
     operation.layout.chunk_elems = chunk_elems(task, 1);
     operation.layout.chunks = arc_divide_up(task->count, operation.layout.chunk_elems);
-    task->exchanged = 0;
     lowlat_task_begin(task, &ops, 1);
     task->task.memory_only = false;
-    task->owners = 1;
     task->piped = &pipe->piped;
     pipe->piped.running = true;
     exchange_pipeline_start(pipe->piped.exchange, &operation);

@@ -399,7 +399,7 @@ static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *bet
 arc_status_t lowlat_phases_progress(lowlat_task_t *task, const lowlat_between_t *between)
 {
     for (;;) {
-        const arc_status_t status = between->drive(task);
+        const arc_status_t status = between->drive(&task->task);
         if (ARC_OK != status && ARC_IN_PROGRESS != status) {
             arc_task_abort(&task->task);
             return status;

@@ -103,7 +103,7 @@ typedef struct lowlat_between {
     void (*begin)(lowlat_task_t *task, size_t chunk);
 
     /* Do what can be done.  ARC_OK: nothing is under way. */
-    arc_status_t (*drive)(lowlat_task_t *task) ARC_MUST_CHECK;
+    arc_status_t (*drive)(arc_task_t *task) ARC_MUST_CHECK;
 
     /* The number of chunks, from the first on, whose slots have the sums of all nodes. */
     size_t (*completed)(const lowlat_task_t *task);

@@ -56,8 +56,10 @@ static bool is_running(const lowlat_task_t *task)
     return NULL != task->piped && task->piped->running;
 }
 
-arc_status_t lowlat_piped_drive(lowlat_task_t *task)
+arc_status_t lowlat_piped_drive(arc_task_t *base)
 {
+    lowlat_task_t *task = (lowlat_task_t *) base;
+
     if (!is_running(task)) {
         return ARC_OK;
     }

@@ -48,7 +48,7 @@ unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number);
 const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number);
 
 /* The operations (arc_task_ops_t) of a task without phases, whose exchange is task->piped. */
-arc_status_t lowlat_piped_drive(lowlat_task_t *task) ARC_MUST_CHECK;
+arc_status_t lowlat_piped_drive(arc_task_t *base) ARC_MUST_CHECK;
 unsigned lowlat_piped_awaits(const arc_task_t *base);
 void lowlat_piped_abort(arc_task_t *base);
 

@@ -34,8 +34,10 @@ static size_t completed(const lowlat_task_t *task)
     return chunk;
 }
 
-static arc_status_t drive(lowlat_task_t *task)
+static arc_status_t drive(arc_task_t *base)
 {
+    const lowlat_task_t *task = (const lowlat_task_t *) base;
+
     return completed(task) == task->reduced ? ARC_OK : ARC_IN_PROGRESS;
 }
 
