@@ -54,7 +54,7 @@
 #define TELL_VALGRIND(_call) ((void) 0)
 #endif
 
-/* Functions of the program run there, too: operations with vectors on the stack. */
+/* Open MPI, UCX and operations of Open MPI run there, which count on the stack of a thread. */
 enum { USUAL_STACK_BYTES = 8 << 20, MOST_STACK_BYTES = 64 << 20, LEAST_STACK_BYTES = 1 << 20 };
 
 struct arc_fiber {

@@ -10,7 +10,10 @@
  *
  * A fiber may go on in another thread, one at a time.  What it keeps across a yield is that of the
  * function: floating-point environment and stack, but not errno.  It begins in the environment of
- * the first resume.  Blocked signals are those of whoever resumes it.
+ * arc_fiber_begin().  Blocked signals are those of whoever resumes it.
+ *
+ * Functions of the program, which are its operations, do not run in a fiber but in what it awaits:
+ * Java and Python know the stacks of their threads, and fail on any other.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

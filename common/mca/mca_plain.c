@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fiber.h"
 #include "mca_bridge.h"
 #include "mca_stream.h"
 #include "steps.h"
@@ -65,6 +66,23 @@ static bool make_vectors(vectors_t *vectors, size_t count, int needed)
     return true;
 }
 
+/* A reduction of a left vector into the right one. */
+typedef struct reduction {
+    vectors_t *vectors;
+    struct ompi_op_t *op;
+} reduction_t;
+
+/* The operation may be a function of the program: not on the stack of a fiber. */
+static bool reduce(void *context)
+{
+    const reduction_t *reduction = context;
+    vectors_t *vectors = reduction->vectors;
+
+    ompi_op_reduce(reduction->op, vectors->own, vectors->other, vectors->count,
+                   vectors->stream.type);
+    return true;
+}
+
 /*
  * Rank r has the sum of the ranks r to r + distance - 1; from r + distance it gets that of those to
  * r + 2 distance - 1: their order is kept.
@@ -73,6 +91,7 @@ static arc_status_t reduce_to_first(vectors_t *vectors, struct ompi_op_t *op)
 {
     const int rank = (int) vectors->stream.base.rank;
     const int ranks = (int) vectors->stream.base.ranks;
+    reduction_t reduction = {vectors, op};
     arc_status_t status = ARC_OK;
 
     for (int distance = 1; distance < ranks && ARC_OK == status; distance *= 2) {
@@ -82,8 +101,7 @@ static arc_status_t reduce_to_first(vectors_t *vectors, struct ompi_op_t *op)
         if (rank + distance < ranks) {
             status = receive_from(vectors, rank + distance, vectors->other, vectors->count);
             if (ARC_OK == status) {
-                ompi_op_reduce(op, vectors->own, vectors->other, vectors->count,
-                               vectors->stream.type);
+                arc_fiber_await(reduce, &reduction);
                 unsigned char *sum = vectors->other;
                 vectors->other = vectors->own;
                 vectors->own = sum;
