@@ -159,11 +159,18 @@ arc_status_t arc_agreement_run(arc_agreement_t *agreement, uint64_t *values, con
                                unsigned *missing)
 {
     arc_wait_t longer = *wait;
-    arc_status_t status = arc_wait_run(wait, &agreement->steps.task);
-    if (ARC_ERR_TIMEOUT == status && !is_told(agreement) && agreement->steps.step > 0) {
-        longer.timeout_ns = more_time_ns(agreement, wait->timeout_ns);
-        status = arc_wait_run(&longer, &agreement->steps.task);
-    }
+    arc_status_t status = ARC_OK;
+    unsigned step = 0;
+
+    /* A round that ends in the longer time: the next one has a time limit of its own. */
+    do {
+        status = arc_wait_run(wait, &agreement->steps.task);
+        step = agreement->steps.step;
+        if (ARC_ERR_TIMEOUT == status && !is_told(agreement) && step > 0) {
+            longer.timeout_ns = more_time_ns(agreement, wait->timeout_ns);
+            status = arc_wait_run(&longer, &agreement->steps.task);
+        }
+    } while (ARC_ERR_TIMEOUT == status && !is_told(agreement) && step != agreement->steps.step);
     if (ARC_ERR_TIMEOUT == status && !is_told(agreement)) {
         arc_agreement_give_up(agreement);
     }

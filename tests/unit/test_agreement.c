@@ -246,13 +246,15 @@ static void all_name_one_of_several_that_are_missing(void **state)
 
 /* ---- with a clock ---- */
 
+#define LIMIT_NS (ARC_NS_PER_SECOND / 50)
+
 static void no_time_passes(void)
 {
 }
 
 static void run_gives_up_in_time_and_names_the_missing(void **state)
 {
-    const arc_wait_t wait = {.progress = no_time_passes, .timeout_ns = ARC_NS_PER_SECOND / 50};
+    const arc_wait_t wait = {.progress = no_time_passes, .timeout_ns = LIMIT_NS};
     uint64_t own[] = {7, 8};
     unsigned missing = UINT32_MAX;
 
@@ -278,6 +280,44 @@ static void run_gives_up_in_time_and_names_the_missing(void **state)
     assert_int_equal(0, missing);
 }
 
+/* Of the time limit, as a wait counts it, an eighth passes in so many polls, at most. */
+enum { POLLS = 256, EIGHTHS = 8, SIX_SENDS = 12 * POLLS, FOUR_SENDS = 25 * POLLS };
+static unsigned polls;
+
+/*
+ * Of eight ranks rank 0 hears of the ranks 7, 6 and 4.  Rank 6 sends when it waits longer; rank 4
+ * when that is over, and half a limit of the next round.
+ */
+static void late_ones_send(void)
+{
+    static const struct timespec eighth = {.tv_nsec = LIMIT_NS / EIGHTHS};
+    static const uint64_t words[] = {ARC_AGREEMENT_NOBODY, 5};
+    arc_stream_request_t request = {0};
+
+    if (0 == ++polls % POLLS) {
+        (void) nanosleep(&eighth, NULL);
+    }
+    if (SIX_SENDS == polls || FOUR_SENDS == polls) {
+        arc_stream_t *stream = sim_held_stream(SIX_SENDS == polls ? 6 : 4);
+        assert_int_equal(ARC_OK, stream->ops->send(stream, 0, words, sizeof words, &request));
+    }
+}
+
+static void each_round_has_the_whole_time(void **state)
+{
+    const arc_wait_t wait = {.progress = late_ones_send, .timeout_ns = LIMIT_NS};
+    uint64_t own[] = {7};
+    unsigned missing = UINT32_MAX;
+
+    polls = 0;
+    sim_held_make(8);
+    comes(7);
+    assert_int_equal(ARC_IN_PROGRESS, tasks[7]->ops->progress(tasks[7]));
+    arc_agreement_start(&agreements[0], sim_held_stream(0), own, 1);
+    assert_int_equal(ARC_OK, arc_agreement_run(&agreements[0], own, &wait, &missing));
+    assert_int_equal(5, own[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +326,7 @@ int main(void)
         cmocka_unit_test(all_name_the_one_that_is_missing),
         cmocka_unit_test(all_name_one_of_several_that_are_missing),
         cmocka_unit_test(run_gives_up_in_time_and_names_the_missing),
+        cmocka_unit_test(each_round_has_the_whole_time),
     };
 
     return cmocka_run_group_tests_name("agreement", tests, NULL, NULL);
