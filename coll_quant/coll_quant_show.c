@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "coll_quant_call.h"
 #include "float_env.h"
 
@@ -18,8 +19,10 @@ char coll_quant_key[] = "arc_quant";
 mca_compat_info_string_t coll_quant_in_force(quant_module_t *module)
 {
     if (module->active && QUANT_WISH_TARGET == module->wish) {
+        const arc_c_locale_t locale = arc_c_locale_enter();
         (void) snprintf(module->key_text, sizeof module->key_text, "%g",
                         module->settings.target_nmse);
+        arc_c_locale_leave(locale);
         return module->key_text;
     }
     return (mca_compat_info_string_t) (!module->active ? "off"

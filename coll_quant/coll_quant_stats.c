@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "c_locale.h"
 #include "coll_quant_call.h"
 #include "float_env.h"
 #include "mca_pvars.h"
@@ -72,6 +73,7 @@ void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
     const arc_float_env_t of_program = arc_float_env_enter();
     const bool has_bound = stats->worst_bound > 0;
     arc_float_env_leave(of_program);
+    const arc_c_locale_t locale = arc_c_locale_enter();
     if (has_bound) {
         fprintf(stream, "  error of an element: at most %.3e in any call\n", stats->worst_bound);
     }
@@ -81,6 +83,7 @@ void coll_quant_stats_print(FILE *stream, const quant_component_t *component)
                 "largest error of an element %.3e\n",
                 stats->verified, stats->worst.nmse, stats->worst.error);
     }
+    arc_c_locale_leave(locale);
     fflush(stream);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "c_locale.h"
 #include "hash.h"
 #include "param.h"
 
@@ -114,7 +115,9 @@ static arc_status_t parse_fraction(const char *text, long long *value)
      */
     (void) fegetenv(&of_program);
     (void) fesetenv(FE_DFL_ENV);
+    const arc_c_locale_t locale = arc_c_locale_enter();
     const double number = strtod(text, &end);
+    arc_c_locale_leave(locale);
     (void) fesetenv(&of_program);
     if (0 != errno || end == text || '\0' != *end) {
         return ARC_ERR_INVALID;
@@ -223,7 +226,9 @@ void arc_param_print(const arc_param_t *param, long long value, char *text, size
     if (ARC_PARAM_KIND_FRACTION == param->kind) {
         double number = 0;
         memcpy(&number, &value, sizeof number);
+        const arc_c_locale_t locale = arc_c_locale_enter();
         snprintf(text, text_bytes, "%g", number);
+        arc_c_locale_leave(locale);
         return;
     }
     if (ARC_PARAM_KIND_SIZE == param->kind && 0 != value) {

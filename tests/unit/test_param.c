@@ -7,12 +7,14 @@
 #include "config.h"
 
 #include <fenv.h>
+#include <locale.h>
+#include <sys/stat.h>
 
 #include "unit.h"
 #include "lowlat_select.h"
 #include "quant_settings.h"
 
-enum { TEXT_BYTES = 256 };
+enum { TEXT_BYTES = 256, RANDOM_BYTES = 6 /* mkdtemp()'s */ };
 
 static const char *const fruits[] = {"apple", "pear", NULL};
 static const arc_param_t number = {
@@ -146,6 +148,53 @@ static void a_fraction_is_the_same_however_the_program_rounds(void **state)
     }
 }
 
+/* A locale with a comma in fractions is there: LC_NUMERIC of de_DE as localedef compiles it. */
+static bool make_locale_with_comma(const char *root)
+{
+    static const uint32_t heads[] = {0x20031114, 6, 32, 34, 36, 40, 44, 48};
+    static const char texts[] = ",\0.\0\3\3\0\0,\0\0\0.\0\0\0UTF-8";
+    char name[TEXT_BYTES];
+
+    (void) snprintf(name, sizeof name, "%s/comma", root);
+    assert_int_equal(0, mkdir(name, S_IRWXU));
+    (void) snprintf(name, sizeof name, "%s/comma/LC_NUMERIC", root);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_int_equal(1, fwrite(heads, sizeof heads, 1, file));
+    assert_int_equal(1, fwrite(texts, sizeof texts, 1, file));
+    assert_int_equal(0, fclose(file));
+    assert_int_equal(0, setenv("LOCPATH", root, 1));
+    const bool is_there = NULL != setlocale(LC_NUMERIC, "comma");
+    assert_int_equal(0, remove(name));
+    *strrchr(name, '/') = '\0';
+    assert_int_equal(0, remove(name));
+    assert_int_equal(0, remove(root));
+    return is_there;
+}
+
+static void a_fraction_has_a_point_in_all_locales(void **state)
+{
+    char root[] = "/tmp/test_param.??????";
+    char text[TEXT_BYTES];
+    long long value = 0;
+
+    memset(strchr(root, '?'), 'X', RANDOM_BYTES);
+    assert_non_null(mkdtemp(root));
+    if (!make_locale_with_comma(root)) {
+        print_message("# this C library does not take the locale\n");
+        skip();
+    }
+    assert_string_equal(",", localeconv()->decimal_point);
+    const arc_status_t with_point = arc_param_parse(&part, "0.5", &value);
+    const arc_status_t with_comma = arc_param_parse(&part, "0,5", &value);
+    arc_param_print(&part, value, text, sizeof text);
+    assert_string_equal(",", localeconv()->decimal_point);
+    assert_non_null(setlocale(LC_NUMERIC, "C"));
+    assert_int_equal(ARC_OK, with_point);
+    assert_int_equal(ARC_ERR_INVALID, with_comma);
+    assert_string_equal("0.5", text);
+}
+
 static void prints_sizes_as_users_write_them(void **state)
 {
     char text[TEXT_BYTES];
@@ -225,6 +274,7 @@ int main(void)
         cmocka_unit_test(says_what_is_allowed),
         cmocka_unit_test(a_fraction_is_stored_as_the_double_that_was_written),
         cmocka_unit_test(a_fraction_is_the_same_however_the_program_rounds),
+        cmocka_unit_test(a_fraction_has_a_point_in_all_locales),
         cmocka_unit_test(prints_sizes_as_users_write_them),
         cmocka_unit_test(a_parameter_of_both_components_has_the_name_of_neither),
         cmocka_unit_test(both_tables_are_sound),
