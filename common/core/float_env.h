@@ -63,6 +63,13 @@ static inline arc_float_mode_t arc_float_mode_enter(arc_float_mode_t mode)
         _mm_setcsr((mode.mxcsr & ~(uint32_t) ARC_FLOAT_RAISED) | (before.mxcsr & ARC_FLOAT_RAISED));
     }
     if (__builtin_expect(mode.x87 != before.x87, 0)) {
+        uint16_t raised;
+        __asm__ volatile("fnstsw %0" : "=m"(raised));
+        /* The x87 unit would trap what is raised as soon as it may; in MXCSR that stays raised. */
+        if (0 != (raised & before.x87 & ~mode.x87 & ARC_FLOAT_RAISED)) {
+            _mm_setcsr(_mm_getcsr() | (raised & ARC_FLOAT_RAISED));
+            __asm__ volatile("fnclex");
+        }
         __asm__ volatile("fldcw %0" : : "m"(mode.x87));
     }
     return before;
