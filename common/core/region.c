@@ -14,6 +14,7 @@
 
 #include "float_env.h"
 #include "region.h"
+#include "sizes.h"
 
 #define MEMFD_NAME "arc"
 
@@ -67,12 +68,15 @@ static bool may_have_file(size_t bytes)
     return 0 == getrlimit(RLIMIT_FSIZE, &limit) && bytes <= limit.rlim_cur;
 }
 
+/* In steps: a signal undoes one, and a program may have timers that are shorter than it all. */
 static bool fill(int file, size_t bytes)
 {
-    int error = EINTR;
+    enum { STEP_BYTES = 1 << 20 };
+    int error = 0;
 
-    while (EINTR == error) {
-        error = posix_fallocate(file, 0, (off_t) bytes);
+    for (size_t at = 0; at < bytes && (0 == error || EINTR == error);
+         at += 0 == error ? STEP_BYTES : 0) {
+        error = posix_fallocate(file, (off_t) at, (off_t) arc_min(bytes - at, STEP_BYTES));
     }
     return 0 == error;
 }

@@ -5,11 +5,14 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <float.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +36,19 @@ void *shmat(int number, const void *address, int flags)
 {
     shmat_rounds_up = rounds_up();
     return (void *) syscall(SYS_shmat, number, address, flags);
+}
+
+/* In front of the system's: as if each second one were interrupted, and all that take long. */
+int posix_fallocate(int file, off_t at, off_t bytes)
+{
+    enum { LONG_BYTES = 2 << 20, PATIENCE = 50 };
+    static int calls;
+
+    if (bytes > LONG_BYTES || 0 == ++calls % 2) {
+        static int interruptions;
+        return ++interruptions > PATIENCE ? ENOSPC : EINTR;
+    }
+    return 0 == syscall(SYS_fallocate, file, 0, at, bytes) ? 0 : errno;
 }
 
 static arc_region_kind_t kind_of(void **state)
@@ -173,6 +189,20 @@ static void what_is_not_there_is_not_read(void **state)
     assert_int_equal(0, fclose(file));
 }
 
+static void interruptions_only_delay_a_region(void **state)
+{
+    enum { LONG_BYTES = (5 << 20) + BYTES };
+    arc_region_t region;
+    arc_region_key_t key;
+    struct stat file;
+
+    assert_int_equal(ARC_OK, arc_region_create(&region, ARC_REGION_MEMFD, LONG_BYTES, &key));
+    assert_int_equal(0, fstat(region.file, &file));
+    assert_int_equal(LONG_BYTES, file.st_size);
+    assert_true(file.st_blocks * S_BLKSIZE >= LONG_BYTES);
+    arc_region_release(&region);
+}
+
 #define WITH(_test, _kind, _name)                     \
     {                                                 \
         .name = #_test " " _name, .test_func = _test, \
@@ -207,6 +237,7 @@ int main(void)
         cmocka_unit_test(other_files_are_not_opened),
         cmocka_unit_test(another_size_is_not_mapped),
         cmocka_unit_test(a_limit_of_files_is_no_memory),
+        cmocka_unit_test(interruptions_only_delay_a_region),
         cmocka_unit_test(the_mode_of_the_program_is_not_that_of_shmat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
