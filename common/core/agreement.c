@@ -24,8 +24,8 @@ static void send_alone(arc_stream_t *stream, unsigned peer, const uint64_t *word
     arc_stream_request_t request = {0};
 
     if (ARC_OK == stream->ops->send(stream, peer, words, bytes, &request) &&
-        ARC_IN_PROGRESS == arc_stream_test(stream, &request)) {
-        arc_stream_abort(stream, &request);
+        NULL != request.handle && ARC_IN_PROGRESS == stream->ops->test(stream, &request)) {
+        stream->ops->abort(stream, &request);
     }
 }
 

@@ -55,13 +55,7 @@ struct arc_stream {
     unsigned ranks; /* in the group */
 };
 
-/* test() and abort() of a request that may be idle: ARC_OK, and nothing to do. */
-static inline ARC_MUST_CHECK arc_status_t arc_stream_test(arc_stream_t *stream,
-                                                          arc_stream_request_t *request)
-{
-    return NULL == request->handle ? ARC_OK : stream->ops->test(stream, request);
-}
-
+/* abort() of a request that may be idle. */
 static inline void arc_stream_abort(arc_stream_t *stream, arc_stream_request_t *request)
 {
     if (NULL != request->handle) {
