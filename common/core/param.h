@@ -80,8 +80,8 @@ typedef struct arc_param {
 } arc_param_t;
 
 /*
- * Parse what a user wrote for `param`: a decimal or 0x number, for sizes with
- * an optional suffix k, m or g (powers of 1024, either case, optional b); 0, 1,
+ * Parse what a user wrote for `param`: a number as in C, as Open MPI takes it (010 is 8), for sizes
+ * with an optional suffix k, m or g (powers of 1024, either case, optional b); 0, 1,
  * true, false, yes, no, on, off; a choice's name; for fractions a number as 0.001 or 1e-3.
  * ARC_ERR_INVALID for anything else and for a value outside the range; *value is then unchanged.
  */

@@ -46,7 +46,7 @@
  *
  *     candidate = arc_select_pick(select, &timed);
  *     begin;  make the call;  end
- *     if (timed && arc_select_note(select, begin, end)) {
+ *     if (timed && arc_select_note(select, begin, end, end - begin)) {
  *         count = arc_select_offer(select, values);
  *         the minimum over the ranks of each of the values
  *         arc_select_take(select, values, time of that);
