@@ -95,9 +95,6 @@ void coll_lowlat_grow(lowlat_module_t *module, size_t bytes);
  */
 int coll_lowlat_look(lowlat_module_t *module);
 
-/* What is wrong with the parameter `levels`, or NULL. */
-const char *coll_lowlat_levels_wrong(const lowlat_config_t *config);
-
 /* Undo the set-up; harmless if there was none. */
 void coll_lowlat_teardown(lowlat_module_t *module);
 

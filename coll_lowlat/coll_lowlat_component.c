@@ -12,6 +12,7 @@
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_settled.h"
+#include "mca_levels.h"
 #include "mca_pvars.h"
 
 static const char *const algorithm_names[] = {
@@ -97,9 +98,9 @@ static void warn_of_settings(const lowlat_component_t *component)
             NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
         }
-        if (NULL != coll_lowlat_levels_wrong(config)) {
+        if (NULL != mca_levels_wrong(config->levels)) {
             opal_output(0, "coll_lowlat: coll_lowlat_levels \"%s\" counts as auto: %s",
-                        config->levels, coll_lowlat_levels_wrong(config));
+                        config->levels, mca_levels_wrong(config->levels));
         }
         if (LOWLAT_ALGORITHM_AUTO != algorithm && LOWLAT_ALGORITHM_NONE != algorithm &&
             config->reproducible && !lowlat_algorithms[algorithm - 1].reproducible) {

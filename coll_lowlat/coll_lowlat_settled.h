@@ -28,8 +28,6 @@ enum {
      */
     LOWLAT_NODE_BYTES = 1 << 30,
     LOWLAT_NODE_COMMUNICATORS = 4,
-    /* Groups by seats only where each rank has a core; tests have none to spare. */
-    LOWLAT_SHARED_IS_FLAT = ARC_SETTLED(1, 0),
 
     /*
      * Between nodes: a chunk has SHARE bytes for each owner, so that the shortest messages of

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll_lowlat_book.h"
 #include "coll_lowlat_choice.h"
@@ -16,102 +15,8 @@
 #include "coll_lowlat_settled.h"
 #include "hash.h"
 #include "lowlat_staging.h"
+#include "mca_levels.h"
 #include "sizes.h"
-
-/* ---- the levels of the node (lowlat_levels.h), as the parameter says or by where ranks sit ----
- */
-
-/* The values of the parameter that are no numbers. */
-static const char by_seats[] = "auto";
-static const char none[] = "flat";
-
-static const char *text_of(const lowlat_config_t *config)
-{
-    return NULL == config->levels ? "" : config->levels;
-}
-
-/* An empty text is that of the default; so is one that is wrong, which has been said. */
-static bool is_auto(const lowlat_config_t *config)
-{
-    unsigned members[LOWLAT_MAX_LEVELS];
-
-    return 0 != strcmp(text_of(config), none) && 0 == lowlat_levels_parse(text_of(config), members);
-}
-
-const char *coll_lowlat_levels_wrong(const lowlat_config_t *config)
-{
-    const char *text = text_of(config);
-
-    return is_auto(config) && '\0' != text[0] && 0 != strcmp(text, by_seats)
-               ? "it is auto, flat, or numbers from 2 to 8 with commas between, innermost first"
-               : NULL;
-}
-
-/*
- * When the ranks of the node are known: the pairs, and the levels if the parameter says them; room
- * in facts->seats for the seats if these are needed.  False: there is no memory.
- */
-static bool begin_levels(lowlat_module_t *module, mca_facts_t *facts)
-{
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    lowlat_group_t *group = &module->group;
-    unsigned members[LOWLAT_MAX_LEVELS];
-    const unsigned count = lowlat_levels_parse(text_of(config), members);
-
-    if (is_auto(config) && group->ranks > LOWLAT_FLAT_RANKS) {
-        facts->seats = calloc(group->ranks, sizeof *facts->seats);
-        if (NULL == facts->seats) {
-            return false;
-        }
-    }
-    return lowlat_levels_by_pairs(&group->pairs, group->rank, group->ranks) &&
-           (0 == count ||
-            lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
-}
-
-/*
- * When the facts are known, and frees the seats.  Owner i of a node exchanges with owner i of the
- * others, so the nodes are flat if their groups differ, too.  All ranks together; may break the
- * module.
- */
-static void end_levels(lowlat_module_t *module, mca_facts_t *facts)
-{
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
-    const arc_topology_t *topology = &module->topology;
-    lowlat_group_t *group = &module->group;
-    lowlat_levels_t *levels = &group->levels;
-    /* Ranks that share cores wait for each other wherever these are. */
-    const bool by_seat = is_auto(config) && topology->largest > LOWLAT_FLAT_RANKS &&
-                         !(facts->cores_shared && LOWLAT_SHARED_IS_FLAT);
-
-    if (by_seat && NULL != facts->seats &&
-        !lowlat_levels_by_seats(levels, group->rank, group->ranks, facts->seats)) {
-        levels->count = 0;
-    }
-    /* One level is flat. */
-    levels->count = 1 == levels->count ? 0 : levels->count;
-    const bool declared = !is_auto(config) && 0 != strcmp(text_of(config), none);
-    if (by_seat || (topology->nodes > 1 && declared)) {
-        const uint64_t shape = 0 == levels->count ? 0 : levels->shape;
-        uint64_t all[] = {shape, ~shape};
-        const arc_status_t status = arc_module_min(&module->base, all, 2);
-        levels->count = ARC_OK == status && all[0] == ~all[1] ? levels->count : 0;
-    }
-    free(facts->seats);
-    facts->seats = NULL;
-}
-
-/* "levels 8,4,2", the members of our groups, innermost first; "flat". */
-static void describe_levels(const lowlat_group_t *group, char *text, size_t text_bytes)
-{
-    size_t used =
-        (size_t) snprintf(text, text_bytes, "%s", 0 == group->levels.count ? none : "levels");
-
-    for (unsigned i = 0; i < group->levels.count && used < text_bytes; ++i) {
-        used += (size_t) snprintf(text + used, text_bytes - used, "%c%u", 0 == i ? ' ' : ',',
-                                  group->levels.level[i].members);
-    }
-}
 
 /*
  * ---- staging (lowlat_staging.h): tried once for each group of processes on a node, remembered for
@@ -282,7 +187,7 @@ static void announce(const lowlat_module_t *module)
 
     lowlat_map_describe(&module->map, text, sizeof text);
     lowlat_staging_describe(&module->group, staging, sizeof staging);
-    describe_levels(&module->group, levels, sizeof levels);
+    mca_levels_describe(&module->group.levels, levels, sizeof levels);
     lowlat_net_describe(module, net, sizeof net);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
                    "%s; %s%s memory, %zu bytes a rank, processors %s, %s, %s kernels, %s", text,
@@ -323,7 +228,9 @@ static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
         return ARC_REASON_NOT_ONE_NODE;
     }
     group->parts = calloc(group->ranks, sizeof *group->parts);
-    bool has_all = NULL != group->parts && begin_levels(module, facts);
+    bool has_all = NULL != group->parts &&
+                   lowlat_levels_by_pairs(&group->pairs, group->rank, group->ranks) &&
+                   mca_levels_begin(mca_coll_lowlat_component.config.levels, group, facts);
     if (topology->nodes > 1) {
         has_all = has_all && lowlat_net_make(module);
         if (LOWLAT_NOT_FORCED == lowlat_forced(&mca_coll_lowlat_component.config, true)) {
@@ -422,7 +329,8 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     }
     use_share(module);
     module->group.cores_shared = facts.cores_shared;
-    end_levels(module, &facts);
+    mca_levels_end(base, &module->topology, mca_coll_lowlat_component.config.levels,
+                   facts.cores_shared && MCA_SHARED_IS_FLAT, &facts, &module->group);
     choose_wait(module);
     choose_staging(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {

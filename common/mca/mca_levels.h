@@ -1,0 +1,35 @@
+/*
+ * The levels of a node (lowlat_levels.h), as a parameter says or by where ranks sit.
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef MCA_LEVELS_H
+#define MCA_LEVELS_H
+
+#include "mca_share.h"
+#include "settled.h"
+
+/* Groups by seats only where each rank has a core; tests have none to spare. */
+enum { MCA_SHARED_IS_FLAT = ARC_SETTLED(1, 0) };
+
+/* What is wrong with the parameter's text, or NULL. */
+const char *mca_levels_wrong(const char *text);
+
+/*
+ * When the ranks of the node are known: the levels if the parameter says them; room in facts->seats
+ * for the seats if these are needed.  False: there is no memory.
+ */
+bool mca_levels_begin(const char *text, lowlat_group_t *group, mca_facts_t *facts);
+
+/*
+ * When the facts are known, and frees the seats.  Owner i of a node exchanges with owner i of the
+ * others, so the nodes are flat if their groups differ, too; and if ranks are `crowded`, unless the
+ * parameter says groups.  All ranks together; may break the module.
+ */
+void mca_levels_end(arc_module_t *module, const arc_topology_t *topology, const char *text,
+                    bool crowded, mca_facts_t *facts, lowlat_group_t *group);
+
+/* "levels 8,4,2", the members of our groups, innermost first; "flat". */
+void mca_levels_describe(const lowlat_levels_t *levels, char *text, size_t text_bytes);
+
+#endif
