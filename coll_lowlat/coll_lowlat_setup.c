@@ -230,7 +230,7 @@ static arc_reason_t begin_setup(lowlat_module_t *module, mca_facts_t *facts)
     group->parts = calloc(group->ranks, sizeof *group->parts);
     bool has_all = NULL != group->parts &&
                    lowlat_levels_by_pairs(&group->pairs, group->rank, group->ranks) &&
-                   mca_levels_begin(mca_coll_lowlat_component.config.levels, group, facts);
+                   mca_levels_begin(mca_coll_lowlat_component.config.arc_levels, group, facts);
     if (topology->nodes > 1) {
         has_all = has_all && lowlat_net_make(module);
         if (LOWLAT_NOT_FORCED == lowlat_forced(&mca_coll_lowlat_component.config, true)) {
@@ -329,7 +329,7 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     }
     use_share(module);
     module->group.cores_shared = facts.cores_shared;
-    mca_levels_end(base, &module->topology, mca_coll_lowlat_component.config.levels,
+    mca_levels_end(base, &module->topology, mca_coll_lowlat_component.config.arc_levels,
                    facts.cores_shared && MCA_SHARED_IS_FLAT, &facts, &module->group);
     choose_wait(module);
     choose_staging(module, facts.all_remember);

@@ -35,9 +35,9 @@ if mpi_have_plugin; then
     done
     # Declared levels, which uneven numbers of ranks leave uneven.
     while read -r ranks levels limit; do
-        mpi_run "np=$ranks levels $levels" "$ranks" 120 "--mca coll_lowlat_levels $levels" matrix -l "$limit"
+        mpi_run "np=$ranks levels $levels" "$ranks" 120 "--mca coll_arc_levels $levels" matrix -l "$limit"
         mpi_for_tests mpi_run "np=$ranks levels $levels, small pieces" "$ranks" 120 \
-            "--mca coll_lowlat_levels $levels" matrix -t -l "$limit"
+            "--mca coll_arc_levels $levels" matrix -t -l "$limit"
     done <<ROWS
 4 2,2 20000
 6 2,3 1100
@@ -45,7 +45,7 @@ if mpi_have_plugin; then
 9 4,2 1100
 17 4,2,2 100
 ROWS
-    mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_lowlat_levels 2,2" matrix -b
+    mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_arc_levels 2,2" matrix -b
     # Declared nodes: ranks that could share memory and do not.
     for algorithm in $(mpi_lowlat_algorithms nodes); do
         nodes="--mca coll_lowlat_algorithm $algorithm --mca coll_arc_ranks_per_node"
@@ -60,7 +60,7 @@ ROWS
         # With levels; the second node is smaller, and its groups are others: all are flat.
         for ranks in 16 13; do
             mpi_for_tests mpi_run "np=$ranks, 8 on a node, levels 4,2, $algorithm" $ranks 120 \
-                "$nodes 8 --mca coll_lowlat_levels 4,2" matrix -t -l 1100
+                "$nodes 8 --mca coll_arc_levels 4,2" matrix -t -l 1100
         done
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
             matrix -l 1100

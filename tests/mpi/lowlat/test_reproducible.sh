@@ -40,7 +40,7 @@ done
 
 # By levels on one node: the sums of the groups, from the left, as those of nodes.
 while read -r ranks levels groups; do
-    mpi_run "levels $levels" "$ranks" 60 "--mca coll_lowlat_levels $levels --mca coll_lowlat_reproducible 1" \
+    mpi_run "levels $levels" "$ranks" 60 "--mca coll_arc_levels $levels --mca coll_lowlat_reproducible 1" \
         reproducible -g "$groups" -l 70001
 done <<ROWS
 4 2,2 2,2
@@ -52,12 +52,12 @@ ROWS
 # Nodes with levels: the groups of each node are added like nodes.
 for algorithm in doubling halving direct; do
     mpi_run "two nodes of two groups, $algorithm" 8 60 "--mca coll_arc_ranks_per_node 4 \
-        --mca coll_lowlat_levels 2,2 --mca coll_lowlat_algorithm $algorithm" reproducible -g 2,2,2,2 -l 70001
+        --mca coll_arc_levels 2,2 --mca coll_lowlat_algorithm $algorithm" reproducible -g 2,2,2,2 -l 70001
 done
 
-mpi_start 4 60 "--mca coll_lowlat_levels 4,x" reproducible -l 2001
+mpi_start 4 60 "--mca coll_arc_levels 4,x" reproducible -l 2001
 mpi_judge "levels 4,x"
-mpi_says "levels 4,x: said once" 'coll_lowlat_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
+mpi_says "levels 4,x: said once" 'coll_arc_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
 # By seats, on a machine where all nine have the same: the ranks are grouped evenly.
 mpi_for_tests mpi_start 9 60 "--mca coll_arc_verbose 10 --mca coll_lowlat_reproducible 1" \
     reproducible -g 3,3,3 -l 2001
