@@ -89,12 +89,13 @@ float quant_bound_added_doubles(float error, float other, double peak)
     return round_up(((double) error + (double) other + peak * 0x1p-53) * slack);
 }
 
-float quant_bound_summed(unsigned additions, double most, double unit)
+float quant_bound_summed(double error, unsigned additions, double most, double unit)
 {
     /* Sums that were rounded before are longer than the magnitudes by that part, at most. */
     const double rounded = 1 + additions * unit * slack;
 
-    return isfinite(most) ? round_up(additions * most * unit * rounded * slack) : INFINITY;
+    return isfinite(most) ? round_up((error + additions * most * unit * rounded) * slack)
+                          : INFINITY;
 }
 
 float quant_bound_narrowed(float error, double peak)

@@ -33,10 +33,11 @@ float quant_bound_added(float error, float other, uint32_t peak);
 float quant_bound_added_doubles(float error, float other, double peak);
 
 /*
- * What the sum of some numbers, made one after the other in numbers of that `unit` (2^-24, 2^-53),
- * may be off: magnitudes up to `most` together, each of the `additions` rounds a sum of some.
+ * The `error` of all terms, and what the sum of some numbers, made one after the other in numbers
+ * of that `unit` (2^-24, 2^-53), may be off: magnitudes up to `most` together, each of the
+ * `additions` rounds a sum of some.
  */
-float quant_bound_summed(unsigned additions, double most, double unit);
+float quant_bound_summed(double error, unsigned additions, double most, double unit);
 
 /* `error`, and what rounding doubles up to `peak` to floats adds to it. */
 float quant_bound_narrowed(float error, double peak);

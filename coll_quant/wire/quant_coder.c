@@ -91,26 +91,12 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
 
 /* ---- partial sums ---- */
 
-/* How far the own part is off, which is the sum of a node. */
-static float error_of_node(const quant_coder_t *coder, const exchange_span_t *span)
-{
-    const lowlat_task_t *parts = coder->operation.parts;
-    const quant_element_t *element = coder->element;
-    const unsigned places = parts->group->ranks;
-    double most = 0;
-
-    for (unsigned place = 0; place < places; ++place) {
-        most += element->most(coder->config.kernels, lowlat_own_given(parts, place, span->begin),
-                              span->elems);
-    }
-    return quant_bound_summed(places - 1, most, element->unit);
-}
-
 /* The own part, with what it lacked in the call before; error: how far it is off. */
 static exchange_sum_t own_part(quant_coder_t *coder, const exchange_span_t *span)
 {
     const void *x = parts_at(coder, span->begin, span->elems);
-    const float error = NULL == coder->operation.parts ? 0 : error_of_node(coder, span);
+    const lowlat_task_t *parts = coder->operation.parts;
+    const float error = NULL == parts ? 0 : lowlat_own_error(parts, span->begin);
 
     if (NULL == coder->operation.residual) {
         return (exchange_sum_t){.numbers = (void *) x, .error = error};

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "exchange_schedule.h"
+#include "lowlat_cut.h"
 #include "lowlat_piped.h"
+#include "quant_bound.h"
 #include "quant_coder.h"
 #include "quant_fold.h"
 #include "reduce.h"
@@ -12,7 +14,8 @@ struct quant_fold {
     lowlat_task_t task;
     lowlat_group_t *group;
     const arc_reduce_table_t *kernels;
-    arc_reducer_t reducer; /* of the call */
+    const quant_element_t *element; /* of the call */
+    arc_reducer_t reducer;          /* ... and what is added on the node */
     lowlat_piped_t piped;
     quant_coder_t *coder;
     size_t most_arena_bytes;
@@ -74,6 +77,19 @@ size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
     return begin[PARTS];
 }
 
+/* Sums of the node, made one part after the other. */
+static float sum_error(const lowlat_task_t *task, const void *const *parts, unsigned count,
+                       size_t elems, double error)
+{
+    const quant_fold_t *fold = (const quant_fold_t *) task;
+    double most = 0;
+
+    for (unsigned i = 0; i < count; ++i) {
+        most += fold->element->most(fold->coder->config.kernels, parts[i], elems);
+    }
+    return quant_bound_summed(error, count - 1, most, fold->element->unit);
+}
+
 quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
                               const arc_reduce_table_t *kernels, arc_stream_t *stream,
                               size_t most_arena_bytes, void *memory)
@@ -94,6 +110,7 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
     }
     exchange.peer = peers;
     quant_coder_t *coder = quant_coder_init(&between, own.node, base + at[PART_CODER]);
+    group->sum_error = sum_error;
     *fold = (quant_fold_t){
         .group = group,
         .kernels = kernels,
@@ -176,16 +193,18 @@ static lowlat_task_t *set_task(quant_fold_t *fold, arc_op_t op, arc_type_t type,
 lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation)
 {
     const quant_config_t *config = &fold->coder->config;
-    const unsigned owners = owners_of(config, fold->nodes, fold->group->ranks, operation->element,
-                                      fold->most_arena_bytes);
-    const size_t shards = (size_t) owners * fold->nodes;
     const arc_type_t type = &quant_doubles == operation->element ? ARC_TYPE_DOUBLE : ARC_TYPE_FLOAT;
     lowlat_task_t *task =
         set_task(fold, ARC_OP_SUM, type, operation->send, operation->recv, operation->count);
+    const unsigned owners =
+        lowlat_cut_owners(task, owners_of(config, fold->nodes, fold->group->ranks,
+                                          operation->element, fold->most_arena_bytes));
+    const size_t shards = (size_t) owners * fold->nodes;
     quant_operation_t own = *operation;
     /* Packs of a step that are equally long reach all ranks at the same time. */
     const size_t row_elems = QUANT_LANES * (exchange_packs_pay(fold->nodes) ? fold->nodes : 1);
 
+    fold->element = operation->element;
     lowlat_piped_begin(task, &fold->piped,
                        message_elems(config, shards, operation->count) * shards *
                            fold->reducer.stride_bytes,

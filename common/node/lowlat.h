@@ -110,6 +110,8 @@ typedef struct lowlat_segment {
     _Alignas(LOWLAT_PAGE_BYTES) unsigned char arena[];
 } lowlat_segment_t;
 
+struct lowlat_task;
+
 /* A group of ranks that map each other's segments: those of a node. */
 typedef struct lowlat_group {
     unsigned rank;
@@ -132,6 +134,12 @@ typedef struct lowlat_group {
     lowlat_levels_t levels;     /* by which sums go on the node; none: they are flat */
     lowlat_levels_t pairs;      /* the butterflies go by */
     struct lowlat_net *net;     /* the other nodes (lowlat_net.h); NULL: there are none */
+    /*
+     * Asked in phases around an exchange between nodes: how far sums of `count` parts of so many
+     * elements may be off, which are off by `error` together.  NULL: nobody asks.
+     */
+    float (*sum_error)(const struct lowlat_task *task, const void *const *parts, unsigned count,
+                       size_t elems, double error);
 } lowlat_group_t;
 
 /* Bytes of a segment with two arenas of `arena_bytes` each. */

@@ -12,7 +12,8 @@ unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most)
 
     task->levels = lowlat_goes_by_levels(task) ? &task->group->levels : NULL;
     /* Of a packet of several lines a flat leader reads more lines than of arenas. */
-    task->by_packets = task->span_bytes <= (NULL == task->levels ? (size_t) LOWLAT_LINE_DATA_BYTES
+    task->by_packets = NULL == task->group->sum_error &&
+                       task->span_bytes <= (NULL == task->levels ? (size_t) LOWLAT_LINE_DATA_BYTES
                                                                  : LOWLAT_PACKET_DATA_BYTES);
     if (NULL == task->levels) {
         return most;
@@ -93,6 +94,16 @@ bool lowlat_owns_part(const lowlat_task_t *task)
 lowlat_range_t lowlat_own_part(const lowlat_task_t *task, size_t chunk)
 {
     return lowlat_elems_of(task, chunk, task->range[lowlat_levels_of(task)]);
+}
+
+/* In a packet that the call does not use otherwise. */
+float *lowlat_error_at(const lowlat_task_t *task, unsigned rank, size_t chunk, unsigned level)
+{
+    _Static_assert(LOWLAT_MAX_LEVELS * LOWLAT_MAX_SLOTS * sizeof(float) <= LOWLAT_PACKET_DATA_BYTES,
+                   "a packet has room for all of them");
+    float *errors = (float *) (void *) lowlat_packet(task, rank, 0)->data;
+
+    return &errors[level * LOWLAT_MAX_SLOTS + chunk % LOWLAT_MAX_SLOTS];
 }
 
 size_t lowlat_part_offset(const lowlat_task_t *task, size_t chunk, size_t elem)

@@ -53,6 +53,9 @@ size_t lowlat_sharers_of(const lowlat_task_t *task, size_t chunk, unsigned level
 bool lowlat_owns_part(const lowlat_task_t *task);
 lowlat_range_t lowlat_own_part(const lowlat_task_t *task, size_t chunk);
 
+/* What a rank's sums of a chunk on a level may be off, where somebody asks. */
+float *lowlat_error_at(const lowlat_task_t *task, unsigned rank, size_t chunk, unsigned level);
+
 /* Where an element of a chunk is in arenas, in bytes, and in that of `rank`. */
 size_t lowlat_part_offset(const lowlat_task_t *task, size_t chunk, size_t elem);
 unsigned char *lowlat_part_at(const lowlat_task_t *task, unsigned rank, size_t chunk, size_t elem);

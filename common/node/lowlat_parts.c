@@ -147,6 +147,20 @@ static lowlat_range_t next_share(lowlat_task_t *task)
     return task->share;
 }
 
+/* What the sums of the members on the next level may be off: none of it on the first one. */
+static void note_error(const lowlat_task_t *task, const lowlat_circle_t *circle, size_t elems)
+{
+    const unsigned level = task->step;
+    const size_t chunk = task->reduced;
+    double error = 0;
+
+    for (unsigned i = 0; level > 0 && i < circle->members; ++i) {
+        error += (double) *lowlat_error_at(task, lowlat_speaker(circle, i), chunk, level - 1);
+    }
+    *lowlat_error_at(task, task->group->rank, chunk, level) =
+        task->group->sum_error(task, task->group->parts, circle->members, elems, error);
+}
+
 /* Reduce what the members of our group on the next level have of our share, if we have one. */
 static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char *sum)
 {
@@ -169,6 +183,9 @@ static bool reduce_into(lowlat_task_t *task, lowlat_range_t share, unsigned char
     }
     parts[circle.own] = 0 == level ? lowlat_in(task, share.first * reducer->stride_bytes)
                                    : lowlat_part_at(task, task->group->rank, chunk, share.first);
+    if (NULL != task->group->sum_error) {
+        note_error(task, &circle, lowlat_range_elems(share));
+    }
     reducer->reduce(parts, circle.members, sum, lowlat_range_elems(share), reducer->context);
     task->has_share = false;
     return true;

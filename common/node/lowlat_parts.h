@@ -80,6 +80,10 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank);
  * a rank gives by its packet of the level: outwards if another one owns the part, and back if it
  * does itself.  So it writes each packet once, and readers wait for the line that has the data.
  *
+ * HOW FAR SUMS ARE OFF, where the group has a sum_error: on each level the owner of a share looks
+ * at what it adds, and a bound of its sums goes outwards with them, behind the same flag.  So there
+ * is one for all elements of a share; of the last level it is our part's (lowlat_own_error()).
+ *
  * A rank does whatever can be done, in no fixed order.  Why no rank waits for ever: take the least
  * chunk c that some rank has not gathered.  All have gathered all chunks before c, so c can be
  * staged everywhere (its slot is free), then reduced (the exchange has room, or waits for an

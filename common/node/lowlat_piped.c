@@ -1,7 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <assert.h>
 #include <limits.h>
 
 #include "lowlat_memory.h"
@@ -39,14 +38,10 @@ unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number)
                           lowlat_own_element(task, number));
 }
 
-/* In our arena is the sum; what was staged in others stays until we have gathered the chunk. */
-const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number)
+float lowlat_own_error(const lowlat_task_t *task, size_t number)
 {
-    assert(NULL == task->levels);
-    const size_t elem = lowlat_own_element(task, number);
-
-    return place == task->group->rank ? lowlat_in(task, elem * task->reducer->stride_bytes)
-                                      : lowlat_part_at(task, place, own_chunk(task, number), elem);
+    return *lowlat_error_at(task, task->group->rank, own_chunk(task, number),
+                            lowlat_levels_of(task) - 1);
 }
 
 /* ---- a call ---- */

@@ -39,13 +39,13 @@ void lowlat_piped_start(lowlat_task_t *task, exchange_operation_t operation);
 /*
  * We own a part of each chunk.  The elements of our parts are numbered from 0, chunk after chunk:
  * how many there are, which element of the vector number `number` is, where it and the next ones of
- * the same chunk lie in our arena, and, on a flat node, what rank `place` gave to them, until the
- * result is stored there.
+ * the same chunk lie in our arena, and, where the group has a sum_error, how far the node's sums of
+ * these may be off.
  */
 size_t lowlat_own_elems(const lowlat_task_t *task);
 size_t lowlat_own_element(const lowlat_task_t *task, size_t number);
 unsigned char *lowlat_own_at(const lowlat_task_t *task, size_t number);
-const unsigned char *lowlat_own_given(const lowlat_task_t *task, unsigned place, size_t number);
+float lowlat_own_error(const lowlat_task_t *task, size_t number);
 
 /* The operations (arc_task_ops_t) of a task without phases, whose exchange is task->piped. */
 arc_status_t lowlat_piped_drive(arc_task_t *base) ARC_MUST_CHECK;

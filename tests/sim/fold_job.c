@@ -36,13 +36,17 @@ static double cancelling(const fold_job_t *job, unsigned rank, size_t i)
     return (0 == rank ? 127 : 0) + (0 == place ? part : 1 == place ? -part : 0);
 }
 
-/* 10^8 and 1 are rounded to 10^8, which the next node takes off again. */
+/*
+ * 10^8 and 1 are rounded to 10^8, which another rank of the node takes off again, or the next node.
+ */
 static double rounding(const fold_job_t *job, unsigned rank)
 {
     const arc_topology_t *topology = &job->nodes->topology[rank];
     const double large = 0 == topology->node % 2 ? 1e8 : -1e8;
 
-    return 0 == topology->local_rank ? large : 1;
+    const unsigned place = topology->local_rank % 4;
+
+    return 0 == place ? large : 2 == place ? -large : 1;
 }
 
 double fold_job_tensor(size_t i)

@@ -31,7 +31,7 @@ typedef struct variant {
     bool integers; /* small ones, whose sums floats have exactly */
     bool chunks;   /* short blocks, so that vectors are several chunks */
     bool tensors;  /* of FOLD_TENSOR numbers, small ones beside large ones */
-    bool rounds;   /* on each node; what is left is small against that, between pairs of nodes */
+    bool rounds;   /* on each node; what is left is small against that, there or between nodes */
     bool crowded;  /* half of the ranks own a part */
     bool cancels;  /* on each node, but for integers that a scale for the parts would lose */
 } variant_t;

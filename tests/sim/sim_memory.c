@@ -48,6 +48,7 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
         const size_t offset = streamed->range[i].offset_bytes;
         memcpy(to->arena + offset, old + offset, streamed->range[i].bytes);
     }
+    memcpy(to->packet, from->packet, sizeof to->packet);
     to->flag[flag] = from->flag[flag];
     free(old);
 }

@@ -83,6 +83,10 @@ static const nodes_options_t shapes[] = {
     {.nodes = 5, .size = {2, 2, 2, 2, 2}},
     {.nodes = 2, .size = {5, 5}},
     {.nodes = 3, .size = {4, 4, 4}},
+    {.nodes = 2, .size = {4, 4}, .levels = "2,2"},
+    {.nodes = 2, .size = {8, 8}, .levels = "4,2"},
+    {.nodes = 2, .size = {8, 8}, .levels = "2,2,2", .cyclic = true},
+    {.nodes = 2, .size = {5, 5}, .levels = "abbab"},
     {.nodes = 17, .size = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, .cyclic = true},
 };
 
@@ -92,6 +96,8 @@ typedef struct row {
 } row_t;
 
 /* ---- what is promised ---- */
+
+enum { MANY_RANKS = 15 }; /* from so many on there are fewer tests */
 
 static void check_result(const fold_job_t *job, size_t number)
 {
@@ -121,8 +127,10 @@ static void check_result(const fold_job_t *job, size_t number)
 static void sums_are_equal_everywhere_and_within_the_bound(void **state)
 {
     const row_t *row = *state;
+    const bool many = row->options.nodes * row->options.size[0] >= MANY_RANKS;
+    const unsigned rounds = many && NULL != row->options.levels ? 1 : 3;
 
-    for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned round = 0; round < rounds; ++round) {
         test_random_t random = test_random_start(FOLD_SEED + round);
         fold_job_t *job = fold_job_new(&row->options, row->variant, FOLD_SEED + 100 * round, 0);
 
@@ -211,20 +219,33 @@ static fold_job_t *run_single_chunks(const row_t *row_of, size_t *part)
     return job;
 }
 
-/* A rank keeps what elements of its own part lacked, each in the place of the element. */
+/*
+ * A rank keeps what elements of its own part lacked, each in the place of the element.  By levels
+ * another rank of the node may have it, but only one.
+ */
 static void residuals_are_those_of_the_own_part(void **state)
 {
     size_t part = 0;
     fold_job_t *job = run_single_chunks(*state, &part);
+    unsigned owner[LOWLAT_JOB_MAX_RANKS][CHUNK_ELEMS / ROW_ELEMS] = {{0}}; /* of a part, from 1 */
     bool some = false;
 
     for (unsigned rank = 0; rank < job->nodes->ranks; ++rank) {
-        const size_t first = job->nodes->topology[rank].local_rank * part;
+        const arc_topology_t *topology = &job->nodes->topology[rank];
+        const bool flat = 0 == job->members[rank].actor->group.levels.count;
+        unsigned parts = 0;
         for (size_t i = 0; i < FOLD_COUNT_MAX; ++i) {
-            const bool own = first <= i && i < first + part && i < CHUNK_ELEMS;
-            assert_true(own || 0 == job->members[rank].residual[i]);
-            some = some || 0 != job->members[rank].residual[i];
+            if (0 == job->members[rank].residual[i]) {
+                continue;
+            }
+            assert_true(i < CHUNK_ELEMS && (!flat || topology->local_rank == i / part));
+            unsigned *of = &owner[topology->node][i / part];
+            parts += 0 == *of;
+            assert_true(0 == *of || rank + 1 == *of);
+            *of = rank + 1;
+            some = true;
         }
+        assert_true(parts <= 1);
     }
     assert_true(some);
     fold_job_free(job);
@@ -340,7 +361,8 @@ int main(void)
         EACH = sizeof each / sizeof each[0],
         SHAPES = sizeof shapes / sizeof shapes[0],
         VARIANTS = sizeof variants / sizeof variants[0],
-        SOME = 5, /* of them where ranks are many: one in so many; if nodes are, without faults */
+        SOME =
+            5, /* of them where ranks are many: one in so many; if they are more, without faults */
     };
     static row_t rows[SHAPES * VARIANTS];
     static const struct CMUnitTest once[] = {cmocka_unit_test(arenas_have_room_for_many_nodes)};
@@ -350,13 +372,17 @@ int main(void)
         row_t *row = &rows[i];
         char name[NAME_BYTES];
         *row = (row_t){shapes[i / VARIANTS], &variants[i % VARIANTS]};
-        if ((row->options.nodes > 16 || row->options.size[0] > 3) && 0 != i % VARIANTS % SOME) {
+        const unsigned per_node = row->options.size[0];
+        const char *levels = row->options.levels;
+        if ((row->options.nodes > 16 || per_node > (NULL == levels ? 3 : 4)) &&
+            0 != i % VARIANTS % SOME) {
             continue;
         }
-        (void) snprintf(name, sizeof name, "%ux%u %s", row->options.nodes, row->options.size[0],
+        (void) snprintf(name, sizeof name, "%ux%u%s%s %s", row->options.nodes, per_node,
+                        NULL == levels ? "" : " by ", NULL == levels ? "" : levels,
                         row->variant->name);
-        unit_add_of(name, row, each, row->options.nodes > 16 ? EACH / 2 : EACH);
-        if (row->variant->feedback) {
+        unit_add_of(name, row, each, row->options.nodes * per_node >= MANY_RANKS ? EACH / 2 : EACH);
+        if (row->variant->feedback && per_node <= 4) {
             unit_add_of(name, row, UNIT_TESTS(with_feedback));
         }
     }
