@@ -11,6 +11,7 @@
 
 #include "coll_quant_call.h"
 #include "float_env.h"
+#include "mca_levels.h"
 #include "quant_codec.h"
 #include "quant_pipeline.h"
 #include "reduce.h"
@@ -72,8 +73,8 @@ static bool takes(const quant_module_t *module, const quant_operation_t *operati
            arena_for(module, operation) <= most_arena_bytes(module->config.per_node);
 }
 
-/* This rank's memory for the group and the exchange. */
-static bool make_exchange(quant_module_t *module)
+/* This rank's memory for the group, its levels, and the exchange. */
+static bool make_exchange(quant_module_t *module, mca_facts_t *facts)
 {
     const unsigned ranks = module->stream.base.ranks;
     const size_t bytes = quant_fold_memory_bytes(&module->config, ranks) + EXCHANGE_ALIGN_BYTES - 1;
@@ -86,7 +87,8 @@ static bool make_exchange(quant_module_t *module)
         .parts = calloc(module->topology.local_ranks, sizeof *group->parts),
     };
     module->fold.memory = malloc(bytes);
-    if (NULL == module->fold.memory || NULL == group->parts) {
+    if (NULL == module->fold.memory || NULL == group->parts ||
+        !mca_levels_begin(module->settings.arc_levels, group, facts)) {
         return false;
     }
     const uintptr_t aligned = arc_round_up((uintptr_t) module->fold.memory, EXCHANGE_ALIGN_BYTES);
@@ -110,12 +112,23 @@ static arc_status_t share(quant_module_t *module, bool ready, size_t arena_bytes
     if (ARC_OK == status) {
         group->segment = module->fold.share.segment;
         group->arena_bytes = module->fold.share.arena_bytes;
-        arc_module_log(&module->base, ARC_LOG_CHOICE, "%s, %zu bytes a rank",
-                       NULL == facts ? "memory of the nodes grows"
-                                     : "adds up on each node, in shared memory",
-                       lowlat_segment_bytes(group->arena_bytes));
     }
     return status;
+}
+
+/* The ranks share memory: their levels.  Collective; may break the module. */
+static void choose_levels(quant_module_t *module, mca_facts_t *facts)
+{
+    enum { TEXT_BYTES = 256 };
+    char text[TEXT_BYTES];
+    lowlat_group_t *group = &module->fold.group;
+
+    mca_levels_end(&module->base, &module->topology, module->settings.arc_levels,
+                   facts->cores_shared && MCA_SHARED_IS_FLAT, facts, group);
+    mca_levels_describe(&group->levels, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE,
+                   "adds up on each node, in shared memory, %zu bytes a rank, %s",
+                   lowlat_segment_bytes(group->arena_bytes), text);
 }
 
 int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation)
@@ -127,11 +140,14 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
     }
     const arc_float_env_t of_program = arc_float_env_enter();
     const arc_status_t status =
-        share(module, make_exchange(module), arena_for(module, operation), &facts);
+        share(module, make_exchange(module, &facts), arena_for(module, operation), &facts);
     module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
-    if (ARC_UNSUPPORTED == status) {
+    if (ARC_OK == status) {
+        choose_levels(module, &facts);
+    } else if (ARC_UNSUPPORTED == status) {
         coll_quant_fold_release(module);
     }
+    free(facts.seats);
     module->fold.looked = true;
     arc_float_env_leave(of_program);
     return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : MPI_SUCCESS;
@@ -150,7 +166,11 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
     /* What was not granted is not asked for again. */
     if (arena_bytes > module->fold.asked_bytes && arena_bytes > group->arena_bytes) {
         const arc_float_env_t of_program = arc_float_env_enter();
-        (void) share(module, true, arena_bytes, NULL); /* without more it is slower */
+        if (ARC_OK == share(module, true, arena_bytes, NULL)) { /* without it is slower */
+            arc_module_log(&module->base, ARC_LOG_CHOICE,
+                           "memory of the nodes grows, %zu bytes a rank",
+                           lowlat_segment_bytes(group->arena_bytes));
+        }
         arc_float_env_leave(of_program);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();

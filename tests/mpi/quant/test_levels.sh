@@ -23,6 +23,15 @@ done
 mpi_run "np=10, 2 per node" 10 180 "$nodes 2" levels -p 2
 mpi_run "np=10, 2 per node, messages" 10 180 "$nodes 2 $messages" levels -p 2
 
+# Nodes whose ranks are in groups, even or not.
+for shape in "8 4" "10 5"; do
+    ranks=${shape% *} per_node=${shape#* }
+    mpi_run "np=$ranks, $per_node per node by 2,2" "$ranks" 120 "$nodes $per_node --mca coll_arc_levels 2,2" \
+        levels -p "$per_node"
+done
+mpi_for_tests mpi_run "np=16, 8 per node by 2,2,2" 16 180 "$nodes 8 --mca coll_arc_levels 2,2,2" \
+    quantized -a hierarchical -p 8 -n 300000
+
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
     mpi_for_tests mpi_run "np=$ranks, 2 per node, short ones" $ranks 120 \
@@ -53,7 +62,7 @@ sums_on_nodes() {
     mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10 $2" \
         quantized -a hierarchical -p 2 -n 300000
     mpi_judge "$1"
-    mpi_says "$1: a line" "adds up on each node, in shared memory" 1
+    mpi_says "$1: a line" "adds up on each node, in shared memory, .* a rank, flat" 1
 }
 sums_on_nodes "with coll_lowlat" ""
 sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
@@ -65,6 +74,14 @@ for also in verify_every=2 types=all error_feedback=1; do
     mpi_run "np=4, ${also%=*}, shared memory" 4 120 \
         "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
+for also in types=all error_feedback=1; do
+    mpi_run "np=8, ${also%=*}, groups" 8 120 "$nodes 4 --mca coll_arc_levels 2,2 $always \
+        --mca coll_quant_${also%=*} ${also#*=}" pending -o 100 -t 0.02 -l 30000
+done
+mpi_start 8 60 "$nodes 4 --mca coll_arc_levels 2,2 --mca coll_quant_collectives all \
+    --mca coll_quant_format bf16 --mca coll_arc_verbose 10" told
+mpi_judge "np=8, the bound that is told, groups"
+mpi_says "np=8, groups: a line" "adds up on each node, in shared memory, .* a rank, levels 2,2" 1
 # What messages on the node remain for.
 for also in target_rel=1e-2 minishards=4 microshards=4; do
     mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
