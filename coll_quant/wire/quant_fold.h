@@ -1,8 +1,8 @@
 /*
  * hierarchical where the ranks of a node add up in shared memory: the phases of lowlat_piped.h with
- * an exchange of quantized numbers.  Owner i of every node exchanges its part of the node's sum
- * with owner i of the others.  Messages between nodes are those of quant_pipeline.h, fewer and
- * longer; on the node there are none.
+ * an exchange of quantized numbers.  Owner i of every node exchanges its part of the node's sum,
+ * which is made flat or by the group's levels, with owner i of the others.  Messages between nodes
+ * are those of quant_pipeline.h, fewer and longer; on the node there are none.
  *
  * Not for what else a call may have: 16-bit floats, limits of the error of elements, stages,
  * minishards or microshards.

@@ -16,4 +16,7 @@ extern double model_between_ns;
 /* As algorithms between nodes do.  No longer than task->leader_bytes: by one owner. */
 void model_between_start(lowlat_task_t *task);
 
+/* As coll_quant's hierarchical does of vectors of one chunk, whose sums have bounds. */
+void model_between_quant_start(lowlat_task_t *task);
+
 #endif

@@ -48,6 +48,8 @@ static const way_t ways[] = {
     {"twoshot_flat", lowlat_twoshot_start, .flat = true},
     {"between", .start = model_between_start},
     {"between_flat", model_between_start, .flat = true},
+    {"between_quant", .start = model_between_quant_start},
+    {"between_quant_flat", model_between_quant_start, .flat = true},
     {"between_leader", model_between_start, .leader = true},
     {"between_leader_flat", model_between_start, .flat = true, .leader = true},
 };
