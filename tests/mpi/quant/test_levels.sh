@@ -31,6 +31,10 @@ for shape in "8 4" "10 5"; do
 done
 mpi_for_tests mpi_run "np=16, 8 per node by 2,2,2" 16 180 "$nodes 8 --mca coll_arc_levels 2,2,2" \
     quantized -a hierarchical -p 8 -n 300000
+# By seats, on a machine where all nine have the same.
+mpi_for_tests mpi_start 18 180 "$nodes 9 --mca coll_arc_verbose 10" quantized -a hierarchical -p 9 -n 300000
+mpi_judge "np=18, 9 per node by seats"
+mpi_says "np=18, 9 per node by seats: a line" "adds up on each node, in shared memory, .* a rank, levels 3,3" 1
 
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
