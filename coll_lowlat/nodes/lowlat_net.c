@@ -76,43 +76,42 @@ static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, 
  * The exchanges of the positions, between the fold and its end: an extra gives its vector to its
  * proxy, and gets the sum.
  */
-static bool move_of(bool halves, unsigned node, unsigned nodes, unsigned step, size_t elems,
+static bool move_of(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
                     size_t line_elems, lowlat_move_t *move)
 {
-    const lowlat_role_t role = lowlat_role(node, nodes);
-    const unsigned exchange = step - role.is_proxy;
-    const unsigned exchanges = halves ? 2 * role.steps : role.steps;
+    const unsigned exchange = step - role->is_proxy;
+    const unsigned exchanges = halves ? 2 * role->steps : role->steps;
 
-    *move = (lowlat_move_t){.node = role.is_extra ? node - 1 : node + 1};
-    if (role.is_extra) {
+    *move = (lowlat_move_t){.node = 2 * role->position + !role->is_extra};
+    if (role->is_extra) {
         move->sent.end = 0 == step ? elems : 0;
         move->received.end = 1 == step ? elems : 0;
         return step < 2;
     }
-    if (role.is_proxy && 0 == step) {
+    if (role->is_proxy && 0 == step) {
         move->received.end = elems;
         move->adds = true;
         return true;
     }
     if (exchange < exchanges) {
-        *move = halves ? halving_exchange(&role, exchange, elems, line_elems)
-                       : doubling_exchange(&role, exchange, elems);
+        *move = halves ? halving_exchange(role, exchange, elems, line_elems)
+                       : doubling_exchange(role, exchange, elems);
         return true;
     }
     move->sent.end = elems;
-    return role.is_proxy && exchange == exchanges;
+    return role->is_proxy && exchange == exchanges;
 }
 
-bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,
                               size_t line_elems, lowlat_move_t *move)
 {
-    return move_of(false, node, nodes, step, elems, line_elems, move);
+    return move_of(false, role, step, elems, line_elems, move);
 }
 
-bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
+bool lowlat_schedule_halving(const lowlat_role_t *role, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move)
 {
-    return move_of(true, node, nodes, step, elems, line_elems, move);
+    return move_of(true, role, step, elems, line_elems, move);
 }
 
 /* ---- with whom, whatever the schedule ---- */
@@ -153,9 +152,10 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     }
     count = insert_partner(partner, count, (node + 1) % nodes);
     count = insert_partner(partner, count, (node + nodes - 1) % nodes);
-    for (unsigned i = 0; i < sizeof schedules / sizeof schedules[0]; ++i) {
+    for (unsigned i = 0; i < LOWLAT_SCHEDULES; ++i) {
+        const lowlat_role_t role = lowlat_role(node, nodes);
         /* As many elements as nodes: no piece is empty. */
-        for (unsigned step = 0; schedules[i](node, nodes, step, nodes, 1, &move); ++step) {
+        for (unsigned step = 0; schedules[i](&role, step, nodes, 1, &move); ++step) {
             count = insert_partner(partner, count, move.node);
         }
     }
@@ -171,7 +171,7 @@ static unsigned begin_step(arc_steps_t *steps)
     const size_t stride_bytes = net->reducer->stride_bytes;
     lowlat_move_t *move = &exchange->move;
 
-    if (!net->schedule(net->node, net->nodes, steps->step, exchange->elems,
+    if (!net->schedule(&exchange->role, steps->step, exchange->elems,
                        lowlat_line_elems(stride_bytes), move)) {
         exchange->vector = NULL;
         return 0;
@@ -215,6 +215,7 @@ static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
 
     arc_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
     exchange->net = net;
+    exchange->role = lowlat_role(net->node, net->nodes);
     exchange->vector = vector;
     exchange->elems = elems;
 }

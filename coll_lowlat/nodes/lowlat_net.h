@@ -7,7 +7,7 @@
  *
  * An exchange is an allreduce of one vector over the nodes, in steps: in each, a
  * range of the vector goes to one node and a range comes from it, to be added or
- * copied.  Which, is a *schedule*: a pure function of the node and the step.
+ * copied.  Which, is a *schedule*: a pure function of the node's role and the step.
  *
  * Several exchanges run at the same time, each over a stream of its own, so that
  * the messages of one never match those of another.
@@ -19,6 +19,7 @@
 
 #include "steps.h"
 #include "lowlat.h"
+#include "lowlat_pairing.h"
 #include "lowlat_parts.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
@@ -33,10 +34,10 @@ typedef struct lowlat_move {
 } lowlat_move_t;
 
 /*
- * Step `step` of node `node` of `nodes` for a vector of `elems` elements, of which
- * `line_elems` should stay together.  False: there is none, the exchange is over.
+ * Step `step` of a node for a vector of `elems` elements, of which `line_elems` should
+ * stay together.  False: there is none, the exchange is over.
  */
-typedef bool (*lowlat_schedule_fn_t)(unsigned node, unsigned nodes, unsigned step, size_t elems,
+typedef bool (*lowlat_schedule_fn_t)(const lowlat_role_t *role, unsigned step, size_t elems,
                                      size_t line_elems, lowlat_move_t *move);
 
 /*
@@ -44,7 +45,7 @@ typedef bool (*lowlat_schedule_fn_t)(unsigned node, unsigned nodes, unsigned ste
  * order of the nodes is kept; the fold of lowlat_pairing.h for other N.
  *   cost  log2 N (alpha + n beta)
  */
-bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size_t elems,
+bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,
                               size_t line_elems, lowlat_move_t *move);
 
 /*
@@ -52,7 +53,7 @@ bool lowlat_schedule_doubling(unsigned node, unsigned nodes, unsigned step, size
  * of recursive doubling, with fewer bytes in twice the steps.
  *   cost  2 log2 N alpha + 2 (N-1)/N n beta
  */
-bool lowlat_schedule_halving(unsigned node, unsigned nodes, unsigned step, size_t elems,
+bool lowlat_schedule_halving(const lowlat_role_t *role, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move);
 
 enum { LOWLAT_SCHEDULES = 2, LOWLAT_PIPES = 2 /* direct and ring */ };
@@ -66,6 +67,7 @@ typedef struct lowlat_exchange {
     unsigned char *scratch; /* for what is to be added: as long as the longest vector */
     unsigned char *vector;  /* our sum, then that of all nodes; NULL: not under way */
     size_t elems;
+    lowlat_role_t role;
     lowlat_move_t move;
 } lowlat_exchange_t;
 

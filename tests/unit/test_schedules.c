@@ -12,7 +12,10 @@
 #include "lowlat_net.h"
 #include "lowlat_order.h"
 
-enum { MOST_NODES = 17, MOST_ELEMS = 600 };
+enum { MOST_NODES = 130, MOST_ELEMS = 600 };
+
+static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling, lowlat_schedule_halving};
+enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
 /* ---- partners ---- */
 
@@ -51,17 +54,16 @@ static void partners_are_each_others_and_few(void **state)
 
 static void partners_are_all_that_schedules_name(void **state)
 {
-    static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
-                                                     lowlat_schedule_halving};
-    enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+    enum { NODES = 70 };
     lowlat_move_t move;
 
-    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+    for (unsigned nodes = 2; nodes <= NODES; ++nodes) {
         for (unsigned i = 0; i < SCHEDULES * nodes; ++i) {
-            for (unsigned step = 0;
-                 schedules[i % SCHEDULES](i / SCHEDULES, nodes, step, MOST_ELEMS, 8, &move);
-                 ++step) {
-                assert_true(is_partner(i / SCHEDULES, nodes, move.node));
+            const unsigned node = i / SCHEDULES;
+            const lowlat_role_t role = lowlat_role(node, nodes);
+            const lowlat_schedule_fn_t schedule = schedules[i % SCHEDULES];
+            for (unsigned step = 0; schedule(&role, step, MOST_ELEMS, 8, &move); ++step) {
+                assert_true(is_partner(node, nodes, move.node));
             }
         }
     }
@@ -101,22 +103,22 @@ static uint32_t joined(uint32_t left, uint32_t right)
     return (left * 2654435761u ^ right) * 2246822519u + 374761393u;
 }
 
-static uint32_t part_of(unsigned node)
+static uint32_t part_of(unsigned node, unsigned elem)
 {
-    return node + 1;
+    return (elem << 8) + node + 1;
 }
 
 /* The tree of recursive doubling over positions [first, first + positions). */
-static uint32_t doubled(unsigned nodes, unsigned first, unsigned positions)
+static uint32_t doubled(unsigned nodes, unsigned first, unsigned positions, unsigned elem)
 {
     const unsigned extras = nodes - (1u << lowlat_steps(nodes));
 
     if (positions > 1) {
-        return joined(doubled(nodes, first, positions / 2),
-                      doubled(nodes, first + positions / 2, positions / 2));
+        return joined(doubled(nodes, first, positions / 2, elem),
+                      doubled(nodes, first + positions / 2, positions / 2, elem));
     }
-    return first < extras ? joined(part_of(2 * first), part_of(2 * first + 1))
-                          : part_of(first + extras);
+    return first < extras ? joined(part_of(2 * first, elem), part_of(2 * first + 1, elem))
+                          : part_of(first + extras, elem);
 }
 
 /* What an owner makes who goes by its order; `places` are the partial sums. */
@@ -128,13 +130,13 @@ static uint32_t added_in_turn(const lowlat_order_t *order, unsigned owner, unsig
     for (unsigned turn = 0; turn + 1 < nodes; ++turn) {
         const bool is_last = turn + 2 == nodes;
         uint32_t *to = is_last ? &total : &places[order->kept[turn]];
-        uint32_t sum = part_of((owner + 1 + turn) % nodes);
+        uint32_t sum = part_of((owner + 1 + turn) % nodes, 0);
         assert_true(is_last || order->kept[turn] < order->places);
         for (unsigned i = order->first[turn]; i < order->first[turn + 1]; ++i) {
             const lowlat_merge_t *merge = &order->merge[i];
             assert_true(LOWLAT_ORDER_OWN == merge->with || merge->with < order->places);
             const uint32_t with =
-                LOWLAT_ORDER_OWN == merge->with ? part_of(owner) : places[merge->with];
+                LOWLAT_ORDER_OWN == merge->with ? part_of(owner, 0) : places[merge->with];
             sum = merge->with_is_left ? joined(with, sum) : joined(sum, with);
             *to = sum; /* a later merge may not read what was there */
         }
@@ -146,7 +148,7 @@ static uint32_t added_in_turn(const lowlat_order_t *order, unsigned owner, unsig
 static void every_owner_adds_as_doubling_does(void **state)
 {
     for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES; ++nodes) {
-        const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes));
+        const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes), 0);
         for (unsigned owner = 0; owner < nodes; ++owner) {
             lowlat_order_t order;
             lowlat_order_init(&order, owner, nodes);
@@ -162,6 +164,104 @@ static void every_owner_adds_as_doubling_does(void **state)
     assert_int_equal(11, lowlat_order_places(128));
 }
 
+/* ---- a schedule, run by all nodes ---- */
+
+enum { ELEMS = 256 }; /* of two a piece on 128 positions */
+
+typedef struct runner {
+    lowlat_role_t role;
+    unsigned step;
+    lowlat_move_t move;
+    bool over;
+    bool has_sent; /* in this step */
+    bool has_got;
+    uint32_t sum[ELEMS];
+    uint32_t came[ELEMS];
+} runner_t;
+
+static void begin(runner_t *runner, lowlat_schedule_fn_t schedule)
+{
+    runner->over = !schedule(&runner->role, runner->step, ELEMS, 1, &runner->move);
+    runner->has_sent = 0 == lowlat_range_elems(runner->move.sent);
+    runner->has_got = 0 == lowlat_range_elems(runner->move.received);
+}
+
+/* A message passes when both sides are there for it. */
+static bool pass(runner_t *from, unsigned node, runner_t *to)
+{
+    const lowlat_range_t sent = from->move.sent;
+
+    if (from->over || from->has_sent || to->over || to->has_got || to->move.node != node) {
+        return false;
+    }
+    assert_int_equal(to->move.received.first, sent.first);
+    assert_int_equal(to->move.received.end, sent.end);
+    memcpy(to->came + sent.first, from->sum + sent.first,
+           lowlat_range_elems(sent) * sizeof *to->came);
+    from->has_sent = true;
+    to->has_got = true;
+    return true;
+}
+
+static bool end(runner_t *runner, lowlat_schedule_fn_t schedule)
+{
+    const lowlat_move_t *move = &runner->move;
+
+    if (runner->over || !runner->has_sent || !runner->has_got) {
+        return false;
+    }
+    for (size_t i = move->received.first; i < move->received.end; ++i) {
+        const uint32_t own = runner->sum[i];
+        const uint32_t came = runner->came[i];
+        runner->sum[i] = !move->adds           ? came
+                         : move->peers_is_left ? joined(came, own)
+                                               : joined(own, came);
+    }
+    ++runner->step;
+    begin(runner, schedule);
+    return true;
+}
+
+/* All nodes have the sums of the tree, and nobody waits for ever. */
+static void run_schedule(runner_t *runner, unsigned nodes, lowlat_schedule_fn_t schedule)
+{
+    bool moves = true;
+
+    for (unsigned node = 0; node < nodes; ++node) {
+        runner[node] = (runner_t){.role = lowlat_role(node, nodes)};
+        for (unsigned elem = 0; elem < ELEMS; ++elem) {
+            runner[node].sum[elem] = part_of(node, elem);
+        }
+        begin(&runner[node], schedule);
+    }
+    while (moves) {
+        moves = false;
+        for (unsigned node = 0; node < nodes; ++node) {
+            moves |=
+                !runner[node].over && pass(&runner[node], node, &runner[runner[node].move.node]);
+            moves |= end(&runner[node], schedule);
+        }
+    }
+    for (unsigned elem = 0; elem < ELEMS; ++elem) {
+        const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes), elem);
+        for (unsigned node = 0; node < nodes; ++node) {
+            assert_true(runner[node].over);
+            assert_int_equal(expected, runner[node].sum[elem]);
+        }
+    }
+}
+
+static void schedules_add_along_the_tree(void **state)
+{
+    static runner_t runner[MOST_NODES];
+
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        for (unsigned i = 0; i < SCHEDULES; ++i) {
+            run_schedule(runner, nodes, schedules[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +269,7 @@ int main(void)
         cmocka_unit_test(partners_are_all_that_schedules_name),
         cmocka_unit_test(partners_are_all_that_the_pipes_name),
         cmocka_unit_test(every_owner_adds_as_doubling_does),
+        cmocka_unit_test(schedules_add_along_the_tree),
     };
     return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }
