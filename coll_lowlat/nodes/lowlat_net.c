@@ -74,7 +74,7 @@ static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, 
 
 /*
  * The exchanges of the positions, between the fold and its end: an extra gives its vector to its
- * proxy, and gets the sum.
+ * proxy, and gets the sum.  The even node of the two is the left operand, whoever is the proxy.
  */
 static bool move_of(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
                     size_t line_elems, lowlat_move_t *move)
@@ -82,7 +82,7 @@ static bool move_of(bool halves, const lowlat_role_t *role, unsigned step, size_
     const unsigned exchange = step - role->is_proxy;
     const unsigned exchanges = halves ? 2 * role->steps : role->steps;
 
-    *move = (lowlat_move_t){.node = 2 * role->position + !role->is_extra};
+    *move = (lowlat_move_t){.node = lowlat_mate(role), .peers_is_left = 1 == role->turn};
     if (role->is_extra) {
         move->sent.end = 0 == step ? elems : 0;
         move->received.end = 1 == step ? elems : 0;
@@ -152,10 +152,11 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     }
     count = insert_partner(partner, count, (node + 1) % nodes);
     count = insert_partner(partner, count, (node + nodes - 1) % nodes);
-    for (unsigned i = 0; i < LOWLAT_SCHEDULES; ++i) {
-        const lowlat_role_t role = lowlat_role(node, nodes);
+    /* In both turns. */
+    for (unsigned i = 0; i < 2 * LOWLAT_SCHEDULES; ++i) {
+        const lowlat_role_t role = lowlat_role(node, nodes, i % 2);
         /* As many elements as nodes: no piece is empty. */
-        for (unsigned step = 0; schedules[i](&role, step, nodes, 1, &move); ++step) {
+        for (unsigned step = 0; schedules[i / 2](&role, step, nodes, 1, &move); ++step) {
             count = insert_partner(partner, count, move.node);
         }
     }
@@ -207,15 +208,18 @@ static arc_status_t end_step(arc_steps_t *steps)
     return ARC_OK;
 }
 
-/* Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL. */
-static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
+/*
+ * Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL.  The
+ * turn says who of a pair is the proxy.
+ */
+static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net, unsigned turn,
                            unsigned char *vector, size_t elems)
 {
     static const arc_steps_ops_t ops = {.begin = begin_step, .end = end_step};
 
     arc_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
     exchange->net = net;
-    exchange->role = lowlat_role(net->node, net->nodes);
+    exchange->role = lowlat_role(net->node, net->nodes, turn);
     exchange->vector = vector;
     exchange->elems = elems;
 }
@@ -248,7 +252,7 @@ static void begin_exchange(lowlat_task_t *task, size_t chunk)
     const lowlat_range_t part = lowlat_own_part(task, chunk);
 
     if (lowlat_range_elems(part) > 0) {
-        exchange_begin(exchange_of(task, chunk), task->group->net,
+        exchange_begin(exchange_of(task, chunk), task->group->net, (chunk + rank) % 2,
                        lowlat_part_at(task, rank, chunk, part.first), lowlat_range_elems(part));
     }
 }
@@ -319,6 +323,27 @@ static void give_up(arc_task_t *base)
     }
 }
 
+/*
+ * Of one owner, halving has an even number of chunks of equal length, for the turns of the pairs.
+ * What is too short for several owners is too short to be cut, too.
+ */
+static size_t halving_chunk_bytes(const lowlat_task_t *task, unsigned owners)
+{
+    const lowlat_net_t *net = task->group->net;
+    const size_t stride_bytes = task->reducer->stride_bytes;
+    const size_t row_bytes = lowlat_line_elems(stride_bytes) * stride_bytes;
+    const size_t most_bytes =
+        arc_min(net->chunk_bytes, task->group->arena_bytes / LOWLAT_MIN_SLOTS);
+    const size_t bytes = task->count * stride_bytes;
+    const bool has_pairs = lowlat_role(net->node, net->nodes, 0).extras > 0;
+
+    if (!has_pairs || owners > 1 || task->span_bytes <= net->leader_bytes) {
+        return net->chunk_bytes;
+    }
+    const size_t chunks = 2 * arc_divide_up(bytes, 2 * (most_bytes / row_bytes * row_bytes));
+    return arc_round_up(arc_divide_up(bytes, chunks), row_bytes);
+}
+
 static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
 {
     static const arc_task_ops_t ops = {.progress = progress,
@@ -326,11 +351,14 @@ static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
                                        .awaits = awaits,
                                        .abort = give_up};
     lowlat_net_t *net = task->group->net;
+    const unsigned owners = lowlat_net_owners(task);
 
     net->schedule = schedule;
     net->reducer = task->reducer;
-    lowlat_parts_begin(task, &ops, net->chunk_bytes, lowlat_net_owners(task),
-                       lowlat_line_elems(task->reducer->stride_bytes));
+    lowlat_parts_begin(task, &ops,
+                       lowlat_schedule_halving == schedule ? halving_chunk_bytes(task, owners)
+                                                           : net->chunk_bytes,
+                       owners, lowlat_line_elems(task->reducer->stride_bytes));
     task->exchanged = 0;
 }
 

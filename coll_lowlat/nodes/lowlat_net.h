@@ -52,6 +52,7 @@ bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t e
  * Recursive halving and doubling: a butterfly (lowlat_pairing.h), so the sums are those
  * of recursive doubling, with fewer bytes in twice the steps.
  *   cost  2 log2 N alpha + 2 (N-1)/N n beta
+ *         N no power of two: 2 alpha more, and for two chunks of n, in either turn, 4 n beta
  */
 bool lowlat_schedule_halving(const lowlat_role_t *role, unsigned step, size_t elems,
                              size_t line_elems, lowlat_move_t *move);
@@ -122,8 +123,11 @@ void lowlat_pipe_init(lowlat_net_t *net, void *memory);
 enum {
     /* Up to so many nodes all others are partners: each has memory of ours to put into. */
     LOWLAT_PUT_NODES = 32,
-    /* On more, one for each bit of a node's number, one of the fold, two neighbours on the ring. */
-    LOWLAT_MAX_PARTNERS = 32 + 1 + 2,
+    /*
+     * On more, two for each bit of a position, since those at a position may be a pair, and two
+     * neighbours on the ring, of which one is the other node of our pair.
+     */
+    LOWLAT_MAX_PARTNERS = 2 * 31 + 2,
 };
 
 /*

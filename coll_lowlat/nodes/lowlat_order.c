@@ -21,7 +21,7 @@ static_assert((int) LOWLAT_ORDER_NODES <= (int) ABSENT, "a place is a number bel
 
 static unsigned vertex_of(unsigned node, unsigned nodes)
 {
-    const lowlat_role_t role = lowlat_role(node, nodes);
+    const lowlat_role_t role = lowlat_role(node, nodes, 0);
     const unsigned vertex = (1u << role.steps) + role.position;
 
     return role.is_proxy || role.is_extra ? 2 * vertex + role.is_extra : vertex;

@@ -199,7 +199,8 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
                               .single = true,
                               .loops = rings,
                               .chunk_bytes = chunk_bytes,
-                              .piece_bytes = LOWLAT_PIECE_BYTES};
+                              .piece_bytes = LOWLAT_PIECE_BYTES,
+                              .leader_bytes = LOWLAT_LEADER_BYTES};
     lowlat_pipe_prepare(&job->net);
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         job->net.exchange[i].stream = streams[i];

@@ -63,6 +63,7 @@ static const nodes_options_t placements[] = {
     {.nodes = 6, .size = {1, 1, 1, 1, 1, 1}},
     {.nodes = 7, .size = {1, 2, 1, 1, 2, 1, 1}, .cyclic = true},
     {.nodes = 8, .size = {1, 1, 1, 1, 1, 1, 1, 1}},
+    {.nodes = 13, .size = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
     {.nodes = 2, .size = {4, 4}, .levels = "2,2"},
     {.nodes = 2, .size = {8, 8}, .levels = "4,2"},
     {.nodes = 2, .size = {8, 8}, .levels = "2,2,2", .cyclic = true},
@@ -227,6 +228,57 @@ static void a_vector_that_fits_is_one_chunk(void **state)
     }
 }
 
+/* ---- pairs ---- */
+
+/*
+ * Who of nodes 0 and 1 is the proxy of the other changes from chunk to chunk and from owner to
+ * owner; of one owner the chunks are even in number, but a vector is not cut that is short.
+ */
+static void the_nodes_of_a_pair_take_turns(void **state)
+{
+    static const struct {
+        unsigned owners;
+        size_t count;
+        size_t chunks;
+    } cases[] = {{1, NODES_LEADER_BYTES / sizeof(float), 1},
+                 {1, NODES_LEADER_BYTES / sizeof(float) + 1, 2},
+                 {1, 600, 4},
+                 {2, 256, 1},
+                 {2, 600, 3}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const unsigned owners = cases[i].owners;
+        const nodes_options_t options = {.nodes = 3,
+                                         .size = {owners, owners, owners},
+                                         .chunk_bytes = chunks_bytes[0],
+                                         .seed = SEED};
+        const operation_t operation = {.algorithm = LOWLAT_ALGORITHM_HALVING,
+                                       .reducer = lowlat_job_reducer(0),
+                                       .count = cases[i].count,
+                                       .span_bytes = cases[i].count * sizeof(float),
+                                       .seed = SEED};
+        test_random_t random = test_random_start(SEED);
+        sim_nodes_t *nodes = sim_nodes_new(&options);
+        job_t job = {.ranks = nodes->ranks,
+                     .actors = nodes->actors,
+                     .operations = &operation,
+                     .operations_count = 1,
+                     .happen = sim_nodes_happen,
+                     .expect = sim_nodes_expect,
+                     .context = nodes};
+
+        assert_true(job_run(&job, &random, STEPS_PER_OPERATION_AND_RANK));
+        for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
+            assert_int_equal(cases[i].chunks, nodes->actors[rank].task.pieces);
+            for (unsigned chunk = 0; chunk < cases[i].chunks; ++chunk) {
+                assert_int_equal((chunk + nodes->topology[rank].local_rank) % 2,
+                                 nodes->net[rank].exchange[chunk].role.turn);
+            }
+        }
+        sim_nodes_free(nodes);
+    }
+}
+
 /* ---- the table of tests ---- */
 
 static const char *algorithm_name(unsigned algorithm)
@@ -267,7 +319,8 @@ int main(void)
         CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
         TRANSPORTS = sizeof transports / sizeof transports[0],
     };
-    static const struct CMUnitTest others[] = {cmocka_unit_test(a_vector_that_fits_is_one_chunk)};
+    static const struct CMUnitTest others[] = {cmocka_unit_test(a_vector_that_fits_is_one_chunk),
+                                               cmocka_unit_test(the_nodes_of_a_pair_take_turns)};
     uint64_t seed = SEED;
 
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm <= MIXED; ++algorithm) {

@@ -12,10 +12,10 @@
 #include "lowlat_net.h"
 #include "lowlat_order.h"
 
-enum { MOST_NODES = 130, MOST_ELEMS = 600 };
+enum { MOST_NODES = 130, MOST_ELEMS = 600, TURNS = 2 };
 
 static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling, lowlat_schedule_halving};
-enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
+enum { SCHEDULES = sizeof schedules / sizeof schedules[0], HALVING = 1 };
 
 /* ---- partners ---- */
 
@@ -41,8 +41,8 @@ static void partners_are_each_others_and_few(void **state)
         for (unsigned node = 0; node < nodes; ++node) {
             const unsigned count = lowlat_partners(node, nodes, partner);
             assert_true(count >= 1 && count < nodes);
-            /* 2^6 <= NODES < 2^7 */
-            assert_true(nodes <= LOWLAT_PUT_NODES || count <= 6 + 1 + 2);
+            /* Pairs on the other side of each bit, and two neighbours. */
+            assert_true(nodes <= LOWLAT_PUT_NODES || count <= 2 * lowlat_steps(nodes) + 2);
             for (unsigned i = 0; i < count; ++i) {
                 assert_true(partner[i] < nodes && partner[i] != node);
                 assert_true(0 == i || partner[i - 1] < partner[i]);
@@ -58,10 +58,10 @@ static void partners_are_all_that_schedules_name(void **state)
     lowlat_move_t move;
 
     for (unsigned nodes = 2; nodes <= NODES; ++nodes) {
-        for (unsigned i = 0; i < SCHEDULES * nodes; ++i) {
-            const unsigned node = i / SCHEDULES;
-            const lowlat_role_t role = lowlat_role(node, nodes);
-            const lowlat_schedule_fn_t schedule = schedules[i % SCHEDULES];
+        for (unsigned i = 0; i < SCHEDULES * TURNS * nodes; ++i) {
+            const unsigned node = i / SCHEDULES / TURNS;
+            const lowlat_role_t role = lowlat_role(node, nodes, i % TURNS);
+            const lowlat_schedule_fn_t schedule = schedules[i / TURNS % SCHEDULES];
             for (unsigned step = 0; schedule(&role, step, MOST_ELEMS, 8, &move); ++step) {
                 assert_true(is_partner(node, nodes, move.node));
             }
@@ -175,6 +175,7 @@ typedef struct runner {
     bool over;
     bool has_sent; /* in this step */
     bool has_got;
+    unsigned elems_sent; /* in all */
     uint32_t sum[ELEMS];
     uint32_t came[ELEMS];
 } runner_t;
@@ -198,6 +199,7 @@ static bool pass(runner_t *from, unsigned node, runner_t *to)
     assert_int_equal(to->move.received.end, sent.end);
     memcpy(to->came + sent.first, from->sum + sent.first,
            lowlat_range_elems(sent) * sizeof *to->came);
+    from->elems_sent += (unsigned) lowlat_range_elems(sent);
     from->has_sent = true;
     to->has_got = true;
     return true;
@@ -223,12 +225,13 @@ static bool end(runner_t *runner, lowlat_schedule_fn_t schedule)
 }
 
 /* All nodes have the sums of the tree, and nobody waits for ever. */
-static void run_schedule(runner_t *runner, unsigned nodes, lowlat_schedule_fn_t schedule)
+static void run_schedule(runner_t *runner, unsigned nodes, unsigned turn,
+                         lowlat_schedule_fn_t schedule)
 {
     bool moves = true;
 
     for (unsigned node = 0; node < nodes; ++node) {
-        runner[node] = (runner_t){.role = lowlat_role(node, nodes)};
+        runner[node] = (runner_t){.role = lowlat_role(node, nodes, turn)};
         for (unsigned elem = 0; elem < ELEMS; ++elem) {
             runner[node].sum[elem] = part_of(node, elem);
         }
@@ -251,13 +254,28 @@ static void run_schedule(runner_t *runner, unsigned nodes, lowlat_schedule_fn_t 
     }
 }
 
-static void schedules_add_along_the_tree(void **state)
+static void schedules_add_along_the_tree_in_either_turn(void **state)
 {
     static runner_t runner[MOST_NODES];
 
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
-        for (unsigned i = 0; i < SCHEDULES; ++i) {
-            run_schedule(runner, nodes, schedules[i]);
+        for (unsigned i = 0; i < SCHEDULES * TURNS; ++i) {
+            run_schedule(runner, nodes, i % TURNS, schedules[i / TURNS]);
+        }
+    }
+}
+
+static void halving_in_two_turns_sends_the_vector_twice_at_most(void **state)
+{
+    static runner_t runner[TURNS][MOST_NODES];
+
+    for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
+        for (unsigned turn = 0; turn < TURNS; ++turn) {
+            run_schedule(runner[turn], nodes, turn, schedules[HALVING]);
+        }
+        for (unsigned node = 0; node < nodes; ++node) {
+            const unsigned sent = runner[0][node].elems_sent + runner[1][node].elems_sent;
+            assert_true(sent <= 2 * TURNS * ELEMS);
         }
     }
 }
@@ -269,7 +287,8 @@ int main(void)
         cmocka_unit_test(partners_are_all_that_schedules_name),
         cmocka_unit_test(partners_are_all_that_the_pipes_name),
         cmocka_unit_test(every_owner_adds_as_doubling_does),
-        cmocka_unit_test(schedules_add_along_the_tree),
+        cmocka_unit_test(schedules_add_along_the_tree_in_either_turn),
+        cmocka_unit_test(halving_in_two_turns_sends_the_vector_twice_at_most),
     };
     return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }
