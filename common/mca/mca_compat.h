@@ -154,6 +154,14 @@ static inline bool mca_compat_is_local(struct ompi_group_t *group, int rank)
     return NULL != process && OPAL_PROC_ON_LOCAL_NODE(process->super.proc_flags);
 }
 
+/* Of MPI_COMM_WORLD; 0: the program has sessions only, and nothing has made it. */
+static inline int mca_compat_world_size(void)
+{
+    return NULL == ompi_mpi_comm_world.comm.c_local_group
+               ? 0
+               : ompi_comm_size(&ompi_mpi_comm_world.comm);
+}
+
 /* Are all processes of `comm` of this one's job? */
 static inline bool mca_compat_is_of_job(struct ompi_communicator_t *comm)
 {
@@ -176,7 +184,7 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
 {
     const int here = 1 + (int) opal_process_info.num_local_peers;
 
-    return ompi_comm_size(&ompi_mpi_comm_world.comm) == here && mca_compat_is_of_job(comm);
+    return mca_compat_world_size() == here && mca_compat_is_of_job(comm);
 }
 
 /* Components of Open MPI's own serve every call before one of less priority: tuned, and han in 5.

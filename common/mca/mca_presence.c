@@ -38,7 +38,7 @@ void arc_presence_publish(const arc_component_t *component)
 static bool is_all_known(struct ompi_communicator_t *comm)
 {
     return mca_compat_publications_known(comm) &&
-           (!mca_compat_is_of_job(comm) ||
+           (!mca_compat_is_of_job(comm) || 0 == mca_compat_world_size() ||
             mca_compat_publications_known(&ompi_mpi_comm_world.comm));
 }
 
@@ -146,8 +146,7 @@ static void end_roll(arc_module_t *module, const uint64_t *values)
     if (1 == values[VOTE]) {
         module->presence = ARC_PRESENCE_KNOWN;
         module->component->in_whole_world |=
-            ompi_comm_size(&ompi_mpi_comm_world.comm) == ompi_comm_size(comm) &&
-            mca_compat_is_of_job(comm);
+            mca_compat_world_size() == ompi_comm_size(comm) && mca_compat_is_of_job(comm);
         return;
     }
     module->presence = ARC_PRESENCE_LACKING;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a program does beside its sums: processes that it starts or meets on the way (spawned.c), windows
-# (windows.c), children (forked.c).
+# (windows.c), children (forked.c); and no MPI_Init, but a session (sessions.c).
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
@@ -57,8 +57,25 @@ check_forked() {
     mpi_run "forks np=4 on declared nodes" 4 60 "$two_a_node" forked
 }
 
+# Blocking calls, and the others, which look all ranks up before they are set up.
+check_sessions() {
+    if [ "$mpi_major" -lt 5 ]; then
+        mpi_skip "sessions" "this Open MPI has no MPI_Session_init"
+        return
+    fi
+    run_served "sessions np=3" 3 sessions
+    mpi_run "sessions np=4, late" 4 60 "$late" sessions
+    mpi_run "sessions np=4 on declared nodes, quant" 4 60 "$two_a_node --mca coll_quant_enable 1" sessions
+    for form in nonblocking persistent; do
+        ARC_DEFERRED=$form
+        export ARC_DEFERRED
+        mpi_run "sessions np=3, $form" 3 60 "" sessions
+    done
+    unset ARC_DEFERRED
+}
+
 mpi_note_shared_memory
-for check in spawned strangers windows forked; do
+for check in spawned strangers windows forked sessions; do
     mpi_beside check_$check
 done
 mpi_join
