@@ -59,14 +59,13 @@ static inline unsigned choose_algorithm(const lowlat_module_t *module,
 }
 
 /* What the call is to the component; *bytes is set if that is ARC_REASON_NONE. */
-static inline arc_reason_t read_call(lowlat_module_t *module, const arc_call_t *call,
+static inline arc_reason_t read_call(mca_bridge_t *bridge, const arc_call_t *call,
                                      arc_reduction_t *reduction, size_t *bytes)
 {
     if (OPAL_UNLIKELY(call->count <= 0)) {
         return ARC_REASON_EMPTY;
     }
-    const arc_reason_t reason =
-        mca_bridge_reduction(&module->bridge, call->op, call->type, reduction);
+    const arc_reason_t reason = mca_bridge_reduction(bridge, call->op, call->type, reduction);
     if (OPAL_UNLIKELY(ARC_REASON_NONE != reason)) {
         return reason;
     }
@@ -183,8 +182,13 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
        arc_reduction_t *reduction, size_t *bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
+    mca_bridge_t *bridge = &module->bridge;
+    mca_bridge_t own;
 
     if (ARC_AT_START == moment) {
+        /* Another thread, which runs an operation, may use that of the module meanwhile. */
+        mca_bridge_init(&own, module->bridge.kernels, module->settled.uint16);
+        bridge = &own;
         if (call->count > 0 && (module->settled.unknown ||
                                 mca_half_is(module->settled.uint16, call->op, call->type))) {
             return ARC_REASON_NONE;
@@ -196,7 +200,7 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
             return ARC_REASON_YOUNG;
         }
     }
-    arc_reason_t reason = read_call(module, call, reduction, bytes);
+    arc_reason_t reason = read_call(bridge, call, reduction, bytes);
     if (OPAL_LIKELY(ARC_REASON_NONE == reason)) {
         *algorithm =
             (ARC_AT_START == moment ? choose_settled : choose_algorithm)(module, reduction, *bytes);
@@ -304,7 +308,8 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
     lowlat_task_t *task = &module->pending;
 
     if (ARC_PHASE_READY != base->phase || NULL != module->group.net ||
-        ARC_REASON_NONE != read_call(module, call, &module->reduction, &task->span_bytes)) {
+        ARC_REASON_NONE !=
+            read_call(&module->bridge, call, &module->reduction, &task->span_bytes)) {
         return NULL;
     }
     const unsigned algorithm = choose_algorithm(module, &module->reduction, task->span_bytes);

@@ -5,12 +5,11 @@
  *   -w own      each calls MPI_Allreduce with changing sizes and data. Besides, one of the threads
  *               makes and frees communicators, and all of them use and free some that were made
  *               before: shared memory is taken and given back at the same time (default)
- *   -w handed   a thread starts nonblocking allreduces, another one waits for them; two such pairs,
- *               and one thread more makes blocking calls
- *   -w locked   a nonblocking call is local, also while an operation of the program runs that waits
- *               for the thread that makes the call: one thread waits for a sum whose operation
- *               takes a lock of the program; the other one takes that lock, starts a sum, and
- *               gives it back
+ *   -w handed   a thread starts nonblocking sums and maxima in turn, another one waits for them;
+ * two such pairs, and one thread more makes blocking calls -w locked   a nonblocking call is local,
+ * also while an operation of the program runs that waits for the thread that makes the call: one
+ * thread waits for a sum whose operation takes a lock of the program; the other one takes that
+ * lock, starts a sum, and gives it back
  *
  *   -n N        calls of each (default 1500)
  *
@@ -72,13 +71,15 @@ static void fill(worker_t *worker, int place, MPI_Comm comm, int call, int count
     }
 }
 
-static void check(worker_t *worker, int place, MPI_Comm comm, int call, int count)
+static void check(worker_t *worker, int place, MPI_Comm comm, MPI_Op op, int call, int count)
 {
     int ranks;
 
     MPI_Comm_size(comm, &ranks);
     for (int i = 0; i < count; i++) {
-        const int expected = ranks * value(0, worker->number, call, i) + ranks * (ranks - 1) / 2;
+        const int first = value(0, worker->number, call, i);
+        const int expected =
+            op == MPI_SUM ? ranks * first + ranks * (ranks - 1) / 2 : first + ranks - 1;
         worker->wrong += worker->out[place][i] != expected;
     }
 }
@@ -89,7 +90,7 @@ static void sum_once(worker_t *worker, MPI_Comm comm, int call)
 
     fill(worker, 0, comm, call, count);
     MPI_Allreduce(worker->in[0], worker->out[0], count, MPI_INT, MPI_SUM, comm);
-    check(worker, 0, comm, call, count);
+    check(worker, 0, comm, MPI_SUM, call, count);
 }
 
 /* ---- own ---- */
@@ -143,6 +144,12 @@ static void change_place(worker_t *worker, int place)
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* In turn, so that a call that is started has another kernel than the one that runs meanwhile. */
+static MPI_Op op_of(int call)
+{
+    return call % 2 == 0 ? MPI_SUM : MPI_MAX;
+}
+
 static void *start_all(void *of)
 {
     worker_t *worker = of;
@@ -153,8 +160,8 @@ static void *start_all(void *of)
 
         await_place(worker, place, false);
         fill(worker, place, worker->comm, call, count);
-        MPI_Iallreduce(worker->in[place], worker->out[place], count, MPI_INT, MPI_SUM, worker->comm,
-                       &worker->request[place]);
+        MPI_Iallreduce(worker->in[place], worker->out[place], count, MPI_INT, op_of(call),
+                       worker->comm, &worker->request[place]);
         change_place(worker, place);
     }
     return NULL;
@@ -169,7 +176,7 @@ static void *wait_for_all(void *of)
 
         await_place(worker, place, true);
         MPI_Wait(&worker->request[place], MPI_STATUS_IGNORE);
-        check(worker, place, worker->comm, call, count_of(worker, call, HANDED_ELEMS));
+        check(worker, place, worker->comm, op_of(call), call, count_of(worker, call, HANDED_ELEMS));
         change_place(worker, place);
     }
     return NULL;
@@ -219,7 +226,7 @@ static void *use_lock(void *of)
             (void) pthread_mutex_unlock(&lock);
         }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        check(worker, 0, worker->comm, call, LOCKED_ELEMS);
+        check(worker, 0, worker->comm, MPI_SUM, call, LOCKED_ELEMS);
     }
     return NULL;
 }
