@@ -212,7 +212,8 @@ static bool add_region(source_t *source, arc_region_kind_t kind, size_t segment_
         if (bytes == least) {
             return false;
         }
-        best = bytes / 2 > least ? bytes / 2 : least;
+        const size_t half = arc_round_up(bytes / 2, LOWLAT_PAGE_BYTES);
+        best = half > least ? half : least;
     }
 }
 

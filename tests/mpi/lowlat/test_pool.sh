@@ -21,7 +21,19 @@ mpi_judge "np=3"
 mpi_run "np=4 late" 4 300 "" pool -l 600
 mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm twoshot" pool -l 600
 
-# In this test's own namespace: no id at all, one for each of three ranks, and then for two of three only.
+# In this test's own namespace: regions that are smaller than the pool wishes them.
+shmmax=$(cat /proc/sys/kernel/shmmax)
+if [ "${ARC_TEST_ALONE-}" = yes ] && (echo 120000 >/proc/sys/kernel/shmmax) 2>/dev/null; then
+    mpi_start 3 120 "--mca coll_arc_verbose 10" pool -c 20 -i 40
+    mpi_judge "np=3, regions of 120,000 bytes at most"
+    grep -q 'sysv memory' "$mpi_scratch/said"
+    mpi_result $? "np=3, regions of 120,000 bytes at most: System V memory is used"
+    echo "$shmmax" >/proc/sys/kernel/shmmax
+else
+    mpi_skip "small regions" "no right to limit System V memory"
+fi
+
+# No id at all, one for each of three ranks, and then for two of three only.
 said="--mca coll_arc_verbose 10"
 shmmni=$(cat /proc/sys/kernel/shmmni)
 if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2>/dev/null; then
