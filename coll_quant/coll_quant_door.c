@@ -83,7 +83,7 @@ static void read_call(const quant_module_t *module, const arc_call_t *said, arc_
 
     call->said = said;
     call->type = type;
-    call->is_half_sum = is_half && NULL != said->op;
+    call->is_half_sum = is_half && NULL != said->op && said->count > 0;
     call->said_bytes = bytes_of_all(module, said);
     call->bytes = 0;
     call->number = said->number;

@@ -21,6 +21,7 @@
 #include "half_oracle.h"
 #include "half_type.h"
 #include "harness.h"
+#include "persistent.h"
 
 enum {
     LARGEST = 300007,
@@ -157,6 +158,19 @@ static void check_meaning(const meaning_t *meaning, int largest)
     tap_case("%s, 0 to %d elements", meaning->name, reached);
 }
 
+/* Of an allreduce of no elements Open MPI asks no component. */
+static void check_nothing(const meaning_t *meaning)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    persistent_reduce_scatter_block_init(send, receive, 0, meaning->type, meaning->op,
+                                         MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    tap_case("%s, a persistent reduce-scatter of 0 elements", meaning->name);
+}
+
 /* The drawn numbers can tell one rounding from many. */
 static void check_numbers(void)
 {
@@ -205,6 +219,7 @@ int main(int argc, char **argv)
     } else if (half != NULL) {
         check_numbers();
         check_meaning(&sum, largest);
+        check_nothing(&sum);
     } else {
         check_meaning(&integer, largest);
     }

@@ -39,6 +39,8 @@ for type in bf16 fp16; do
     mpi_judge "np=3 $type by coll_quant, verified"
     mpi_serves "np=3 $type by coll_quant, verified" 1 quant
 done
+mpi_run "np=3 bf16, all collectives" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
+    --mca coll_quant_format fp32 --mca coll_quant_types bf16 --mca coll_quant_collectives all" sixteen -f bf16 -l 1000
 # Between nodes: as floats, rounded once; or as 16-bit floats, and each step from node to node rounds.
 # check_rounded RANKS PER_NODE ROUNDINGS: the bits are tested by test_reproducible.sh, here the error.
 check_rounded() {
