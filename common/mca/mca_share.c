@@ -42,16 +42,6 @@ static struct {
     arc_cores_t cores;
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* mpirun tells Open MPI to yield when there are more processes than slots on the node.  The
- * setting can be read only by changing it for a moment. */
-static bool open_mpi_yields(void)
-{
-    const bool yields = opal_progress_set_yield_when_idle(false);
-
-    (void) opal_progress_set_yield_when_idle(yields);
-    return yields;
-}
-
 /* Not older than a second: the system is asked at most so often, which takes about 60 us. */
 static arc_cores_t get_cores(void)
 {
@@ -61,7 +51,8 @@ static arc_cores_t get_cores(void)
     (void) pthread_mutex_lock(&own.lock);
     if (0 == own.ns || now_ns - own.ns > ARC_NS_PER_SECOND) {
         arc_cores_get(&own.cores, processes, "");
-        own.cores.crowded |= open_mpi_yields();
+        /* mpirun sets it when there are more processes than slots on the node. */
+        own.cores.crowded |= opal_progress_yield_when_idle;
         own.ns = now_ns;
     }
     const arc_cores_t cores = own.cores;
