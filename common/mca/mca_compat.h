@@ -208,10 +208,13 @@ static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
 #endif
 }
 
-/* May several threads of the program be in MPI at the same time? */
+/*
+ * May several threads of the program be in MPI at the same time?  Open MPI 5.0 tells sessions by
+ * opal_using_threads() alone, which Open MPI 4.1 sets for threads of its own, too.
+ */
 static inline bool mca_compat_threads(void)
 {
-    return ompi_mpi_thread_multiple;
+    return ompi_mpi_thread_multiple || (OMPI_MAJOR_VERSION >= 5 && opal_using_threads());
 }
 
 /* In a fiber: back to whoever drives the progress (fiber.h). */
