@@ -77,10 +77,10 @@ typedef struct arc_component {
     void (*enabled)(arc_module_t *module);
 
     /* Ours. */
-    char *param_text[ARC_MAX_PARAMS]; /* of choices and fractions; Open MPI's storage */
+    char *param_text[ARC_MAX_PARAMS]; /* what the user wrote; of text Open MPI's storage */
     bool param_refused[ARC_MAX_PARAMS];
     bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
-    bool param_from_environment[ARC_MAX_PARAMS];
+
     bool in_whole_world; /* all processes of MPI_COMM_WORLD have it */
     bool asks_in_vain;   /* a process has not answered: this one knows of no other any more */
     bool absence_told;

@@ -2,14 +2,17 @@
  * A parameter table as Open MPI variables.
  *
  * Open MPI's own conversion takes "abc" as 0, "1e6" as 1 and "-5" as a huge
- * size, all without a word.  A value from the environment, which is where
- * `mpirun --mca` puts it, is therefore parsed once more, strictly.
+ * size, all without a word.  What the user wrote, in the environment, which is
+ * where `mpirun --mca` puts it, or in a file, is therefore parsed once more,
+ * strictly.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
 #include "mca_params.h"
+
+#include <opal/mca/base/mca_base_vari.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -20,20 +23,8 @@ static const char prefix[] = "OMPI_MCA_";
 
 enum { NAME_BYTES = 128, TEXT_BYTES = 256, HELP_BYTES = ARC_PARAM_HELP_BYTES + TEXT_BYTES };
 
-/* Where Open MPI found the variable `index` of the component. */
-static mca_base_var_source_t source_of(int variable)
-{
-    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
-    const void *value = NULL;
-
-    if (variable < 0 || OPAL_SUCCESS != mca_base_var_get_value(variable, &value, &source, NULL)) {
-        return MCA_BASE_VAR_SOURCE_DEFAULT;
-    }
-    return source;
-}
-
 /* What the environment says about the parameter `name`, or NULL. */
-static const char *environment_value(const arc_component_t *component, const char *name)
+static char *environment_value(const arc_component_t *component, const char *name)
 {
     const size_t used = sizeof prefix - 1;
     char variable[NAME_BYTES];
@@ -103,32 +94,23 @@ static void register_one(arc_component_t *component, size_t index)
         param->name + (of_both ? sizeof ARC_PARAM_BOTH : 0), help, types[param->kind], NULL, 0,
         MCA_BASE_VAR_FLAG_DWG, (mca_base_var_info_lvl_t) (param->level - 1),
         MCA_BASE_VAR_SCOPE_READONLY, field);
-    if (variable < 0) {
-        component->param_text[index] = NULL;
-    }
-    const mca_base_var_source_t source = source_of(variable);
-    component->param_set[index] = MCA_BASE_VAR_SOURCE_DEFAULT != source;
-    component->param_from_environment[index] =
-        MCA_BASE_VAR_SOURCE_ENV == source || MCA_BASE_VAR_SOURCE_COMMAND_LINE == source;
-}
-
-/* What the user wrote for a parameter, as far as it can be known; NULL if it cannot. */
-static const char *text_of_user(const arc_component_t *component, size_t index)
-{
-    const arc_param_t *param = &component->params[index];
-
-    if (is_text(param)) {
-        return component->param_text[index];
-    }
-    return component->param_from_environment[index] ? environment_value(component, param->name)
+    const mca_base_var_t *found = NULL;
+    const bool set = variable >= 0 && OPAL_SUCCESS == mca_base_var_get(variable, &found) &&
+                     MCA_BASE_VAR_SOURCE_DEFAULT != found->mbv_source;
+    component->param_set[index] = set;
+    if (variable < 0 || !is_text(param)) {
+        const mca_base_var_file_value_t *line = set ? found->mbv_file_value : NULL;
+        component->param_text[index] = NULL != line ? line->mbvfv_value
+                                       : set        ? environment_value(component, param->name)
                                                     : NULL;
+    }
 }
 
 /* Take what the user wrote, if it can be used. */
 static bool take_value(arc_component_t *component, size_t index)
 {
     const arc_param_t *param = &component->params[index];
-    const char *text = text_of_user(component, index);
+    const char *text = component->param_text[index];
     long long value = arc_param_get(param, component->config);
 
     if (ARC_PARAM_KIND_TEXT == param->kind) {
@@ -192,15 +174,13 @@ void mca_params_complain(const arc_component_t *component)
         if (!component->param_refused[i]) {
             continue;
         }
-        const char *text = text_of_user(component, i);
         arc_param_describe(param, allowed, sizeof allowed);
         arc_param_print(param, param->default_value, used, sizeof used);
         arc_param_name(arc_component_name(component), param->name, name, sizeof name);
         opal_output(0,
                     "coll_%s: the value \"%s\" of parameter %s cannot be used; it must be %s. "
                     "Using the default, %s.",
-                    arc_component_name(component), NULL != text ? text : "(from a file)", name,
-                    allowed, used);
+                    arc_component_name(component), component->param_text[i], name, allowed, used);
     }
     complain_of_unknown(component, arc_component_name(component));
     complain_of_unknown(component, ARC_PARAM_BOTH);

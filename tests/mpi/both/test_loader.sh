@@ -32,8 +32,16 @@ check_report() {
     mpi_result $? "the report counts calls passed down by coll_quant: smaller than min_bytes"
 }
 
+# check_bad_value PARAMETER VALUE [file]
 check_bad_value() {
-    mpi_start 2 60 "--mca $1 $2" stress -n 500
+    if [ $# -eq 2 ]; then
+        mpi_start 2 60 "--mca $1 $2" stress -n 500
+    else
+        echo "$1 = $2" >"$mpi_scratch/$3"
+        OMPI_MCA_mca_base_param_files=$mpi_scratch/$3 && export OMPI_MCA_mca_base_param_files
+        mpi_start 2 60 "" stress -n 500
+        unset OMPI_MCA_mca_base_param_files
+    fi
     mpi_result "$mpi_status" "$1 = $2: the program runs"
     grep -q '^ok 1' "$mpi_scratch/out"
     mpi_result $? "$1 = $2: right answers"
@@ -87,6 +95,10 @@ check_bad_value coll_lowlat_algorithm nonesuch
 check_bad_value coll_lowlat_priority 1000
 check_bad_value coll_quant_format nonesuch
 check_bad_value coll_quant_min_bytes 1e6
+for bad in "coll_lowlat_priority x40" "coll_quant_segment_bytes 70000x" "coll_quant_format nonesuch"; do
+    # shellcheck disable=SC2086
+    check_bad_value $bad file
+done
 check_bad_value coll_quant_nonesuch 1
 check_bad_value coll_lowlat_verbose 2
 check_silent "a parameter that there is not, verbose 0" "--mca coll_quant_nonesuch 1 --mca coll_arc_verbose 0"
