@@ -234,22 +234,9 @@ static int start_all(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-/* Below it is what is below the communicator's module. */
-static void stack_as(arc_module_t *own, const arc_module_t *module)
-{
-#define X(_name, _call)                                           \
-    own->below_##_name = module->below_##_name;                   \
-    own->below_##_name##_module = module->below_##_name##_module; \
-    if (NULL != own->below_##_name##_module) {                    \
-        OBJ_RETAIN(own->below_##_name##_module);                  \
-    }
-    ARC_SLOT_TABLE(X)
-#undef X
-}
-
 /*
  * A module for a persistent request, still to be set up.  It begins with what the ranks have agreed
- * on so far.  NULL: no memory.
+ * on so far.  It has nothing below it: what it passes down goes to mca_plain.c.  NULL: no memory.
  */
 static arc_module_t *open_own(arc_module_t *module)
 {
@@ -261,7 +248,6 @@ static arc_module_t *open_own(arc_module_t *module)
     own->of = module;
     own->quiet = module->has_requests || ARC_PHASE_READY == module->phase;
     module->has_requests = true;
-    stack_as(own, module);
     own->presence = ARC_PHASE_FRESH == module->phase ? module->presence : ARC_PRESENCE_KNOWN;
     if (ARC_PHASE_DECLINED == module->phase) {
         own->phase = ARC_PHASE_DECLINED;
