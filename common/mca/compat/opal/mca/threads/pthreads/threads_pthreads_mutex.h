@@ -78,20 +78,9 @@ static inline void opal_thread_internal_cond_destroy(opal_thread_internal_cond_t
     (void) pthread_cond_destroy(cond);
 }
 
-static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *cond,
-                                                  opal_thread_internal_mutex_t *mutex)
-{
-    (void) pthread_cond_wait(cond, mutex);
-}
-
 static inline void opal_thread_internal_cond_signal(opal_thread_internal_cond_t *cond)
 {
     (void) pthread_cond_signal(cond);
-}
-
-static inline void opal_thread_internal_cond_broadcast(opal_thread_internal_cond_t *cond)
-{
-    (void) pthread_cond_broadcast(cond);
 }
 
 #endif
