@@ -26,15 +26,22 @@ arc_module_t *arc_module_find(struct ompi_communicator_t *comm, const opal_class
 /* What is below in a slot, with what its form has besides the arguments of the collective. */
 #define SUM_BELOW(_name, ...)                                                           \
     module->below_##_name(call->send, call->receive, call->count, call->type, call->op, \
-                          module->comm, __VA_ARGS__)
+                          module->comm, ##__VA_ARGS__, module->below_##_name##_module)
 #define GATHER_BELOW(_name, ...)                                                        \
     module->below_##_name(call->send, call->send_count, call->send_type, call->receive, \
-                          call->count, call->type, module->comm, __VA_ARGS__)
+                          call->count, call->type, module->comm, ##__VA_ARGS__,         \
+                          module->below_##_name##_module)
+
+/* That of the call, in the form that has `_i` before and `_init` behind its collective's name. */
+#define BELOW(_i, _init, ...)                                                                   \
+    (ARC_SLOT_allgather == call->collective ? GATHER_BELOW(_i##allgather##_init, ##__VA_ARGS__) \
+     : ARC_SLOT_reduce_scatter_block == call->collective                                        \
+         ? SUM_BELOW(_i##reduce_scatter_block##_init, ##__VA_ARGS__)                            \
+         : SUM_BELOW(_i##allreduce##_init, ##__VA_ARGS__))
 
 int arc_below_call(arc_module_t *module, const arc_call_t *call)
 {
     const unsigned before = module->inside;
-    int status = MPI_SUCCESS;
 
     if (OPAL_UNLIKELY(arc_fiber_inside())) {
         return mca_plain_call(module, call);
@@ -45,16 +52,7 @@ int arc_below_call(arc_module_t *module, const arc_call_t *call)
         return OMPI_ERR_NOT_FOUND;
     }
     module->inside |= arc_slot_bit(call->collective);
-    switch (call->collective) {
-    case ARC_SLOT_reduce_scatter_block:
-        status = SUM_BELOW(reduce_scatter_block, module->below_reduce_scatter_block_module);
-        break;
-    case ARC_SLOT_allgather:
-        status = GATHER_BELOW(allgather, module->below_allgather_module);
-        break;
-    default:
-        status = SUM_BELOW(allreduce, module->below_allreduce_module);
-    }
+    const int status = BELOW(, );
     module->inside = before;
     return status;
 }
@@ -87,29 +85,13 @@ int arc_module_pass(arc_module_t *module, arc_reason_t reason, const arc_call_t 
 
 int arc_below_start(arc_module_t *module, const arc_call_t *call, ompi_request_t **request)
 {
-    switch (call->collective) {
-    case ARC_SLOT_reduce_scatter_block:
-        return SUM_BELOW(ireduce_scatter_block, request,
-                         module->below_ireduce_scatter_block_module);
-    case ARC_SLOT_allgather:
-        return GATHER_BELOW(iallgather, request, module->below_iallgather_module);
-    default:
-        return SUM_BELOW(iallreduce, request, module->below_iallreduce_module);
-    }
+    return BELOW(i, , request);
 }
 
 int arc_below_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
                    ompi_request_t **request)
 {
-    switch (call->collective) {
-    case ARC_SLOT_reduce_scatter_block:
-        return SUM_BELOW(reduce_scatter_block_init, info, request,
-                         module->below_reduce_scatter_block_init_module);
-    case ARC_SLOT_allgather:
-        return GATHER_BELOW(allgather_init, info, request, module->below_allgather_init_module);
-    default:
-        return SUM_BELOW(allreduce_init, info, request, module->below_allreduce_init_module);
-    }
+    return BELOW(, _init, info, request);
 }
 
 void arc_call_hold(const arc_call_t *call, bool hold)
