@@ -96,17 +96,20 @@ static void set_up(quant_module_t *module)
 
 /*
  * The slots that a module with these settings takes.  Allreduce: the ranks agree there, so it is
- * always there, also where the user wants nothing quantized.
+ * always there, also where the user wants nothing quantized.  Reduce-scatter: also where it stays
+ * exact, because the component below would add 16-bit floats as integers.
  */
 static unsigned slots_of(const quant_module_t *module)
 {
     /* Where nobody wants sums of another kind, nonblocking calls need not pass through here. */
-    const bool asked = module->active || ARC_TYPE_UINT16 != module->uint16;
+    const bool has_halves = ARC_TYPE_UINT16 != module->uint16;
+    const bool asked = module->active || has_halves;
     unsigned slots = arc_slot_bit(ARC_SLOT_allreduce);
 
     for (exchange_collective_t collective = EXCHANGE_ALLREDUCE; collective < EXCHANGE_COLLECTIVES;
          ++collective) {
-        if (quant_settings_want_collective(&module->settings, collective)) {
+        if (quant_settings_want_collective(&module->settings, collective) ||
+            (has_halves && EXCHANGE_REDUCE_SCATTER == collective)) {
             slots |= (asked ? arc_slot_forms : arc_slot_bit)((arc_slot_t) collective);
         }
     }

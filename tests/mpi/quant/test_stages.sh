@@ -54,6 +54,12 @@ for verify in "" "--mca coll_quant_verify_every 1"; do
     mpi_run "np=3 bf16 $verify" 3 60 "$ring --mca coll_quant_types bf16 $verify" \
         quantized -t bf16 -c 3.56e-5 -q rsg
 done
+# 16-bit floats are added as such also where that is exact.
+for how in "ag Rg" "none none"; do
+    mpi_run "np=3 bf16, stages ${how% *}" 3 60 "$ring --mca coll_quant_types bf16 --mca coll_quant_stages ${how% *}" \
+        quantized -t bf16 -q "${how#* }" -o
+done
+mpi_run "np=3 bf16, not named" 3 60 "$on --mca coll_quant_types bf16" quantized -t bf16 -o
 mpi_run "np=3 doubles that stay exact" 3 60 "$ring" quantized -t double -q none
 mpi_run "np=3 floats with doubles alone" 3 60 "$ring --mca coll_quant_types double" \
     quantized -t float -q none
