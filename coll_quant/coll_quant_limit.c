@@ -152,11 +152,11 @@ static bool take_size(quant_module_t *module, const quant_call_t *call, bool *fi
     const quant_operation_t *operation = &call->operation;
     quant_limit_t *limit = &module->limit;
     quant_size_t *size = size_of(limit, operation);
-    const double bound = (double) call->bound;
     float peak = 0;
 
     *first = NULL == size->element;
     const arc_float_env_t of_program = arc_float_env_enter();
+    const double bound = (double) call->bound;
     const uint32_t bits = operation->element->peak(operation->recv, operation->count);
     memcpy(&peak, &bits, sizeof peak);
     const double largest = (double) peak * (1 - 0x1p-23); /* that of doubles was rounded up */

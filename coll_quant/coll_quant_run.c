@@ -62,7 +62,9 @@ static int run_task(quant_module_t *module, quant_call_t *call)
     if (MPI_SUCCESS != checked || folds) {
         return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, call);
     }
+    const arc_float_env_t of_program = arc_float_env_enter(); /* limits are shared out */
     quant_pipeline_start(module->task, operation);
+    arc_float_env_leave(of_program);
     const arc_status_t status = arc_wait_run(&module->wait, module->task);
     if (ARC_OK != status) {
         return fail(module, call, status);

@@ -18,6 +18,10 @@ mpi_start 3 120 "--mca coll ^lowlat --mca coll_quant_enable 1 --mca coll_arc_ver
 mpi_judge "np=3 formats"
 mpi_serves "np=3 formats" 1 quant
 mpi_says "np=3 formats: no call is passed down" 'passed  .* [1-9][0-9]* ' 0
+for limit in abs rel; do
+    mpi_run "np=3 target_$limit" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
+        --mca coll_quant_target_$limit 1e-3" fenv auto
+done
 mpi_run "np=4 one node" 4 60 "" trapped
 mpi_run "np=4 one node, set up late" 4 60 "--mca coll_arc_setup_calls 5" trapped
 mpi_run "np=4 time limit" 4 60 "--mca coll_arc_timeout 20" trapped
