@@ -5,7 +5,8 @@
  * exact enough for goes as it is.  Where that is most of them the call was of no use: it had the
  * bytes of exact sums.  All ranks have seen the same totals, so they know alike, and pass down the
  * next call, and as long as that goes on the next 3, 7, ... 63 between two that try again, because
- * the numbers may be others.  A reduce-scatter has no totals that all ranks see, and never pauses.
+ * the numbers may be others.  Without totals that tell, in a reduce-scatter and where only that
+ * stage is quantized, calls never pause.
  *
  * target_rel T is a limit in terms of the largest magnitude R of the exact result, which nobody
  * knows before.  But results of one length are mostly of about one size, and after the call all
@@ -179,7 +180,8 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call)
     }
     const size_t elems =
         operation->count * coll_quant_blocks_received(module, operation->collective);
-    const bool coded = quant_pipeline_exact_elems(module->task) <= elems / 2;
+    const bool coded = quant_format_is_exact(module->config.gather_format) ||
+                       quant_pipeline_exact_elems(module->task) <= elems / 2;
     const bool plain = operation->bound_max <= DBL_MIN; /* a sum of floats, or doubles */
     bool first = false;
 
