@@ -61,21 +61,13 @@ static_assert(ARC_SELECT_CLASSES <= 32, "a bit for each class");
 
 /* ---- limits of the error of elements; coll_quant_limit.c ---- */
 
-enum { QUANT_SIZES = 16 }; /* lengths of vectors of which a communicator knows the size */
-
-/* How large the results of calls of one length were. */
-typedef struct quant_size {
-    const quant_element_t *element; /* NULL: of no call yet */
-    size_t count;
-    double largest; /* magnitude to reckon with; 0: all were zeros */
-    uint64_t used;  /* when, by the number of the call */
-} quant_size_t;
+enum { QUANT_SIZES = 509 }; /* a prime: few lengths of a program share a place */
 
 typedef struct quant_limit {
     unsigned pause;   /* calls to pass down after the last one that was of no use; 0: it was */
     unsigned waiting; /* of them are left */
-    quant_size_t sizes[QUANT_SIZES];
-    uint64_t calls;
+    /* Magnitudes to reckon with, by length and type; DBL_MIN: all were zeros; 0: of no call yet. */
+    double sizes[QUANT_SIZES];
     void *kept; /* what is sent, where the result takes its place; NULL: no room yet */
     size_t kept_bytes;
 } quant_limit_t;

@@ -17,7 +17,8 @@
  *   after    b <= T (R' - b): the result is right; otherwise the component below makes it again,
  *            exactly, from what was sent, which was kept where the result has taken its place
  *   then     the size is R' if that is less, and grows by an eighth of itself at most, so that
- *            vectors of one length and of different sizes, in turn, count as the smallest of them
+ *            vectors of one length and of different sizes, in turn, count as the smallest of them,
+ *            and so do those of two lengths that share a place
  *
  * So no result is ever worse than it may be; where sizes shrink fast, calls take longer.
  *
@@ -72,20 +73,12 @@ arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective
     return ARC_REASON_BOUND;
 }
 
-/* That of calls like this one; otherwise the place of the one that was used first. */
-static quant_size_t *size_of(quant_limit_t *limit, const quant_operation_t *operation)
+/* That of calls like this one. */
+static double *size_of(quant_limit_t *limit, const quant_operation_t *operation)
 {
-    quant_size_t *oldest = &limit->sizes[0];
+    const bool is_double = &quant_doubles == operation->element;
 
-    for (unsigned i = 0; i < QUANT_SIZES; ++i) {
-        quant_size_t *size = &limit->sizes[i];
-        if (operation->element == size->element && operation->count == size->count) {
-            return size;
-        }
-        oldest = size->used < oldest->used ? size : oldest;
-    }
-    *oldest = (quant_size_t){.count = operation->count};
-    return oldest;
+    return &limit->sizes[(2 * operation->count + is_double) % QUANT_SIZES];
 }
 
 /* Room to keep a vector, on all ranks or on none: *ok. */
@@ -108,7 +101,6 @@ static int begin_relative(quant_module_t *module, quant_call_t *call, bool *run)
 {
     quant_operation_t *operation = &call->operation;
     quant_limit_t *limit = &module->limit;
-    const quant_size_t *size = size_of(limit, operation);
     const size_t bytes = operation->count * operation->element->bytes;
     const int status = agree_to_keep(module, bytes, run);
 
@@ -123,7 +115,7 @@ static int begin_relative(quant_module_t *module, quant_call_t *call, bool *run)
         operation->send = limit->kept;
     }
     const arc_float_env_t of_program = arc_float_env_enter();
-    const double most = module->settings.target_rel * reckoned * size->largest;
+    const double most = module->settings.target_rel * reckoned * *size_of(limit, operation);
     if (0 == operation->bound_max || most < operation->bound_max) {
         /* No format is exact enough for the least one: all goes as it is. */
         operation->bound_max = most > DBL_MIN ? most : DBL_MIN;
@@ -151,23 +143,20 @@ static void pause_unless(quant_limit_t *limit, bool of_use)
 static bool take_size(quant_module_t *module, const quant_call_t *call, bool *first)
 {
     const quant_operation_t *operation = &call->operation;
-    quant_limit_t *limit = &module->limit;
-    quant_size_t *size = size_of(limit, operation);
+    double *size = size_of(&module->limit, operation);
     float peak = 0;
 
-    *first = NULL == size->element;
     const arc_float_env_t of_program = arc_float_env_enter();
     const double bound = (double) call->bound;
     const uint32_t bits = operation->element->peak(operation->recv, operation->count);
     memcpy(&peak, &bits, sizeof peak);
     const double largest = (double) peak * (1 - 0x1p-23); /* that of doubles was rounded up */
-    const double most = size->largest * growth;
-    const bool grows = !*first && size->largest > 0 && largest > most;
+    const double most = *size * growth;
+    const bool grows = *size > DBL_MIN && largest > most;
     const bool within = isinf(bound) || bound <= module->settings.target_rel * (largest - bound);
-    size->largest = grows ? most : largest;
+    *first = 0 == *size;
+    *size = grows ? most : largest > 0 ? largest : DBL_MIN;
     arc_float_env_leave(of_program);
-    size->element = operation->element;
-    size->used = ++limit->calls;
     return within;
 }
 

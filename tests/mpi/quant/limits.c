@@ -6,6 +6,7 @@
  *   -a X    coll_quant_target_abs is X
  *   -r X    coll_quant_target_rel is X
  *   -d      doubles
+ *   -l N    N lengths in turn
  *   -q      some call is to be quantized
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -19,6 +20,7 @@
 enum { OF_KIND = 12, KINDS = 4, CALLS = OF_KIND * KINDS, SMALL_CALLS = 6, LENGTHS = 3 };
 
 static const size_t lengths[LENGTHS] = {65536, 70001, 200000};
+static int many_lengths;
 
 static double most_absolute;
 static double most_relative;
@@ -52,7 +54,9 @@ static void draw(int rank, size_t first, size_t count, float *out)
 
 static void run_call(const char *type)
 {
-    call_t call = call_of(ALLREDUCE, draw, lengths[running % LENGTHS]);
+    const size_t elems = many_lengths == 0 ? lengths[running % LENGTHS]
+                                           : lengths[0] + (size_t) (running % many_lengths);
+    call_t call = call_of(ALLREDUCE, draw, elems);
 
     call.numbers = numbers_named(type);
     call.in_place = 1 == running / LENGTHS % 2;
@@ -73,7 +77,7 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('a', most_absolute), OPTION('r', most_relative), OPTION('d', is_double),
-                 OPTION('q', wants_quantized));
+                 OPTION('l', many_lengths), OPTION('q', wants_quantized));
     for (running = 0; running < CALLS; running++) {
         run_call(is_double ? "double" : "float");
     }

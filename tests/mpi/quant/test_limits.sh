@@ -19,6 +19,7 @@ for ranks in 2 3 4; do
 done
 mpi_run "np=3 doubles, abs" 3 60 "$on ${limit}_abs 1e-2" limits -a 1e-2 -d -q
 mpi_run "np=3 doubles, rel" 3 60 "$on ${limit}_rel 1e-3" limits -r 1e-3 -d -q
+mpi_run "np=2 rel, many lengths" 2 60 "$on ${limit}_rel 0.1" limits -r 0.1 -l 24 -q
 mpi_run "np=4 both" 4 60 "$on ${limit}_abs 1e-2 ${limit}_rel 1e-2" limits -a 1e-2 -r 1e-2 -q
 # The program has new buffers in each call, of which a warning would tell.
 mpi_run "np=4 feedback" 4 60 "$on ${limit}_rel 1e-2 --mca coll_quant_error_feedback 1 \
