@@ -69,9 +69,6 @@ static inline struct ompi_datatype_t *coll_quant_datatype(const quant_element_t 
 
 /* ---- coll_quant_keys.c: the info key of a communicator ---- */
 
-/* Do the parameters want it where no info key says anything? */
-bool coll_quant_keys_wanted(void);
-
 /*
  * When the module is made: settings from the parameters and the communicator's info key; from now
  * on also from what the program sets it to.

@@ -15,6 +15,7 @@
 #include <assert.h>
 
 #include "coll_quant_call.h"
+#include "mca_params.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
 static const char *const algorithm_names[] = {
@@ -32,7 +33,7 @@ static bool quant_wanted(void)
 {
     const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
-    return coll_quant_keys_wanted() || ARC_TYPE_UINT16 != quant_settings_types(settings)->uint16;
+    return settings->enable || ARC_TYPE_UINT16 != quant_settings_types(settings)->uint16;
 }
 
 static int quant_register(void)
@@ -53,6 +54,11 @@ static int quant_open(void)
     component->stats = (quant_stats_t){0};
     component->kernels = quant_kernels_select(arc_cpu_isa(ARC_ISA_BEST));
     coll_quant_fold_open();
+    /* Before it is published: what the ranks are to have alike is all in the settings. */
+    if (!arc_component_param_set(&component->base, "enable") &&
+        arc_component_listed(&component->base)) {
+        component->settings.enable = true;
+    }
     return arc_component_open(&component->base);
 }
 

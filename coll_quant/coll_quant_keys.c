@@ -16,19 +16,10 @@
 #include "coll_quant_call.h"
 #include "mca_request.h"
 #include "mca_below.h"
-#include "mca_params.h"
 #include "mca_slots.h"
 
 /* Writable because Open MPI 4.1 takes values as char *. */
 static char info_initial[] = "default";
-
-bool coll_quant_keys_wanted(void)
-{
-    const quant_component_t *component = &mca_coll_quant_component;
-
-    return component->settings.enable || (!arc_component_param_set(&component->base, "enable") &&
-                                          arc_component_listed(&component->base));
-}
 
 /* The settings that the key asks for.  False if it is not understood: nothing is changed then. */
 static bool take_value(quant_module_t *module, const char *value)
@@ -47,7 +38,7 @@ static bool take_value(quant_module_t *module, const char *value)
     }
     module->wish = wish;
     module->settings = settings;
-    module->active = is_initial ? coll_quant_keys_wanted() : QUANT_WISH_OFF != wish;
+    module->active = is_initial ? settings.enable : QUANT_WISH_OFF != wish;
     module->base.key_was_set = module->base.key_was_set || !is_initial;
     coll_quant_renew(module);
     arc_module_show(&module->base, NULL);
@@ -87,7 +78,7 @@ void coll_quant_keys_enable(quant_module_t *module)
     char value[OPAL_MAX_INFO_VAL + 1];
 
     module->settings = mca_coll_quant_component.settings;
-    module->active = coll_quant_keys_wanted();
+    module->active = module->settings.enable;
     coll_quant_renew(module);
     if (mca_compat_info_get(comm, coll_quant_key, value, sizeof value)) {
         (void) take_value(module, value);

@@ -73,6 +73,12 @@ mpi_judge "np=2 other parameters"
 warnings=$([ "$mpi_major" -ge 6 ] && echo 1 || echo 3)
 mpi_says "np=2 other parameters: $warnings warnings" "parameters are not the same on all ranks" "$warnings"
 
+# Nor where quant is named for all, which switches it on, and one rank says no.
+mpi_start_each 30 "$at_once --mca coll quant,lowlat,tuned,basic,libnbc,self --mca coll_quant_types bf16 \
+    --mca coll_quant_min_bytes 4" "env OMPI_MCA_coll_quant_enable=0 $(mpi_find pending) -b -n -o 100" \
+    "$(mpi_find pending) -b -n -o 100"
+mpi_judge "np=2 named, and off on one rank"
+
 quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_arc_setup_calls 0"
 always="$quant --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4"
 for ranks in 2 4; do
