@@ -389,6 +389,9 @@ arc_reason_t coll_quant_decide(arc_module_t *base, arc_call_t *said, arc_moment_
     read_call(module, said, module->settled.uint16, &call);
     const arc_reason_t reason = decide(module, &call, moment);
     said->number = call.number;
+    if (ARC_REASON_NONE != reason) {
+        coll_quant_stats_note_exact(module, reason);
+    }
     if (is_init && ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
         (void) coll_quant_fold_look(module, &call.operation); /* who called us looks at the phase */
     }

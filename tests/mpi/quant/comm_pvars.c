@@ -82,6 +82,8 @@ static void sum(MPI_Comm comm, int elems, MPI_Op op)
 
 static void check_two(const watched_t *a, const watched_t *b)
 {
+    MPI_Request request;
+
     expect_last(a, "none");
     expect(a, VERIFIED_CALLS, 0);
     tap_case("nothing is told of a communicator without calls");
@@ -110,6 +112,10 @@ static void check_two(const watched_t *a, const watched_t *b)
     sum(a->comm, ELEMS, MPI_MAX);
     expect_last(a, "exact: this datatype with this operation is not handled");
     expect_last(b, "quantized");
+    MPI_Iallreduce(MPI_IN_PLACE, data, FEW, MPI_FLOAT, MPI_SUM, b->comm, &request);
+    expect_last(b, "exact: message is smaller than min_bytes");
+    expect(b, LAST_BOUND, 0);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     tap_case("a call that is passed down tells why");
 }
 
