@@ -189,13 +189,13 @@ void coll_quant_fold_release(quant_module_t *module);
 arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective);
 
 /*
- * The call gets the limits, and may get its numbers from another place.  An MPI error code; *run:
- * whether it is to be run, or was made exactly.
+ * The call gets the limits, and may get its numbers from another place.  An MPI error code; *exact:
+ * it was made exactly, and is not to be run.
  */
-int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *run);
+int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *exact);
 
-/* After it was run: the result is exact if it could not be known to be within the limits. */
-int coll_quant_limit_end(quant_module_t *module, quant_call_t *call);
+/* After it was run; *exact: it was made again, as it could not be known to be within the limits. */
+int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact);
 
 /* Forget all calls. */
 void coll_quant_limit_reset(quant_module_t *module);

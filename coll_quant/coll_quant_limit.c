@@ -81,8 +81,8 @@ static double *size_of(quant_limit_t *limit, const quant_operation_t *operation)
     return &limit->sizes[(2 * operation->count + is_double) % QUANT_SIZES];
 }
 
-/* Room to keep a vector, on all ranks or on none: *ok. */
-static int agree_to_keep(quant_module_t *module, size_t bytes, bool *ok)
+/* Room to keep a vector, on all ranks or on none: *lacks. */
+static int agree_to_keep(quant_module_t *module, size_t bytes, bool *lacks)
 {
     quant_limit_t *limit = &module->limit;
     arc_status_t status = ARC_OK;
@@ -92,22 +92,22 @@ static int agree_to_keep(quant_module_t *module, size_t bytes, bool *ok)
         status = arc_module_malloc(&module->base, bytes, &limit->kept);
         limit->kept_bytes = NULL == limit->kept ? 0 : bytes;
     }
-    *ok = bytes <= limit->kept_bytes;
+    *lacks = bytes > limit->kept_bytes;
     return ARC_OK == status ? MPI_SUCCESS : arc_module_broken_error();
 }
 
 /* The size is known, and what is sent stays. */
-static int begin_relative(quant_module_t *module, quant_call_t *call, bool *run)
+static int begin_relative(quant_module_t *module, quant_call_t *call, bool *exact)
 {
     quant_operation_t *operation = &call->operation;
     quant_limit_t *limit = &module->limit;
     const size_t bytes = operation->count * operation->element->bytes;
-    const int status = agree_to_keep(module, bytes, run);
+    const int status = agree_to_keep(module, bytes, exact);
 
     if (MPI_SUCCESS != status) {
         return status;
     }
-    if (!*run) {
+    if (*exact) {
         return coll_quant_below(module, call, operation->recv, " for which memory is short");
     }
     if (operation->send == operation->recv) {
@@ -124,11 +124,11 @@ static int begin_relative(quant_module_t *module, quant_call_t *call, bool *run)
     return MPI_SUCCESS;
 }
 
-int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *run)
+int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *exact)
 {
-    *run = true;
+    *exact = false;
     call->operation.bound_max = module->settings.target_abs;
-    return module->settings.target_rel > 0 ? begin_relative(module, call, run) : MPI_SUCCESS;
+    return module->settings.target_rel > 0 ? begin_relative(module, call, exact) : MPI_SUCCESS;
 }
 
 static void pause_unless(quant_limit_t *limit, bool of_use)
@@ -160,7 +160,7 @@ static bool take_size(quant_module_t *module, const quant_call_t *call, bool *fi
     return within;
 }
 
-int coll_quant_limit_end(quant_module_t *module, quant_call_t *call)
+int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact)
 {
     const quant_operation_t *operation = &call->operation;
 
@@ -175,6 +175,7 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call)
     bool first = false;
 
     if (module->settings.target_rel > 0 && !take_size(module, call, &first) && !plain) {
+        *exact = true;
         call->bound = 0;
         pause_unless(&module->limit, false);
         if (NULL != operation->residual) {

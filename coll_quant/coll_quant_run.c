@@ -73,16 +73,15 @@ static int run_task(quant_module_t *module, quant_call_t *call)
     return MPI_SUCCESS;
 }
 
-static int run_within_limits(quant_module_t *module, quant_call_t *call)
+/* *exact: was it made by the component below, in the end? */
+static int run_within_limits(quant_module_t *module, quant_call_t *call, bool *exact)
 {
-    bool run = true;
-    int status = coll_quant_limit_begin(module, call, &run);
+    int status = coll_quant_limit_begin(module, call, exact);
 
-    call->bound = 0;
-    if (MPI_SUCCESS == status && run) {
+    if (MPI_SUCCESS == status && !*exact) {
         status = run_task(module, call);
         if (MPI_SUCCESS == status) {
-            status = coll_quant_limit_end(module, call);
+            status = coll_quant_limit_end(module, call, exact);
         }
     }
     return status;
@@ -92,12 +91,16 @@ static int run_within_limits(quant_module_t *module, quant_call_t *call)
 static int run_and_note(quant_module_t *module, quant_call_t *call)
 {
     const bool is_timed = NULL != call->timed.select;
+    bool exact = false;
 
+    call->bound = 0;
     call->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
     const int status =
-        module->config.bounded ? run_within_limits(module, call) : run_task(module, call);
+        module->config.bounded ? run_within_limits(module, call, &exact) : run_task(module, call);
     call->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
-    if (MPI_SUCCESS == status) {
+    if (MPI_SUCCESS == status && exact) {
+        coll_quant_stats_note_exact(module, ARC_REASON_BOUND);
+    } else if (MPI_SUCCESS == status) {
         coll_quant_stats_note_bound(module, call->bound);
     }
     return status;

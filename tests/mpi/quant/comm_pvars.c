@@ -4,6 +4,8 @@
  *
  * coll_quant is off but for the key arc_quant.
  *
+ *   -r   it is on, with coll_quant_target_rel 1e-2
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
@@ -32,6 +34,7 @@ typedef struct watched {
 } watched_t;
 
 static float *data;
+static float unit = 1;
 
 static void watch(watched_t *watched, MPI_Comm comm)
 {
@@ -75,7 +78,7 @@ static void expect_last(const watched_t *watched, const char *what)
 static void sum(MPI_Comm comm, int elems, MPI_Op op)
 {
     for (int i = 0; i < elems; i++) {
-        data[i] = (float) (draw_bits(113, (unsigned) world_rank, (uint64_t) i) % (1 << 20));
+        data[i] = unit * (float) (draw_bits(113, (unsigned) world_rank, (uint64_t) i) % (1 << 20));
     }
     MPI_Allreduce(MPI_IN_PLACE, data, elems, MPI_FLOAT, op, comm);
 }
@@ -140,8 +143,26 @@ static void check_verified(const watched_t *a, const watched_t *b)
     tap_case("errors are those of the communicator");
 }
 
+/* -r */
+static void check_made_again(MPI_Comm comm)
+{
+    watched_t watched;
+
+    watch(&watched, comm);
+    sum(comm, ELEMS, MPI_SUM);
+    sum(comm, ELEMS, MPI_SUM);
+    expect_last(&watched, "quantized");
+    unit = 1e-4f; /* which the limit that is reckoned is too high for */
+    sum(comm, ELEMS, MPI_SUM);
+    expect_last(&watched, "exact: no format keeps target_abs or target_rel with these numbers");
+    expect(&watched, LAST_BOUND, 0);
+    unwatch(&watched);
+    tap_case("a result that was made again exactly is told as exact");
+}
+
 int main(int argc, char **argv)
 {
+    bool is_limited = false;
     watched_t a;
     watched_t b;
     watched_t self;
@@ -149,9 +170,17 @@ int main(int argc, char **argv)
     MPI_Comm second;
 
     tap_begin(&argc, &argv);
+    TAKE_OPTIONS(OPTION('r', is_limited));
     pvars_begin();
     data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    if (is_limited) {
+        check_made_again(first);
+        MPI_Comm_free(&first);
+        free(data);
+        pvars_end();
+        return tap_end();
+    }
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
     watch(&a, first);
     watch(&b, second);

@@ -55,6 +55,7 @@ for ranks in 2 4; do
     mpi_run "np=$ranks variables of a communicator" "$ranks" 60 "--mca coll_arc_verbose 0 \
         --mca coll_quant_verify_every 3 --mca coll_quant_max_nmse 1e-3" comm_pvars
 done
+mpi_run "np=2 variables of a communicator, with a limit" 2 60 "$on --mca coll_quant_target_rel 1e-2" comm_pvars -r
 mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" told
 
 # What MPI_Comm_get_info shows.
