@@ -116,11 +116,8 @@ static arc_reason_t reason_of_arguments(const quant_call_t *call)
     if (said->count <= 0) {
         return ARC_REASON_EMPTY;
     }
-    /*
-     * Open MPI 4 and 5, and all packing, count in 31 bits.  Sums of 16-bit floats come here once
-     * more, as floats.
-     */
-    if (call->operation.count > INT32_MAX && !call->is_half_sum) {
+    /* Open MPI 4 and 5, and all packing, count in 31 bits. */
+    if (call->operation.count > INT32_MAX) {
         return ARC_REASON_TOO_LARGE;
     }
     if (NULL != said->op) {
