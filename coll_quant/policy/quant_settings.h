@@ -80,7 +80,7 @@ bool quant_settings_want_levels(const quant_settings_t *settings);
 
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for
- * `ranks`; in *config kernels, per_node and order are set before.  It passes
+ * `ranks`; in *config kernels, per_node, order and alone are set before.  It passes
  * quant_config_check().  False: what they allow is not below their target_nmse, or
  * QUANT_AUTO_NMSE, and *config is unchanged.
  */
