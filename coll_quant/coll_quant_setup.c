@@ -56,8 +56,6 @@ static void say_choice(const quant_module_t *module)
 /* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */
 static bool get_memory(quant_module_t *module, size_t *bytes)
 {
-    const bool valid = ARC_OK == quant_config_check(&module->config);
-
     *bytes = quant_pipeline_memory_bytes(&module->config, module->stream.base.ranks) +
              EXCHANGE_ALIGN_BYTES - 1;
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
@@ -65,7 +63,7 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
     /* Pages of it are taken when a class of lengths is learned. */
     module->selectors =
         calloc((size_t) QUANT_TRIED * ARC_SELECT_CLASSES, sizeof *module->selectors);
-    return NULL != module->memory && NULL != module->selectors && valid;
+    return NULL != module->memory && NULL != module->selectors;
 }
 
 /* The memory of the algorithm, on all ranks or on none. */

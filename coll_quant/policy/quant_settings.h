@@ -80,9 +80,8 @@ bool quant_settings_want_levels(const quant_settings_t *settings);
 
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for
- * `ranks`; in *config kernels, per_node, order and alone are set before.  It passes
- * quant_config_check().  False: what they allow is not below their target_nmse, or
- * QUANT_AUTO_NMSE, and *config is unchanged.
+ * `ranks`; in *config kernels, per_node, order and alone are set before.  False:
+ * what they allow is not below their target_nmse, or QUANT_AUTO_NMSE, and *config is unchanged.
  */
 bool quant_settings_config(const quant_settings_t *settings, unsigned ranks,
                            quant_config_t *config);

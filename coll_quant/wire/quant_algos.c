@@ -42,28 +42,6 @@ exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks
     };
 }
 
-arc_status_t quant_config_check(const quant_config_t *config)
-{
-    if (NULL == config->kernels || NULL == config->algo || NULL == config->reduce_format ||
-        NULL == config->gather_format) {
-        return ARC_ERR_INVALID;
-    }
-    if (config->block_rows != quant_block_of(config->block_rows)) {
-        return ARC_ERR_INVALID;
-    }
-    if (0 == config->segment_elems || config->segment_elems > QUANT_SEGMENT_ELEMS_MAX ||
-        0 != config->segment_elems % ((size_t) config->block_rows * QUANT_LANES)) {
-        return ARC_ERR_INVALID;
-    }
-    if (0 != config->minishards && config->segment_bytes < sizeof(quant_wire_header_t)) {
-        return ARC_ERR_INVALID;
-    }
-    if (config->depth < EXCHANGE_DEPTH_MIN || config->depth > EXCHANGE_DEPTH_MAX) {
-        return ARC_ERR_INVALID;
-    }
-    return ARC_OK;
-}
-
 uint64_t quant_config_hash(const quant_config_t *config)
 {
     const uint64_t values[] = {

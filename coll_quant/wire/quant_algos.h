@@ -102,9 +102,6 @@ typedef struct quant_config {
     bool alone;            /* each rank has a node for itself */
 } quant_config_t;
 
-/* ARC_ERR_INVALID if a value is outside the limits above. */
-arc_status_t quant_config_check(const quant_config_t *config) ARC_MUST_CHECK;
-
 /*
  * A number that is the same where all is the same that must be, for the ranks to compare; others
  * that give it are unlikely.  Of per_node, but not of the order, which the ranks find together.

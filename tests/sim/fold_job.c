@@ -5,6 +5,7 @@
 
 #include "unit.h"
 #include "fold_job.h"
+#include "quant_valid.h"
 #include "reduce.h"
 
 enum {
@@ -123,7 +124,7 @@ static void make_member(fold_job_t *job, unsigned rank)
     member->config = config_of(job);
     member->config.kernels = &member->kernels;
     member->element = member->config.doubles ? &quant_doubles : &quant_floats;
-    assert_int_equal(ARC_OK, quant_config_check(&member->config));
+    assert_true(quant_config_is_valid(&member->config));
     const quant_operation_t whole = {.collective = EXCHANGE_ALLREDUCE};
     assert_true(quant_fold_takes(&member->config, &whole));
     member->memory =

@@ -198,40 +198,6 @@ static void a_late_rank_is_named(void **state)
     assert_true(outcome.intact);
 }
 
-static void a_config_outside_the_limits_is_refused(void **state)
-{
-    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    quant_config_t good = quant_job_config(quant_algo_at(0));
-    good.kernels = &kernels;
-    const size_t tile = (size_t) good.block_rows * QUANT_LANES;
-    quant_config_t bad[13];
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
-        bad[i] = good;
-    }
-    bad[0].kernels = NULL;
-    bad[1].reduce_format = NULL;
-    bad[2].gather_format = NULL;
-    bad[3].block_rows = QUANT_BLOCK_ROWS_MIN - 1;
-    bad[4].block_rows = QUANT_BLOCK_ROWS_MAX + 1;
-    bad[5].segment_elems = 0;
-    bad[6].segment_elems = tile + QUANT_LANES;
-    bad[7].segment_elems = QUANT_SEGMENT_ELEMS_MAX + tile;
-    bad[8].depth = EXCHANGE_DEPTH_MIN - 1;
-    bad[9].depth = EXCHANGE_DEPTH_MAX + 1;
-    bad[12].algo = NULL;
-    good.minishards = 3;
-    good.segment_bytes = sizeof(quant_wire_header_t);
-    bad[10] = good;
-    bad[10].segment_bytes -= 1;
-    bad[11].block_rows = 96; /* no power of two */
-    bad[11].segment_elems = quant_tile_elems(96);
-    assert_int_equal(ARC_OK, quant_config_check(&good));
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
-        assert_int_equal(ARC_ERR_INVALID, quant_config_check(&bad[i]));
-    }
-}
-
 int main(void)
 {
 #define FAULT_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
@@ -244,8 +210,6 @@ int main(void)
     };
     static const struct CMUnitTest of_ring[] = {
         FAULT_TEST(a_stopped_ring_names_whom_it_waits_for_and_can_be_aborted)};
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(a_config_outside_the_limits_is_refused)};
     static row_t rows[JOB_ALGOS * DOUBLING + 1];
     static row_t full_loop = {.kind = &kinds[0]};
     enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -253,7 +217,6 @@ int main(void)
     printf("# seed %d\n", SEED);
     full_loop.algo = quant_algo_by_name("full_loop");
     unit_add_of("full_loop", &full_loop, UNIT_TESTS(of_ring));
-    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < ROWS; ++i) {
         char name[JOB_NAME_BYTES];
         rows[i].algo = i + 1 < ROWS ? quant_algo_at(i / DOUBLING) : full_loop.algo;

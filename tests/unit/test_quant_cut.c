@@ -9,6 +9,7 @@
 #include "unit.h"
 #include "quant_algos.h"
 #include "quant_settings.h"
+#include "quant_valid.h"
 
 /* clang-format off */
 static const size_t lengths[] = {
@@ -49,7 +50,7 @@ static quant_config_t config_of(int minishards, int microshards, size_t segment_
     quant_config_t config = {.kernels = &kernels};
     settings.format = QUANT_CHOICE_AUTO + 1 + (int) format->code;
     assert_true(quant_settings_config(&settings, 2, &config));
-    assert_int_equal(ARC_OK, quant_config_check(&config));
+    assert_true(quant_config_is_valid(&config));
     return config;
 }
 
