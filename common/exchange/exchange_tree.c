@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "exchange_tree.h"
@@ -52,30 +53,14 @@ unsigned exchange_tree_open_max(const exchange_tree_t *tree, const exchange_shap
     return totals > sums ? totals : sums;
 }
 
-/* How far vertex `node` is from the root. */
-static unsigned walk_up(const exchange_tree_t *tree, unsigned nodes, unsigned node)
-{
-    unsigned steps = 0;
-
-    for (; 0 != node; node = tree->parent(nodes, node)) {
-        ++steps;
-    }
-    return steps;
-}
-
 double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_shape_t *shape)
 {
-    /* Without this memory a chain takes N^2/2 steps instead of N. */
     unsigned *depth_of = calloc(shape->nodes, sizeof *depth_of);
-    double depths = 0;
+    double depths = NULL == depth_of ? HUGE_VAL : 0;
 
-    for (unsigned node = 1; node < shape->nodes; ++node) {
-        if (NULL == depth_of) {
-            depths += walk_up(tree, shape->nodes, node);
-        } else {
-            depth_of[node] = 1 + depth_of[tree->parent(shape->nodes, node)];
-            depths += depth_of[node];
-        }
+    for (unsigned node = 1; NULL != depth_of && node < shape->nodes; ++node) {
+        depth_of[node] = 1 + depth_of[tree->parent(shape->nodes, node)];
+        depths += depth_of[node];
     }
     free(depth_of);
     return depths * shape->per_node;

@@ -134,7 +134,7 @@ static inline bool exchange_packs_pay(unsigned nodes)
     return nodes >= EXCHANGE_PACKS_NODES_MIN && nodes <= EXCHANGE_PACKS_NODES_MAX;
 }
 
-/* Codings of the reduce-scatter, each weighted with its number of contributions. */
+/* Codings of the reduce-scatter, each weighted with its contributions; HUGE_VAL: no memory. */
 double exchange_tree_reduce_growth(const exchange_tree_t *tree, const exchange_shape_t *shape);
 
 #endif
