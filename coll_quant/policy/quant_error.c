@@ -82,16 +82,6 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
     return integral;
 }
 
-double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance)
-{
-    const double reduce = quant_error_coefficient(config->reduce_format, config->block_rows);
-    const double gather = quant_error_coefficient(config->gather_format, config->block_rows);
-    const exchange_shape_t shape = quant_config_shape(config, ranks);
-
-    return (reduce * exchange_tree_reduce_growth(config->algo->tree, &shape) + gather * ranks) *
-           variance;
-}
-
 double quant_error_doubling_nmse(const quant_config_t *config, unsigned ranks)
 {
     return quant_doubling_phases(config, ranks) *

@@ -37,15 +37,8 @@
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows);
 
 /*
- * The mean squared error of one element of an allreduce of contributions of variance `variance`;
- * where calls have blocks of their own (quant_algos.h) at most this: config->block_rows is the
- * most.
- */
-double quant_error_mse(const quant_config_t *config, unsigned ranks, double variance);
-
-/*
- * The same by doubling (quant_doubling.h), whatever the variance: relative to that of the
- * exact result, the NMSE.  c for each phase; 0: nothing goes that way.
+ * The mean squared error by doubling (quant_doubling.h) relative to the variance of the exact
+ * result, the NMSE.  c for each phase; 0: nothing goes that way.
  */
 double quant_error_doubling_nmse(const quant_config_t *config, unsigned ranks);
 

@@ -34,7 +34,7 @@
 #include <string.h>
 
 #include "quant_algos.h"
-#include "quant_error.h"
+#include "quant_mse.h"
 #include "quant_job.h"
 #include "exchange_layout.h"
 #include "quant_settings.h"

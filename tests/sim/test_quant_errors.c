@@ -13,7 +13,7 @@
 #include "unit.h"
 #include "quant_algos.h"
 #include "quant_data.h"
-#include "quant_error.h"
+#include "quant_mse.h"
 #include "quant_job.h"
 #include "exchange_layout.h"
 

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "unit.h"
-#include "quant_error.h"
+#include "quant_mse.h"
 #include "quant_job.h"
 #include "quant_settings.h"
 

@@ -10,6 +10,7 @@
 
 #include "unit.h"
 #include "quant_choose.h"
+#include "quant_mse.h"
 
 enum { BLOCK = 64 };
 

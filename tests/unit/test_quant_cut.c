@@ -8,6 +8,7 @@
 
 #include "unit.h"
 #include "quant_algos.h"
+#include "quant_mse.h"
 #include "quant_settings.h"
 #include "quant_valid.h"
 

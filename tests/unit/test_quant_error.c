@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "unit.h"
-#include "quant_error.h"
+#include "quant_mse.h"
 
 static void assert_close(double expected, double value, double tolerance)
 {
