@@ -55,7 +55,11 @@ def main():
         request.Wait()
 
     get = seconds(lambda: window.Rget(tile, to).Wait(), calls)
+    before = numpy.frombuffer(window, "f4").copy()
     add = seconds(accumulate, calls)
+    WORLD.Barrier()
+    if not (numpy.frombuffer(window, "f4") - before == calls + 3).all():
+        sys.exit(f"rates: wrong sums on rank {WORLD.rank}")
     one = seconds(multiply, calls)
     times = max(1, round(get / one))
 
