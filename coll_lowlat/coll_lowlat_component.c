@@ -98,10 +98,7 @@ static void warn_of_settings(const lowlat_component_t *component)
             NULL == component->puts) {
             opal_output(0, "coll_lowlat: no puts between nodes: %s", component->why_no_puts);
         }
-        if (NULL != mca_levels_wrong(config->arc_levels)) {
-            opal_output(0, "coll_lowlat: coll_arc_levels \"%s\" counts as auto: %s",
-                        config->arc_levels, mca_levels_wrong(config->arc_levels));
-        }
+        mca_levels_warn("lowlat", config->arc_levels);
         if (LOWLAT_ALGORITHM_AUTO != algorithm && LOWLAT_ALGORITHM_NONE != algorithm &&
             config->reproducible && !lowlat_algorithms[algorithm - 1].reproducible) {
             opal_output(0,

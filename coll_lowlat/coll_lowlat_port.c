@@ -159,11 +159,25 @@ lowlat_puts_t *lowlat_puts_new(const char **why)
 }
 
 /* Wait for what peers still put, for a while, and give it all back. */
+/* How long to wait for what these need: a goodbye, or only an answer that may never come. */
+static int64_t seconds_for(const lowlat_port_t *port)
+{
+    enum { ANSWER_SECONDS = 2 };
+    int64_t seconds = 0;
+
+    for (; NULL != port; port = port->next) {
+        const int64_t own = port->greeted ? GOODBYE_SECONDS : ANSWER_SECONDS;
+        seconds = own > seconds ? own : seconds;
+    }
+    return seconds;
+}
+
 static void close_ports(lowlat_puts_t *puts)
 {
-    const int64_t end_ns = arc_now_ns() + GOODBYE_SECONDS * ARC_NS_PER_SECOND;
+    const int64_t begin_ns = arc_now_ns();
 
-    for (free_left_ports(puts); NULL != puts->leaving && arc_now_ns() < end_ns;
+    for (free_left_ports(puts);
+         arc_now_ns() - begin_ns < seconds_for(puts->leaving) * ARC_NS_PER_SECOND;
          free_left_ports(puts)) {
         (void) sched_yield();
     }

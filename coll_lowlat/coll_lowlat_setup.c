@@ -330,7 +330,7 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     use_share(module);
     module->group.cores_shared = facts.cores_shared;
     mca_levels_end(base, &module->topology, mca_coll_lowlat_component.config.arc_levels,
-                   facts.cores_shared && MCA_SHARED_IS_FLAT, &facts, &module->group);
+                   MCA_LEVELS_CROWDED(&facts), &facts, &module->group);
     choose_wait(module);
     choose_staging(module, facts.all_remember);
     if (ARC_PHASE_BROKEN == base->phase) {

@@ -15,6 +15,7 @@
 #include <assert.h>
 
 #include "coll_quant_call.h"
+#include "mca_levels.h"
 #include "mca_params.h"
 
 /* What the report counts by: those of the list, and behind them what short vectors take. */
@@ -77,9 +78,16 @@ static int quant_close(void)
 
 static int quant_init_query(bool progress_threads, bool mpi_threads)
 {
+    const quant_component_t *component = &mca_coll_quant_component;
+    const int status = arc_component_init_query(&mca_coll_quant_component.base);
+
     (void) progress_threads;
     (void) mpi_threads;
-    return arc_component_init_query(&mca_coll_quant_component.base);
+    if (component->settings.enable && component->base.first_process &&
+        component->settings.arc_verbose >= ARC_LOG_WARN) {
+        mca_levels_warn("quant", component->settings.arc_levels);
+    }
+    return status;
 }
 
 static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm, int *priority)

@@ -124,7 +124,7 @@ static void choose_levels(quant_module_t *module, mca_facts_t *facts)
     lowlat_group_t *group = &module->fold.group;
 
     mca_levels_end(&module->base, &module->topology, module->settings.arc_levels,
-                   facts->cores_shared && MCA_SHARED_IS_FLAT, facts, group);
+                   MCA_LEVELS_CROWDED(facts), facts, group);
     mca_levels_describe(&group->levels, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE,
                    "adds up on each node, in shared memory, %zu bytes a rank, %s",

@@ -6,7 +6,7 @@
  * bytes of exact sums.  All ranks have seen the same totals, so they know alike, and pass down the
  * next call, and as long as that goes on the next 3, 7, ... 63 between two that try again, because
  * the numbers may be others.  Without totals that tell, in a reduce-scatter and where only that
- * stage is quantized, calls never pause.
+ * stage is quantized, calls pause only behind a result that had to be made again.
  *
  * target_rel T is a limit in terms of the largest magnitude R of the exact result, which nobody
  * knows before.  But results of one length are mostly of about one size, and after the call all

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_locale.h"
 #include "coll_quant_call.h"
 #include "float_env.h"
 #include "quant_pipeline.h"
@@ -156,10 +157,12 @@ static void stop_quantizing(quant_module_t *module, const quant_call_t *call, do
     base->phase = ARC_PHASE_DECLINED;
     base->declined = ARC_REASON_ERROR_MEASURED;
     coll_quant_show(module);
+    const arc_c_locale_t locale = arc_c_locale_enter();
     arc_module_log(base, ARC_LOG_WARN,
                    "not used any more: a verified %s has a normalized mean square error of "
                    "%.3e, and coll_quant_max_nmse allows %.3e",
                    arc_slot_call(arc_call_slot(call->said)), nmse, module->settings.max_nmse);
+    arc_c_locale_leave(locale);
 }
 
 /* Measure the result, which is the exact one then if it is too far off. */

@@ -35,16 +35,25 @@ void coll_quant_stats_note_bound(quant_module_t *module, float bound)
     note_bound(stats, (double) bound);
     note_bound(&component->stats, (double) bound);
     arc_float_env_leave(of_program);
-    (void) pthread_mutex_unlock(&component->base.lock);
     stats->last_call = QUANT_LAST_QUANTIZED;
+    (void) pthread_mutex_unlock(&component->base.lock);
 }
 
 void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
 {
+    quant_component_t *component = &mca_coll_quant_component;
     quant_stats_t *stats = stats_of(module);
 
+    /* A start of another thread may run beside what a fiber notes. */
+    const bool threads = mca_compat_threads();
+    if (threads) {
+        (void) pthread_mutex_lock(&component->base.lock);
+    }
     stats->last_bound = 0;
     stats->last_call = QUANT_LAST_EXACT + (int) reason;
+    if (threads) {
+        (void) pthread_mutex_unlock(&component->base.lock);
+    }
 }
 
 static void note_measure(quant_stats_t *stats, const quant_measure_t *measure)

@@ -61,12 +61,13 @@ void arc_cores_set_mask(arc_cores_t *own, const unsigned long *mask, size_t mask
  * processor waits for half of the time, each of three on two processors for a third; a daemon that
  * wakes up now and then takes less than a hundredth.
  */
-bool arc_cores_are_crowded(uint64_t ran_ns, uint64_t waited_ns, unsigned processes, long online)
+uint32_t arc_cores_are_crowded(uint64_t ran_ns, uint64_t waited_ns, unsigned processes, long online)
 {
     const uint64_t life_ns = ran_ns + waited_ns;
+    const bool waited = life_ns >= 2 * (uint64_t) ARC_NS_PER_SECOND && waited_ns >= life_ns / 4;
 
-    return (online > 0 && processes > (unsigned long) online) ||
-           (life_ns >= 2 * (uint64_t) ARC_NS_PER_SECOND && waited_ns >= life_ns / 4);
+    return (online > 0 && processes > (unsigned long) online ? ARC_CORES_MANY : 0) |
+           (waited ? ARC_CORES_WAITED : 0);
 }
 
 /* Do the ranks of some control group have fewer processors together than they are? */
@@ -263,7 +264,7 @@ static void find_quota(arc_cores_t *own, const char *root)
     }
 }
 
-static bool find_crowd(unsigned processes, const char *root)
+static uint32_t find_crowd(unsigned processes, const char *root)
 {
     char text[TEXT_BYTES];
     uint64_t ran_ns = 0;

@@ -24,12 +24,16 @@
 /* 8: two hyperthreads of each of 256 cores, or all of 512 processors. */
 enum { ARC_CORES_WORDS = 8 };
 
+/* The rank had to wait, which may be so now and not in the next run; there are too many processes.
+ */
+enum { ARC_CORES_WAITED = 1, ARC_CORES_MANY = 2 };
+
 /* What a rank tells the others of its node.  Zero-initialised: nothing is known, thus shared. */
 typedef struct arc_cores {
     uint64_t group;   /* names the control group that has the quota */
     uint32_t quota;   /* what its processes may use together, in 1/1000 processors; 0: any */
     uint32_t count;   /* processors the rank may run on */
-    uint32_t crowded; /* not 0: the rank had to wait for a processor */
+    uint32_t crowded; /* why the rank counts as one without a processor; ARC_CORES_WAITED, ... */
     uint32_t words;   /* used in the arrays below: the lowest of the mask that are not 0 */
     uint16_t word[ARC_CORES_WORDS]; /* its index in the mask */
     unsigned long bits[ARC_CORES_WORDS];
@@ -47,8 +51,9 @@ bool arc_cores_are_shared(const arc_cores_t *all, unsigned ranks);
  * sched_getaffinity() fills it, */
 void arc_cores_set_mask(arc_cores_t *own, const unsigned long *mask, size_t mask_words);
 
-/* and whether a process that ran and waited so long, one of `processes` on a node of `online`
- * processors, had to wait too much. */
-bool arc_cores_are_crowded(uint64_t ran_ns, uint64_t waited_ns, unsigned processes, long online);
+/* and why a process that ran and waited so long, one of `processes` on a node of `online`
+ * processors, has none of its own: `crowded`. */
+uint32_t arc_cores_are_crowded(uint64_t ran_ns, uint64_t waited_ns, unsigned processes,
+                               long online);
 
 #endif

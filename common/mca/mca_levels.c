@@ -30,11 +30,14 @@ static bool is_auto(const char *text)
     return !is_none(text) && 0 == parse(text, members);
 }
 
-const char *mca_levels_wrong(const char *text)
+void mca_levels_warn(const char *component, const char *text)
 {
-    return is_auto(text) && NULL != text && '\0' != text[0] && 0 != strcmp(text, by_seats)
-               ? "it is auto, flat, or numbers from 2 to 8 with commas between, innermost first"
-               : NULL;
+    if (is_auto(text) && NULL != text && '\0' != text[0] && 0 != strcmp(text, by_seats)) {
+        opal_output(0,
+                    "coll_%s: coll_arc_levels \"%s\" counts as auto: it is auto, flat, or numbers "
+                    "from 2 to 8 with commas between, innermost first",
+                    component, text);
+    }
 }
 
 bool mca_levels_begin(const char *text, lowlat_group_t *group, mca_facts_t *facts)

@@ -9,11 +9,11 @@
 #include "mca_share.h"
 #include "settled.h"
 
-/* Groups by seats only where each rank has a core; tests have none to spare. */
-enum { MCA_SHARED_IS_FLAT = ARC_SETTLED(1, 0) };
+/* Are ranks with these facts crowded?  Tests have no cores to spare. */
+#define MCA_LEVELS_CROWDED(_facts) ARC_SETTLED((_facts)->cores_few, false)
 
-/* What is wrong with the parameter's text, or NULL. */
-const char *mca_levels_wrong(const char *text);
+/* Says so if the parameter's text is wrong. */
+void mca_levels_warn(const char *component, const char *text);
 
 /*
  * When the ranks of the node are known: the levels if the parameter says them; room in facts->seats
@@ -24,7 +24,8 @@ bool mca_levels_begin(const char *text, lowlat_group_t *group, mca_facts_t *fact
 /*
  * When the facts are known, and frees the seats.  Owner i of a node exchanges with owner i of the
  * others, so the nodes are flat if their groups differ, too; and if ranks are `crowded`, unless the
- * parameter says groups.  All ranks together; may break the module.
+ * parameter says groups.  The bits of sums depend on the groups, so that is to be what is the same
+ * in every run.  All ranks together; may break the module.
  */
 void mca_levels_end(arc_module_t *module, const arc_topology_t *topology, const char *text,
                     bool crowded, mca_facts_t *facts, lowlat_group_t *group);

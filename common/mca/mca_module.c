@@ -37,10 +37,10 @@ void arc_module_free(const arc_module_t *module, void *memory)
 
 /* ---- what is counted ---- */
 
-/* Other threads may be in calls of other communicators. */
-static void lock(arc_component_t *component, int (*act)(pthread_mutex_t *mutex))
+/* Other threads may be in calls of other communicators; a session may begin with some meanwhile. */
+static void lock(arc_component_t *component, bool threads, int (*act)(pthread_mutex_t *mutex))
 {
-    if (mca_compat_threads()) {
+    if (threads) {
         (void) act(&component->lock);
     }
 }
@@ -55,9 +55,11 @@ void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outco
         [ARC_TALLY_NODES] = module->nodes,
     };
 
-    lock(module->component, pthread_mutex_lock);
+    const bool threads = mca_compat_threads();
+
+    lock(module->component, threads, pthread_mutex_lock);
     arc_tally_row_t *row = arc_tally_count(module->component->tally, fact, bytes);
-    lock(module->component, pthread_mutex_unlock);
+    lock(module->component, threads, pthread_mutex_unlock);
     /* Pending ones may end in a blocking one. */
     module->counted = ARC_FORM_BLOCKING == call->form ? row : module->counted;
 }
@@ -85,7 +87,8 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
     const int result = module->component->serve(module, call);
     arc_tally_row_t *row = module->counted;
     if (NULL != row) {
-        lock(module->component, pthread_mutex_lock);
+        const bool threads = mca_compat_threads();
+        lock(module->component, threads, pthread_mutex_lock);
         row->call_ns += (uint64_t) (arc_now_ns() - begin_ns);
         row->late_ns += (uint64_t) module->times.for_ns[ARC_WAIT_LATE];
         row->messages_ns += (uint64_t) module->times.for_ns[ARC_WAIT_MESSAGES];
@@ -93,7 +96,7 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
             row->wait_ns = (uint64_t) module->times.longest_ns;
             row->awaited = world_rank(module, module->times.rank);
         }
-        lock(module->component, pthread_mutex_unlock);
+        lock(module->component, threads, pthread_mutex_unlock);
     }
     return result;
 }

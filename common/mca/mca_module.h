@@ -80,9 +80,8 @@ typedef struct arc_component {
     char *param_text[ARC_MAX_PARAMS]; /* what the user wrote; of text Open MPI's storage */
     bool param_refused[ARC_MAX_PARAMS];
     bool param_set[ARC_MAX_PARAMS]; /* by the user, not the default */
-
-    bool in_whole_world; /* all processes of MPI_COMM_WORLD have it */
-    bool asks_in_vain;   /* a process has not answered: this one knows of no other any more */
+    bool in_whole_world;            /* all processes of MPI_COMM_WORLD have it */
+    bool asks_in_vain; /* a process has not answered: this one knows of no other any more */
     bool absence_told;
     bool first_process; /* rank 0 of MPI_COMM_WORLD: the one that talks */
     unsigned rank;      /* in MPI_COMM_WORLD; UINT32_MAX: not known */

@@ -99,7 +99,9 @@ static void register_one(arc_component_t *component, size_t index)
                      MCA_BASE_VAR_SOURCE_DEFAULT != found->mbv_source;
     component->param_set[index] = set;
     if (variable < 0 || !is_text(param)) {
-        const mca_base_var_file_value_t *line = set ? found->mbv_file_value : NULL;
+        const bool in_file = set && (MCA_BASE_VAR_SOURCE_FILE == found->mbv_source ||
+                                     MCA_BASE_VAR_SOURCE_OVERRIDE == found->mbv_source);
+        const mca_base_var_file_value_t *line = in_file ? found->mbv_file_value : NULL;
         component->param_text[index] = NULL != line ? line->mbvfv_value
                                        : set        ? environment_value(component, param->name)
                                                     : NULL;
@@ -174,13 +176,15 @@ void mca_params_complain(const arc_component_t *component)
         if (!component->param_refused[i]) {
             continue;
         }
+        const char *text = component->param_text[i]; /* NULL: set by another name of Open MPI's */
         arc_param_describe(param, allowed, sizeof allowed);
         arc_param_print(param, param->default_value, used, sizeof used);
         arc_param_name(arc_component_name(component), param->name, name, sizeof name);
         opal_output(0,
                     "coll_%s: the value \"%s\" of parameter %s cannot be used; it must be %s. "
                     "Using the default, %s.",
-                    arc_component_name(component), component->param_text[i], name, allowed, used);
+                    arc_component_name(component), NULL != text ? text : "(unknown)", name, allowed,
+                    used);
     }
     complain_of_unknown(component, arc_component_name(component));
     complain_of_unknown(component, ARC_PARAM_BOTH);

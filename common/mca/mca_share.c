@@ -52,7 +52,7 @@ static arc_cores_t get_cores(void)
     if (0 == own.ns || now_ns - own.ns > ARC_NS_PER_SECOND) {
         arc_cores_get(&own.cores, processes, "");
         /* mpirun sets it when there are more processes than slots on the node. */
-        own.cores.crowded |= opal_progress_yield_when_idle;
+        own.cores.crowded |= opal_progress_yield_when_idle ? ARC_CORES_MANY : 0;
         own.ns = now_ns;
     }
     const arc_cores_t cores = own.cores;
@@ -137,8 +137,8 @@ static uint64_t attach_peers(mca_share_t *share, const struct ompi_communicator_
     return least;
 }
 
-/* By the cards of our node; without memory for that, yes. */
-static bool are_cores_shared(const card_t *cards, unsigned ranks)
+/* By the cards of our node, but for reasons to `ignore`; without memory for that, yes. */
+static bool are_cores_shared(const card_t *cards, unsigned ranks, uint32_t ignore)
 {
     arc_cores_t *all = calloc(ranks, sizeof *all);
     bool shared = true;
@@ -146,6 +146,7 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks)
     if (NULL != all) {
         for (unsigned i = 0; i < ranks; ++i) {
             all[i] = cards[i].cores;
+            all[i].crowded &= ~ignore;
         }
         shared = arc_cores_are_shared(all, ranks);
     }
@@ -165,7 +166,7 @@ typedef struct call {
 /* Steps 1 to 4 with one kind of memory.  ARC_UNSUPPORTED: not on all ranks; try another. */
 static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *cards)
 {
-    uint64_t all[] = {0, 0, 0}; /* the least bytes, and facts */
+    uint64_t all[] = {0, 0, 0, 0}; /* the least bytes, and facts */
 
     const mca_circle_t node = circle_of(call->topology);
     offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
@@ -178,8 +179,9 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
     }
     all[0] = attach_peers(share, call->module->comm, call->topology, cards);
     if (NULL != call->facts) {
-        all[1] = !are_cores_shared(cards, share->ranks);
+        all[1] = !are_cores_shared(cards, share->ranks, 0);
         all[2] = call->facts->all_remember;
+        all[3] = !are_cores_shared(cards, share->ranks, ARC_CORES_WAITED);
     }
     status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
@@ -188,6 +190,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
         if (NULL != call->facts) {
             call->facts->cores_shared = !all[1];
             call->facts->all_remember = all[2];
+            call->facts->cores_few = !all[3];
             for (unsigned i = 0; NULL != call->facts->seats && i < share->ranks; ++i) {
                 call->facts->seats[i] = cards[mca_gather_place(&node, i)].seat;
             }

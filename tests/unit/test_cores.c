@@ -175,10 +175,10 @@ static void who_had_to_wait_shares(void **state)
     static const uint64_t ms = 1000000;
 
     assert_false(arc_cores_are_crowded(0, 0, 4, 4));
-    assert_true(arc_cores_are_crowded(0, 0, 5, 4));
+    assert_int_equal(ARC_CORES_MANY, arc_cores_are_crowded(0, 0, 5, 4));
     assert_false(arc_cores_are_crowded(0, 0, 5, -1));              /* not known */
     assert_false(arc_cores_are_crowded(100 * ms, 900 * ms, 2, 4)); /* still starting */
-    assert_true(arc_cores_are_crowded(1000 * ms, 1000 * ms, 2, 4));
+    assert_int_equal(ARC_CORES_WAITED, arc_cores_are_crowded(1000 * ms, 1000 * ms, 2, 4));
     assert_true(arc_cores_are_crowded(1500 * ms, 500 * ms, 2, 4));
     assert_false(arc_cores_are_crowded(1501 * ms, 500 * ms, 2, 4));
     may_run_on(0, 0, 4, 1);

@@ -6,10 +6,12 @@
  *               makes and frees communicators, and all of them use and free some that were made
  *               before: shared memory is taken and given back at the same time (default)
  *   -w handed   a thread starts nonblocking sums and maxima in turn, another one waits for them;
- * two such pairs, and one thread more makes blocking calls -w locked   a nonblocking call is local,
- * also while an operation of the program runs that waits for the thread that makes the call: one
- * thread waits for a sum whose operation takes a lock of the program; the other one takes that
- * lock, starts a sum, and gives it back
+ *               two such pairs, and one thread more makes blocking calls
+ *
+ *   -w locked   a nonblocking call is local, also while an operation of the program runs that waits
+ *               for the thread that makes the call: one thread waits for a sum whose operation
+ *               takes a lock of the program; the other one takes that lock, starts a sum, and gives
+ *               it back
  *
  *   -n N        calls of each (default 1500)
  *

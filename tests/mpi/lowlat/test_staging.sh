@@ -40,13 +40,14 @@ else
     mpi_skip "auto" "needs two cores"
 fi
 # The trial is one of two ranks each; what it waits for is reported, too.
-mpi_start 4 60 "$says --host localhost:16 --bind-to none --mca coll_lowlat_levels 2,2 \
+mpi_start 4 60 "$says --host localhost:16 --bind-to none --mca coll_arc_levels 2,2 \
     --mca coll_arc_report_file $mpi_scratch/report" roomy -c 0 -l 1000
 if grep -q "processors shared" "$mpi_scratch/err"; then
     mpi_skip "by levels" "ranks have waited for processors too long to count as having their own"
 else
     mpi_judge "by levels"
     mpi_says "by levels: tried" "staging tried" 1
+    mpi_says "by levels: so they go" "levels 2,2" 1
 fi
 check "cores are shared" $((2 * $(nproc) + 1)) "" "staging tried" 0
 mpi_done
