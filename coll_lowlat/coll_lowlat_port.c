@@ -158,7 +158,6 @@ lowlat_puts_t *lowlat_puts_new(const char **why)
     return puts;
 }
 
-/* Wait for what peers still put, for a while, and give it all back. */
 /* How long to wait for what these need: a goodbye, or only an answer that may never come. */
 static int64_t seconds_for(const lowlat_port_t *port)
 {
@@ -172,6 +171,7 @@ static int64_t seconds_for(const lowlat_port_t *port)
     return seconds;
 }
 
+/* Wait for what peers still put, for a while, and give it all back. */
 static void close_ports(lowlat_puts_t *puts)
 {
     const int64_t begin_ns = arc_now_ns();

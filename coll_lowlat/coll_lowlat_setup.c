@@ -63,12 +63,12 @@ static bool recall_staging(lowlat_module_t *module)
 static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
     lowlat_module_t *module = context;
-    const lowlat_level_t *nearest = &module->group.levels.level[0];
     const arc_status_t status = arc_wait_run(&module->wait, &task->task);
-    arc_topology_t topology = module->topology;
-    unsigned members[LOWLAT_LEVEL_MEMBERS];
 
     if (ARC_OK != status) {
+        const lowlat_level_t *nearest = &module->group.levels.level[0];
+        arc_topology_t topology = module->topology;
+        unsigned members[LOWLAT_LEVEL_MEMBERS];
         if (task->group->ranks != topology.local_ranks) {
             for (unsigned i = 0; i < nearest->members; ++i) {
                 members[i] = topology.members[nearest->rank[i]];

@@ -307,3 +307,14 @@ void sim_nodes_expect(const operation_t *operation, const void *context, unsigne
         operation_tree(operation, &nodes->placement, sum);
     }
 }
+
+job_t sim_nodes_job(sim_nodes_t *nodes, const operation_t *operations, size_t count)
+{
+    return (job_t){.ranks = nodes->ranks,
+                   .actors = nodes->actors,
+                   .operations = operations,
+                   .operations_count = count,
+                   .happen = sim_nodes_happen,
+                   .expect = sim_nodes_expect,
+                   .context = nodes};
+}

@@ -58,6 +58,9 @@ typedef struct sim_nodes {
 sim_nodes_t *sim_nodes_new(const nodes_options_t *options);
 void sim_nodes_free(sim_nodes_t *nodes);
 
+/* All ranks of `nodes` make these operations. */
+job_t sim_nodes_job(sim_nodes_t *nodes, const operation_t *operations, size_t count);
+
 /* For a job_t; the context is the sim_nodes_t. */
 void sim_nodes_happen(void *context);
 void sim_nodes_expect(const operation_t *operation, const void *context, unsigned char *sum);

@@ -96,13 +96,7 @@ static void sums_in_its_order_under_any_schedule(void **state)
     sim_nodes_t *nodes = sim_nodes_new(&row->options);
     operation_t operations[OPERATIONS];
     const size_t count = nodes->ranks < MANY_RANKS ? OPERATIONS : FEW_OPERATIONS;
-    job_t job = {.ranks = nodes->ranks,
-                 .actors = nodes->actors,
-                 .operations = operations,
-                 .operations_count = count,
-                 .happen = sim_nodes_happen,
-                 .expect = sim_nodes_expect,
-                 .context = nodes};
+    job_t job = sim_nodes_job(nodes, operations, count);
 
     assert_int_equal(!row->options.cyclic, nodes->topology[0].in_order);
     for (size_t i = 0; i < count; ++i) {
@@ -259,13 +253,7 @@ static void the_nodes_of_a_pair_take_turns(void **state)
                                        .seed = SEED};
         test_random_t random = test_random_start(SEED);
         sim_nodes_t *nodes = sim_nodes_new(&options);
-        job_t job = {.ranks = nodes->ranks,
-                     .actors = nodes->actors,
-                     .operations = &operation,
-                     .operations_count = 1,
-                     .happen = sim_nodes_happen,
-                     .expect = sim_nodes_expect,
-                     .context = nodes};
+        job_t job = sim_nodes_job(nodes, &operation, 1);
 
         assert_true(job_run(&job, &random, STEPS_PER_OPERATION_AND_RANK));
         for (unsigned rank = 0; rank < nodes->ranks; ++rank) {

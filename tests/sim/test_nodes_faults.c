@@ -57,16 +57,10 @@ static outcome_t run_with_fault(unsigned algorithm, unsigned exchange, uint64_t 
                                    .seed = SEED};
     sim_nodes_t *nodes = sim_nodes_new(&options);
     test_random_t random = test_random_of(SEED, fail_at + cut_at);
-    job_t job = {.ranks = nodes->ranks,
-                 .actors = nodes->actors,
-                 .operations = &operation,
-                 .operations_count = 1,
-                 .happen = sim_nodes_happen,
-                 .expect = sim_nodes_expect,
-                 .on_error = sim_nodes_down,
-                 .context = nodes};
+    job_t job = sim_nodes_job(nodes, &operation, 1);
     outcome_t outcome = {.failed = 0};
 
+    job.on_error = sim_nodes_down;
     /* Ranks that only wait for one that failed never end by themselves. */
     outcome.finished = job_run(&job, &random, 0 == fail_at + cut_at ? STEPS : STEPS_AFTER_FAULT);
     give_up(nodes);

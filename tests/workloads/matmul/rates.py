@@ -9,6 +9,7 @@ of get and product that costs no time. Printed is a tab-separated line with a he
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
+import argparse
 import statistics
 import sys
 
@@ -37,7 +38,11 @@ def seconds(function, calls):
 
 
 def main():
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 21
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("Copyright")[0], formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("calls", nargs="?", type=int, default=21, help="of each kind (%(default)s)")
+    calls = parser.parse_args().calls
     window = MPI.Win.Allocate(4 * SIDE * SIDE, 4, comm=WORLD)
     numpy.frombuffer(window, "f4")[:] = 1
     window.Lock_all(MPI.MODE_NOCHECK)
