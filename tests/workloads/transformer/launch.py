@@ -11,7 +11,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
-from benchlib import CLUSTER, cluster, find_program, in_turn, print_table  # noqa: E402, F401
+from benchlib import (  # noqa: E402, F401
+    CLUSTER, cluster, find_program, in_turn, print_table, require_component,
+)  # fmt: skip
 
 NAME = "transformer"
 LIMIT_SECONDS = 500
