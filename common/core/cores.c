@@ -164,10 +164,7 @@ static bool read_text(const char *directory, const char *file, char *text, size_
     return bytes > 0;
 }
 
-/*
- * The quota of one control group.  Its files: "QUOTA PERIOD" or "max PERIOD" in cpu.max
- * (version 2), or two files (version 1), where a quota of -1 is none.
- */
+/* The quota of one control group, "QUOTA PERIOD" or "max PERIOD". */
 static bool read_quota(const char *directory, uint32_t *quota)
 {
     enum { NUMBER_BYTES = 64 };
@@ -175,17 +172,9 @@ static bool read_quota(const char *directory, uint32_t *quota)
     long long run_us = 0;
     long long period_us = 0;
 
-    if (read_text(directory, "cpu.max", text, sizeof text)) {
-        if (2 != sscanf(text, "%lld %lld", &run_us, &period_us)) {
-            return false;
-        }
-    } else if (read_text(directory, "cpu.cfs_quota_us", text, sizeof text)) {
-        run_us = atoll(text);
-        if (read_text(directory, "cpu.cfs_period_us", text, sizeof text)) {
-            period_us = atoll(text);
-        }
-    }
-    if (run_us <= 0 || period_us <= 0 || run_us / period_us > UINT32_MAX / THOUSANDTHS) {
+    if (!read_text(directory, "cpu.max", text, sizeof text) ||
+        2 != sscanf(text, "%lld %lld", &run_us, &period_us) || run_us <= 0 || period_us <= 0 ||
+        run_us / period_us > UINT32_MAX / THOUSANDTHS) {
         return false;
     }
     /* Never 0, which would say that there is no quota. */
@@ -221,46 +210,23 @@ static void look_upwards(arc_cores_t *own, const char *mount, const char *path)
     }
 }
 
-/* Does the list "cpu,cpuacct" hold "cpu"? */
-static bool names_cpu(const char *controllers)
-{
-    char list[TEXT_BYTES];
-
-    (void) snprintf(list, sizeof list, ",%s,", controllers);
-    return NULL != strstr(list, ",cpu,");
-}
-
-/* A line of /proc/self/cgroup: "4:cpu,cpuacct:/path" (version 1), "0::/path" (version 2). */
-static void look_at_group(arc_cores_t *own, char *line, const char *root)
-{
-    char mount[PATH_MAX];
-    char *controllers = strchr(line, ':');
-    char *path = NULL != controllers ? strchr(controllers + 1, ':') : NULL;
-
-    if (NULL == path) {
-        return;
-    }
-    *controllers++ = '\0';
-    *path++ = '\0';
-    if ('\0' != *controllers && !names_cpu(controllers)) {
-        return;
-    }
-    (void) snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root,
-                    '\0' == *controllers ? "" : "/cpu");
-    look_upwards(own, mount, path);
-}
-
+/* Of control groups of version 2, which have one line in /proc/self/cgroup: "0::/path". */
 static void find_quota(arc_cores_t *own, const char *root)
 {
+    static const char before[] = "0::";
     char text[TEXT_BYTES];
+    char mount[PATH_MAX];
     char *rest = NULL;
 
     if (!read_text(root, "proc/self/cgroup", text, sizeof text)) {
         return;
     }
+    (void) snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
     for (char *line = strtok_r(text, "\n", &rest); NULL != line;
          line = strtok_r(NULL, "\n", &rest)) {
-        look_at_group(own, line, root);
+        if (0 == strncmp(line, before, sizeof before - 1)) {
+            look_upwards(own, mount, line + sizeof before - 1);
+        }
     }
 }
 
