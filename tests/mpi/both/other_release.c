@@ -1,7 +1,8 @@
 /*
  * A program in an Open MPI that says it is another release, that of $ARC_TEST_RELEASE: the function
  * that tells the release is replaced by one of the program's own, which the components find first.
- * They must decline, with one line each, and the program must run.
+ * They must decline, with one line each, and the program must run.  What a tool puts in front of
+ * that function is not for them.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -9,7 +10,15 @@
 
 #include "harness.h"
 
+static bool asked_tool;
+
 int MPI_Get_library_version(char *version, int *length)
+{
+    asked_tool = true;
+    return PMPI_Get_library_version(version, length);
+}
+
+int PMPI_Get_library_version(char *version, int *length)
 {
     const char *release = getenv("ARC_TEST_RELEASE");
 
@@ -33,6 +42,7 @@ int main(int argc, char **argv)
         tap_check(data[0] == (float) world_ranks && data[elems - 1] == (float) world_ranks,
                   "%d elements: %g instead of %d", elems, (double) data[0], world_ranks);
     }
+    tap_check(!asked_tool, "a component asks a tool for the release");
     tap_case("sums are right under another release");
     return tap_end();
 }
