@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,16 @@ static bool may_warn(void)
            mca_params_may_warn(&mca_coll_lowlat_component.base);
 }
 
+/* A file that is something else has as many wrong rules as lines. */
 static void complain(void *context, const char *what)
 {
-    (void) context;
-    if (may_warn()) {
-        opal_output(0, "coll_lowlat: coll_lowlat_rules, %s; the rule is not used", what);
+    enum { MOST_COMPLAINTS = 10 };
+    unsigned *complaints = context;
+
+    *complaints += 1;
+    if (*complaints <= MOST_COMPLAINTS && may_warn()) {
+        opal_output(0, "coll_lowlat: coll_lowlat_rules, %s; the rule is not used%s", what,
+                    MOST_COMPLAINTS == *complaints ? ", nor are others that are wrong" : "");
     }
 }
 
@@ -65,7 +71,8 @@ static char *read_file(const char *name)
 {
     char *text = NULL;
     size_t room = 0;
-    FILE *file = fopen(name, "r");
+    const int descriptor = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* nobody may write it */
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     const ssize_t bytes = NULL == file ? -1 : getdelim(&text, &room, '\0', file);
     const bool whole = NULL != file && 0 == ferror(file) && (bytes <= 0 || '\0' != text[bytes - 1]);
 
@@ -88,11 +95,13 @@ void lowlat_book_open(void)
 {
     lowlat_component_t *component = &mca_coll_lowlat_component;
     lowlat_config_t *config = &component->config;
+    unsigned complaints = 0;
     const char *rules = NULL == config->rules ? "" : config->rules;
 
     book.text = '@' == *rules ? read_file(rules + 1) : NULL;
     config->rules = NULL == book.text ? rules : book.text; /* so ranks compare what files say */
-    lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain, NULL);
+    lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain,
+                      &complaints);
 }
 
 /* ---- what is remembered ---- */
