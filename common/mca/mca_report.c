@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert((int) ARC_SLOTS *(int) ARC_TALLY_OUTCOMES < ARC_TALLY_ROWS - ARC_TALLY_OWN_ROWS,
@@ -60,7 +63,13 @@ static void write_files(const arc_component_t *component, const arc_tally_about_
     char name[sizeof base + ENDS_BYTES];
     char beside[sizeof name + ENDS_BYTES];
     int error = 0;
+    sigset_t too_large;
+    sigset_t blocked;
 
+    /* A limit of files' sizes, which a write beyond it must not pay with the process. */
+    (void) sigemptyset(&too_large);
+    (void) sigaddset(&too_large, SIGXFSZ);
+    (void) pthread_sigmask(SIG_BLOCK, &too_large, &blocked);
     expand(about, component->report_file, base, sizeof base);
     for (unsigned json = 0; 0 == error && json < 2; ++json) {
         (void) snprintf(name, sizeof name, "%s.%s.%s", base, about->component, suffix[json]);
@@ -83,6 +92,10 @@ static void write_files(const arc_component_t *component, const arc_tally_about_
             (void) unlink(beside);
         }
     }
+    if (!sigismember(&blocked, SIGXFSZ)) {
+        (void) sigtimedwait(&too_large, NULL, &(struct timespec){0});
+    }
+    (void) pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
 void arc_report_close(arc_component_t *component)

@@ -106,6 +106,12 @@ mpi_start 2 60 "--mca coll_arc_report_file $folder/none/here" reported -l 1
 mpi_judge "np=2 no such folder"
 mpi_says "np=2 no such folder: one line says so" \
     "coll_lowlat: coll_arc_report_file: .*/none/here.lowlat.prom cannot be written: No such file" 1
+printf '#!/bin/sh\nulimit -f 1\nexec %s -l 20\n' "$(mpi_find reported)" >"$mpi_scratch/limited"
+chmod +x "$mpi_scratch/limited"
+mpi_start 2 60 "--mca btl tcp,self --mca coll_arc_report_file $folder/limited" "$mpi_scratch/limited"
+mpi_judge "np=2 files of 512 bytes"
+mpi_says "np=2 files of 512 bytes: one line says so" \
+    "coll_lowlat: coll_arc_report_file: .*/limited.lowlat.prom cannot be written: File too large" 1
 # Calls that are not blocking, of requests that are set up outside of a call.
 for nodes in 1 2; do
     mpi_run "np=4 nodes=$nodes not blocking" 4 60 "--mca coll_arc_report_file $folder/p$nodes \
