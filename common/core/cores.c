@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@ enum {
     /* 8 KiB: a mask of 65536 processors, of which Linux manages 8192.  cpu_set_t ends at 1024. */
     MASK_WORDS = 8192 / sizeof(unsigned long),
     TEXT_BYTES = 4096,
+    NUMBERS_BYTES = 64,
     THOUSANDTHS = 1000, /* of a processor: the unit of quotas */
 };
 
@@ -149,12 +149,13 @@ bool arc_cores_are_shared(const arc_cores_t *all, unsigned ranks)
 /* The beginning of a file below `directory`, as a string.  false if it cannot be read. */
 static bool read_text(const char *directory, const char *file, char *text, size_t text_bytes)
 {
-    char path[PATH_MAX];
+    char *path = NULL;
+    const int bytes_of_path = asprintf(&path, "%s/%s", directory, file);
+    const int descriptor = bytes_of_path < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 
-    if ((size_t) snprintf(path, sizeof path, "%s/%s", directory, file) >= sizeof path) {
-        return false;
+    if (bytes_of_path >= 0) {
+        free(path);
     }
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
         return false;
     }
@@ -167,8 +168,7 @@ static bool read_text(const char *directory, const char *file, char *text, size_
 /* The quota of one control group, "QUOTA PERIOD" or "max PERIOD". */
 static bool read_quota(const char *directory, uint32_t *quota)
 {
-    enum { NUMBER_BYTES = 64 };
-    char text[NUMBER_BYTES];
+    char text[NUMBERS_BYTES];
     long long run_us = 0;
     long long period_us = 0;
 
@@ -182,16 +182,15 @@ static bool read_quota(const char *directory, uint32_t *quota)
     return true;
 }
 
-/* Keep the smallest quota of the group at `path` below `mount` and of all groups around it. */
-static void look_upwards(arc_cores_t *own, const char *mount, const char *path)
+/* Keep the smallest quota of the group at `path` and of all groups around it. */
+static void look_upwards(arc_cores_t *own, const char *root, const char *path)
 {
-    char directory[PATH_MAX];
-    const size_t mount_bytes = strlen(mount);
+    static const char mount[] = "/sys/fs/cgroup";
+    const size_t mount_bytes = strlen(root) + sizeof mount - 1;
+    char *directory = NULL;
 
     /* A group outside the container has a path that leads out of what is mounted here. */
-    const int bytes = snprintf(directory, sizeof directory, "%s%s", mount,
-                               NULL == strstr(path, "/..") ? path : "");
-    if (bytes < 0 || (size_t) bytes >= sizeof directory) {
+    if (asprintf(&directory, "%s%s%s", root, mount, NULL == strstr(path, "/..") ? path : "") < 0) {
         return;
     }
     for (;;) {
@@ -204,10 +203,11 @@ static void look_upwards(arc_cores_t *own, const char *mount, const char *path)
         }
         char *last = strrchr(directory, '/');
         if (NULL == last || last < directory + mount_bytes) {
-            return;
+            break;
         }
         *last = '\0';
     }
+    free(directory);
 }
 
 /* Of control groups of version 2, which have one line in /proc/self/cgroup: "0::/path". */
@@ -215,24 +215,22 @@ static void find_quota(arc_cores_t *own, const char *root)
 {
     static const char before[] = "0::";
     char text[TEXT_BYTES];
-    char mount[PATH_MAX];
     char *rest = NULL;
 
     if (!read_text(root, "proc/self/cgroup", text, sizeof text)) {
         return;
     }
-    (void) snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
     for (char *line = strtok_r(text, "\n", &rest); NULL != line;
          line = strtok_r(NULL, "\n", &rest)) {
         if (0 == strncmp(line, before, sizeof before - 1)) {
-            look_upwards(own, mount, line + sizeof before - 1);
+            look_upwards(own, root, line + sizeof before - 1);
         }
     }
 }
 
 static uint32_t find_crowd(unsigned processes, const char *root)
 {
-    char text[TEXT_BYTES];
+    char text[NUMBERS_BYTES];
     uint64_t ran_ns = 0;
     uint64_t waited_ns = 0;
 
@@ -246,12 +244,14 @@ static uint32_t find_crowd(unsigned processes, const char *root)
 
 void arc_cores_get(arc_cores_t *own, unsigned processes, const char *root)
 {
-    unsigned long mask[MASK_WORDS] = {0};
+    /* Not on the stack, which a program's threads may have made small. */
+    unsigned long *mask = calloc(MASK_WORDS, sizeof *mask);
 
     memset(own, 0, sizeof *own);
-    if (0 == sched_getaffinity(0, sizeof mask, (cpu_set_t *) mask)) {
+    if (NULL != mask && 0 == sched_getaffinity(0, MASK_WORDS * sizeof *mask, (cpu_set_t *) mask)) {
         arc_cores_set_mask(own, mask, MASK_WORDS);
     }
+    free(mask);
     find_quota(own, root);
     own->crowded = find_crowd(processes, root);
 }

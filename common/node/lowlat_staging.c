@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lowlat_staging.h"
@@ -251,13 +252,16 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
     _Static_assert(0 == LOWLAT_STAGING_LENGTHS * LOWLAT_WAYS * BATCHES * (1 + BATCH_CALLS) %
                             LOWLAT_BUFFER_SETS,
                    "the next operation of all leaves the packets of the first one alone");
-    const uint32_t in[COUNT] = {0};
-    uint32_t out[COUNT];
+    static const uint32_t in[COUNT];
+    uint32_t *out = malloc(COUNT * sizeof *out); /* not on a thread's stack, which may be small */
     lowlat_segment_t *segments[LOWLAT_LEVEL_MEMBERS];
     lowlat_group_t near;
     trial_t trial = {.group = group, .run = run, .context = context, .in = in, .out = out};
-    lowlat_staging_times_t times;
+    lowlat_staging_times_t times = {0};
 
+    if (NULL == out) {
+        return ARC_ERR_NO_MEMORY;
+    }
     /* Of all ranks: who has completed it may write into both arenas (lowlat.h). */
     arc_status_t status = make_calls(&trial, 1, 1);
     near = nearest_of(group, segments);
@@ -268,12 +272,13 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
         for (unsigned way = 0; way < LOWLAT_WAYS && ARC_OK == status; ++way) {
             status = time_way(&trial, lowlat_staging_bytes[length], way, &times.ns[length][way]);
         }
-        if (ARC_OK != status) {
-            return status;
-        }
         if (NULL == group->streaming.fence) {
             times.ns[length][LOWLAT_WAY_STREAMING] = NEVER_NS; /* nothing streams here */
         }
+    }
+    free(out);
+    if (ARC_OK != status) {
+        return status;
     }
     /* All have made as many. */
     group->sequence = near.sequence;

@@ -14,6 +14,7 @@
  *               it back
  *
  *   -n N        calls of each (default 1500)
+ *   -s KIB      of stack that each thread has
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -38,6 +39,7 @@ enum {
 };
 
 static int calls = 1500;
+static size_t stack_kib = 1024;
 
 /** What one thread works on, or two that share it, and what was found. */
 typedef struct worker {
@@ -264,7 +266,10 @@ static void run_threads(const struct kind *kind)
     const int workers = kind->worker[kind->threads - 1] + 1;
     SCOPED worker_t *all = must_alloc((size_t) workers * sizeof *all);
     pthread_t threads[THREADS_MOST];
+    pthread_attr_t attributes;
 
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_kib << 10);
     memset(all, 0, (size_t) workers * sizeof *all);
     for (int w = 0; w < workers; w++) {
         all[w].number = w;
@@ -276,7 +281,7 @@ static void run_threads(const struct kind *kind)
         }
     }
     for (int t = 0; t < kind->threads; t++) {
-        if (pthread_create(&threads[t], NULL, kind->run[t], &all[kind->worker[t]]) != 0) {
+        if (pthread_create(&threads[t], &attributes, kind->run[t], &all[kind->worker[t]]) != 0) {
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
     }
@@ -297,7 +302,7 @@ int main(int argc, char **argv)
     int provided;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    TAKE_OPTIONS(OPTION('n', calls), OPTION('w', name));
+    TAKE_OPTIONS(OPTION('n', calls), OPTION('s', stack_kib), OPTION('w', name));
     const struct kind *kind = kind_by_name(name);
     if (kind->run[0] == use_own && calls < SPARE_EVERY * (SPARES + 1)) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* spares would be left */
