@@ -82,27 +82,11 @@ static unsigned one_open(unsigned nodes, unsigned per_node)
 }
 
 /*
- * Full loop: one ring.  Rank r receives from r - 1 and sends to r + 1.
- *
- * The tree is a chain.  Shard 0 of 4 ranks, whose owner is rank 3; Q encodes, D
- * decodes, T are the bytes of the total:
- *
- *   rank 0   Q(x0) ->                                     D(T), T ->
- *   rank 1         -> Q(D + x1) ->                               -> D(T), T ->
- *   rank 2                      -> Q(D + x2) ->                            -> D(T)
- *   rank 3                                   -> T := Q(D + x3), D(T), T ->
- *            |------------- reduce-scatter ------------|-------- allgather ------|
- *
- *   cost      2 (N - 1) latencies, all traffic between neighbours
- *   error     G = N (N - 1)/2 + N: the partial sum of k ranks is coded for
- *             every k from 1 to N - 1, and then the total
- *   deadlock  none, see exchange_pipeline.h; one vertex is open at a time (exchange_tree.h),
- *             since vertex u is closed by vertex u + 1
- *   use       where neighbours have links of their own; not for many ranks
- *
- * It is the ring allreduce, the full loop of "EQuARX".
+ * The shapes, costs and errors of the trees are in docs/algorithms_quant.md, with pictures.  Here
+ * is how many vertices are open at a time, on which the buffers rest (exchange_pipeline.h).
  */
 
+/* Full loop, a chain, which is the ring of "EQuARX": vertex u is closed by vertex u + 1. */
 static unsigned chain_parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
@@ -115,33 +99,7 @@ const exchange_tree_t exchange_full_loop = {
     .open = one_open,
 };
 
-/*
- * Semi loop: partial sums come to the owner from both sides, each by half a ring,
- * and the total leaves to both sides.
- *
- * The tree has two chains, the vertices alternate between them.  6 ranks, seen from
- * the owner o; the numbers are vertices:
- *
- *   reduce-scatter   5 --> 3 --> 1 --> 0 <-- 2 <-- 4
- *   rank             o-3   o-2   o-1   o     o+1   o+2
- *
- *   allgather        4 <-- 2 <-- 0 --> 1 --> 3 --> 5
- *   rank             o-2   o-1   o     o+1   o+2   o+3
- *
- * The owner adds the sum from the right (vertex 2), then that from the left (vertex 1).
- *
- *   cost      2 ceil((N - 1)/2) latencies, about half of the full loop, for the same
- *             bytes per rank
- *   error     G = N^2/4 + N for even N, (N^2 - 1)/4 + N for odd N: chains of half the
- *             length
- *   deadlock  none, see exchange_pipeline.h; vertex u is closed by vertex u + 2, so two vertices
- *             are open, for any N
- *   use       instead of the full loop wherever a rank has one port for all its
- *             neighbours, as on a switch: less latency and less error
- *
- * Source: the semi loop of "EQuARX".
- */
-
+/* Semi loop of "EQuARX", two chains between which the vertices alternate: u is closed by u + 2. */
 static unsigned chains_parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
@@ -170,35 +128,10 @@ const exchange_tree_t exchange_semi_loop = {
 };
 
 /*
- * Direct: every part goes straight to the owner of its shard, and the owner sends
- * the total straight to everybody.
- *
- * The tree is a star.  Shard of owner o, 4 ranks:
- *
- *   rank o+1   Q(x) --\                                        /--> D(T)
- *   rank o+2   Q(x) ---+--> T := Q(x_o + D + D + D), D(T), T -+---> D(T)
- *   rank o+3   Q(x) --/                                        \--> D(T)
- *
- * The owner adds in the order o, o + 1, o + 2, ...  The traffic is spread: in round
- * t each rank sends to another one, r - t - 1 while reducing and r + t + 1 while
- * gathering, and receives from one.  An owner keeps one sum and one total for each
- * of the W segments of the window, however many ranks there are: parts are added
- * one after the other as they are received, and its slots bound how many are under
- * way.
- *
- *   cost      2 latencies, the same bytes per rank as a ring, N - 1 peers
- *   error     G = (N - 1) + N: each part is coded once, and the total.  Relative
- *             to the result it does not grow with N
- *   deadlock  none, see exchange_pipeline.h; only the root has children: one vertex is open
- *   use       networks in which every rank reaches every other one at full speed;
- *             as long as N - 1 messages of a shard each are not too short
- *
- * exchange_direct_loop is the same for partial sums, so the owner itself adds all parts; its totals
- * go round the full loop, where each rank receives from one other only.
- *
- * Source: the direct ("two-shot", "scatter-reduce-allgather") allreduce.
+ * Direct ("two-shot"), a star: only the root has children.  exchange_direct_loop is the same for
+ * partial sums, so that the owner itself adds all parts; its totals go round the full loop, where
+ * each rank receives from one other only.
  */
-
 static unsigned star_parent(unsigned ranks, unsigned vertex)
 {
     (void) ranks;
@@ -220,35 +153,9 @@ const exchange_tree_t exchange_direct_loop = {
 };
 
 /*
- * Recursive halving and doubling: partial sums travel distances of N/2, N/4, ... 1,
- * totals 1, 2, ... N/2; any N.
- *
- * The tree is binomial: the parent of a vertex lacks its highest bit.  8 ranks,
- * vertices as distances from the owner o, who is 0:
- *
- *   4 --> 0    5 --> 1    6 --> 2    7 --> 3      over 4 ranks, half of the vector
- *   2 --> 0    3 --> 1                            over 2 ranks, a quarter
- *   1 --> 0                                       over 1 rank, an eighth
- *
- * and the total the other way.  A rank is every vertex, of another shard each; seen
- * from it, it first sends the sums of N/2 shards over N/2 ranks and receives N/2,
- * then N/4, and so on: recursive halving, then doubling, on the circle of ranks
- * instead of on the bits of the rank.  So ranks need not be a power of two, no
- * neighbours are folded in first, and no byte is sent more than in a ring.  Other
- * N than powers of two just lack the vertices from N on.
- *
- *   cost      2 ceil(log2 N) latencies, the same bytes per rank as a ring
- *   error     G = (N/2) log2 N + N for powers of two; in general the sum of the bits
- *             that are set in 1 .. N - 1, plus N
- *   deadlock  none, see exchange_pipeline.h; up to N/2 vertices are open
- *   memory    so a rank keeps N/2 sums and totals: half of the vector, like every
- *             recursive halving, but of one window of segments only
- *   use       many ranks and vectors that are not long: few latencies, few peers
- *
- * Source: recursive halving and doubling (Rabenseifner's allreduce); on a circle
- * as in the allgather of Bruck and others.
+ * Recursive halving and doubling, a binomial tree: the parent of a vertex lacks its highest bit.
+ * Source: Rabenseifner's allreduce; on a circle as in the allgather of Bruck and others.
  */
-
 static unsigned binomial_parent(unsigned ranks, unsigned vertex)
 {
     unsigned highest = 1;
@@ -280,36 +187,11 @@ const exchange_tree_t exchange_recursive_halving = {
 };
 
 /*
- * Hierarchical: exact on every node, coded only between nodes.
- *
- * N = n p ranks, p on each of n nodes.  Partial sums go, in fp32, to the rank of the node
- * that has the place of the owner, from there, coded, to the same place of other
- * nodes; totals come back coded and stay so.  The shard of an owner o, 3 nodes of 2 ranks,
- * as (nodes, places) before and behind the owner:
- *
- *   (2,1) --x--> (2,0) --Q(x+x)--> (1,0) --Q(D+x+x)--> o        reduce-scatter; also
- *                (1,1) --x-------> (1,0)                        (0,1) --x--> o
- *
- *   o --T--> (1,0) --T--> (2,0)                                 allgather
- *   o --T--> (0,1)   (1,0) --T--> (1,1)   (2,0) --T--> (2,1)
- *
- * The tree between nodes: the chain of exchange_full_loop for up to 4 of them, the two chains of
- * exchange_semi_loop for more, and on 17 to 512 nodes that of exchange_recursive_halving, which
- * sends few messages where ranks add up in shared memory; for the same reasons as among ranks.
- *
- *   cost      the latencies of these for n nodes, and one of the node per stage.  Between
- *             nodes 2 (n - 1)/n of the vector per node, all ranks together, wherever the
- *             ranks are placed: a ring sends 2 (N - 1)/N from each node if ranks are
- *             placed in order, p times as much if they are dealt to the nodes in turn.
- *             On a node (p - 1)/p of the vector per rank in fp32 and as much coded
- *   error     G = p R(n) + N with R(n) of the tree between nodes: what is exact costs no error,
- *             but a message between nodes has p contributions for every one of the tree
- *   deadlock  none, see exchange_pipeline.h.  At most two vertices are open beside those that the
- *             tree between nodes has open, with chains no others: the head of a node, which has
- *             sums of its own ranks, and the one that it waits for or hangs on
- *   use       several ranks on each of several nodes that are joined by one link each
- *
- * The idea is that of hierarchical allreduces in general: fewer bytes where they are dear.
+ * Hierarchical: exact on every node, coded only between nodes, where the tree is that of a loop, or
+ * on many nodes that of recursive halving, which sends few messages where ranks add up in shared
+ * memory.  At most two vertices are open beside those that the tree between nodes has open, with
+ * chains no others: the head of a node, which has sums of its own ranks, and the one that it waits
+ * for or hangs on.
  */
 
 /* Up to so many nodes a chain. */
