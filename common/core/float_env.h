@@ -119,40 +119,7 @@ static inline void arc_float_env_leave(arc_float_env_t of_program)
 }
 
 #else
-
-#include <fenv.h>
-
-typedef fenv_t arc_float_env_t;
-
-static inline arc_float_env_t arc_float_env_enter(void)
-{
-    fenv_t of_program;
-    (void) fegetenv(&of_program);
-    (void) fesetenv(FE_DFL_ENV);
-    return of_program;
-}
-
-static inline void arc_float_env_leave(arc_float_env_t of_program)
-{
-    (void) fesetenv(&of_program);
-}
-
-typedef fenv_t arc_float_mode_t;
-
-static inline arc_float_mode_t arc_float_mode_get(void)
-{
-    fenv_t mode;
-    (void) fegetenv(&mode);
-    return mode;
-}
-
-static inline arc_float_mode_t arc_float_mode_enter(arc_float_mode_t mode)
-{
-    const fenv_t before = arc_float_mode_get();
-    (void) fesetenv(&mode);
-    return before;
-}
-
+#error "where is the floating-point environment of this processor?"
 #endif
 
 #endif

@@ -64,7 +64,7 @@ static inline int64_t arc_now_ns(void)
 
 static inline void arc_cpu_relax(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
