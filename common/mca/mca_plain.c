@@ -178,44 +178,30 @@ static arc_status_t collect(vectors_t *vectors, size_t block, ptrdiff_t block_by
     return ARC_OK == status ? send_down(vectors) : status;
 }
 
-/* Put this rank's block where it belongs among `blocks`, which are those of the program or ours. */
-static bool place_own(const arc_call_t *call, char *blocks, ptrdiff_t offset_bytes)
-{
-    if (MPI_IN_PLACE != call->send) {
-        return OMPI_SUCCESS == ompi_datatype_sndrcv(call->send, call->send_count, call->send_type,
-                                                    blocks + offset_bytes, call->count, call->type);
-    }
-    return call->receive == blocks ||
-           OMPI_SUCCESS == ompi_datatype_copy_content_same_ddt(
-                               call->type, (size_t) call->count, blocks + offset_bytes,
-                               (char *) call->receive + offset_bytes);
-}
-
+/* In memory of ours, as a sum: messages that a time limit has ended may go on using it. */
 static arc_status_t gather(vectors_t *vectors, const arc_call_t *call)
 {
     const size_t all = (size_t) call->count * vectors->stream.base.ranks;
-    /* Without a time limit no message outlives the call: they may use the program's memory. */
-    const bool limited = *vectors->module->component->timeout > 0;
-    arc_status_t status = ARC_OK;
+    const bool in_place = MPI_IN_PLACE == call->send;
     ptrdiff_t extent = 0;
 
-    vectors->own = call->receive;
-    vectors->count = all;
-    if (limited && !make_vectors(vectors, all, 1)) {
-        status = ARC_ERR_NO_MEMORY;
+    if (!make_vectors(vectors, all, 1)) {
+        return ARC_ERR_NO_MEMORY;
     }
-    char *blocks = (char *) vectors->own;
     (void) ompi_datatype_type_extent(call->type, &extent);
     const ptrdiff_t block_bytes = extent * (ptrdiff_t) call->count;
-    if (ARC_OK == status &&
-        !place_own(call, blocks, (ptrdiff_t) vectors->stream.base.rank * block_bytes)) {
-        status = ARC_ERR_PROTOCOL;
+    const ptrdiff_t own_at = (ptrdiff_t) vectors->stream.base.rank * block_bytes;
+    const char *own = in_place ? (char *) call->receive + own_at : call->send;
+    if (OMPI_SUCCESS != ompi_datatype_sndrcv(own, in_place ? call->count : call->send_count,
+                                             in_place ? call->type : call->send_type,
+                                             (char *) vectors->own + own_at, call->count,
+                                             call->type)) {
+        return ARC_ERR_PROTOCOL;
     }
+    const arc_status_t status = collect(vectors, (size_t) call->count, block_bytes);
     if (ARC_OK == status) {
-        status = collect(vectors, (size_t) call->count, block_bytes);
-    }
-    if (ARC_OK == status && limited) {
-        (void) ompi_datatype_copy_content_same_ddt(call->type, all, call->receive, blocks);
+        (void) ompi_datatype_copy_content_same_ddt(call->type, all, call->receive,
+                                                   (char *) vectors->own);
     }
     return status;
 }
