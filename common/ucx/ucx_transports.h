@@ -18,8 +18,8 @@ enum { UCX_TRANSPORTS_BYTES = 128 };
 
 /*
  * The transports of `reach` that the user's UCX_TLS leaves, in its own form: `wanted` is a list of
- * names and aliases, with ^ in front those to leave out, or NULL.  What it names for a network is
- * taken as it is.  False: none, or more than `text`, of UCX_TRANSPORTS_BYTES, has room for.
+ * names and aliases, with ^ in front those to leave out, or NULL.  What it names is taken as it is.
+ * False: more than `text`, of UCX_TRANSPORTS_BYTES, has room for.
  */
 bool ucx_transports(ucx_reach_t reach, const char *wanted, char *text);
 
