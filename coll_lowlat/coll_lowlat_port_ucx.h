@@ -1,11 +1,9 @@
 /*
  * What the windows of a process share: UCX's worker, and who drives it.
  *
- * When a communicator is freed, peers may still put into its window: credits that nobody waits
- * for, or hellos.  So the window, once all have answered, says goodbye and goes to a list; from
- * there it is freed when all peers' goodbyes have come, in whatever call of Open MPI's progress
- * function that is.  At the end of the process a peer is waited for only for a while: it may be
- * dead.
+ * When a communicator is freed, peers may still put into its window.  So the window, once all have
+ * answered, says goodbye and goes to a list, from which it is freed when all peers' goodbyes have
+ * come.  At the end of the process a peer is waited for only for a while: it may be dead.
  *
  * Open MPI's progress function drives the worker while a set-up is under way or there are ports
  * that are connected, and else does not know it.

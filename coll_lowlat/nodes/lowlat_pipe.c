@@ -10,13 +10,8 @@
  * Two algorithms differ in how partial sums travel (exchange_tree.h):
  *
  *   direct   Every part goes straight to the owner of its shard, who adds all of them in the
- *            order of recursive doubling (lowlat_order.h).  Totals go round a loop, from neighbour
- *            to neighbour.  Partial sums never travel, so those of 16-bit floats may be floats
- *            (lowlat_order.h).  On more nodes than an owner has connections for it is halving,
- *            whose sums are the same.
- *   ring     Partial sums go round the loop, too, so the order of the nodes is another one for each
- *            shard: the bits of an element depend on its place in the vector.  Networks have it
- *            easier when each node sends to one other, so who asks for it may have it.
+ *            order of recursive doubling (lowlat_order.h).  Totals go round a loop.
+ *   ring     Partial sums go round the loop, too, so the bits of an element depend on its place.
  *
  *   cost     direct: N alpha + 2 (N-1)/N n beta
  *            ring:   2 (N-1) alpha + 2 (N-1)/N n beta; above 8 nodes half of the latencies

@@ -1,9 +1,8 @@
 /*
  * A function with a stack of its own, which can stop in the middle and go on later.
  *
- * The set-up of a communicator, a verified call, a sum over several nodes: all of them wait at many
- * places.  A blocking call stays there.  A nonblocking one runs the same code in a fiber, whose
- * waits return to whoever drives the progress:
+ * A nonblocking call runs the code of a blocking one in a fiber, whose waits return to whoever
+ * drives the progress:
  *
  *     MPI_Test ... arc_fiber_resume() ---> body ... wait: arc_fiber_yield()
  *              <--- true: not at its end <------------+

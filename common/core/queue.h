@@ -24,9 +24,7 @@
  *
  * Where memory for stacks is short, operations in fibers wait for each other's stacks.  One stack
  * is kept for the oldest operation that is pending: if all ranks start the operations of all queues
- * in the same order, this operation is the same on all ranks that still have it, so it ends, and no
- * ranks wait for each other's stacks.  They may if they start in different orders while memory is
- * short.
+ * in the same order, this operation is the same on all ranks that still have it, so it ends.
  *
  * An operation runs in the floating-point mode of its start, whoever polls: else ranks would round
  * differently.

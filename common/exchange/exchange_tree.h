@@ -38,15 +38,8 @@
  *   (0,0)  (1,0) (0,1) .. (0,p-1)  (2,0) (1,1) .. (1,p-1)  (3,0) ...  (n-1,1) .. (n-1,p-1)
  *
  * Pairs form a group as numbers modulo N do, so each rank is still every vertex exactly once, of
- * another shard each, and an edge from one rank's vertex u leads to one other rank.  Edges to
- * leaves stay on a node; all others lead to another one.  p = 1 is the tree without levels.
- *
- *   error      where a coder is lossy, a shard is coded once per edge, weighted with the subtree
- *              below; the sum is the sum of the depths of all vertices.  With levels, only edges
- *              between nodes are: p times the sum of the depths of their vertices
- *   latencies  the height of the tree, per stage
- *   volume     (N - 1)/N of the vector per rank and stage, for every tree; with levels
- *              (n - 1)/n/p of the vector per rank between nodes
+ * another shard each.  Edges to leaves stay on a node; all others lead to another one.  p = 1 is
+ * the tree without levels.  Errors, latencies and volumes: docs/algorithms_quant.md.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -10,14 +10,9 @@
  * does.  So do mappings, but for those of processes that another mpirun or MPI_Comm_spawn has
  * started, which come and go.
  *
- * A segment is used by all ranks of a communicator's node, and no barrier runs when a communicator
- * is freed.  So each rank that lets go of a communicator adds one to `left` in the segments of the
- * others, and an owner takes its segment for a new communicator only after all others have:
- *
- *   1  A rank adds one with release, after its last access to the segment; the owner reads the sum
- *      with acquire before it writes.  So the owner's writes come after all accesses.
- *   2  The owner zeroes the head of the segment (flags, packets, lines, `left`) before it tells
- *      anybody where the segment is.  So whoever uses it finds what a new one has.
+ * No barrier runs when a communicator is freed: each rank that lets go of it adds one to `left` in
+ * the segments of the others, and an owner takes its segment for a new one only after all others
+ * have. docs/algorithms.md, "coll_lowlat: memory and flags", has why that suffices.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -6,28 +6,11 @@
  *     MPI_Start     -->  [front] [next] [next] ...   <--  opal_progress(), in whatever call of MPI;
  *                        runs    wait in order            a few polls in the start itself
  *
- * A communicator runs one nonblocking operation at a time, in the order in which they were started,
- * which MPI requires to be the same on all ranks: so the shared memory and the streams of a module
- * serve nonblocking calls as they serve blocking ones, and any number may be started.
- *
- * Persistent requests may be started in another order on each rank, and anywhere among the other
- * calls (MPI 4.0, section 6.13).  So each of them has a module of its own, in no slot, with shared
- * memory, tags and a queue: it is set up when the request is made, where all ranks are together,
- * and ranks meet in it whatever they do elsewhere.  It stays as it is, whatever the communicator
- * learns later, or a program sets there.  Where it cannot be set up, the component below makes the
- * request.
- *
  * The operation at the front is a task of the component if that can begin without waiting
- * (component->direct); otherwise it is the blocking function itself, in a fiber.
- *
- * While operations are pending, ranks know different things: one has seen that a set-up failed,
- * another one is not there yet.  So whether a call is passed down is decided when it is started,
- * and only by what all ranks know alike at that place in the order of calls (component->decide). We
- * serve an admitted call to its end; where the component cannot, mca_plain.h does.  A blocking call
- * first waits for all that is pending, which ends that state.
- *
- * With MPI_THREAD_MULTIPLE one thread at a time runs operations; the others progress everything
- * else, and leave the operations that they start to that thread.
+ * (component->direct); otherwise it is the blocking function itself, in a fiber.  Persistent
+ * requests may be started in another order on each rank (MPI 4.0, section 6.13), so each of them
+ * has a module of its own, in no slot.  docs/architecture.md, "Nonblocking and persistent calls",
+ * has what is decided when, and what threads do.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -5,12 +5,7 @@
  *             the time for a cache line to reach another core
  *   good for  small n: everybody adds everything, so the work grows with P
  *
- * packets  n <= 632 bytes.  The data are right behind the sequence number:
- *
- *            rank p:  packet[b] = { sequence, data }     readers poll sequence
- *
- *          Up to 56 bytes one line moves per pair of ranks, above that their lines move
- *          all at once: processors go on reading where they expect the number to be right.
+ * packets  n <= 632 bytes.  The data are right behind the sequence number, which readers poll.
  *
  * staged   any n.  The vector is copied into the arena in blocks, one block
  *          ahead of the reduction, so that peers read block b while we write
@@ -45,9 +40,7 @@
  * take a third longer with it; between cores of a Xeon those of 512 bytes take a third longer
  * without.
  *
- * Source: one-shot is algorithm 1 of "Latency-optimal allreduce and cuda graph
- * optimization"; there it needs a synchronisation before and after, which the
- * two buffer sets of lowlat.h replace.
+ * Source: algorithm 1 of "Latency-optimal allreduce and cuda graph optimization".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -6,12 +6,9 @@
  *   prefetching   the same, and each call fetches the lines of the next call ahead
  *   streaming     past the caches (copy.h)
  *
- * No table can tell which way is the fastest: between far cores streaming is 2 to 5 times faster
- * than ordinary stores on one processor and slower on another.  So the ranks try the ways, in
- * one-shot calls of a few lengths among the nearest (level 0, where there are levels), when a
- * communicator is set up.  Virtual cores move: they are near now and far a moment later.  So
- * neighbours measure from time to time how far apart they are, after a call, when both are there
- * anyway, and where that has changed all try again.
+ * docs/algorithms.md, "coll_lowlat: staging", has why the ranks try the ways when a communicator is
+ * set up, in one-shot calls of a few lengths among the nearest (level 0, where there are levels),
+ * and why neighbours measure from time to time how far apart they are:
  *
  *   after call k      look: time a cache line; tell in our segment whether it has changed
  *   after call k+1    read what all have told.  It is complete: a rank that has completed k+1
@@ -20,9 +17,6 @@
  *                     ranks read the same.
  *   has it changed?   All try again.  Each tells how it stages now, all make a call of one
  *                     number, and each reads what the others have told.
- *
- * Every rank chooses its way for itself.  The algorithm must be the same on all ranks, and which
- * one is faster depends on the staging, so it follows the way that most ranks chose.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -14,33 +14,18 @@
  * same numbers, and what follows from them - which candidate runs, when the next round begins, who
  * takes part in it - is the same on all ranks without another message.
  *
- * What counts.  The time of a candidate is that of its turn: calls back to back overlap, and wait
- * for ranks that come late, as they do in the program.  The longest of several calls counts for at
- * most one and a half times the mean of the others.  The least time over the ranks has least of
- * such waiting in it.  Timing single calls would mislead: the last rank to arrive may leave before
- * the others.  The program's time between two calls of a turn counts, too, up to that of a call:
- * where ranks share cores, some candidates leave the program less of these.  Times of a round are
- * compared as ratios to the times of the present choice next to them (select_ratios.h).
+ * How it decides: docs/algorithms.md, "Which when".  The time of a candidate is that of its turn,
+ * the least over the ranks; times of a round are compared as ratios to those of the present choice
+ * next to them (select_ratios.h), and another one is taken if the median of its ratios is below 1
+ * by the margin and by one and a half times its own uncertainty.  Who takes part, and when there is
+ * time for a round: select_round.c.
  *
- * A turn is short, and some calls become slow only behind many of their own kind, as exchanges over
- * TCP whose two directions fall into taking turns.  So a round in which others take part begins
- * with a turn of the present choice that goes on with the calls before: the steady turn.  If in
- * three such rounds that took at least one and a half times as long as the choice's other turns,
- * the choice is stuck: its times count so many times, the least of the three, until one round says
- * otherwise.  One that was left because it was stuck is known as such from then on.
- *
- * What it costs.  A candidate takes part only if what it is expected to cost more than the present
- * choice, together with all that exploring has cost, fits into `explore_percent` of the time spent
- * in the class so far plus four calls.  When the choice changes, costs above that share are
- * forgiven.  After a few rounds the next one begins when the number of calls has grown by a
- * quarter, or by a sixteenth while the choice may be stuck: O(log(calls)) agreements.
- *
- * Who takes part (select_round.c).  First one candidate that was never tried, the one that should
- * cost least.  Then all that may be faster than the present choice, by what is known of them.  When
- * all were tried, those that are slower are looked at again for half of the time that is left.
- *
- * What decides.  Another candidate is taken if the median of its ratios is below 1 by the margin,
- * and by one and a half times its own uncertainty.
+ * Some calls become slow only behind many of their own kind, as exchanges over TCP whose two
+ * directions fall into taking turns.  So a round in which others take part begins with a turn of
+ * the present choice that goes on with the calls before: the steady turn.  If in three such rounds
+ * that took at least one and a half times as long as the choice's other turns, the choice is stuck:
+ * its times count so many times, the least of the three, until one round says otherwise.  One that
+ * was left because it was stuck is known as such from then on.
  *
  * Use, the same on all ranks, around each call:
  *

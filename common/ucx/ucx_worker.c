@@ -10,18 +10,10 @@
 /* ---- the library ---- */
 
 /*
- * UCX, opened at run time and without side effects on the process.
- *
- * Why not linked: libucs configures itself in a constructor, from environment
- * variables only, and by default installs signal handlers and patches mmap,
- * munmap, brk and shmat of the whole process.  A plugin that is loaded into
- * somebody's program by default must not do that.  So the library is opened
- * with these variables set, each unless the user has set it, and they are
- * removed again.  A process in which UCX is already loaded is left as it is; one
- * that loads it later finds it configured like this.
- *
- * A second gain: where UCX is missing all but puts works, and a build works with every release from
- * UCX_MAJOR.UCX_MINOR on: UCP's functions and structures are kept compatible.
+ * UCX configures itself when it is loaded, from environment variables only, and changes the process
+ * unless these say otherwise (docs/architecture.md).  Each is set unless the user has set it, and
+ * removed again.  A process in which UCX is already loaded is left as it is; one that loads it
+ * later finds it configured like this.
  */
 static const struct {
     const char *name;
