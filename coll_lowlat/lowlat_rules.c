@@ -251,23 +251,13 @@ const lowlat_rule_t *lowlat_rules_find(const lowlat_rules_t *rules, const lowlat
 static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowlat_shape_t *shape)
 {
     for (lowlat_span_t piece = {0, 0}; piece.most < SIZE_MAX;) {
-        unsigned chosen = LOWLAT_PASS_DOWN;
-
         piece = (lowlat_span_t){piece.most, SIZE_MAX};
         for (unsigned i = 0; i < rules->count; ++i) {
-            const lowlat_rule_t *rule = &rules->rule[i];
-            const unsigned algorithm = rule->candidate.algorithm;
-            if (!is_for(rule, shape)) {
-                continue;
-            }
-            const size_t least = rule->bytes.least;
-            const size_t most = rule->bytes.most;
-            if (least <= piece.least && piece.least < most) {
-                chosen = algorithm;
-            }
-            piece.most = least > piece.least ? arc_min(piece.most, least) : piece.most;
-            piece.most = most > piece.least ? arc_min(piece.most, most) : piece.most;
+            const lowlat_span_t bytes = rules->rule[i].bytes;
+            const size_t end = bytes.least > piece.least ? bytes.least : bytes.most;
+            piece.most = end > piece.least ? arc_min(piece.most, end) : piece.most;
         }
+        const unsigned chosen = lowlat_rules_find(rules, shape, piece.most)->candidate.algorithm;
         const bool is_new = 0 == map->entries || chosen != map->entry[map->entries - 1].algorithm;
         if (is_new && LOWLAT_MAP_ENTRIES == map->entries) {
             map->entry[map->entries - 1] = (lowlat_entry_t){SIZE_MAX, LOWLAT_ALGORITHM_TWOSHOT};
