@@ -117,24 +117,24 @@ arc_pool_segment_t *arc_pool_take(arc_pool_t *pool, size_t bytes)
     return NULL;
 }
 
-bool arc_pool_wish(const arc_pool_t *pool, size_t head_bytes, size_t bytes, size_t *least,
-                   size_t *best)
+bool arc_pool_wish(const arc_pool_t *pool, size_t bytes, size_t *least, size_t *best)
 {
     const size_t wanted = 0 == pool->regions ? pool->first_bytes : pool->multiplier * pool->bytes;
 
     if (ARC_POOL_REGIONS == pool->regions) {
         return false;
     }
-    *least = head_bytes + arc_round_up(bytes, ARC_POOL_UNIT_BYTES);
+    *least = ARC_POOL_UNIT_BYTES + arc_round_up(bytes, ARC_POOL_UNIT_BYTES);
     *best = wanted > *least ? arc_round_up(wanted, ARC_POOL_UNIT_BYTES) : *least;
     return true;
 }
 
-arc_status_t arc_pool_add(arc_pool_t *pool, size_t head_bytes, size_t bytes)
+arc_status_t arc_pool_add(arc_pool_t *pool, size_t bytes)
 {
-    assert(pool->regions < ARC_POOL_REGIONS && head_bytes < bytes);
-    assert(0 == head_bytes % ARC_POOL_UNIT_BYTES && 0 == bytes % ARC_POOL_UNIT_BYTES);
-    if (NULL == new_part(pool, pool->last, pool->regions, head_bytes, bytes - head_bytes)) {
+    assert(pool->regions < ARC_POOL_REGIONS && ARC_POOL_UNIT_BYTES < bytes);
+    assert(0 == bytes % ARC_POOL_UNIT_BYTES);
+    if (NULL == new_part(pool, pool->last, pool->regions, ARC_POOL_UNIT_BYTES,
+                         bytes - ARC_POOL_UNIT_BYTES)) {
         return ARC_ERR_NO_MEMORY;
     }
     pool->regions += 1;

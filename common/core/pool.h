@@ -24,7 +24,7 @@
 #include "status.h"
 
 enum {
-    ARC_POOL_UNIT_BYTES = 4096, /* segments begin and end on a page */
+    ARC_POOL_UNIT_BYTES = 4096, /* segments begin and end on a page; a region's head has one */
     ARC_POOL_REGIONS = 16,      /* at most; each costs an id or a file */
 };
 
@@ -68,16 +68,15 @@ arc_pool_segment_t *arc_pool_take(arc_pool_t *pool, size_t bytes);
 
 /*
  * Bytes that the next region should have so that it has room for a segment of `bytes` bytes behind
- * a head of `head_bytes`: *least, and better *best.  False: the pool may have no more regions.
+ * its head: *least, and better *best.  False: the pool may have no more regions.
  */
-bool arc_pool_wish(const arc_pool_t *pool, size_t head_bytes, size_t bytes, size_t *least,
-                   size_t *best);
+bool arc_pool_wish(const arc_pool_t *pool, size_t bytes, size_t *least, size_t *best);
 
 /*
- * There is one more region, of `bytes` bytes, of which the first `head_bytes` are never handed out;
- * both whole units.  Its number is that of regions before.  ARC_ERR_NO_MEMORY: then there is not.
+ * There is one more region, of `bytes` bytes, whole units, of which the first is never handed out.
+ * Its number is that of regions before.  ARC_ERR_NO_MEMORY: then there is not.
  */
-arc_status_t arc_pool_add(arc_pool_t *pool, size_t head_bytes, size_t bytes) ARC_MUST_CHECK;
+arc_status_t arc_pool_add(arc_pool_t *pool, size_t bytes) ARC_MUST_CHECK;
 
 /* Only the first `bytes` bytes of what was taken are needed; without memory it stays as it is. */
 void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes);

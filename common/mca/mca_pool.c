@@ -184,7 +184,7 @@ static bool make_region(source_t *source, arc_region_kind_t kind, size_t bytes)
     if (ARC_OK != arc_region_create(region, kind, bytes, &source->key[number])) {
         return false;
     }
-    if (ARC_OK != arc_pool_add(&source->pool, LOWLAT_PAGE_BYTES, bytes)) {
+    if (ARC_OK != arc_pool_add(&source->pool, bytes)) {
         arc_region_release(region);
         return false;
     }
@@ -197,7 +197,7 @@ static bool add_region(source_t *source, arc_region_kind_t kind, size_t segment_
     size_t least = 0;
     size_t best = 0;
 
-    if (!arc_pool_wish(&source->pool, LOWLAT_PAGE_BYTES, segment_bytes, &least, &best)) {
+    if (!arc_pool_wish(&source->pool, segment_bytes, &least, &best)) {
         return false;
     }
     for (;;) {

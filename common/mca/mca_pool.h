@@ -3,7 +3,7 @@
  * communicators take segments, and the regions of other processes that it has mapped.
  *
  *   region   | identity            | segment | segment | ...
- *            LOWLAT_PAGE_BYTES       lowlat.h
+ *            ARC_POOL_UNIT_BYTES     lowlat.h
  *
  * The pool makes a region when there is no room, each several times as large as all before.
  * Regions stay until the process ends, or until a communicator turns out to need none and no other

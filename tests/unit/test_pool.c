@@ -34,7 +34,7 @@ static void start(arc_pool_t *pool, unsigned regions)
     memset(users_left, 0, sizeof users_left);
     arc_pool_init(pool, REGION, 3, has_left, NULL);
     for (unsigned i = 0; i < regions; ++i) {
-        assert_int_equal(ARC_OK, arc_pool_add(pool, HEAD, REGION));
+        assert_int_equal(ARC_OK, arc_pool_add(pool, REGION));
     }
 }
 
@@ -217,9 +217,9 @@ static void a_cleared_pool_is_as_a_new_one(void **state)
     asked = 0;
     assert_null(arc_pool_take(&pool, 1));
     assert_int_equal(0, asked);
-    assert_true(arc_pool_wish(&pool, HEAD, 1, &least, &best));
+    assert_true(arc_pool_wish(&pool, 1, &least, &best));
     assert_int_equal(REGION, best);
-    assert_int_equal(ARC_OK, arc_pool_add(&pool, HEAD, best));
+    assert_int_equal(ARC_OK, arc_pool_add(&pool, best));
     assert_int_equal(REGION - HEAD, check_list(&pool));
     arc_pool_clear(&pool);
 }
@@ -235,9 +235,9 @@ static void a_pool_grows_in_few_steps(void **state)
     arc_pool_init(&pool, 1 << 20, 3, has_left, NULL);
     for (unsigned i = 1; i <= SEGMENTS; ++i) {
         if (NULL == arc_pool_take(&pool, SEGMENT)) {
-            assert_true(arc_pool_wish(&pool, HEAD, SEGMENT, &least, &best));
+            assert_true(arc_pool_wish(&pool, SEGMENT, &least, &best));
             assert_int_equal(SEGMENT + HEAD, least);
-            assert_int_equal(ARC_OK, arc_pool_add(&pool, HEAD, best));
+            assert_int_equal(ARC_OK, arc_pool_add(&pool, best));
             assert_non_null(arc_pool_take(&pool, SEGMENT));
         }
         assert_true(pool.bytes <= (1 << 20) || pool.bytes < 5 * (size_t) i * SEGMENT);
@@ -254,12 +254,12 @@ static void a_region_has_room_for_what_is_wanted(void **state)
 
     arc_pool_init(&pool, 0, 1, has_left, NULL);
     for (unsigned i = 0; i < ARC_POOL_REGIONS; ++i) {
-        assert_true(arc_pool_wish(&pool, HEAD, 3 * UNIT + 1, &least, &best));
+        assert_true(arc_pool_wish(&pool, 3 * UNIT + 1, &least, &best));
         assert_int_equal(HEAD + 4 * UNIT, least);
         assert_true(best == (i < 2 ? least : pool.bytes));
-        assert_int_equal(ARC_OK, arc_pool_add(&pool, HEAD, best));
+        assert_int_equal(ARC_OK, arc_pool_add(&pool, best));
     }
-    assert_false(arc_pool_wish(&pool, HEAD, 1, &least, &best));
+    assert_false(arc_pool_wish(&pool, 1, &least, &best));
     arc_pool_clear(&pool);
 }
 
