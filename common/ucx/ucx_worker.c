@@ -112,11 +112,8 @@ static const struct {
     const char *name;
     const char *value;
 } settings[] = {
-    /*
-     * Memory that the network writes in the order of the puts, also where PCI Express may reorder:
-     * a fence of UCX 1.13 is a mark on the next put that goes out, and that is not the one that we
-     * put after the fence if UCX still has earlier ones in its queue.
-     */
+    /* Memory that the network writes in the order of the puts: what a fence rests on
+       (ucx_window.h). */
     {UCX_REACH_NETWORK, DOMAIN_SETTING("IB_", "PCI_RELAXED_ORDERING"), "n"},
     /*
      * Who does not answer while a connection is made is given up by us, earlier.  UCX 1.13 fails an
