@@ -7,24 +7,6 @@
 #include "exchange_pipeline_pack.h"
 #include "sizes.h"
 
-/* The parts of the memory of a task, in their order. */
-typedef enum part {
-    PART_STATE,
-    PART_ROUND,
-    PART_PACK,
-    PART_PACK_OF,
-    PART_CELL,
-    PART_SLOT,
-    PART_SENDING,
-    PART_RECEIVING_AT,
-    PART_FREE_SLOT,
-    PART_FREE_SUM,
-    PART_SUMS,
-    PART_SPARE,
-    PART_BUFFERS,
-    PARTS,
-} part_t;
-
 static plan_t plan_of(const exchange_config_t *config)
 {
     const exchange_shape_t *shape = &config->shape;
@@ -47,67 +29,67 @@ static size_t aligned(size_t bytes)
     return arc_round_up(bytes, EXCHANGE_ALIGN_BYTES);
 }
 
-/* Where each part begins, and behind the last one the end. */
-static void lay_out(const plan_t *plan, const exchange_config_t *config, size_t begin[PARTS + 1])
+/* The next part of the memory. */
+static void *take_part(void *memory, size_t *at, size_t bytes)
 {
-    const size_t bytes[PARTS] = {
-        [PART_STATE] = sizeof(exchange_pipeline_t),
-        [PART_ROUND] = plan->rounds * sizeof(exchange_round_t),
-        [PART_PACK] = (plan->rounds + 1) * sizeof(pack_t),
-        [PART_PACK_OF] = plan->rounds * sizeof(int),
-        [PART_CELL] = (size_t) plan->ranks * plan->window * sizeof(cell_t),
-        [PART_SLOT] = plan->slots * sizeof(slot_t),
-        [PART_SENDING] = plan->flight * sizeof(sending_t),
-        [PART_RECEIVING_AT] = plan->flight * sizeof(slot_t *),
-        [PART_FREE_SLOT] = plan->slots * sizeof(slot_t *),
-        [PART_FREE_SUM] = plan->kept * sizeof(void *),
-        [PART_SUMS] = plan->kept * aligned(config->sum_bytes),
-        [PART_SPARE] = config->message_bytes,
-        [PART_BUFFERS] = plan->slots * aligned(config->message_bytes),
-    };
+    void *part = (void *) ((uintptr_t) memory + *at);
 
-    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
+    *at += aligned(bytes);
+    return part;
+}
+
+/* Where each part begins; returns where the last one ends.  `memory` may be NULL, to count. */
+static size_t lay_out(exchange_pipeline_t *pipe, void *memory)
+{
+    const plan_t *plan = &pipe->plan;
+    const size_t cells = (size_t) plan->ranks * plan->window;
+    size_t at = aligned(sizeof *pipe);
+
+    pipe->round = take_part(memory, &at, plan->rounds * sizeof *pipe->round);
+    pipe->pack = take_part(memory, &at, (plan->rounds + 1) * sizeof *pipe->pack);
+    pipe->pack_of = take_part(memory, &at, plan->rounds * sizeof *pipe->pack_of);
+    pipe->cell = take_part(memory, &at, cells * sizeof *pipe->cell);
+    pipe->slot = take_part(memory, &at, plan->slots * sizeof *pipe->slot);
+    pipe->sending = take_part(memory, &at, plan->flight * sizeof *pipe->sending);
+    pipe->receiving_at = take_part(memory, &at, plan->flight * sizeof *pipe->receiving_at);
+    pipe->free_slot = take_part(memory, &at, plan->slots * sizeof *pipe->free_slot);
+    pipe->free_sum = take_part(memory, &at, plan->kept * sizeof *pipe->free_sum);
+    pipe->sums = take_part(memory, &at, plan->kept * pipe->sum_bytes);
+    /* And behind it the buffers of the slots. */
+    pipe->spare = take_part(memory, &at, (plan->slots + 1) * aligned(pipe->message_bytes));
+    return at;
+}
+
+static exchange_pipeline_t pipe_of(const exchange_config_t *config)
+{
+    return (exchange_pipeline_t){
+        .task.ops = &exchange_pipeline_ops,
+        .plan = plan_of(config),
+        .sum_bytes = aligned(config->sum_bytes),
+        .message_bytes = config->message_bytes,
+        .peer = config->peer,
+    };
 }
 
 size_t exchange_pipeline_memory_bytes(const exchange_config_t *config)
 {
-    const plan_t plan = plan_of(config);
-    size_t begin[PARTS + 1];
+    exchange_pipeline_t pipe = pipe_of(config);
 
-    lay_out(&plan, config, begin);
-    return begin[PARTS];
+    return lay_out(&pipe, NULL);
 }
 
 arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned rank,
                                    arc_stream_t *stream, exchange_coder_t *coder, void *memory)
 {
-    const plan_t plan = plan_of(config);
     exchange_pipeline_t *pipe = memory;
-    uint8_t *base = memory;
-    size_t begin[PARTS + 1];
 
-    lay_out(&plan, config, begin);
-    memset(memory, 0, begin[PART_SUMS]);
-    pipe->task.ops = &exchange_pipeline_ops;
+    *pipe = pipe_of(config);
     pipe->stream = stream;
     pipe->coder = coder;
-    pipe->sum_bytes = aligned(config->sum_bytes);
-    pipe->message_bytes = config->message_bytes;
-    pipe->plan = plan;
-    pipe->peer = config->peer;
-    pipe->round = (exchange_round_t *) (base + begin[PART_ROUND]);
-    pipe->pack = (pack_t *) (base + begin[PART_PACK]);
-    pipe->pack_of = (int *) (base + begin[PART_PACK_OF]);
-    pipe->cell = (cell_t *) (base + begin[PART_CELL]);
-    pipe->slot = (slot_t *) (base + begin[PART_SLOT]);
-    pipe->sending = (sending_t *) (base + begin[PART_SENDING]);
-    pipe->receiving_at = (slot_t **) (base + begin[PART_RECEIVING_AT]);
-    pipe->free_slot = (slot_t **) (base + begin[PART_FREE_SLOT]);
-    pipe->free_sum = (void **) (base + begin[PART_FREE_SUM]);
-    pipe->sums = base + begin[PART_SUMS];
-    pipe->spare = base + begin[PART_SPARE];
-    for (unsigned i = 0; i < plan.slots; ++i) {
-        pipe->slot[i].buffer = base + begin[PART_BUFFERS] + i * aligned(config->message_bytes);
+    (void) lay_out(pipe, memory);
+    memset(pipe->round, 0, (size_t) (pipe->sums - (uint8_t *) pipe->round));
+    for (unsigned i = 0; i < pipe->plan.slots; ++i) {
+        pipe->slot[i].buffer = pipe->spare + (i + 1) * aligned(config->message_bytes);
     }
     exchange_schedule_make(config->tree, &config->shape, rank, pipe->round);
     return &pipe->task;
