@@ -28,89 +28,64 @@ void arc_pool_clear(arc_pool_t *pool)
     arc_pool_init(pool, pool->first_bytes, pool->multiplier, pool->left, pool->context);
 }
 
-/* A free part of region `region`, put into the list behind `before`.  NULL: no memory. */
-static arc_pool_segment_t *new_part(arc_pool_t *pool, arc_pool_segment_t *before, unsigned region,
-                                    size_t offset_bytes, size_t bytes)
+/* A free part of region `region`, put into the list at `at`.  NULL: no memory. */
+static arc_pool_segment_t *new_part(arc_pool_segment_t **at, unsigned region, size_t offset_bytes,
+                                    size_t bytes)
 {
     arc_pool_segment_t *part = malloc(sizeof *part);
 
-    if (NULL == part) {
-        return NULL;
+    if (NULL != part) {
+        *part = (arc_pool_segment_t){.region = region,
+                                     .state = ARC_POOL_FREE,
+                                     .offset_bytes = offset_bytes,
+                                     .bytes = bytes,
+                                     .after = *at};
+        *at = part;
     }
-    *part = (arc_pool_segment_t){.region = region,
-                                 .state = ARC_POOL_FREE,
-                                 .offset_bytes = offset_bytes,
-                                 .bytes = bytes,
-                                 .before = before,
-                                 .after = NULL == before ? pool->first : before->after};
-    *(NULL == before ? &pool->first : &before->after) = part;
-    *(NULL == part->after ? &pool->last : &part->after->before) = part;
     return part;
 }
 
-/* If both are free and of one region, `part` becomes both. */
-static void join_next(arc_pool_t *pool, arc_pool_segment_t *part)
+/* Free what all have left, and join what is free with what is free before it. */
+static void tidy(arc_pool_t *pool)
 {
-    arc_pool_segment_t *next = part->after;
+    arc_pool_segment_t *before = NULL;
 
-    if (NULL == next || ARC_POOL_FREE != part->state || ARC_POOL_FREE != next->state ||
-        next->region != part->region) {
-        return;
-    }
-    assert(part->offset_bytes + part->bytes == next->offset_bytes);
-    part->bytes += next->bytes;
-    part->after = next->after;
-    *(NULL == next->after ? &pool->last : &next->after->before) = part;
-    free(next);
-}
-
-static void make_free(arc_pool_t *pool, arc_pool_segment_t *segment)
-{
-    arc_pool_segment_t *before = segment->before;
-
-    segment->state = ARC_POOL_FREE;
-    join_next(pool, segment);
-    if (NULL != before) {
-        join_next(pool, before);
-    }
-}
-
-/* Free what all have left.  Who becomes free joins those before, which have been looked at. */
-static void free_left(arc_pool_t *pool)
-{
     for (arc_pool_segment_t *part = pool->first, *after = NULL; NULL != part; part = after) {
         after = part->after;
         if (ARC_POOL_RETIRED == part->state && pool->left(pool->context, part)) {
-            after = NULL != after && ARC_POOL_FREE == after->state ? after->after : after;
-            make_free(pool, part);
+            part->state = ARC_POOL_FREE;
+        }
+        if (NULL != before && ARC_POOL_FREE == part->state && ARC_POOL_FREE == before->state &&
+            before->region == part->region) {
+            before->bytes += part->bytes;
+            before->after = after;
+            free(part);
+        } else {
+            before = part;
         }
     }
 }
 
-void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes)
+void arc_pool_cut(arc_pool_segment_t *segment, size_t bytes)
 {
     const size_t kept_bytes = arc_round_up(bytes, ARC_POOL_UNIT_BYTES);
 
     assert(ARC_POOL_TAKEN == segment->state && kept_bytes <= segment->bytes);
-    if (kept_bytes < segment->bytes) {
-        arc_pool_segment_t *rest =
-            new_part(pool, segment, segment->region, segment->offset_bytes + kept_bytes,
-                     segment->bytes - kept_bytes);
-        if (NULL != rest) {
-            segment->bytes = kept_bytes;
-            join_next(pool, rest);
-        }
+    if (kept_bytes < segment->bytes &&
+        NULL != new_part(&segment->after, segment->region, segment->offset_bytes + kept_bytes,
+                         segment->bytes - kept_bytes)) {
+        segment->bytes = kept_bytes;
     }
 }
 
 arc_pool_segment_t *arc_pool_take(arc_pool_t *pool, size_t bytes)
 {
     assert(0 < bytes);
-    free_left(pool);
+    tidy(pool);
     for (arc_pool_segment_t *part = pool->first; NULL != part; part = part->after) {
         if (ARC_POOL_FREE == part->state && part->bytes >= bytes) {
             part->state = ARC_POOL_TAKEN;
-            arc_pool_cut(pool, part, bytes);
+            arc_pool_cut(part, bytes);
             return part;
         }
     }
@@ -131,10 +106,14 @@ bool arc_pool_wish(const arc_pool_t *pool, size_t bytes, size_t *least, size_t *
 
 arc_status_t arc_pool_add(arc_pool_t *pool, size_t bytes)
 {
+    arc_pool_segment_t **end = &pool->first;
+
     assert(pool->regions < ARC_POOL_REGIONS && ARC_POOL_UNIT_BYTES < bytes);
     assert(0 == bytes % ARC_POOL_UNIT_BYTES);
-    if (NULL == new_part(pool, pool->last, pool->regions, ARC_POOL_UNIT_BYTES,
-                         bytes - ARC_POOL_UNIT_BYTES)) {
+    while (NULL != *end) {
+        end = &(*end)->after;
+    }
+    if (NULL == new_part(end, pool->regions, ARC_POOL_UNIT_BYTES, bytes - ARC_POOL_UNIT_BYTES)) {
         return ARC_ERR_NO_MEMORY;
     }
     pool->regions += 1;
@@ -152,13 +131,9 @@ bool arc_pool_is_used(const arc_pool_t *pool)
     return NULL != part;
 }
 
-void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t users)
+void arc_pool_retire(arc_pool_segment_t *segment, uint64_t users)
 {
     assert(ARC_POOL_TAKEN == segment->state);
-    if (0 == users) {
-        make_free(pool, segment);
-        return;
-    }
-    segment->state = ARC_POOL_RETIRED;
+    segment->state = 0 == users ? ARC_POOL_FREE : ARC_POOL_RETIRED;
     segment->users = users;
 }

@@ -8,7 +8,7 @@
  *
  * All parts of all regions form one list, in the order of their place.  A segment that its owner
  * has retired may still be used by others.  It becomes free when nobody does, which is asked when
- * memory is wanted.  Free neighbours of a region join.
+ * memory is wanted; free neighbours of a region join then.
  *
  *   cost   take: all parts; retire: constant
  *
@@ -37,7 +37,6 @@ typedef struct arc_pool_segment {
     size_t offset_bytes; /* in the region */
     size_t bytes;
     uint64_t users; /* others, whose leaving a retired segment waits for */
-    struct arc_pool_segment *before;
     struct arc_pool_segment *after;
 } arc_pool_segment_t;
 
@@ -52,7 +51,6 @@ typedef struct arc_pool {
     size_t first_bytes;  /* of the first region, at least */
     unsigned multiplier; /* of what there is, for the next one */
     arc_pool_segment_t *first;
-    arc_pool_segment_t *last;
 } arc_pool_t;
 
 /* An empty pool.  The regions after the first one have `multiplier` times the bytes of all before.
@@ -79,12 +77,12 @@ bool arc_pool_wish(const arc_pool_t *pool, size_t bytes, size_t *least, size_t *
 arc_status_t arc_pool_add(arc_pool_t *pool, size_t bytes) ARC_MUST_CHECK;
 
 /* Only the first `bytes` bytes of what was taken are needed; without memory it stays as it is. */
-void arc_pool_cut(arc_pool_t *pool, arc_pool_segment_t *segment, size_t bytes);
+void arc_pool_cut(arc_pool_segment_t *segment, size_t bytes);
 
 /* Has somebody taken a segment and not yet given it back? */
 bool arc_pool_is_used(const arc_pool_t *pool);
 
 /* Give it back once so many `users` have left it; at once if nobody else has used it. */
-void arc_pool_retire(arc_pool_t *pool, arc_pool_segment_t *segment, uint64_t users);
+void arc_pool_retire(arc_pool_segment_t *segment, uint64_t users);
 
 #endif

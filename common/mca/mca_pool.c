@@ -241,17 +241,17 @@ lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segmen
     return own_segment(&all.source[kind], segment);
 }
 
-void mca_pool_cut(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes)
+void mca_pool_cut(arc_pool_segment_t *segment, size_t arena_bytes)
 {
     (void) pthread_mutex_lock(&all.lock);
-    arc_pool_cut(&all.source[kind].pool, segment, lowlat_segment_bytes(arena_bytes));
+    arc_pool_cut(segment, lowlat_segment_bytes(arena_bytes));
     (void) pthread_mutex_unlock(&all.lock);
 }
 
-void mca_pool_retire(arc_region_kind_t kind, arc_pool_segment_t *segment, unsigned users)
+void mca_pool_retire(arc_pool_segment_t *segment, unsigned users)
 {
     (void) pthread_mutex_lock(&all.lock);
-    arc_pool_retire(&all.source[kind].pool, segment, users);
+    arc_pool_retire(segment, users);
     (void) pthread_mutex_unlock(&all.lock);
 }
 

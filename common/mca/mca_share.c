@@ -89,7 +89,7 @@ void mca_share_release(mca_share_t *share)
         }
     }
     unmap_all(share);
-    mca_pool_retire(share->kind, share->own, share->ranks - 1);
+    mca_pool_retire(share->own, share->ranks - 1);
     free_lists(share);
 }
 
@@ -186,7 +186,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
     status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
-        mca_pool_cut(share->kind, share->own, share->arena_bytes);
+        mca_pool_cut(share->own, share->arena_bytes);
         if (NULL != call->facts) {
             call->facts->cores_shared = !all[1];
             call->facts->all_remember = all[2];
@@ -199,7 +199,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
     }
     unmap_all(share);
     if (ARC_OK == status && NULL != share->own) {
-        mca_pool_retire(share->kind, share->own, 0);
+        mca_pool_retire(share->own, 0);
     }
     share->own = NULL;
     return ARC_OK == status ? ARC_UNSUPPORTED : status; /* with an error others may go on */
