@@ -71,16 +71,14 @@ uint32_t arc_cores_are_crowded(uint64_t ran_ns, uint64_t waited_ns, unsigned pro
 }
 
 /* Do the ranks of some control group have fewer processors together than they are? */
-static bool quota_is_short(const arc_cores_t *all, unsigned ranks, place_t *order)
+static bool quota_is_short(const arc_cores_t *all, unsigned ranks)
 {
     for (unsigned rank = 0; rank < ranks; ++rank) {
-        order[rank] = (place_t){.key = all[rank].group, .rank = rank};
-    }
-    qsort(order, ranks, sizeof *order, compare);
-    for (unsigned i = 0, first = 0; i < ranks; ++i) {
-        first = order[i].key == order[first].key ? first : i;
-        const uint32_t quota = all[order[i].rank].quota;
-        if (quota > 0 && quota / THOUSANDTHS < i - first + 1) {
+        unsigned members = 0;
+        for (unsigned other = 0; 0 != all[rank].quota && other < ranks; ++other) {
+            members += all[rank].group == all[other].group;
+        }
+        if (all[rank].quota / THOUSANDTHS < members) {
             return true;
         }
     }
@@ -137,7 +135,7 @@ bool arc_cores_are_shared(const arc_cores_t *all, unsigned ranks)
     }
     place_t *order = calloc(ranks, sizeof *order);
     unsigned long *taken = calloc(words, sizeof *taken);
-    const bool shared = NULL == order || NULL == taken || quota_is_short(all, ranks, order) ||
+    const bool shared = NULL == order || NULL == taken || quota_is_short(all, ranks) ||
                         !all_find_one(all, ranks, order, taken);
     free(order);
     free(taken);
