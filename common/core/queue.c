@@ -193,13 +193,9 @@ static void put_into_queue(arc_queues_t *queues, arc_pending_t *pending)
     }
     queue->front = queue->last = pending;
     queue->next_active = NULL;
-    if (NULL == queues->active) {
-        queues->active = queue;
-        queues->oldest = pending->number;
-    } else {
-        queues->last_active->next_active = queue;
-    }
-    queues->last_active = queue;
+    queues->oldest = NULL == queues->active ? pending->number : queues->oldest;
+    *queues->active_end = queue;
+    queues->active_end = &queue->next_active;
 }
 
 /* To the queues.  What is missed here is found in the next poll. */
@@ -221,22 +217,21 @@ static void take_arrived(arc_queues_t *queues)
 
 static int run_all(arc_queues_t *queues, arc_pending_t **ended)
 {
-    arc_queue_t *before = NULL;
+    arc_queue_t **at = &queues->active;
     uint64_t oldest = queues->starts;
     int count = 0;
 
-    for (arc_queue_t *queue = queues->active; NULL != queue; queue = queue->next_active) {
+    while (NULL != *at) {
+        arc_queue_t *queue = *at;
         count += run_queue(queues, queue, ended);
         if (NULL != queue->front) {
-            before = queue;
+            at = &queue->next_active;
             oldest = queue->front->number < oldest ? queue->front->number : oldest;
-        } else if (NULL == before) {
-            queues->active = queue->next_active;
         } else {
-            before->next_active = queue->next_active;
+            *at = queue->next_active;
         }
     }
-    queues->last_active = before;
+    queues->active_end = at;
     queues->oldest = oldest;
     return count;
 }
@@ -323,7 +318,7 @@ void arc_queue_append(arc_queues_t *queues, arc_queue_t *queue, arc_pending_t *p
 
 void arc_queues_open(arc_queues_t *queues, void (*drive)(arc_queues_t *queues, bool on))
 {
-    *queues = (arc_queues_t){.drive = drive};
+    *queues = (arc_queues_t){.drive = drive, .active_end = &queues->active};
     (void) pthread_mutex_init(&queues->lock, NULL);
 }
 

@@ -98,7 +98,7 @@ struct arc_queues {
     bool in; /* somebody is; atomic */
     /* Of whoever is in: */
     arc_queue_t *active; /* those with something pending, in order */
-    arc_queue_t *last_active;
+    arc_queue_t **active_end;
     unsigned idle_polls;
     uint64_t starts; /* that have been numbered */
     uint64_t oldest; /* of all that are pending; in a poll, of those that were in the poll before */
