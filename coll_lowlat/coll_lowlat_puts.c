@@ -10,9 +10,6 @@
  * with messages.  For puts beside messages nobody waits in step 3: messages serve the calls
  * meanwhile, and the ranks agree now and then how far they are.
  *
- * Partners are those of any schedule (lowlat_net.h): all others of up to 32 nodes; of N > 32
- * nodes 2 log2 N + 2 at most, so that a rank has memory and connections for few.
- *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"

@@ -56,17 +56,13 @@
  * (exchange_pipeline_allow()).  The proof holds if all segments of a window can be available before
  * the first one is complete: `at_once` of the operation bounds the window.
  *
- * Stages.  A reduce-scatter is the first half of the rounds, an allgather the second, on
- * blocks (exchange_layout.h), with the same buffers.  The owner stores its sum as it is,
- * without coding it; in an allgather it encodes its own block as the total when that is
- * the next message, stores it, and keeps it.
+ * Stages (docs/algorithms_quant.md) are half of the rounds each, on blocks (exchange_layout.h),
+ * with the same buffers.
  *
- * In place.  A rank stores a segment of the result only when it has its total, and a total exists
- * only after every rank has sent its own part of that very segment or, as the root, has added it:
- * so the own part has been read.  A reduce-scatter in place stores the sum of the own block at the
- * beginning of the vector, which is block 0 of what is to be sent.  The sum of segment k of the own
- * block is complete in the last round, at x; the own part of segment k of block 0 went into a sum
- * at a receive before x, or went out, by the invariant, by a send up to x.
+ * In place (the same document).  A reduce-scatter stores the sum of the own block at the beginning
+ * of the vector, which is block 0 of what is to be sent.  The sum of segment k of the own block is
+ * complete in the last round, at x; the own part of segment k of block 0 went into a sum at a
+ * receive before x, or went out, by the invariant, by a send up to x.
  *
  * Cost for n elements of b bytes on the wire, N ranks, tree of height h: 2 h alpha
  * + 2 (N - 1)/N n b beta + n gamma, gamma the time to decode, add and encode an element.
