@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,8 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "float_env.h"
@@ -152,21 +155,17 @@ arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, siz
     return ARC_OK;
 }
 
-bool arc_region_peek(uint64_t *to, const void *from)
+bool arc_region_peek(uint64_t *to, const uint64_t *from)
 {
-    enum { READ, WRITE, ENDS };
-    uint64_t copy = 0;
-    int end[ENDS];
+    const struct timespec at_once = {0};
 
-    if (0 != pipe2(end, O_CLOEXEC | O_NONBLOCK)) {
+    /* To wait for a change of it the kernel reads it, and finds it changed, or its time is over. */
+    if (0 != syscall(SYS_futex, from, FUTEX_WAIT_PRIVATE, 0, &at_once, NULL, 0) &&
+        EAGAIN != errno && ETIMEDOUT != errno) {
         return false;
     }
-    const bool is_there = sizeof copy == write(end[WRITE], from, sizeof copy) &&
-                          sizeof copy == read(end[READ], &copy, sizeof copy);
-    (void) close(end[READ]);
-    (void) close(end[WRITE]);
-    *to = is_there ? copy : *to;
-    return is_there;
+    *to = __atomic_load_n(from, __ATOMIC_RELAXED);
+    return true;
 }
 
 arc_status_t arc_region_attach(arc_region_t *region, arc_region_kind_t kind,

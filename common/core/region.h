@@ -69,9 +69,9 @@ void arc_region_release(arc_region_t *region);
 
 /*
  * Read a number that may not be there: an empty file can be mapped, and reading raises SIGBUS.  The
- * kernel reads for us instead, into a pipe, and says so.  False: it cannot be read, or the process
- * has no file descriptors left; *to is as before.
+ * kernel reads it first, by one system call, and says so.  False: it cannot be read; *to is as
+ * before.
  */
-bool arc_region_peek(uint64_t *to, const void *from);
+bool arc_region_peek(uint64_t *to, const uint64_t *from);
 
 #endif
