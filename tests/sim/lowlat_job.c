@@ -189,7 +189,7 @@ static void sum_by_levels(const operation_t *operation, const actor_t *actors,
 void operation_on_node(const operation_t *operation, const actor_t *actors, const unsigned *member,
                        unsigned ranks, unsigned char *sum)
 {
-    unsigned all[LOWLAT_JOB_MAX_RANKS];
+    unsigned all[LOWLAT_JOB_NODE_RANKS];
 
     for (unsigned rank = 0; NULL == member && rank < ranks; ++rank) {
         all[rank] = rank;
@@ -306,7 +306,7 @@ void actor_make_levels(actor_t *actor, const char *levels)
 {
     lowlat_group_t *group = &actor->group;
     unsigned members[LOWLAT_MAX_LEVELS];
-    lowlat_seat_t seats[LOWLAT_JOB_MAX_RANKS] = {{{0}}};
+    lowlat_seat_t seats[LOWLAT_JOB_NODE_RANKS] = {{{0}}};
     const unsigned count = NULL == levels ? 0 : lowlat_levels_parse(levels, members);
 
     if (count > 0) {

@@ -43,7 +43,7 @@ void operation_sum(const operation_t *operation, const unsigned *member, unsigne
                    unsigned char *sum);
 
 /* Who is on which node; a sum within a node is that of operation_on_node(). */
-enum { LOWLAT_JOB_MAX_RANKS = 34 };
+enum { LOWLAT_JOB_MAX_RANKS = 34, LOWLAT_JOB_NODE_RANKS = 256 /* of a node alone */ };
 typedef struct placement {
     unsigned nodes;
     unsigned size[LOWLAT_JOB_MAX_RANKS];

@@ -53,16 +53,19 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
     free(old);
 }
 
-/* Something of the owner's to the viewer. */
-static void deliver_something(sim_memory_t *memory, unsigned owner, unsigned viewer)
+/* Something of the owner's to somebody who sees it, if there is one. */
+static void deliver_something(sim_memory_t *memory, unsigned owner)
 {
     enum { PIECE, PACKET, MORE_PACKETS, FLAG, KINDS };
+
+    if (0 == memory->readers[owner]) {
+        return;
+    }
+    const size_t reader = test_random_below(&memory->random, memory->readers[owner]);
+    const unsigned viewer = memory->reader[owner * memory->ranks + reader];
     const lowlat_segment_t *from = memory->view[owner * memory->ranks + owner];
     lowlat_segment_t *to = memory->view[viewer * memory->ranks + owner];
 
-    if (owner == viewer) {
-        return;
-    }
     switch (test_random_below(&memory->random, KINDS)) {
     case PIECE:
         deliver_piece(memory, to, from);
@@ -103,10 +106,7 @@ static void copy_streaming(void *to, const void *from, size_t bytes)
 /* What was stored before it may be seen before it: a flag that should have come later, too. */
 static void fence(void)
 {
-    const unsigned viewer =
-        (unsigned) test_random_below(&storing_memory->random, storing_memory->ranks);
-
-    deliver_something(storing_memory, storing_owner, viewer);
+    deliver_something(storing_memory, storing_owner);
     storing_memory->streamed[storing_owner].ranges = 0;
 }
 
@@ -146,9 +146,13 @@ sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed)
     memory->view = test_alloc(sizeof *memory->view * ranks * ranks);
     memory->parts = test_alloc(sizeof *memory->parts * ranks * ranks);
     memory->streamed = test_alloc(sizeof *memory->streamed * ranks);
+    memory->reader = test_alloc(sizeof *memory->reader * ranks * ranks);
+    memory->readers = test_alloc(sizeof *memory->readers * ranks);
     memset(memory->streamed, 0, sizeof *memory->streamed * ranks);
-    for (unsigned i = 0; i < ranks * ranks; ++i) {
-        memory->view[i] = segment_new(arena_bytes);
+    memset(memory->readers, 0, sizeof *memory->readers * ranks);
+    memset(memory->view, 0, sizeof *memory->view * ranks * ranks);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        memory->view[rank * ranks + rank] = segment_new(arena_bytes);
     }
     return memory;
 }
@@ -159,13 +163,35 @@ void sim_memory_free(sim_memory_t *memory)
         free(memory->view[i]);
     }
     free(memory->view);
+    free(memory->reader);
+    free(memory->readers);
     free(memory->parts);
     free(memory->streamed);
     free(memory);
 }
 
+void sim_memory_map(sim_memory_t *memory, unsigned viewer, unsigned owner)
+{
+    lowlat_segment_t **view = &memory->view[viewer * memory->ranks + owner];
+
+    if (NULL == *view) {
+        *view = segment_new(memory->arena_bytes);
+        memory->reader[owner * memory->ranks + memory->readers[owner]] = viewer;
+        memory->readers[owner] += 1;
+    }
+}
+
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
                                 size_t chunk_bytes)
+{
+    for (unsigned owner = 0; owner < memory->ranks; ++owner) {
+        sim_memory_map(memory, rank, owner);
+    }
+    return sim_memory_group_alone(memory, rank, block_bytes, chunk_bytes);
+}
+
+lowlat_group_t sim_memory_group_alone(sim_memory_t *memory, unsigned rank, size_t block_bytes,
+                                      size_t chunk_bytes)
 {
     lowlat_group_t group = {
         .rank = rank,
@@ -187,7 +213,6 @@ lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t bloc
 void sim_memory_deliver(sim_memory_t *memory)
 {
     const unsigned owner = (unsigned) test_random_below(&memory->random, memory->ranks);
-    const unsigned viewer = (unsigned) test_random_below(&memory->random, memory->ranks);
 
-    deliver_something(memory, owner, viewer);
+    deliver_something(memory, owner);
 }

@@ -38,7 +38,9 @@ typedef struct sim_streamed {
 typedef struct sim_memory {
     unsigned ranks;
     size_t arena_bytes;
-    lowlat_segment_t **view;  /* [viewer * ranks + owner] */
+    lowlat_segment_t **view;  /* [viewer * ranks + owner] NULL: the viewer does not see it */
+    unsigned *reader;         /* [owner * ranks + i] the others that see it, of whom there are */
+    unsigned *readers;        /* [owner] */
     const void **parts;       /* [ranks * ranks] the ranks' scratch */
     sim_streamed_t *streamed; /* [ranks] by owner */
     test_random_t random;
@@ -48,9 +50,15 @@ typedef struct sim_memory {
 sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed);
 void sim_memory_free(sim_memory_t *memory);
 
-/* The group as `rank` has it. */
+/* Let `viewer` see, from now on, what `owner` writes. */
+void sim_memory_map(sim_memory_t *memory, unsigned viewer, unsigned owner);
+
+/* The group as `rank` has it: it sees all others, or only its own segment and those that it maps.
+ */
 lowlat_group_t sim_memory_group(sim_memory_t *memory, unsigned rank, size_t block_bytes,
                                 size_t chunk_bytes);
+lowlat_group_t sim_memory_group_alone(sim_memory_t *memory, unsigned rank, size_t block_bytes,
+                                      size_t chunk_bytes);
 
 /* From here on it is `group`'s rank that stores. */
 void sim_memory_turn(sim_memory_t *memory, const lowlat_group_t *group);

@@ -22,7 +22,9 @@ enum {
     OPERATIONS = 60,
     MANY_RANKS = 20, /* from these on fewer operations: their time grows with the square */
     FEW_OPERATIONS = 20,
-    MAX_RANKS = LOWLAT_JOB_MAX_RANKS,
+    BIG_RANKS = 64, /* from these on short vectors by levels, and only groups' segments are seen */
+    BIG_BYTES = 800,
+    BIG_OPERATIONS = 3, /* the third writes where the first one did */
     STEPS_PER_OPERATION_AND_RANK = 30000,
 };
 
@@ -35,7 +37,14 @@ typedef struct row {
 
 static size_t arena_bytes_of(const row_t *row)
 {
-    return row->tight ? TIGHT_ARENA_BYTES : ARENA_BYTES;
+    return row->tight || row->ranks >= BIG_RANKS ? TIGHT_ARENA_BYTES : ARENA_BYTES;
+}
+
+static size_t operations_of(const row_t *row)
+{
+    return row->ranks >= BIG_RANKS    ? BIG_OPERATIONS
+           : row->ranks >= MANY_RANKS ? FEW_OPERATIONS
+                                      : OPERATIONS;
 }
 
 typedef struct node {
@@ -56,13 +65,42 @@ static void expect_sum(const operation_t *operation, const void *context, unsign
     operation_on_node(operation, node->actors, NULL, node->ranks, sum);
 }
 
+static bool is_by_numbers(const row_t *row)
+{
+    return row->levels[0] >= '0' && row->levels[0] <= '9';
+}
+
 static operation_t draw_operation(const row_t *row, test_random_t *random)
 {
     const unsigned algorithm =
         (unsigned) (row->algorithm >= 0 ? (size_t) row->algorithm
                                         : test_random_below(random, LOWLAT_NODES_FIRST));
 
+    if (row->ranks >= BIG_RANKS) {
+        /* Matrices go by levels only where these are in the order of the ranks. */
+        return operation_draw(random, algorithm,
+                              is_by_numbers(row) ? LOWLAT_JOB_REDUCERS : LOWLAT_JOB_MATRICES,
+                              row->ranks, BIG_BYTES);
+    }
     return operation_draw(random, algorithm, LOWLAT_JOB_REDUCERS, row->ranks, SIZE_MAX);
+}
+
+static void map_levels(sim_memory_t *memory, unsigned rank, const lowlat_levels_t *levels)
+{
+    for (unsigned i = 0; i < levels->count; ++i) {
+        for (unsigned member = 0; member < levels->level[i].members; ++member) {
+            sim_memory_map(memory, rank, levels->level[i].rank[member]);
+        }
+    }
+}
+
+static lowlat_group_t group_of(const row_t *row, sim_memory_t *memory, unsigned rank)
+{
+    const size_t block_bytes = row->tight ? TIGHT_ARENA_BYTES : BLOCK_BYTES;
+    const size_t chunk_bytes = row->tight ? TIGHT_ARENA_BYTES : CHUNK_BYTES;
+
+    return row->ranks >= BIG_RANKS ? sim_memory_group_alone(memory, rank, block_bytes, chunk_bytes)
+                                   : sim_memory_group(memory, rank, block_bytes, chunk_bytes);
 }
 
 static void sums_in_its_order_under_any_schedule(void **state)
@@ -70,12 +108,12 @@ static void sums_in_its_order_under_any_schedule(void **state)
     const row_t *row = *state;
     test_random_t random = test_random_start(SEED + row->ranks);
     const size_t arena_bytes = arena_bytes_of(row);
-    static actor_t actors[MAX_RANKS];
+    static actor_t actors[LOWLAT_JOB_NODE_RANKS];
     node_t node = {.memory = sim_memory_new(row->ranks, arena_bytes, test_random_bits(&random)),
                    .actors = actors,
                    .ranks = row->ranks};
     operation_t operations[OPERATIONS];
-    const size_t count = row->ranks < MANY_RANKS ? OPERATIONS : FEW_OPERATIONS;
+    const size_t count = operations_of(row);
     job_t job = {.ranks = row->ranks,
                  .actors = actors,
                  .operations = operations,
@@ -91,10 +129,10 @@ static void sums_in_its_order_under_any_schedule(void **state)
     for (unsigned rank = 0; rank < row->ranks; ++rank) {
         actors[rank].rank = rank;
         actors[rank].memory = node.memory;
-        actors[rank].group =
-            sim_memory_group(node.memory, rank, row->tight ? arena_bytes : BLOCK_BYTES,
-                             row->tight ? arena_bytes : CHUNK_BYTES);
+        actors[rank].group = group_of(row, node.memory, rank);
         actor_make_levels(&actors[rank], row->levels);
+        map_levels(node.memory, rank, &actors[rank].group.levels);
+        map_levels(node.memory, rank, &actors[rank].group.pairs);
     }
     assert_true(job_run(&job, &random, (size_t) STEPS_PER_OPERATION_AND_RANK * count * row->ranks));
     sim_memory_free(node.memory);
@@ -158,6 +196,10 @@ static void add_row(const row_t *row, const char *what, CMUnitTestFunction funct
                  row->tight ? " tight" : "", NULL == row->levels ? "" : row->levels);
 }
 
+/* Of 64 ranks: five to nine in a cache, and no neighbours. */
+#define ONE "abcdefghi"
+static const char caches[] = ONE ONE ONE ONE ONE "abcdefgabcdefabcdab";
+
 int main(void)
 {
     static const unsigned ranks[] = {2, 3, 4, 5, 6, 7, 8, 9, 16, 17};
@@ -168,7 +210,8 @@ int main(void)
         {4, "2,2"},          {6, "3,2"},     {8, "4,2"},          {8, "2,2,2"},
         {9, "4,2"},          {12, "2,3,2"},  {13, "4,2,2"},       {17, "4,2,2"},
         {10, "abcabcabca"},  {7, "aaaabbb"}, {12, "aaaabbbbccc"}, {17, "ababababababababa"},
-        {33, "2,2,2,2,2,2"},
+        {33, "2,2,2,2,2,2"}, {64, "8,8"},    {128, "8,8,2"},      {200, "7,5,6"},
+        {256, "8,8,4"},      {64, caches},
     };
     enum {
         RANKS = sizeof ranks / sizeof ranks[0],
