@@ -314,6 +314,7 @@ void actor_make_levels(actor_t *actor, const char *levels)
             lowlat_levels_by_numbers(&group->levels, group->rank, group->ranks, members, count));
     } else if (NULL != levels) {
         for (unsigned rank = 0; rank < group->ranks; ++rank) {
+            seats[rank].domain[0] = levels[rank] < 'a';
             seats[rank].domain[LOWLAT_DOMAINS - 1] = (uint16_t) levels[rank];
         }
         assert_true(lowlat_levels_by_seats(&group->levels, group->rank, group->ranks, seats));

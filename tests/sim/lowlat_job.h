@@ -83,8 +83,9 @@ void operation_on_node(const operation_t *operation, const actor_t *actors, cons
                        unsigned ranks, unsigned char *sum);
 
 /*
- * Levels: numbers of members; or the caches in which the ranks of the node sit, a letter each, so
- * that there are uneven groups, and groups whose ranks are not neighbours.  NULL: none.
+ * Levels: numbers of members; or the caches in which the ranks of the node sit, a letter each, a
+ * capital one for those of the second socket, so that there are uneven groups, on several levels,
+ * and groups whose ranks are not neighbours.  NULL: none.
  */
 void actor_make_levels(actor_t *actor, const char *levels);
 

@@ -42,7 +42,9 @@ if mpi_have_plugin; then
 4 2,2 20000
 6 2,3 1100
 8 2,2,2 1100
+7 2,4,2 1100
 9 4,2 1100
+13 3,2,2 100
 17 4,2,2 100
 ROWS
     mpi_run "np=4 NaN levels 2,2" 4 60 "--mca coll_arc_levels 2,2" matrix -b

@@ -45,6 +45,7 @@ while read -r ranks levels groups; do
 done <<ROWS
 4 2,2 2,2
 6 2,3 2,2,2
+7 4,2 3,4
 8 4,2 4,4
 8 2,2,2 2,2,2,2
 ROWS
