@@ -13,12 +13,16 @@
 #include "model_job.h"
 
 /*
- * Model and measurement differ by less than this factor; of packets of several lines, whose number
- * shares a line with data that lie across lines, the model knows too little.
+ * Model and measurement differ by less than this factor: of one line, and from 1 to 32 KiB, by less
+ * than a fifth.  Of packets of several lines, whose number shares a line with data that lie across
+ * lines, the model knows too little, and of the prefetching of long messages nothing.
  */
 static double band_of(size_t bytes)
 {
-    return bytes > LOWLAT_LINE_DATA_BYTES && bytes <= LOWLAT_PACKET_DATA_BYTES ? 1.8 : 1.4;
+    return bytes <= LOWLAT_LINE_DATA_BYTES     ? 1.2
+           : bytes <= LOWLAT_PACKET_DATA_BYTES ? 1.8
+           : bytes <= 32768                    ? 1.2
+                                               : 1.4;
 }
 
 static model_machine_t read_machine(const char *name)
