@@ -159,9 +159,9 @@ bool arc_region_peek(uint64_t *to, const uint64_t *from)
 {
     const struct timespec at_once = {0};
 
-    /* To wait for a change of it the kernel reads it, and finds it changed, or its time is over. */
+    /* To wait for a change of it the kernel reads it, and finds it changed, or a time of 0 over. */
     if (0 != syscall(SYS_futex, from, FUTEX_WAIT_PRIVATE, 0, &at_once, NULL, 0) &&
-        EAGAIN != errno && ETIMEDOUT != errno) {
+        EAGAIN != errno && ETIMEDOUT != errno && EINTR != errno) {
         return false;
     }
     *to = __atomic_load_n(from, __ATOMIC_RELAXED);
