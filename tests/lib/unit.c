@@ -25,23 +25,11 @@ void unit_add(const struct CMUnitTest *more, size_t count)
     }
 }
 
-void unit_add_of(const char *of, const void *state, const struct CMUnitTest *more, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        struct CMUnitTest *test = add(&more[i]);
-        const size_t bytes = strlen(of) + strlen(more[i].name) + sizeof(": ");
-        char *name = test_alloc(bytes);
-        (void) snprintf(name, bytes, "%s: %s", of, more[i].name);
-        test->name = name;
-        test->initial_state = (void *) (uintptr_t) state;
-    }
-}
-
 /* The first rows, and one of so many others: drawn, as those of a kind may be at equal distances.
  */
 static bool is_drawn(void)
 {
-    enum { FIRST = 30, SEED = 20261126 };
+    enum { FIRST = 10, SEED = 20261126 };
     static test_random_t random;
     static size_t rows;
     const char *text = getenv("ARC_TEST_SHARE");
@@ -49,6 +37,21 @@ static bool is_drawn(void)
 
     random = 0 == rows ? test_random_start(SEED) : random;
     return ++rows <= FIRST || share < 2 || 0 == test_random_below(&random, share);
+}
+
+void unit_add_of(const char *of, const void *state, const struct CMUnitTest *more, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_drawn()) {
+            continue;
+        }
+        struct CMUnitTest *test = add(&more[i]);
+        const size_t bytes = strlen(of) + strlen(more[i].name) + sizeof(": ");
+        char *name = test_alloc(bytes);
+        (void) snprintf(name, bytes, "%s: %s", of, more[i].name);
+        test->name = name;
+        test->initial_state = (void *) (uintptr_t) state;
+    }
 }
 
 void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,

@@ -26,13 +26,14 @@
 /* A table of tests, and how many it has. */
 #define UNIT_TESTS(_tests) (_tests), sizeof(_tests) / sizeof((_tests)[0])
 
-/* Tests as they are; ... with `of` in front of their names, and `state` as what they get. */
+/* Tests as they are; ... as rows, with `of` in front of their names, and `state` as what they get.
+ */
 void unit_add(const struct CMUnitTest *more, size_t count);
 void unit_add_of(const char *of, const void *state, const struct CMUnitTest *more, size_t count);
 
 /*
  * A test that gets a copy of the row: of its `bytes`, or with 0 the pointer.  With ARC_TEST_SHARE=N
- * only one of N rows behind the first thirty is added.
+ * only one of N rows behind the first ten is added.
  */
 void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));

@@ -20,7 +20,7 @@ enum {
     CHUNK_BYTES = 1024,
     TIGHT_ARENA_BYTES = 2048, /* of which a pipeline makes the fewest slots that it needs */
     OPERATIONS = 60,
-    MANY_RANKS = 20, /* from these on fewer operations: their time grows with the square */
+    MANY_RANKS = 16, /* from these on fewer operations: their time grows with the square */
     FEW_OPERATIONS = 20,
     BIG_RANKS = 64, /* from these on short vectors by levels, and only groups' segments are seen */
     BIG_BYTES = 800,
