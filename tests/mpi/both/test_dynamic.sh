@@ -15,8 +15,7 @@ two_a_node="--mca coll_arc_ranks_per_node 2"
 run_served() {
     served_label=$1 served_ranks=$2
     shift 2
-    mpi_start "$served_ranks" 60 "--mca coll_arc_verbose 2" "$@"
-    mpi_judge "$served_label"
+    mpi_judge "$served_label" mpi_start "$served_ranks" 60 "--mca coll_arc_verbose 2" "$@"
     mpi_have_plugin || return 0
     mpi_counts served
     mpi_result $? "$served_label: some calls are served"
@@ -40,8 +39,7 @@ check_strangers() {
         printf '#!/bin/sh\nOMPI_MCA_%s exec %s\n' "$setting" "$(realpath "$(mpi_find spawned)")" \
             >"$mpi_scratch/child"
         chmod +x "$mpi_scratch/child"
-        mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
-        mpi_judge "spawned with $setting"
+        mpi_judge "spawned with $setting" mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
     done
 }
 

@@ -49,8 +49,8 @@ fi
 
 # Twelve ranks on as many declared nodes: eleven shapes of communicators, each twice.
 if mpi_have_plugin; then
-    mpi_start 12 120 "--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10" origins shapes
-    mpi_judge "np=12, eleven shapes"
-    mpi_says "np=12, eleven shapes: all begin" " begins with " 22
+    mpi_judge "np=12, eleven shapes" \
+        mpi_start 12 120 "--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10" origins shapes
+    mpi_says "all begin" " begins with " 22
 fi
 mpi_done

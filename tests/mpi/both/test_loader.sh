@@ -20,14 +20,13 @@ check_listed() {
 }
 
 check_report() {
-    mpi_start 2 60 "--mca coll_arc_verbose 2" fallback
-    mpi_judge "with a report"
-    mpi_serves "with a report" 1
+    mpi_judge "with a report" mpi_start 2 60 "--mca coll_arc_verbose 2" fallback
+    mpi_serves 1
     mpi_counts "passed  no algorithm here is for messages"
     mpi_result $? "the report counts calls passed down for their length"
-    mpi_start 2 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1" quantized -n 1048576
-    mpi_judge "with a report of coll_quant"
-    mpi_serves "with a report of coll_quant" 1 quant
+    mpi_judge "with a report of coll_quant" \
+        mpi_start 2 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1" quantized -n 1048576
+    mpi_serves 1 quant
     mpi_counts "passed  message is smaller than min_bytes" coll_quant
     mpi_result $? "the report counts calls passed down by coll_quant: smaller than min_bytes"
 }
@@ -70,18 +69,17 @@ check_silent "lowlat and lower ones by name" "--mca coll lowlat,basic,libnbc,sel
 check_silent "priorities exchanged" "--mca coll_lowlat_priority 90 --mca coll_quant_priority 20"
 
 check_silent "lowlat switched off" "--mca coll_lowlat_priority -1 --mca coll_quant_priority -1"
-mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_arc_verbose 2" stress -n 500
-mpi_judge "coll_lowlat_priority -1"
+mpi_judge "coll_lowlat_priority -1" \
+    mpi_start 2 60 "--mca coll_lowlat_priority -1 --mca coll_arc_verbose 2" stress -n 500
 ! mpi_counts served
 mpi_result $? "coll_lowlat_priority -1: no call is served"
 
 for release in 4.1.99 5.0.99 6.0.99rc2; do
-    mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_TEST_RELEASE=$release" other_release
-    mpi_judge "release $release"
+    mpi_judge "release $release" mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_TEST_RELEASE=$release" other_release
     ! grep -q 'MPI_Allreduce calls of rank 0' "$mpi_scratch/said"
     mpi_result $? "release $release: the components are not used"
     for component in lowlat quant; do
-        mpi_says "release $release: one line of coll_$component says so" \
+        mpi_says "one line of coll_$component says so" \
             "coll_$component: not used: it was built for another release of Open MPI" 1
     done
 done
@@ -105,8 +103,7 @@ check_silent "a parameter that there is not, verbose 0" "--mca coll_quant_nonesu
 
 # Persistent requests that are never freed, and so their communicators, count all the same.  Half of
 # these starts are on MPI_COMM_WORLD, which goes in any case.
-mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
-mpi_judge "requests that are never freed"
+mpi_judge "requests that are never freed" mpi_start 2 60 "--mca coll_arc_verbose 2 -x ARC_DEFERRED=kept" explored -n 100
 awk '/coll_lowlat: .* calls of rank 0/ { mine = /MPI_Allreduce_init calls/ }
     mine && /served/ { calls += $(NF - 1) }
     END { exit calls < 800 }' "$mpi_scratch/said"

@@ -42,19 +42,19 @@ mpi_run "np=4 puts" 4 120 "$at_once --mca coll_arc_ranks_per_node 2 --mca coll_l
     pending -o 300
 
 # No memory to share: what was started by then is served all the same.
-mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 0" pending -b -o 300 -n
-mpi_judge "np=3 without shared memory"
+mpi_judge "np=3 without shared memory" \
+    mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 0" pending -b -o 300 -n
 
-mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 10" pending -b -o 10 -n
-mpi_judge "np=3 without shared memory, said"
+mpi_judge "np=3 without shared memory, said" \
+    mpi_start 3 60 "$at_once --mca coll_arc_max_memory 64k --mca coll_arc_verbose 10" pending -b -o 10 -n
 grep -q "not used: no memory that all ranks can map" "$mpi_scratch/said"
 mpi_result $? "np=3 without shared memory, said: there is none"
 
 # check_edges MEMORY RANKS_PER_NODE [OPTION]: what programs do beside it; ranks that lack memory, too.
 check_edges() {
-    mpi_start 2 60 "$at_once --mca coll_arc_verbose 0 --mca coll_arc_max_memory $1 \
+    mpi_judge "np=2 edges, memory $1, ranks of a node $2" \
+        mpi_start 2 60 "$at_once --mca coll_arc_verbose 0 --mca coll_arc_max_memory $1 \
         --mca coll_arc_ranks_per_node $2" pending_edges -c "$mpi_limit.5" $3
-    mpi_judge "np=2 edges, memory $1, ranks of a node $2"
 }
 for per_node in 0 1; do
     mpi_in_time check_edges 64k $per_node -n
@@ -71,13 +71,13 @@ unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
 # Ranks of Open MPI 6 know each other's all the same, and one of them says it once.
 warnings=$([ "$mpi_major" -ge 6 ] && echo 1 || echo 3)
-mpi_says "np=2 other parameters: $warnings warnings" "parameters are not the same on all ranks" "$warnings"
+mpi_says "$warnings warnings" "parameters are not the same on all ranks" "$warnings"
 
 # Nor where quant is named for all, which switches it on, and one rank says no.
-mpi_start_each 30 "$at_once --mca coll quant,lowlat,tuned,basic,libnbc,self --mca coll_quant_types bf16 \
+mpi_judge "np=2 named, and off on one rank" \
+    mpi_start_each 30 "$at_once --mca coll quant,lowlat,tuned,basic,libnbc,self --mca coll_quant_types bf16 \
     --mca coll_quant_min_bytes 4" "env OMPI_MCA_coll_quant_enable=0 $(mpi_find pending) -b -n -o 100" \
     "$(mpi_find pending) -b -n -o 100"
-mpi_judge "np=2 named, and off on one rank"
 
 quant="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_arc_setup_calls 0"
 always="$quant --mca coll_arc_explore_percent 0 --mca coll_quant_min_bytes 4"
@@ -86,10 +86,10 @@ for ranks in 2 4; do
 done
 mpi_run "np=3 quantized, set up by nonblocking calls" 3 120 "$always" pending -b -o 300 -t 0.02 -f
 mpi_run "np=3 quantized, verified" 3 120 "$always --mca coll_quant_verify_every 3" pending -o 300 -t 0.02
-mpi_start 3 60 "$always --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 1e-12" \
+mpi_judge "np=3 a limit that is exceeded" \
+    mpi_start 3 60 "$always --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 1e-12" \
     pending -b -o 300 -t 0.02 -c 1
-mpi_judge "np=3 a limit that is exceeded"
-mpi_says "np=3 a limit that is exceeded: one warning" "not used any more: a verified MPI_" 1
+mpi_says "one warning" "not used any more: a verified MPI_" 1
 
 # Calls that were passed down would be right, too.
 # served LABEL COMPONENT CALL: some of these were served
@@ -97,8 +97,7 @@ served() {
     mpi_counts served "coll_$2: $3 calls"
     mpi_result $? "$1: calls of $3 that were served"
 }
-mpi_start 3 60 "$at_once --mca coll_arc_verbose 2" pending -o 300
-mpi_judge "np=3 report"
+mpi_judge "np=3 report" mpi_start 3 60 "$at_once --mca coll_arc_verbose 2" pending -o 300
 served "np=3 report" lowlat MPI_Iallreduce
 served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
@@ -116,21 +115,18 @@ for form in "nonblocking I" "persistent "; do
     done
 done
 # On one node nobody has shown that it pays.
-deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quantized -q none
-mpi_judge "np=3 nonblocking, nothing learned"
+mpi_judge "np=3 nonblocking, nothing learned" \
+    deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quantized -q none
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
 # Which vector gets back what was lost does not depend on the form of the calls, nor on which of them are
 # passed down: the others of `carried -m` are, all of them, where they are nonblocking.
 fed="--mca coll_quant_error_feedback"
 carries="$quant $fed 3 --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20"
-mpi_for_tests mpi_start 2 60 "$carries" carried -m
-mpi_judge "np=2 feedback, blocking"
+mpi_judge "np=2 feedback, blocking" mpi_for_tests mpi_start 2 60 "$carries" carried -m
 grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
-deferred nonblocking mpi_for_tests mpi_start 2 60 "$carries" carried -m
-mpi_judge "np=2 feedback, nonblocking"
-mpi_says "np=2 feedback, nonblocking: the others are passed down" \
-    "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
+mpi_judge "np=2 feedback, nonblocking" deferred nonblocking mpi_for_tests mpi_start 2 60 "$carries" carried -m
+mpi_says "the others are passed down" "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
 grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
 mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
 # The same where the set-up comes with such a call; on one node, and on nodes of several ranks, where coll_quant adds up
@@ -138,10 +134,9 @@ mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
 # (A persistent request is one vector, and not a sequence of them.)
 check_bits() {
     for how in '' nonblocking; do
-        deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_arc_verbose 10 $2" carried
-        mpi_judge "np=8 $1 feedback, ${how:-blocking}"
-        mpi_says "np=8 $1 feedback, ${how:-blocking}: sums in shared memory" \
-            "adds up on each node, in shared memory" "$3"
+        mpi_judge "np=8 $1 feedback, ${how:-blocking}" \
+            deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_arc_verbose 10 $2" carried
+        mpi_says "sums in shared memory" "adds up on each node, in shared memory" "$3"
         grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
     done
     cmp -s "$mpi_scratch/bits.nonblocking" "$mpi_scratch/bits."
@@ -166,8 +161,8 @@ for per_node in 1 2; do
 done
 mpi_run "np=4 any order, puts" 4 60 \
     "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" orders -r 80
-mpi_start 3 60 "$at_once --mca coll_arc_max_memory 1m --mca coll_arc_verbose 2" orders -r 80 -q 20
-mpi_judge "np=3 any order, more than there is memory for"
+mpi_judge "np=3 any order, more than there is memory for" \
+    mpi_start 3 60 "$at_once --mca coll_arc_max_memory 1m --mca coll_arc_verbose 2" orders -r 80 -q 20
 served "np=3 any order, more than there is memory for" lowlat MPI_Allreduce_init
 mpi_counts "passed  set-up failed on some rank"
 mpi_result $? "np=3 any order, more than there is memory for: the others go to the component below"

@@ -102,9 +102,8 @@ ls "$folder" | comm -13 "$mpi_scratch/before" - | tr '\n' ' ' >"$mpi_scratch/new
 [ "$(cat "$mpi_scratch/new")" = "same.lowlat.json same.lowlat.prom " ]
 mpi_result $? "two jobs: nothing else is left in the folder"
 
-mpi_start 2 60 "--mca coll_arc_report_file $folder/none/here" reported -l 1
-mpi_judge "np=2 no such folder"
-mpi_says "np=2 no such folder: one line says so" \
+mpi_judge "np=2 no such folder" mpi_start 2 60 "--mca coll_arc_report_file $folder/none/here" reported -l 1
+mpi_says "one line says so" \
     "coll_lowlat: coll_arc_report_file: .*/none/here.lowlat.prom cannot be written: No such file" 1
 printf '#!/bin/sh\nulimit -f 1\nexec %s -l 20\n' "$(mpi_find reported)" >"$mpi_scratch/limited"
 chmod +x "$mpi_scratch/limited"

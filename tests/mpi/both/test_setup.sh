@@ -20,95 +20,86 @@ start_odd() {
 }
 
 check_parameters() {
-    mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_rules=below:64-inf $agree -c 0" "$agree -c 0" \
+    mpi_judge "lowlat: a limit on rank 0 only" \
+        mpi_start_each 60 "" "env OMPI_MCA_coll_lowlat_rules=below:64-inf $agree -c 0" "$agree -c 0" \
         "$agree -c 0"
-    mpi_judge "lowlat: a limit on rank 0 only"
-    mpi_says "lowlat: a limit on rank 0 only: one warning" "coll_lowlat: .*$differs" 1
+    mpi_says "one warning" "coll_lowlat: .*$differs" 1
     for rank in 0 1; do
-        start_odd $rank "" "env OMPI_MCA_coll_lowlat_algorithm=twoshot $agree -c 0"
-        mpi_judge "lowlat: an algorithm on rank $rank only"
-        mpi_says "lowlat: an algorithm on rank $rank only: one warning" "coll_lowlat: .*$differs" 1
-        start_odd $rank "" "env OMPI_MCA_coll_quant_enable=1 $agree -c 0"
-        mpi_judge "quant: enabled on rank $rank only"
-        mpi_says "quant: enabled on rank $rank only: one warning" "coll_quant: .*$differs" 1
+        mpi_judge "lowlat: an algorithm on rank $rank only" \
+            start_odd $rank "" "env OMPI_MCA_coll_lowlat_algorithm=twoshot $agree -c 0"
+        mpi_says "one warning" "coll_lowlat: .*$differs" 1
+        mpi_judge "quant: enabled on rank $rank only" start_odd $rank "" "env OMPI_MCA_coll_quant_enable=1 $agree -c 0"
+        mpi_says "one warning" "coll_quant: .*$differs" 1
     done
-    mpi_start_each 60 "" "$agree -k int8" "$agree -k fp32"
-    mpi_judge "quant: another format on each rank"
-    mpi_says "quant: another format on each rank: one warning" "coll_quant: .*$differs" 1
-    mpi_start_each 60 "" "$agree -k off" "$agree -k int8"
-    mpi_judge "quant: off on one rank, on on the other"
-    mpi_says "quant: off on one rank, on on the other: one warning" "coll_quant: .*$differs" 1
+    mpi_judge "quant: another format on each rank" mpi_start_each 60 "" "$agree -k int8" "$agree -k fp32"
+    mpi_says "one warning" "coll_quant: .*$differs" 1
+    mpi_judge "quant: off on one rank, on on the other" mpi_start_each 60 "" "$agree -k off" "$agree -k int8"
+    mpi_says "one warning" "coll_quant: .*$differs" 1
     for value in 1e-5 int16; do
-        mpi_start_each 60 "" "$agree -k on" "$agree -k $value"
-        mpi_judge "quant: on, and $value on rank 1"
-        mpi_says "quant: on, and $value on rank 1: one warning" "coll_quant: .*$differs" 1
+        mpi_judge "quant: on, and $value on rank 1" mpi_start_each 60 "" "$agree -k on" "$agree -k $value"
+        mpi_says "one warning" "coll_quant: .*$differs" 1
     done
     for parameter in target_nmse=1e-4 verify_every=2 max_nmse=0.1 microshards=2 block=32 stages=ag \
         algorithm=direct; do
-        start_odd 1 "--mca coll_quant_enable 1" "env OMPI_MCA_coll_quant_$parameter $agree -c 0"
-        mpi_judge "quant: $parameter on rank 1 only"
-        mpi_says "quant: $parameter on rank 1 only: one warning" "coll_quant: .*$differs" 1
+        mpi_judge "quant: $parameter on rank 1 only" \
+            start_odd 1 "--mca coll_quant_enable 1" "env OMPI_MCA_coll_quant_$parameter $agree -c 0"
+        mpi_says "one warning" "coll_quant: .*$differs" 1
     done
 }
 
 check_contradictions() {
     for algorithm in butterfly ring; do
-        mpi_start 4 60 "--mca coll_lowlat_reproducible 1 --mca coll_arc_ranks_per_node 2 \
+        mpi_judge "lowlat: $algorithm is not reproducible" \
+            mpi_start 4 60 "--mca coll_lowlat_reproducible 1 --mca coll_arc_ranks_per_node 2 \
             --mca coll_lowlat_algorithm $algorithm --mca coll_arc_verbose 2" "$agree"
-        mpi_judge "lowlat: $algorithm is not reproducible"
-        mpi_says "lowlat: $algorithm is not reproducible: a warning" \
-            "coll_lowlat_algorithm $algorithm is ignored" 1
-        mpi_says "lowlat: $algorithm is not reproducible: doubling instead" \
+        mpi_says "a warning" "coll_lowlat_algorithm $algorithm is ignored" 1
+        mpi_says "doubling instead" \
             'served  doubling .* [1-9][0-9]* *[1-9][0-9]*$' 1
     done
 }
 
 # Settings that change nothing another rank could see may differ.
 check_local_parameters() {
-    mpi_start_each 60 "" "env OMPI_MCA_coll_arc_verbose=2 $agree" "$agree"
-    mpi_judge "lowlat: a report on rank 0 only"
-    mpi_serves "lowlat: a report on rank 0 only" 1
-    mpi_start_each 60 "--mca coll_arc_verbose 2" "$agree" \
+    mpi_judge "lowlat: a report on rank 0 only" mpi_start_each 60 "" "env OMPI_MCA_coll_arc_verbose=2 $agree" "$agree"
+    mpi_serves 1
+    mpi_judge "lowlat: other words and patience on rank 1" mpi_start_each 60 "--mca coll_arc_verbose 2" "$agree" \
         "env OMPI_MCA_coll_arc_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
-    mpi_judge "lowlat: other words and patience on rank 1"
-    mpi_serves "lowlat: other words and patience on rank 1" 1
-    mpi_start_each 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
+    mpi_serves 1
+    mpi_judge "quant: other words and patience on rank 1" \
+        mpi_start_each 60 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" "env OMPI_MCA_coll_arc_verbose=0 OMPI_MCA_coll_arc_timeout=50 $agree"
-    mpi_judge "quant: other words and patience on rank 1"
-    mpi_serves "quant: other words and patience on rank 1" 1 quant
+    mpi_serves 1 quant
 }
 
 # Calls until a communicator is set up; agree makes 4 short ones in a round, of 80 on each communicator.
 check_first_calls() {
     young="passed  the communicator has made few calls so far"
     for calls in 2 81; do
-        mpi_start 3 60 "--mca coll_arc_setup_calls $calls --mca coll_arc_verbose 2" \
+        mpi_judge "np=3 lowlat: set up at call $calls" \
+            mpi_start 3 60 "--mca coll_arc_setup_calls $calls --mca coll_arc_verbose 2" \
             "$agree" -c 1 -r 20 -l 14
-        mpi_judge "np=3 lowlat: set up at call $calls"
-        mpi_says "np=3 lowlat: set up at call $calls: those before are passed down" \
-            "$young  *$((2 * calls - 2)) " 1
+        mpi_says "those before are passed down" "$young  *$((2 * calls - 2)) " 1
     done
-    mpi_start 3 60 "--mca coll_arc_setup_calls 0 --mca coll_arc_verbose 2" "$agree"
-    mpi_judge "np=3 lowlat: set up at once"
-    mpi_says "np=3 lowlat: set up at once: nothing is passed down" "$young" 0
-    mpi_start 3 60 "--mca coll_arc_setup_calls 81 --mca coll_lowlat_reproducible 1 \
+    mpi_judge "np=3 lowlat: set up at once" \
+        mpi_start 3 60 "--mca coll_arc_setup_calls 0 --mca coll_arc_verbose 2" "$agree"
+    mpi_says "nothing is passed down" "$young" 0
+    mpi_judge "np=3 lowlat: reproducible" \
+        mpi_start 3 60 "--mca coll_arc_setup_calls 81 --mca coll_lowlat_reproducible 1 \
         --mca coll_arc_verbose 2" "$agree" -c 1 -r 20 -l 14
-    mpi_judge "np=3 lowlat: reproducible"
-    mpi_says "np=3 lowlat: reproducible from the first call on" "$young" 0
+    mpi_says "from the first call on" "$young" 0
     # The five counts, as floats and as doubles, count as 1, 1, 1, 20, 98 and 1, 1, 2, 40, 196 calls: in
     # this order the set-up comes with the last.
     alone="--mca coll ^quant --mca coll_arc_verbose 2"
-    mpi_start 2 60 "$alone --mca coll_arc_setup_calls 263" "$agree" -c 0 -r 1
-    mpi_judge "lowlat: long calls count as several"
-    mpi_says "lowlat: long calls count as several" "$young  *8 " 1
-    mpi_start 2 60 "$alone --mca coll_arc_setup_calls 264" "$agree" -c 0 -r 1
-    mpi_judge "lowlat: long calls, one more"
-    mpi_says "lowlat: long calls, one more" "$young  *9 " 1
-    mpi_start 2 60 "--mca coll_arc_setup_calls 600 --mca coll_arc_verbose 2 --mca coll_quant_enable 1 \
+    mpi_judge "lowlat: long calls count as several" \
+        mpi_start 2 60 "$alone --mca coll_arc_setup_calls 263" "$agree" -c 0 -r 1
+    mpi_says "said" "$young  *8 " 1
+    mpi_judge "lowlat: long calls, one more" mpi_start 2 60 "$alone --mca coll_arc_setup_calls 264" "$agree" -c 0 -r 1
+    mpi_says "said" "$young  *9 " 1
+    mpi_judge "quant: set up at a later call" \
+        mpi_start 2 60 "--mca coll_arc_setup_calls 600 --mca coll_arc_verbose 2 --mca coll_quant_enable 1 \
         --mca coll_quant_format fp32" "$agree" -c 0 -r 3
-    mpi_judge "quant: set up at a later call"
-    mpi_says "quant: set up at a later call: those before are passed down" "$young  *1 " 1
-    mpi_serves "quant: set up at a later call" 1 quant
+    mpi_says "those before are passed down" "$young  *1 " 1
+    mpi_serves 1 quant
 }
 
 # One rank in other namespaces than the rest: kinds of memory that it cannot share.
@@ -117,10 +108,9 @@ check_namespaces() {
     plain="--mca pml ob1 --mca btl self,tcp --mca coll_arc_verbose 10"
     if unshare -i true 2>/dev/null; then
         for rank in 0 1; do
-            start_odd $rank "$plain" "unshare -i $agree -c 0"
-            mpi_judge "no common System V memory with rank $rank"
-            mpi_serves "no common System V memory with rank $rank" 1
-            mpi_says "no common System V memory with rank $rank: a memfd is used" \
+            mpi_judge "no common System V memory with rank $rank" start_odd $rank "$plain" "unshare -i $agree -c 0"
+            mpi_serves 1
+            mpi_says "a memfd is used" \
                 'communicator 0 .*memfd memory' 1
         done
     else
@@ -128,11 +118,11 @@ check_namespaces() {
     fi
     if unshare -ipf --mount-proc true 2>/dev/null; then
         for rank in 0 1; do
-            start_odd $rank "$plain" "unshare -ipf --mount-proc $agree -c 0"
-            mpi_judge "no common memory with rank $rank"
-            mpi_says "no common memory with rank $rank: said once" \
+            mpi_judge "no common memory with rank $rank" \
+                start_odd $rank "$plain" "unshare -ipf --mount-proc $agree -c 0"
+            mpi_says "said once" \
                 'not used: no memory that all ranks can map' 1
-            mpi_serves "no common memory with rank $rank" 0
+            mpi_serves 0
         done
     else
         mpi_skip "no common memory" "no right to unshare -ipf --mount-proc"
@@ -149,21 +139,19 @@ check_no_ucx() {
     bogus="env LD_LIBRARY_PATH=$mpi_scratch/bogus${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     puts="--mca coll_lowlat_nodes_transport puts --mca coll_arc_ranks_per_node 1"
     for rank in 0 1; do
-        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2" "$bogus $agree -c 0"
-        mpi_judge "UCX cannot be loaded on rank $rank"
-        mpi_says "UCX cannot be loaded on rank $rank: not a word, for nothing needs it" "UCX" 0
-        mpi_serves "UCX cannot be loaded on rank $rank" 1
-        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 $puts" "$bogus $agree -c 0"
-        mpi_judge "puts, UCX cannot be loaded on rank $rank"
-        mpi_says "puts, UCX cannot be loaded on rank $rank: rank 0 says so of its own" \
-            "coll_lowlat: no puts between nodes: UCX .* cannot be loaded" $((1 - rank))
-        mpi_says "puts, UCX cannot be loaded on rank $rank: messages are used" \
-            "messages are used between the nodes; on some rank: UCX is not there" 1
-        mpi_serves "puts, UCX cannot be loaded on rank $rank" 1
-        start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 --mca coll_lowlat_nodes_transport auto" "$bogus $agree -c 0"
-        mpi_judge "auto, UCX cannot be loaded on rank $rank"
-        mpi_says "auto, UCX cannot be loaded on rank $rank: not a word, for messages will do" "UCX" 0
-        mpi_serves "auto, UCX cannot be loaded on rank $rank" 1
+        mpi_judge "UCX cannot be loaded on rank $rank" \
+            start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2" "$bogus $agree -c 0"
+        mpi_says "not a word, for nothing needs it" "UCX" 0
+        mpi_serves 1
+        mpi_judge "puts, UCX cannot be loaded on rank $rank" \
+            start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 $puts" "$bogus $agree -c 0"
+        mpi_says "rank 0 says so of its own" "coll_lowlat: no puts between nodes: UCX .* cannot be loaded" $((1 - rank))
+        mpi_says "messages are used" "messages are used between the nodes; on some rank: UCX is not there" 1
+        mpi_serves 1
+        mpi_judge "auto, UCX cannot be loaded on rank $rank" \
+            start_odd $rank "--mca pml ob1 --mca coll_arc_verbose 2 --mca coll_lowlat_nodes_transport auto" "$bogus $agree -c 0"
+        mpi_says "not a word, for messages will do" "UCX" 0
+        mpi_serves 1
     done
 }
 
@@ -172,31 +160,29 @@ check_missing() {
     absent="does not have it, or has not answered; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
-            start_odd $rank "--mca coll_arc_verbose 2" "env OMPI_MCA_$how $agree -c 0"
-            mpi_judge "lowlat: $how on rank $rank only"
-            mpi_says "lowlat: $how on rank $rank only: said once" "coll_lowlat: .*$absent" 1
-            [ $rank -eq 0 ] || mpi_serves "lowlat: $how on rank $rank only" 0
+            mpi_judge "lowlat: $how on rank $rank only" \
+                start_odd $rank "--mca coll_arc_verbose 2" "env OMPI_MCA_$how $agree -c 0"
+            mpi_says "said once" "coll_lowlat: .*$absent" 1
+            [ $rank -eq 0 ] || mpi_serves 0
         done
-        start_odd $rank "" "env OMPI_MCA_coll_lowlat_priority=5 $agree -c 0"
-        mpi_judge "lowlat: another priority on rank $rank"
-        mpi_says "lowlat: another priority on rank $rank: said once" "coll_lowlat: .*$differs" 1
-        start_odd $rank "" "env OMPI_MCA_coll=^quant $agree -c 0"
-        mpi_judge "quant: off, and missing on rank $rank"
-        mpi_says "quant: off, and missing on rank $rank: not a word" "coll_quant: .*$absent" 0
-        start_odd $rank "--mca coll_quant_enable 1" "env OMPI_MCA_coll=^quant $agree -c 0"
-        mpi_judge "quant: enabled, and missing on rank $rank"
-        mpi_says "quant: enabled, and missing on rank $rank: said once" "coll_quant: .*$absent" 1
+        mpi_judge "lowlat: another priority on rank $rank" \
+            start_odd $rank "" "env OMPI_MCA_coll_lowlat_priority=5 $agree -c 0"
+        mpi_says "said once" "coll_lowlat: .*$differs" 1
+        mpi_judge "quant: off, and missing on rank $rank" start_odd $rank "" "env OMPI_MCA_coll=^quant $agree -c 0"
+        mpi_says "not a word" "coll_quant: .*$absent" 0
+        mpi_judge "quant: enabled, and missing on rank $rank" \
+            start_odd $rank "--mca coll_quant_enable 1" "env OMPI_MCA_coll=^quant $agree -c 0"
+        mpi_says "said once" "coll_quant: .*$absent" 1
     done
     # A rank that is in fewer collectives would not be there when the others agree.
     for odd in collectives=all collectives=allgather; do
-        start_odd 1 "" "env OMPI_MCA_coll_quant_$odd $agree -c 0"
-        mpi_judge "quant: $odd on rank 1 only"
-        mpi_says "quant: off, with $odd on rank 1 only: not a word" "coll_quant: .*$differs" 0
+        mpi_judge "quant: $odd on rank 1 only" start_odd 1 "" "env OMPI_MCA_coll_quant_$odd $agree -c 0"
+        mpi_says "not a word while it is off" "coll_quant: .*$differs" 0
     done
-    mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$(mpi_find stacked)" \
+    mpi_judge "quant: enabled, other collectives on rank 1" \
+        mpi_start_each 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4" "$(mpi_find stacked)" \
         "env OMPI_MCA_coll_quant_collectives=all $(mpi_find stacked)"
-    mpi_judge "quant: enabled, other collectives on rank 1"
-    mpi_says "quant: enabled, other collectives on rank 1: said once" "coll_quant: .*$differs" 1
+    mpi_says "said once" "coll_quant: .*$differs" 1
     # Ranks do not wait in MPI_Init for what the others publish: they ask at the set-up.
     # (By the environment: mpirun of Open MPI 5 takes --mca pmix_... for a parameter of PMIx.)
     unknown="--mca coll_arc_verbose 2"
@@ -205,23 +191,21 @@ check_missing() {
     printf 'sleep $1\nshift\nexec "$@"\n' >"$mpi_scratch/late"
     late="sh $mpi_scratch/late"
     odd_seconds=20
-    mpi_patiently start_odd 1 "$unknown" "$late 1 env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
-    mpi_judge "missing on rank 1, asynchronous exchange"
-    mpi_serves "missing on rank 1, asynchronous exchange" 0
-    mpi_says "missing on rank 1, asynchronous exchange: said once" "coll_lowlat: not used: " 1
-    mpi_says "missing on rank 1, asynchronous exchange: the calls have a row" \
-        "passed  a rank lacks .* [1-9][0-9]* *[1-9][0-9]*$" 1
-    mpi_patiently start_odd 1 "$unknown" "$late 1 $agree -c 0"
-    mpi_judge "asynchronous exchange"
-    mpi_serves "asynchronous exchange" 1
-    mpi_says "asynchronous exchange: not a word about coll_quant, which nobody enabled" "coll_quant" 0
-    mpi_patiently mpi_start 2 20 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
+    mpi_judge "missing on rank 1, asynchronous exchange" \
+        mpi_patiently start_odd 1 "$unknown" "$late 1 env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
+    mpi_serves 0
+    mpi_says "said once" "coll_lowlat: not used: " 1
+    mpi_says "the calls have a row" "passed  a rank lacks .* [1-9][0-9]* *[1-9][0-9]*$" 1
+    mpi_judge "asynchronous exchange" mpi_patiently start_odd 1 "$unknown" "$late 1 $agree -c 0"
+    mpi_serves 1
+    mpi_says "not a word about coll_quant, which nobody enabled" "coll_quant" 0
+    mpi_judge "asynchronous exchange, quant enabled" \
+        mpi_patiently mpi_start 2 20 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" -c 0
-    mpi_judge "asynchronous exchange, quant enabled"
-    mpi_serves "asynchronous exchange, quant enabled" 1 quant
-    mpi_patiently mpi_start 2 20 "$unknown --mca coll_arc_installed_everywhere 1" "$agree" -c 0
-    mpi_judge "asynchronous exchange, installed everywhere"
-    mpi_serves "asynchronous exchange, installed everywhere" 1
+    mpi_serves 1 quant
+    mpi_judge "asynchronous exchange, installed everywhere" \
+        mpi_patiently mpi_start 2 20 "$unknown --mca coll_arc_installed_everywhere 1" "$agree" -c 0
+    mpi_serves 1
     odd_seconds=60
     unset OMPI_MCA_pmix_base_async_modex
     # Two of three ranks have it.
@@ -231,7 +215,7 @@ check_missing() {
                 "$agree -s $split" "env OMPI_MCA_coll=^lowlat $agree -s $split"
             label="lowlat: missing on rank 2, $split ranks for themselves $exchange"
             mpi_judge "$label"
-            mpi_serves "$label" $((split / 2))
+            mpi_serves $((split / 2))
         done
     done
 }
@@ -246,11 +230,11 @@ check_odd_rank() {
             for odd in coll=^lowlat coll_lowlat_rules=below:64-inf; do
                 label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
                 for program in "$agree -c 0" "$pending"; do
-                    mpi_patiently mpi_start_each 20 "$nodes --mca coll_arc_verbose 2" "$program" "$program" \
+                    mpi_judge "$label, ${program##*/}" \
+                        mpi_patiently mpi_start_each 20 "$nodes --mca coll_arc_verbose 2" "$program" "$program" \
                         "$program" "env OMPI_MCA_$odd $program" "$program"
-                    mpi_judge "$label, ${program##*/}"
-                    mpi_serves "$label, ${program##*/}" 0
-                    mpi_says "$label, ${program##*/}: said once" "coll_lowlat: not used: " 1
+                    mpi_serves 0
+                    mpi_says "said once" "coll_lowlat: not used: " 1
                 done
             done
         done
@@ -261,9 +245,8 @@ check_odd_rank() {
 # A program names the components that a communicator may, or may not, have (preferred.c).
 check_preference() {
     for preference in "^lowlat 0" "^lowlat,quant 0" "tuned,basic,libnbc,self 0" "^quant 1" "lowlat 1"; do
-        mpi_start 2 60 "--mca coll_arc_verbose 2" preferred "${preference% *}"
-        mpi_judge "preference ${preference% *}"
-        mpi_serves "preference ${preference% *}" "${preference#* }"
+        mpi_judge "preference ${preference% *}" mpi_start 2 60 "--mca coll_arc_verbose 2" preferred "${preference% *}"
+        mpi_serves "${preference#* }"
     done
 }
 

@@ -11,33 +11,27 @@ lowlat="--mca coll_arc_verbose 2 --mca coll_lowlat_uint16_as"
 exact="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 --mca coll_arc_verbose 2"
 sixteen=$(mpi_find sixteen)
 
-# check_passed: of the last run, no call was taken by coll_lowlat that is longer than 16 bytes.
-check_passed() {
-    mpi_says "$1: longer vectors are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
-}
-
 for type in bf16 fp16; do
     for ranks in 2 5; do
-        mpi_start "$ranks" 60 "$lowlat $type" sixteen -f $type
-        mpi_judge "np=$ranks $type"
-        mpi_says "np=$ranks $type: no vector is passed down" 'passed  message' 0
+        mpi_judge "np=$ranks $type" mpi_start "$ranks" 60 "$lowlat $type" sixteen -f $type
+        mpi_says "no vector is passed down" 'passed  message' 0
     done
     for memory in 1g 64k; do # enough of it, and too little for a set-up
         mpi_run "np=3 $type nonblocking, $memory" 3 60 "--mca coll_lowlat_uint16_as $type \
             --mca coll_arc_max_memory $memory --mca coll_arc_verbose 0" sixteen -f $type -i
     done
-    mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
-    mpi_judge "np=3 $type passed down"
-    check_passed "np=3 $type passed down"
+    mpi_judge "np=3 $type passed down" \
+        mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
+    mpi_says "longer vectors" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
     for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
-        mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type
-        mpi_judge "np=4 $type by coll_quant, ${stages##*_}"
-        mpi_serves "np=4 $type by coll_quant, ${stages##*_}" 1 quant
+        mpi_judge "np=4 $type by coll_quant, ${stages##*_}" \
+            mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type
+        mpi_serves 1 quant
     done
-    mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_types $type \
+    mpi_judge "np=3 $type by coll_quant, verified" \
+        mpi_start 3 60 "$exact --mca coll_quant_format fp32 --mca coll_quant_types $type \
         --mca coll_quant_verify_every 2" sixteen -f $type
-    mpi_judge "np=3 $type by coll_quant, verified"
-    mpi_serves "np=3 $type by coll_quant, verified" 1 quant
+    mpi_serves 1 quant
 done
 mpi_run "np=3 bf16, all collectives" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4 \
     --mca coll_quant_format fp32 --mca coll_quant_types bf16 --mca coll_quant_collectives all" sixteen -f bf16 -l 1000
@@ -63,9 +57,9 @@ mpi_run "np=4 nodes of 2 fp16 exact" 4 60 "--mca coll_arc_ranks_per_node 2 --mca
 mpi_run "np=3 MPIX_C_FLOAT16" 3 60 "--mca coll_arc_setup_calls 0" sixteen -f fp16 -n
 mpi_run "np=4 nodes of 2 MPIX_C_FLOAT16" 4 60 "--mca coll_arc_ranks_per_node 2 \
     --mca coll_lowlat_reproducible 1" sixteen -f fp16 -n -l 70001
-mpi_start 3 60 "--mca coll ^lowlat $exact --mca coll_quant_format fp32 --mca coll_quant_types fp16" \
+mpi_judge "np=3 MPIX_C_FLOAT16 by coll_quant" \
+    mpi_start 3 60 "--mca coll ^lowlat $exact --mca coll_quant_format fp32 --mca coll_quant_types fp16" \
     sixteen -f fp16 -n
-mpi_judge "np=3 MPIX_C_FLOAT16 by coll_quant"
 
 # Both know; coll_quant takes the long ones only.
 mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_format fp32 \
@@ -74,9 +68,8 @@ mpi_run "np=3 both components" 3 60 "--mca coll_quant_enable 1 --mca coll_quant_
 mpi_run "np=3 coll_quant is not enabled" 3 60 "--mca coll_quant_types bf16" \
     sixteen -f bf16
 mpi_run "np=3 none" 3 60 "" sixteen
-mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
-mpi_judge "np=2 a value that there is not"
-mpi_says "np=2 a value that there is not: said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
+mpi_judge "np=2 a value that there is not" mpi_start 2 60 "--mca coll_lowlat_uint16_as fp8" sixteen
+mpi_says "said once" '"fp8" of parameter coll_lowlat_uint16_as' 1
 
 # Data of the benchmark are numbers of their type, and of no other.
 for type in bf16 fp16; do
@@ -90,20 +83,17 @@ for type in bf16 fp16; do
 done
 
 # Of a call that is passed down or verified all numbers are widened at once.
-mpi_start 3 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
+mpi_judge "np=3 no memory to widen" mpi_start 3 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
     --mca coll_quant_types bf16" unwidened -p
-mpi_judge "np=3 no memory to widen"
-mpi_says "np=3 no memory to widen: stderr names the rank" \
-    "rank 2: MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
-mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
+mpi_says "stderr names the rank" "rank 2: MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
+mpi_judge "np=3 no memory to widen what is to be verified" \
+    mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
     --mca coll_quant_verify_every 2" unwidened
-mpi_judge "np=3 no memory to widen what is to be verified"
-mpi_says "np=3 no memory to widen what is to be verified: one warning" \
-    "a call is not verified: some rank has no memory" 1
-mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
+mpi_says "one warning" "a call is not verified: some rank has no memory" 1
+mpi_judge "np=3 no memory to widen, nor a need for it" \
+    mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
     --mca coll_quant_verify_every 1000" unwidened
-mpi_judge "np=3 no memory to widen, nor a need for it"
-mpi_says "np=3 no memory to widen, nor a need for it: no warning" "not verified" 0
+mpi_says "no warning" "not verified" 0
 
 # Quantized: what is off by the error of the sum does not become infinite when it is rounded.
 for type in bf16 fp16; do
@@ -122,13 +112,9 @@ done
 for parameter in lowlat_uint16_as quant_types; do
     component=${parameter%%_*}
     odd="env OMPI_MCA_coll_$parameter=bf16 $sixteen"
-    mpi_start_each 60 "" "$odd" "$sixteen"
-    mpi_judge "coll_$component: floats on rank 0 only"
-    mpi_says "coll_$component: floats on rank 0 only: one warning" \
-        "coll_$component: .*parameters are not the same on all ranks; set" 1
-    mpi_start_each 60 "" "$sixteen" "$sixteen" "$odd"
-    mpi_judge "coll_$component: floats on rank 2 only"
-    mpi_says "coll_$component: floats on rank 2 only: one warning" \
-        "coll_$component: .*parameters are not the same on all ranks; set" 1
+    mpi_judge "coll_$component: floats on rank 0 only" mpi_start_each 60 "" "$odd" "$sixteen"
+    mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
+    mpi_judge "coll_$component: floats on rank 2 only" mpi_start_each 60 "" "$sixteen" "$sixteen" "$odd"
+    mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
 done
 mpi_done

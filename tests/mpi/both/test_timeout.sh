@@ -12,8 +12,7 @@ away_seconds=15 # at most, where the limit is one; those who waited wake the lat
 
 # check_late LABEL RANKS MISSING "MCA ARGUMENTS" ELEMENTS [OPTION ...]
 check_late() {
-    mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds ${6:+"$6"} ${7:+"$7"}
-    mpi_judge "$1"
+    mpi_judge "$1" mpi_start "$2" 60 "$4" late -r "$3" -n "$5" -w $away_seconds ${6:+"$6"} ${7:+"$7"}
     grep -Eq "rank[s]?( [0-9]+)*,? $3\\b" "$mpi_scratch/said"
     mpi_result $? "$1: stderr names rank $3"
     mpi_show "$mpi_scratch/said"
@@ -32,8 +31,7 @@ check_only() {
 check_set_up() {
     set_up_label=$1 set_up_ranks=$2 set_up_missing=$3 set_up_mca=$4 set_up_times=$5
     shift 5
-    mpi_start "$set_up_ranks" 60 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
-    mpi_judge "$set_up_label"
+    mpi_judge "$set_up_label" mpi_start "$set_up_ranks" 60 "$set_up_mca" late -r "$set_up_missing" -w $away_seconds "$@"
     test "$(grep -c "failed: .* to agree; waiting for rank $set_up_missing\. " "$mpi_scratch/said")" \
         -eq $((set_up_ranks - 1)) &&
         test "$(grep -c "failed: .* to agree; " "$mpi_scratch/said")" -eq "$set_up_times"

@@ -333,18 +333,21 @@ mpi_report() {
     fi
 }
 
-# mpi_judge LABEL: the sums of the last run; what it said goes to $mpi_scratch/said.
+# mpi_judge LABEL [mpi_start ...]: run that, and judge the sums; what the run said goes to $mpi_scratch/said.
 mpi_judge() {
+    mpi_label=$1
+    shift
+    "$@"
     cp "$mpi_scratch/err" "$mpi_scratch/said"
     [ "$mpi_status" -ne 0 ] || : >"$mpi_scratch/err" # to speak is what these runs are asked for
-    mpi_report "$1"
+    mpi_report "$mpi_label"
 }
 
-# mpi_says LABEL TEXT TIMES: the last run said TEXT on so many lines
+# mpi_says WHAT TEXT TIMES: the run that was judged last said TEXT on so many lines
 mpi_says() {
     test "$(cat "$mpi_scratch/out" "$mpi_scratch/said" | grep -c -- "$2")" -eq "$3"
     mpi_said=$?
-    mpi_result $mpi_said "$1"
+    mpi_result $mpi_said "$mpi_label: $1"
     [ $mpi_said -eq 0 ] || mpi_show "$mpi_scratch/said"
 }
 
@@ -357,13 +360,13 @@ mpi_counts() {
         END { exit !counted }'
 }
 
-# mpi_serves LABEL YES [COMPONENT]: the report of the last run shows calls that coll_lowlat, or the other one, served
-# (1) or none (0)
+# mpi_serves YES [COMPONENT]: the report of the run that was judged last shows calls that coll_lowlat, or the other
+# one, served (1) or none (0)
 mpi_serves() {
-    mpi_says "$1: there is one report" "coll_${3:-lowlat}: MPI_Allreduce calls of rank 0" 1
-    mpi_counts served "coll_${3:-lowlat}:"
-    test $? -eq $((1 - $2))
-    mpi_result $? "$1: $([ "$2" = 1 ] && echo some || echo no) calls are served"
+    mpi_says "there is one report" "coll_${2:-lowlat}: MPI_Allreduce calls of rank 0" 1
+    mpi_counts served "coll_${2:-lowlat}:"
+    test $? -eq $((1 - $1))
+    mpi_result $? "$mpi_label: $([ "$1" = 1 ] && echo some || echo no) calls are served"
 }
 
 # mpi_run LABEL RANKS SECONDS "MCA ARGUMENTS" PROGRAM ...
@@ -415,8 +418,7 @@ mpi_in_time() {
 mpi_missing() {
     mpi_label=$1 mpi_text=$2 mpi_ranks=$3 mpi_mca=$4
     shift 4
-    mpi_start "$mpi_ranks" 60 "$mpi_mca" late "$@"
-    mpi_judge "$mpi_label"
+    mpi_judge "$mpi_label" mpi_start "$mpi_ranks" 60 "$mpi_mca" late "$@"
     grep -q "$mpi_text" "$mpi_scratch/said"
     mpi_result $? "$mpi_label: the rank is named"
     mpi_show "$mpi_scratch/said"

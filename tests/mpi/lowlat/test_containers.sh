@@ -43,7 +43,7 @@ trap 'end_containers; rm -rf "$mpi_scratch"' EXIT
 
 unserved() {
     mpi_judge "$1"
-    mpi_serves "$1" 0
+    mpi_serves 0
 }
 
 # Memory that none can map: each rank in a container, and pairs of ranks.
@@ -53,38 +53,33 @@ check_containers() {
     unserved "each rank in a container"
     mpi_start_each 60 "$plain $late" "$alone" "$alone"
     unserved "each rank in a container, late"
-    mpi_start_each 60 "$plain --mca coll_arc_ranks_per_node 2" "$alone" "$alone" "$alone" "$alone"
-    mpi_judge "each rank in a container, declared nodes"
+    mpi_judge "each rank in a container, declared nodes" \
+        mpi_start_each 60 "$plain --mca coll_arc_ranks_per_node 2" "$alone" "$alone" "$alone" "$alone"
     quantized="unshare --ipc --pid --fork --mount-proc $(mpi_find quantized) -a hierarchical -p 2 -n 300000"
-    mpi_start_each 60 "${plain% *} 10 --mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" \
+    mpi_judge "each rank in a container, declared nodes, quantized" \
+        mpi_start_each 60 "${plain% *} 10 --mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" \
         "$quantized" "$quantized" "$quantized" "$quantized"
-    mpi_judge "each rank in a container, declared nodes, quantized"
-    mpi_says "messages on the nodes instead of sums in shared memory" "adds up on each node" 0
-    mpi_start_each 60 "$plain" "$origins" "$alone" "$origins"
-    mpi_judge "rank 1 in a container"
+    mpi_says "messages on the nodes" "adds up on each node" 0
+    mpi_judge "rank 1 in a container" mpi_start_each 60 "$plain" "$origins" "$alone" "$origins"
     container a --ipc --pid --mount-proc && a="nsenter -t $inside --ipc --pid --mount $origins" &&
         container b --ipc --pid --mount-proc && b="nsenter -t $inside --ipc --pid --mount $origins"
     made=$?
     mpi_result $made "two containers start"
     [ $made -eq 0 ] || return
-    mpi_start_each 60 "$plain" "$a" "$a" "$b" "$b"
-    mpi_judge "two ranks in each of two containers"
-    mpi_start_each 60 "$plain $late" "$a" "$b" "$a" "$b"
-    mpi_judge "two ranks in each of two containers, in turn, late"
-    mpi_start_each 60 "$plain" "$a" "$a"
-    mpi_judge "both ranks in one container"
-    mpi_serves "both ranks in one container" 1
+    mpi_judge "two ranks in each of two containers" mpi_start_each 60 "$plain" "$a" "$a" "$b" "$b"
+    mpi_judge "two ranks in each of two containers, in turn, late" mpi_start_each 60 "$plain $late" "$a" "$b" "$a" "$b"
+    mpi_judge "both ranks in one container" mpi_start_each 60 "$plain" "$a" "$a"
+    mpi_serves 1
     end_containers
 }
 
 # Memory that has a name everywhere is there, but not that of System V.
 check_ipc() {
     alone="unshare --ipc $origins"
-    mpi_start_each 60 "$plain" "$alone" "$alone" "$alone" "$alone"
-    mpi_judge "each rank in an IPC namespace"
-    mpi_serves "each rank in an IPC namespace" 1
-    mpi_start_each 60 "$plain --mca coll_arc_ranks_per_node 2" "$origins" "$alone" "$origins" "$alone"
-    mpi_judge "ranks in two IPC namespaces, declared nodes"
+    mpi_judge "each rank in an IPC namespace" mpi_start_each 60 "$plain" "$alone" "$alone" "$alone" "$alone"
+    mpi_serves 1
+    mpi_judge "ranks in two IPC namespaces, declared nodes" \
+        mpi_start_each 60 "$plain --mca coll_arc_ranks_per_node 2" "$origins" "$alone" "$origins" "$alone"
 }
 
 mpi_note_shared_memory

@@ -17,9 +17,8 @@ check() {
     check_label=$1
     check_found="processors $2"
     shift 2
-    mpi_start 2 60 "$says" "$@"
-    mpi_judge "$check_label"
-    mpi_says "$check_label: $check_found" "$world$check_found" 1
+    mpi_judge "$check_label" mpi_start 2 60 "$says" "$@"
+    mpi_says "$check_found" "$world$check_found" 1
 }
 
 # In a control group of its own that has a quota of $1 microseconds in 100000; false if the system does not

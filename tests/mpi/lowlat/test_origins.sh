@@ -12,9 +12,8 @@ late="--mca coll_arc_setup_calls 5"
 per_node="--mca coll_arc_ranks_per_node"
 
 check_short_ones() {
-    mpi_start 3 60 "--mca coll_arc_verbose 2" origins
-    mpi_judge "np=3"
-    ! mpi_have_plugin || mpi_serves "np=3" 1
+    mpi_judge "np=3" mpi_start 3 60 "--mca coll_arc_verbose 2" origins
+    ! mpi_have_plugin || mpi_serves 1
     for ranks in 2 5; do
         mpi_run "np=$ranks" "$ranks" 60 "" origins
     done
@@ -49,10 +48,9 @@ shmmni=$(cat /proc/sys/kernel/shmmni)
 for few in 3 0; do
     label="$few System V segments for the machine"
     if [ "${ARC_TEST_ALONE-}" = yes ] && (echo $few >/proc/sys/kernel/shmmni) 2>/dev/null; then
-        mpi_start 2 60 "--mca coll_arc_verbose 2" origins -n 40 nested unordered unfreed
-        mpi_judge "$label, np=2"
+        mpi_judge "$label, np=2" mpi_start 2 60 "--mca coll_arc_verbose 2" origins -n 40 nested unordered unfreed
         # Memory with a name in /dev/shm is there.
-        ! mpi_have_plugin || mpi_serves "$label, np=2" 1
+        ! mpi_have_plugin || mpi_serves 1
         mpi_run "$label, np=4, 2 on a node" 4 60 "$per_node 2" origins -n 20 nested unordered unfreed
         echo "$shmmni" >/proc/sys/kernel/shmmni
     else

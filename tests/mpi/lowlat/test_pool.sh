@@ -24,8 +24,7 @@ mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm tw
 # In this test's own namespace: regions that are smaller than the pool wishes them.
 shmmax=$(cat /proc/sys/kernel/shmmax)
 if [ "${ARC_TEST_ALONE-}" = yes ] && (echo 120000 >/proc/sys/kernel/shmmax) 2>/dev/null; then
-    mpi_start 3 120 "--mca coll_arc_verbose 10" pool -c 20 -i 40
-    mpi_judge "np=3, regions of 120,000 bytes at most"
+    mpi_judge "np=3, regions of 120,000 bytes at most" mpi_start 3 120 "--mca coll_arc_verbose 10" pool -c 20 -i 40
     grep -q 'sysv memory' "$mpi_scratch/said"
     mpi_result $? "np=3, regions of 120,000 bytes at most: System V memory is used"
     echo "$shmmax" >/proc/sys/kernel/shmmax
@@ -39,9 +38,8 @@ shmmni=$(cat /proc/sys/kernel/shmmni)
 if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2>/dev/null; then
     for ids in 0 2 3; do
         echo $ids >/proc/sys/kernel/shmmni
-        mpi_start 3 120 "$said" pool -c 100 -i 1
-        mpi_judge "np=3, $ids System V ids"
-        mpi_says "np=3, $ids System V ids: no communicator is left out" 'not used' 0
+        mpi_judge "np=3, $ids System V ids" mpi_start 3 120 "$said" pool -c 100 -i 1
+        mpi_says "no communicator is left out" 'not used' 0
         grep -q 'memfd memory' "$mpi_scratch/said"
         mpi_result $? "np=3, $ids System V ids: memfds are used"
         grep -q 'sysv memory' "$mpi_scratch/said"
@@ -49,15 +47,13 @@ if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2
         mpi_result $? "np=3, $ids System V ids: they are used where all ranks have one"
     done
     echo 0 >/proc/sys/kernel/shmmni
-    mpi_start 3 120 "$said --mca coll_arc_max_memory 2m" pool -c 100
-    mpi_judge "np=3, memfds of 2 MiB in all"
+    mpi_judge "np=3, memfds of 2 MiB in all" mpi_start 3 120 "$said --mca coll_arc_max_memory 2m" pool -c 100
     grep -q 'memfd memory' "$mpi_scratch/said" && grep -q 'not used: no memory' "$mpi_scratch/said"
     mpi_result $? "np=3, memfds of 2 MiB in all: some communicators have memory, the others pass all down"
     # A memfd counts as a file, and one beyond the limit of files would end the process.
     limited="sh -c 'ulimit -f 16; exec $(mpi_find pool) -c 100'"
-    mpi_start_each 120 "$said --mca btl self,tcp" "$limited" "$limited" "$limited"
-    mpi_judge "np=3, short files only"
-    mpi_says "np=3, short files only: all calls are passed down" 'memfd memory' 0
+    mpi_judge "np=3, short files only" mpi_start_each 120 "$said --mca btl self,tcp" "$limited" "$limited" "$limited"
+    mpi_says "all calls are passed down" 'memfd memory' 0
     grep -q 'not used: no memory' "$mpi_scratch/said"
     mpi_result $? "np=3, short files only: it is said why"
     echo "$shmmni" >/proc/sys/kernel/shmmni

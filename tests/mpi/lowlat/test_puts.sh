@@ -15,8 +15,8 @@ puts="--mca coll_lowlat_nodes_transport puts"
 mpi_note_shared_memory
 
 # Or everything below would be tried on messages.
-mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
-mpi_judge "np=4, 2 on a node"
+mpi_judge "np=4, 2 on a node" \
+    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
 mpi_says "puts are what is used" "; puts over posix; " 2
 mpi_run "closed to others" 4 60 "$puts --mca coll_arc_ranks_per_node 2" closed
 
@@ -53,9 +53,8 @@ mpi_run "np=4, 2 on a node, threads" 4 120 \
 
 # refused LABEL TEXT "MCA ARGUMENTS": no puts: right sums over messages, and one line tells why
 refused() {
-    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 $3" stress -n 300
-    mpi_judge "np=4, $1"
-    mpi_says "$1: one line tells why" "messages are used between the nodes; on some rank: $2" 1
+    mpi_judge "np=4, $1" mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 $3" stress -n 300
+    mpi_says "one line tells why" "messages are used between the nodes; on some rank: $2" 1
 }
 refused "little memory" "no memory, or coll_arc_max_memory is reached" \
     "--mca coll_arc_max_memory 1m"
@@ -63,26 +62,23 @@ for list in tcp,self ^sm; do
     refused "UCX_TLS $list" "the ranks cannot all reach each other" "-x UCX_TLS=$list"
 done
 for list in all posix,self; do
-    mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10 \
+    mpi_judge "np=4, UCX_TLS $list" mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10 \
         -x UCX_TLS=$list" stress -n 300
-    mpi_judge "np=4, UCX_TLS $list"
-    mpi_says "UCX_TLS $list: puts" "; puts over [a-z,]*; " 2
+    mpi_says "puts" "; puts over [a-z,]*; " 2
 done
 
 # Between hosts: a network over which UCX only emulates puts, by messages that the peer's program must drive.
 if mpi_nodes_possible; then
     mpi_nodes
-    mpi_start 2 60 "$puts $(mpi_nodes_of 2 1) -x UCX_TLS=tcp" stress -n 100
-    mpi_judge "2 hosts, emulated puts"
-    mpi_says "2 hosts, emulated puts: one line tells why" \
+    mpi_judge "2 hosts, emulated puts" mpi_start 2 60 "$puts $(mpi_nodes_of 2 1) -x UCX_TLS=tcp" stress -n 100
+    mpi_says "one line tells why" \
         "messages are used between the nodes; on some rank: UCX has no transport here that puts" 1
 fi
 
 # Nobody answers: sums by messages, and UCX is left alone, also in MPI_Finalize.  With numbers for tests the
 # ranks give up earlier.
-mpi_for_tests mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 1" unanswered
-mpi_judge "np=4, no answer"
-mpi_says "no answer: one line tells why" \
+mpi_judge "np=4, no answer" mpi_for_tests mpi_start 4 60 "$puts --mca coll_arc_ranks_per_node 1" unanswered
+mpi_says "one line tells why" \
     "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
 
 # killed ALGORITHM: a rank that dies ends the sums of the others, who name it; mpirun counts it as a failure
@@ -91,7 +87,7 @@ killed() {
         --enable-recovery -x UCX_KEEPALIVE_INTERVAL=100ms" killed -r 2
     [ "$mpi_status" -eq 124 ] || mpi_status=0
     mpi_judge "np=3, $1, rank 2 is killed"
-    mpi_says "$1: the others name rank 2" \
+    mpi_says "the others name it" \
         "rank [01]: MPI_Allreduce failed: transport error; the connection to rank 2 is broken" 2
 }
 for algorithm in $(mpi_lowlat_algorithms nodes); do
@@ -99,16 +95,15 @@ for algorithm in $(mpi_lowlat_algorithms nodes); do
 done
 
 # What counts between nodes that are none is messages, unless asked for.
-mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
-mpi_judge "np=4, auto"
-mpi_says "auto: messages" "; messages; " 2
-mpi_says "auto: UCX is not opened" "connected" 0
+mpi_judge "np=4, auto" mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
+mpi_says "messages" "; messages; " 2
+mpi_says "UCX is not opened" "connected" 0
 
 # Puts beside messages, which learning chooses between; only components for tests try that on declared nodes.
 beside="--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10"
-mpi_for_tests mpi_start 2 240 "$beside --mca coll_arc_explore_percent 1" explored -n 2000
-mpi_judge "puts beside messages"
-mpi_says "puts beside messages: on both communicators" "connected: puts over posix" 2
+mpi_judge "puts beside messages" \
+    mpi_for_tests mpi_start 2 240 "$beside --mca coll_arc_explore_percent 1" explored -n 2000
+mpi_says "on both communicators" "connected: puts over posix" 2
 grep -q " bytes, after .* puts doubling " "$mpi_scratch/said"
 mpi_result $? "puts beside messages: they are timed"
 for program in "stress -n 3000" "lifecycle -n 100" "pending" "matrix -l 1100" "threads"; do
@@ -119,20 +114,17 @@ done
 mpi_for_tests mpi_run "puts beside messages, bits" 4 120 \
     "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1" reproducible -g 2,2 -l 70001
 # The user's rules decide between them, too.
-mpi_for_tests mpi_start 2 120 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
-mpi_judge "a rule for puts"
-mpi_says "a rule for puts is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
+mpi_judge "a rule for puts" \
+    mpi_for_tests mpi_start 2 120 "$beside --mca coll_lowlat_rules over=puts:doubling:0-inf" explored -n 300
+mpi_says "is followed" "goes on with over=puts:doubling:0-inf (the user's)" 2
 # Those that nobody answers are given up, in two seconds; those that are slow: test_slow_puts.sh.
-mpi_for_tests mpi_start 2 60 "$beside" unanswered -t 3
-mpi_judge "no answer beside messages"
-mpi_says "no answer beside messages: one line tells why" \
+mpi_judge "no answer beside messages" mpi_for_tests mpi_start 2 60 "$beside" unanswered -t 3
+mpi_says "one line tells why" \
     "messages are used between the nodes; on some rank: the ranks cannot all reach each other" 1
-mpi_says "no answer beside messages: the next communicator does not ask" \
-    "no puts: the ranks could not all reach each other before" 1
+mpi_says "the next communicator does not ask" "no puts: the ranks could not all reach each other before" 1
 # Partners of a communicator that is freed before they have answered have time to do so.
-mpi_for_tests mpi_start 2 60 "$beside" unanswered -d 3 -t 1
-mpi_judge "a late answer to a communicator that was freed"
-mpi_says "a late answer to a communicator that was freed: puts for the next one" "connected: puts over posix" 1
+mpi_judge "a late answer to a communicator that was freed" mpi_for_tests mpi_start 2 60 "$beside" unanswered -d 3 -t 1
+mpi_says "puts for the next one" "connected: puts over posix" 1
 
 # A rank that does not come is named by one of the other node, and the job ends by itself.
 for algorithm in $(mpi_lowlat_algorithms nodes); do

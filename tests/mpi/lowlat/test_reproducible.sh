@@ -20,18 +20,17 @@ for ranks in 5 8; do
     mpi_run "np=$ranks reproducible" "$ranks" 60 "$on" reproducible -h bf16 -l 300007
 done
 mpi_for_tests mpi_run "np=4 small blocks and chunks" 4 60 "$on" reproducible -h bf16 -l 70001
-mpi_start 4 60 "$on --mca coll_lowlat_rules below:1k-inf,oneshot:1k-2k" reproducible -h bf16 -l 70001
-mpi_judge "np=4 no rule passes lengths down"
-mpi_says "np=4 no rule passes lengths down: said once" \
-    "coll_lowlat_rules, line 1, character .*, against coll_lowlat_reproducible, in \"below:1k-inf\"" 1
+mpi_judge "np=4 no rule passes lengths down" \
+    mpi_start 4 60 "$on --mca coll_lowlat_rules below:1k-inf,oneshot:1k-2k" reproducible -h bf16 -l 70001
+mpi_says "said once" "coll_lowlat_rules, line 1, character .*, against coll_lowlat_reproducible, in \"below:1k-inf\"" 1
 for algorithm in oneshot twoshot; do
     mpi_run "np=5 $algorithm" 5 60 "--mca coll_lowlat_uint16_as bf16 --mca coll_lowlat_algorithm $algorithm" \
         reproducible -h bf16 -l 70001
 done
 for algorithm in butterfly half_butterfly; do
-    mpi_start 4 60 "$on --mca coll_lowlat_algorithm $algorithm" reproducible -h bf16 -l 300007
-    mpi_judge "np=4 $algorithm is not used"
-    mpi_says "np=4 $algorithm is not used: said once" "coll_lowlat_algorithm $algorithm is ignored" 1
+    mpi_judge "np=4 $algorithm is not used" \
+        mpi_start 4 60 "$on --mca coll_lowlat_algorithm $algorithm" reproducible -h bf16 -l 300007
+    mpi_says "said once" "coll_lowlat_algorithm $algorithm is ignored" 1
     for ranks in 4 5; do
         mpi_run "np=$ranks $algorithm" "$ranks" 60 "--mca coll_lowlat_algorithm $algorithm" \
             reproducible -d -l 20011
@@ -56,14 +55,12 @@ for algorithm in doubling halving direct; do
         --mca coll_arc_levels 2,2 --mca coll_lowlat_algorithm $algorithm" reproducible -g 2,2,2,2 -l 70001
 done
 
-mpi_start 4 60 "--mca coll_arc_levels 4,x" reproducible -l 2001
-mpi_judge "levels 4,x"
-mpi_says "levels 4,x: said once" 'coll_arc_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
+mpi_judge "levels 4,x" mpi_start 4 60 "--mca coll_arc_levels 4,x" reproducible -l 2001
+mpi_says "said once" 'coll_arc_levels "4,x" counts as auto: it is auto, flat, or numbers' 1
 # By seats, on a machine where all nine have the same: the ranks are grouped evenly.
-mpi_for_tests mpi_start 9 60 "--mca coll_arc_verbose 10 --mca coll_lowlat_reproducible 1" \
+mpi_judge "levels by seats" mpi_for_tests mpi_start 9 60 "--mca coll_arc_verbose 10 --mca coll_lowlat_reproducible 1" \
     reproducible -g 3,3,3 -l 2001
-mpi_judge "levels by seats"
-mpi_says "levels by seats: three groups of three" ", levels 3,3, " 1
+mpi_says "three groups of three" ", levels 3,3, " 1
 
 # On several nodes: one tree, whatever carries the sums along it.
 # 16-bit floats travel as floats, and as they are with $rounding, which rounds every partial sum.
@@ -99,10 +96,10 @@ mpi_run "nodes of 1,1,1 long" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_l
     reproducible -g 1,1,1
 mpi_run "nodes of 1,1,1 ring" 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm ring" \
     reproducible -g 1,1,1 -d -l 20011
-mpi_start 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm ring \
+mpi_judge "nodes of 1,1,1 ring is not used" \
+    mpi_start 3 60 "--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm ring \
     --mca coll_lowlat_reproducible 1" reproducible -g 1,1,1 -l 20011
-mpi_judge "nodes of 1,1,1 ring is not used"
-mpi_says "nodes of 1,1,1 ring is not used: said once" "coll_lowlat_algorithm ring is ignored" 1
+mpi_says "said once" "coll_lowlat_algorithm ring is ignored" 1
 
 # fp16, of the program and of Open MPI (-n), where it has a type for it; and that rounding would be noticed.
 nodes="--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_reproducible 1"

@@ -11,10 +11,9 @@ says="--mca coll_arc_verbose 10"
 ready="coll_lowlat: communicator 0 .*kernels, "
 # check LABEL RANKS ARGUMENTS REGULAR_EXPRESSION TIMES
 check() {
-    mpi_start "$2" 60 "$says $3" agree -c 5
-    mpi_judge "$1"
-    mpi_serves "$1" 1
-    mpi_says "$1: says so" "$4" "$5"
+    mpi_judge "$1" mpi_start "$2" 60 "$says $3" agree -c 5
+    mpi_serves 1
+    mpi_says "says so" "$4" "$5"
 }
 
 check "ordinary" 2 "--mca coll_lowlat_staging ordinary" "${ready}ordinary stores" 1
@@ -46,8 +45,8 @@ if grep -q "processors shared" "$mpi_scratch/err"; then
     mpi_skip "by levels" "ranks have waited for processors too long to count as having their own"
 else
     mpi_judge "by levels"
-    mpi_says "by levels: tried" "staging tried" 1
-    mpi_says "by levels: so they go" "levels 2,2" 1
+    mpi_says "tried" "staging tried" 1
+    mpi_says "so they go" "levels 2,2" 1
 fi
 check "cores are shared" $((2 * $(nproc) + 1)) "" "staging tried" 0
 mpi_done

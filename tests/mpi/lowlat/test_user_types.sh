@@ -14,9 +14,8 @@ fi
 
 # check_served LABEL RANKS "MCA ARGUMENTS" BYTES: all of it is served.
 check_served() {
-    mpi_start "$2" 60 "--mca coll_arc_verbose 2 $3" user_types -s -b "$4"
-    mpi_judge "$1"
-    mpi_says "$1: nothing is passed down" 'passed  ' 0
+    mpi_judge "$1" mpi_start "$2" 60 "--mca coll_arc_verbose 2 $3" user_types -s -b "$4"
+    mpi_says "nothing is passed down" 'passed  ' 0
     mpi_reductions=$(sed -n 's/^# reductions: //p' "$mpi_scratch/out")
     # Open MPI may have calls of its own.
     awk -v least="$mpi_reductions" '/served  oneshot/ { calls = $3 } END { exit calls < least }' \
@@ -30,15 +29,13 @@ done
 check_served "np=3 butterfly" 3 "--mca coll_lowlat_algorithm butterfly" 32768
 mpi_for_tests check_served "np=4 small blocks" 4 "" 256
 for ranks in 2 3; do
-    mpi_start "$ranks" 60 "--mca coll_arc_verbose 2" user_types
-    mpi_judge "np=$ranks any length"
-    mpi_serves "np=$ranks any length" 1
-    mpi_says "np=$ranks any length: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+    mpi_judge "np=$ranks any length" mpi_start "$ranks" 60 "--mca coll_arc_verbose 2" user_types
+    mpi_serves 1
+    mpi_says "some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
 done
 # The block does not fit into the memory that there is.
-mpi_start 3 60 "--mca coll_arc_verbose 2 --mca coll_arc_max_memory 300k" user_types
-mpi_judge "np=3 no memory to grow"
-mpi_says "np=3 no memory to grow: some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+mpi_judge "np=3 no memory to grow" mpi_start 3 60 "--mca coll_arc_verbose 2 --mca coll_arc_max_memory 300k" user_types
+mpi_says "some are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
 for ranks in 2 3 5; do
     mpi_run "np=$ranks negative extents" "$ranks" 60 "" user_types -x -b 8000
     mpi_run "np=$ranks far apart" "$ranks" 60 "" far_apart

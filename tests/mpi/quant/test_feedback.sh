@@ -45,22 +45,16 @@ mpi_run "np=3 reduce_scatter, moving" 3 60 "$on --mca coll_quant_error_feedback 
 # What is not so: told once.
 mpi_start 2 60 "$on --mca coll_quant_error_feedback 4" feedback -b fixed
 cp "$mpi_scratch/err" "$mpi_scratch/said" # that sums are off is what is asked for
-mpi_says "np=2 a sequence of another length: one warning" \
-    "coll_quant_error_feedback is not the number of calls that repeat" 1
+mpi_label="np=2 a sequence of another length"
+mpi_says "one warning" "coll_quant_error_feedback is not the number of calls that repeat" 1
 kept="--mca coll_arc_max_memory $((16 * 70001 * 4))"
 mpi_run "np=2 as many vectors as there is room for" 2 60 "$fed $kept" feedback -v 16
-mpi_start 2 60 "$fed $kept" feedback -v 17
-mpi_judge "np=2 more vectors than there is room for"
-mpi_says "np=2 more vectors than there is room for: one warning" \
-    "error feedback forgets a vector of 70001 numbers" 1
+mpi_judge "np=2 more vectors than there is room for" mpi_start 2 60 "$fed $kept" feedback -v 17
+mpi_says "one warning" "error feedback forgets a vector of 70001 numbers" 1
 mpi_run "np=2 room for three vectors" 2 60 \
     "$fed --mca coll_arc_max_memory $((3 * 70001 * 4)) --mca coll_arc_verbose 0" feedback -k
-mpi_start 2 60 "$fed --mca coll_arc_max_memory 64k" feedback -v 2
-mpi_judge "np=2 a vector that is too long"
-mpi_says "np=2 a vector that is too long: one warning" \
-    "no error feedback for a vector of 70001 numbers: coll_arc_max_memory allows 65536" 1
-mpi_start 2 60 "$fed --mca coll_quant_collectives all" feedback -h
-mpi_judge "np=2 stages"
-mpi_says "np=2 stages: one warning" \
-    "coll_quant_error_feedback is for sums and has no effect on MPI_Allgather" 1
+mpi_judge "np=2 a vector that is too long" mpi_start 2 60 "$fed --mca coll_arc_max_memory 64k" feedback -v 2
+mpi_says "one warning" "no error feedback for a vector of 70001 numbers: coll_arc_max_memory allows 65536" 1
+mpi_judge "np=2 stages" mpi_start 2 60 "$fed --mca coll_quant_collectives all" feedback -h
+mpi_says "one warning" "coll_quant_error_feedback is for sums and has no effect on MPI_Allgather" 1
 mpi_done

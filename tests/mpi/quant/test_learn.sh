@@ -25,9 +25,9 @@ call_of() {
     esac
 }
 
-# decided LABEL COLLECTIVE: what was learned of 1 MiB is told once of each of two communicators, with both times
+# decided COLLECTIVE: what was learned of 1 MiB is told once of each of two communicators, with both times
 decided() {
-    mpi_says "$1: what was learned is told once" "learned from [1-9][0-9]* calls of $(call_of "$2") of about \
+    mpi_says "what was learned is told once" "learned from [1-9][0-9]* calls of $(call_of "$1") of about \
 1048576 bytes of floats: the component below [0-9]* us, quantized [0-9]* us: quantized" 2
 }
 
@@ -42,42 +42,34 @@ tells() {
 }
 
 for ranks in 2 3 4; do
-    mpi_start "$ranks" 120 "$on" learn -n 12
-    mpi_judge "np=$ranks"
+    mpi_judge "np=$ranks" mpi_start "$ranks" 120 "$on" learn -n 12
     tells "np=$ranks" allreduce 72 # three classes on two communicators
 
-    mpi_start "$ranks" 120 "$on $never" learn -w exact -l 300000
-    mpi_judge "np=$ranks never"
+    mpi_judge "np=$ranks never" mpi_start "$ranks" 120 "$on $never" learn -w exact -l 300000
     tells "np=$ranks never" allreduce 160
 
-    mpi_for_tests mpi_start "$ranks" 120 "$on" learn -w quantized -l 300000
-    mpi_judge "np=$ranks always"
-    decided "np=$ranks always" allreduce
+    mpi_judge "np=$ranks always" mpi_for_tests mpi_start "$ranks" 120 "$on" learn -w quantized -l 300000
+    decided allreduce
     tells "np=$ranks always" allreduce 160
 done
 
 # Where nothing is learned, and over tuned, and with verified calls and a time limit.
-mpi_start 3 60 "$told --mca coll_arc_explore_percent 0" quantized
-mpi_judge "np=3 nothing is learned"
-mpi_says "np=3 nothing is learned: nor told" "learned" 0
-mpi_start 3 60 "$on --mca coll ^lowlat" learn -l 300000 -n 20
-mpi_judge "np=3 over tuned"
-mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
+mpi_judge "np=3 nothing is learned" mpi_start 3 60 "$told --mca coll_arc_explore_percent 0" quantized
+mpi_says "nor told" "learned" 0
+mpi_judge "np=3 over tuned" mpi_start 3 60 "$on --mca coll ^lowlat" learn -l 300000 -n 20
+mpi_judge "np=3 verified" mpi_for_tests mpi_start 3 60 "$on --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
     learn -w quantized -l 300000
-mpi_judge "np=3 verified"
-decided "np=3 verified" allreduce
-mpi_says "np=3 verified: some calls are" "verified [1-9][0-9]* calls" 1
+decided allreduce
+mpi_says "some calls are" "verified [1-9][0-9]* calls" 1
 
 for ranks in 2 3; do
-    mpi_start "$ranks" 60 "$on" learn -t
-    mpi_judge "np=$ranks threads"
+    mpi_judge "np=$ranks threads" mpi_start "$ranks" 60 "$on" learn -t
 done
 
 # The stages: each collective for itself.
 for ranks in 2 3 4; do
-    mpi_start "$ranks" 120 "$all" \
+    mpi_judge "np=$ranks each" mpi_start "$ranks" 120 "$all" \
         learn -c reduce_scatter_block -c allgather -c allreduce -l 300000 -n 12
-    mpi_judge "np=$ranks each"
     for collective in allreduce $stages; do
         tells "np=$ranks each: $collective" "$collective" 48
     done
@@ -85,19 +77,18 @@ for ranks in 2 3 4; do
         label="np=$ranks $collective"
         # (A reduce-scatter below is an allreduce and more, so there quantizing sometimes pays.)
         [ "$collective" = allgather ] && exact="-w exact" || exact=
-        mpi_start "$ranks" 60 "$all $never" learn -c "$collective" $exact -l 70001
-        mpi_judge "$label never"
+        mpi_judge "$label never" mpi_start "$ranks" 60 "$all $never" learn -c "$collective" $exact -l 70001
         tells "$label never" "$collective" 80
-        mpi_for_tests mpi_start "$ranks" 60 "$all" learn -c "$collective" -w quantized -l 300000
-        mpi_judge "$label always"
-        decided "$label always" "$collective"
+        mpi_judge "$label always" \
+            mpi_for_tests mpi_start "$ranks" 60 "$all" learn -c "$collective" -w quantized -l 300000
+        decided "$collective"
         tells "$label always" "$collective" 160
     done
 done
 for collective in $stages; do
-    mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
+    mpi_judge "np=3 $collective verified" \
+        mpi_for_tests mpi_start 3 60 "$all --mca coll_quant_verify_every 4 --mca coll_arc_timeout 20" \
         learn -c "$collective" -w quantized -l 300000
-    mpi_judge "np=3 $collective verified"
-    decided "np=3 $collective verified" "$collective"
+    decided "$collective"
 done
 mpi_done

@@ -32,9 +32,9 @@ done
 mpi_for_tests mpi_run "np=16, 8 per node by 2,2,2" 16 180 "$nodes 8 --mca coll_arc_levels 2,2,2" \
     quantized -a hierarchical -p 8 -n 300000
 # By seats, on a machine where all nine have the same.
-mpi_for_tests mpi_start 18 180 "$nodes 9 --mca coll_arc_verbose 10" quantized -a hierarchical -p 9 -n 300000
-mpi_judge "np=18, 9 per node by seats"
-mpi_says "np=18, 9 per node by seats: a line" "adds up on each node, in shared memory, .* a rank, levels 3,3" 1
+mpi_judge "np=18, 9 per node by seats" \
+    mpi_for_tests mpi_start 18 180 "$nodes 9 --mca coll_arc_verbose 10" quantized -a hierarchical -p 9 -n 300000
+mpi_says "a line" "adds up on each node, in shared memory, .* a rank, levels 3,3" 1
 
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
@@ -63,10 +63,8 @@ END
 
 # sums_on_nodes LABEL "MCA ARGUMENTS": a line says that quantized vectors are added up so, whatever coll_lowlat does.
 sums_on_nodes() {
-    mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10 $2" \
-        quantized -a hierarchical -p 2 -n 300000
-    mpi_judge "$1"
-    mpi_says "$1: a line" "adds up on each node, in shared memory, .* a rank, flat" 1
+    mpi_judge "$1" mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10 $2" quantized -a hierarchical -p 2 -n 300000
+    mpi_says "a line" "adds up on each node, in shared memory, .* a rank, flat" 1
 }
 sums_on_nodes "with coll_lowlat" ""
 sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
@@ -82,10 +80,10 @@ for also in types=all error_feedback=1; do
     mpi_run "np=8, ${also%=*}, groups" 8 120 "$nodes 4 --mca coll_arc_levels 2,2 $always \
         --mca coll_quant_${also%=*} ${also#*=}" pending -o 100 -t 0.02 -l 30000
 done
-mpi_start 8 60 "$nodes 4 --mca coll_arc_levels 2,2 --mca coll_quant_collectives all \
+mpi_judge "np=8, the bound that is told, groups" \
+    mpi_start 8 60 "$nodes 4 --mca coll_arc_levels 2,2 --mca coll_quant_collectives all \
     --mca coll_quant_format bf16 --mca coll_arc_verbose 10" told
-mpi_judge "np=8, the bound that is told, groups"
-mpi_says "np=8, groups: a line" "adds up on each node, in shared memory, .* a rank, levels 2,2" 1
+mpi_says "a line" "adds up on each node, in shared memory, .* a rank, levels 2,2" 1
 # What messages on the node remain for.
 for also in target_rel=1e-2 minishards=4 microshards=4; do
     mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
@@ -94,7 +92,8 @@ done
 mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_arc_verbose 10 \
     --mca coll_arc_verbose 0" levels -p 2
 cp "$mpi_scratch/err" "$mpi_scratch/said" # its errors are those of shorter blocks
-mpi_says "blocks that no chunk has room for: 0 line" "adds up on each node, in shared memory" 0
+mpi_label="blocks that no chunk has room for"
+mpi_says "no line" "adds up on each node, in shared memory" 0
 mpi_run "np=4, the bound that is told, shared memory" 4 60 \
     "$nodes 2 --mca coll_quant_collectives all --mca coll_quant_format bf16" told
 mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$nodes 3 $always" \
@@ -103,15 +102,15 @@ mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$nodes 3 $alwa
 mpi_run "np=4, format for a target" 4 60 "$nodes 2 --mca coll_quant_target_nmse 1e-4" \
     quantized -a hierarchical -p 2 -n 1048576
 
-mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10" quantized -a hierarchical -p 2 -n 300000
-mpi_judge "auto, two nodes of two ranks"
-mpi_says "auto takes it" "hierarchical, 2 times 2 ranks, from" 1
+mpi_judge "auto, two nodes of two ranks" \
+    mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10" quantized -a hierarchical -p 2 -n 300000
+mpi_says "it is taken" "hierarchical, 2 times 2 ranks, from" 1
 
 # fallback RANKS NODES LEAST MOST "MCA ARGUMENTS": one line says what is used where there are no levels.
 fallback() {
-    mpi_start "$1" 60 "$5 --mca coll_quant_algorithm hierarchical" quantized -a full_loop -n 300000
-    mpi_judge "$2 nodes of $3 to $4 ranks"
-    mpi_says "$2 nodes of $3 to $4 ranks: one line says what is used instead" \
+    mpi_judge "$2 nodes of $3 to $4 ranks" \
+        mpi_start "$1" 60 "$5 --mca coll_quant_algorithm hierarchical" quantized -a full_loop -n 300000
+    mpi_says "one line says what is used instead" \
         "hierarchical needs several nodes of equally many ranks, at least 2; here nodes $2, ranks on a node $3 to $4: full_loop is used instead" 1
 }
 fallback 4 1 4 4 "$on"

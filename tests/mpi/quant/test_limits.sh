@@ -29,14 +29,12 @@ mpi_run "np=2 verified" 2 60 "$on ${limit}_rel 1e-2 --mca coll_quant_verify_ever
 mpi_run "np=4 hierarchical" 4 60 "$on ${limit}_rel 1e-2 --mca coll_arc_ranks_per_node 2" \
     limits -r 1e-2 -q
 # No format does: the calls go down, but for those that try again.
-mpi_start 3 60 "$on ${limit}_abs 1e-5 --mca coll_arc_verbose 2" limits -a 1e-3
-mpi_judge "np=3 abs 1e-5"
-mpi_says "np=3 abs 1e-5: the report tells why" \
-    "passed  no format keeps target_abs or target_rel with these numbers .* [1-9]" 1
+mpi_judge "np=3 abs 1e-5" mpi_start 3 60 "$on ${limit}_abs 1e-5 --mca coll_arc_verbose 2" limits -a 1e-3
+mpi_says "the report tells why" "passed  no format keeps target_abs or target_rel with these numbers .* [1-9]" 1
 # Totals that are exact anyway tell nothing.
-mpi_start 3 60 "$on ${limit}_abs 1e-2 --mca coll_quant_stages rs --mca coll_arc_verbose 2" limits -a 1e-2 -q
-mpi_judge "np=3 abs 1e-2, stages rs"
-mpi_says "np=3 abs 1e-2, stages rs: no call is passed down" "passed  no format keeps .* [1-9]" 0
+mpi_judge "np=3 abs 1e-2, stages rs" \
+    mpi_start 3 60 "$on ${limit}_abs 1e-2 --mca coll_quant_stages rs --mca coll_arc_verbose 2" limits -a 1e-2 -q
+mpi_says "no call is passed down" "passed  no format keeps .* [1-9]" 0
 # A named format is taken where it does.
 mpi_run "np=2 int8" 2 60 "$on ${limit}_abs 1 --mca coll_quant_format int8" limits -a 1 -q
 mpi_run "np=2 int4, where it does not" 2 60 "$on ${limit}_abs 1e-3 --mca coll_quant_format int4" \

@@ -59,10 +59,9 @@ mpi_run "hierarchical np=4 minishards 64, microshards 5" 4 120 "$on $by_length \
 mpi_run "np=2 minishards 1, microshards 1" 2 120 "$on --mca coll_quant_minishards 1 \
     --mca coll_quant_microshards 1" quantized -n 1048576 -c 7.518e-5
 mpi_run "np=4 block 4096" 4 120 "$on --mca coll_quant_block 4096" quantized -n 1048576 -c 7.518e-5
-mpi_start 2 60 "$on --mca coll_arc_verbose 10 $by_length" quantized -n 1048576 -c 4.195e-5
-mpi_judge "np=2 minishards 64, microshards 5, told"
-mpi_says "np=2 minishards 64, microshards 5, told" \
-    "block up to 4096, up to 262144 numbers a message, minishards 64, microshards 5" 1
+mpi_judge "np=2 minishards 64, microshards 5, told" \
+    mpi_start 2 60 "$on --mca coll_arc_verbose 10 $by_length" quantized -n 1048576 -c 4.195e-5
+mpi_says "said" "block up to 4096, up to 262144 numbers a message, minishards 64, microshards 5" 1
 # Naming the component asks for it, too.
 mpi_run "np=2 named in --mca coll" 2 60 \
     "--mca coll lowlat,quant,tuned,basic,libnbc,self" quantized -n 1048576

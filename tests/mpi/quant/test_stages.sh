@@ -66,17 +66,15 @@ mpi_run "np=3 floats with doubles alone" 3 60 "$ring --mca coll_quant_types doub
 # Calls that are verified, of any types; the first one that is above the limit is exact, and so are
 # all that follow, of any collective.
 mpi_run "np=3 verified" 3 60 "$all --mca coll_quant_verify_every 1" quantized -q rsg
-mpi_start 3 60 "$all --mca coll_quant_verify_every 1 --mca coll_quant_max_nmse 1e-12" \
+mpi_judge "np=3 verified, a limit that is exceeded" \
+    mpi_start 3 60 "$all --mca coll_quant_verify_every 1 --mca coll_quant_max_nmse 1e-12" \
     quantized -q none
-mpi_judge "np=3 verified, a limit that is exceeded"
-mpi_says "np=3 verified, a limit that is exceeded: one warning" \
-    "not used any more: a verified MPI_Allreduce has" 1
+mpi_says "one warning" "not used any more: a verified MPI_Allreduce has" 1
 
 # The report has a table of each collective that was called.
-mpi_start 3 60 "$all --mca coll_arc_verbose 20" quantized -q rsg
-mpi_judge "np=3 report"
+mpi_judge "np=3 report" mpi_start 3 60 "$all --mca coll_arc_verbose 20" quantized -q rsg
 for call in MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather; do
-    mpi_says "np=3 report: one table of $call" "coll_quant: $call calls of rank 0" 1
+    mpi_says "one table of $call" "coll_quant: $call calls of rank 0" 1
     mpi_counts "served  full_loop" "coll_quant: $call calls" &&
         mpi_counts "passed  message is smaller than min_bytes" "coll_quant: $call calls"
     mpi_result $? "np=3 report: calls of $call that were served and passed down"
@@ -85,12 +83,11 @@ grep -q 'MPI_Allgather of 50 of MPI_FLOAT passed down: message is smaller' "$mpi
     grep -q 'MPI_Reduce_scatter_block of [0-9]* of MPI_FLOAT with MPI_MAX passed down: this datatype' \
         "$mpi_scratch/said"
 mpi_result $? "np=3 report: calls passed down are told at verbose level 20"
-mpi_says "np=3 report: an allgather in place is passed down for that reason" \
+mpi_says "an allgather in place is passed down for that reason" \
     'passed  in place, where the own block must stay what it is .* [1-9][0-9]* ' 1
 # By default nobody looks at the others.
-mpi_start 3 60 "$on --mca coll_arc_verbose 2" quantized -o
-mpi_judge "np=3 report by default"
-mpi_says "np=3 report by default: of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
+mpi_judge "np=3 report by default" mpi_start 3 60 "$on --mca coll_arc_verbose 2" quantized -o
+mpi_says "of MPI_Allreduce only" "coll_quant: MPI_.* calls of rank 0" 1
 # A rank that does not come is named, and so is the call.
 for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
     mpi_in_time mpi_missing "np=3 ${stage#* }, rank 1 is late" \
@@ -99,25 +96,21 @@ for stage in "s MPI_Reduce_scatter_block" "g MPI_Allgather"; do
 done
 # check_unpackable RANKS: a rank that cannot pack its type says so, and no other call is taken for that one.
 check_unpackable() {
-    mpi_start "$1" 60 "$all" unpackable
-    mpi_judge "np=$1 no memory to pack"
-    mpi_says "np=$1 no memory to pack: stderr names the rank" \
-        "rank $(($1 - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
+    mpi_judge "np=$1 no memory to pack" mpi_start "$1" 60 "$all" unpackable
+    mpi_says "stderr names the rank" "rank $(($1 - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
 }
 # check_miscounted RANKS: nor where a rank's counts differ from each other.
 check_miscounted() {
-    mpi_start "$1" 60 "$all" miscounted
-    mpi_judge "np=$1 a wrong count"
-    mpi_says "np=$1 a wrong count: stderr names the call" ": MPI_Allgather failed: " "$1"
+    mpi_judge "np=$1 a wrong count" mpi_start "$1" 60 "$all" miscounted
+    mpi_says "stderr names the call" ": MPI_Allgather failed: " "$1"
 }
 for ranks in 2 3; do
     mpi_in_time check_unpackable "$ranks"
     mpi_in_time check_miscounted "$ranks"
 done
 # Whether it is on is compared in the first call, whichever that is.
-mpi_start_each 60 "--mca coll_quant_collectives all" \
+mpi_judge "np=2 on one rank only" mpi_start_each 60 "--mca coll_quant_collectives all" \
     "env OMPI_MCA_coll_quant_enable=1 $(mpi_find quantized) -q none" \
     "$(mpi_find quantized) -q none"
-mpi_judge "np=2 on one rank only"
-mpi_says "np=2 on one rank only: one warning" "parameters are not the same on all ranks" 1
+mpi_says "one warning" "parameters are not the same on all ranks" 1
 mpi_done

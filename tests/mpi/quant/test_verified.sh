@@ -26,22 +26,18 @@ mpi_run "np=2 a high limit" 2 60 \
     "$on --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 0.5" verified -e 2
 # over_limit RANKS COLLECTIVE CALL: its sixth call is, where it is verified
 over_limit() {
-    mpi_start "$1" 60 "$all --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
+    mpi_judge "np=$1 $2, a limit that is exceeded" \
+        mpi_start "$1" 60 "$all --mca coll_quant_verify_every 6 --mca coll_quant_max_nmse 1e-12 \
         --mca coll_arc_verbose 2" verified -c "$2" -s 6
-    mpi_judge "np=$1 $2, a limit that is exceeded"
-    mpi_says "np=$1 $2, a limit that is exceeded: one warning" \
-        "not used any more: a verified $3 $exceeds .* allows 1.000e-12" 1
-    mpi_says "np=$1 $2, a limit that is exceeded: the report tells the reason" \
-        "passed  a verified call was less accurate than max_nmse .* [1-9]" 1
-    mpi_says "np=$1 $2, a limit that is exceeded: the report tells the error" \
-        "verified 1 calls: normalized mean square error at most [1-9]" 1
+    mpi_says "one warning" "not used any more: a verified $3 $exceeds .* allows 1.000e-12" 1
+    mpi_says "the report tells the reason" "passed  a verified call was less accurate than max_nmse .* [1-9]" 1
+    mpi_says "the report tells the error" "verified 1 calls: normalized mean square error at most [1-9]" 1
 }
 # short_of_memory COLLECTIVE
 short_of_memory() {
-    mpi_start 2 120 "$all --mca coll_quant_verify_every 2" verified -c "$1" -m 2
-    mpi_judge "np=2 $1, no memory on one rank"
-    mpi_says "np=2 $1, no memory on one rank: one warning" \
-        "a call is not verified: some rank has no memory" 1
+    mpi_judge "np=2 $1, no memory on one rank" \
+        mpi_start 2 120 "$all --mca coll_quant_verify_every 2" verified -c "$1" -m 2
+    mpi_says "one warning" "a call is not verified: some rank has no memory" 1
 }
 over_limit 3 allreduce MPI_Allreduce
 over_limit 3 reduce_scatter_block MPI_Reduce_scatter_block
@@ -76,17 +72,14 @@ for algorithm in $(mpi_algorithms quant); do
 done
 # Nothing is that accurate, or not what was named: exact sums, and the reason in the report.
 for wish in "target_nmse 1e-12" "target_nmse 1e-6 --mca coll_quant_format int8"; do
-    mpi_start 3 60 "$on --mca coll_arc_verbose 2 --mca coll_quant_$wish" agree
-    mpi_judge "np=3 $wish"
-    mpi_says "np=3 $wish: the report tells why" \
-        "passed  nothing allowed is below target_nmse here .* [1-9]" 1
+    mpi_judge "np=3 $wish" mpi_start 3 60 "$on --mca coll_arc_verbose 2 --mca coll_quant_$wish" agree
+    mpi_says "the report tells why" "passed  nothing allowed is below target_nmse here .* [1-9]" 1
 done
-mpi_start 2 60 "$on --mca coll_quant_format fp32 --mca coll_quant_target_nmse low" agree
-mpi_judge "np=2 a target that is no number"
-mpi_says "np=2 a target that is no number: one message" \
+mpi_judge "np=2 a target that is no number" \
+    mpi_start 2 60 "$on --mca coll_quant_format fp32 --mca coll_quant_target_nmse low" agree
+mpi_says "one message" \
     'the value "low" of parameter coll_quant_target_nmse cannot be used; it must be a number from 0 to 1' 1
-mpi_start 3 60 "$limited" shown quant
-mpi_judge "np=3 a key that is refused"
-mpi_says "np=3 a key that is refused: one message" \
+mpi_judge "np=3 a key that is refused" mpi_start 3 60 "$limited" shown quant
+mpi_says "one message" \
     'the value "most" of info key arc_quant is not understood and changes nothing; use' 1
 mpi_done
