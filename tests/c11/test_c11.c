@@ -47,7 +47,7 @@ static const c11_case_t any_cases[] = {
 };
 enum { ANY_CASES = sizeof any_cases / sizeof any_cases[0] };
 
-static void every_execution_of_few_ranks_is_right(void **state)
+TEST(every_execution_of_few_ranks_is_right)
 {
     for (unsigned i = 0; i < ALL_CASES; ++i) {
         size_t runs = 0;
@@ -59,7 +59,7 @@ static void every_execution_of_few_ranks_is_right(void **state)
     }
 }
 
-static void drawn_executions_of_more_ranks_are_right(void **state)
+TEST(drawn_executions_of_more_ranks_are_right)
 {
     for (unsigned i = 0; i < ANY_CASES; ++i) {
         for (unsigned seed = 0; seed < SEEDS; ++seed) {
@@ -87,7 +87,7 @@ static const char *find_wrong(void)
 }
 
 /* Those before have found all places. */
-static void every_order_is_needed(void **state)
+TEST(every_order_is_needed)
 {
     unsigned superfluous = 0;
 
@@ -104,7 +104,7 @@ static void every_order_is_needed(void **state)
 }
 
 /* Who stages something else in between writes where others may still read a result. */
-static void one_buffer_set_would_not_do(void **state)
+TEST(one_buffer_set_would_not_do)
 {
     static const struct {
         const char *name;
@@ -123,23 +123,11 @@ static void one_buffer_set_would_not_do(void **state)
     }
 }
 
-static void streams_need_their_fence(void **state)
+TEST(streams_need_their_fence)
 {
     const c11_case_t what = {
         .ranks = 2, .call = {{"twoshot", 100}}, .streams = true, .no_fence = true};
     size_t runs = 0;
 
     assert_non_null(c11_job_all(&what, MOST_RUNS, &runs));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_execution_of_few_ranks_is_right),
-        cmocka_unit_test(drawn_executions_of_more_ranks_are_right),
-        cmocka_unit_test(every_order_is_needed),
-        cmocka_unit_test(one_buffer_set_would_not_do),
-        cmocka_unit_test(streams_need_their_fence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,23 @@
 #include "testlib.h"
 
 /*
- * Tests that are rows of tables: added one by one, and then run.  These functions are of libjobs.a;
- * what they allocate stays.
+ * A test, which runs by itself: TEST(what_is_promised) { ... }, or between a set-up and a teardown
+ * of cmocka.  Those of a file are run in its order, by unit_run() or the main() of libjobs.a, which
+ * serves programs that have none of their own.
+ */
+#define TEST(_name) TEST_WITHIN(_name, NULL, NULL)
+#define TEST_WITHIN(_name, _setup, _teardown)                                                    \
+    static void _name(void **state);                                                             \
+    __attribute__((constructor)) static void add_##_name(void)                                   \
+    {                                                                                            \
+        unit_add(&(struct CMUnitTest) cmocka_unit_test_setup_teardown(_name, _setup, _teardown), \
+                 1);                                                                             \
+    }                                                                                            \
+    static void _name(void **state)
+
+/*
+ * Tests that are rows of tables: added one by one, and then run.  What these functions allocate
+ * stays.
  */
 
 /* A table of tests, and how many it has. */

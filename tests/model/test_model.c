@@ -48,7 +48,7 @@ static model_result_t run(const model_machine_t *machine, const char *algorithm,
     return result;
 }
 
-static void every_algorithm_and_rival_sums_right(void **state)
+TEST(every_algorithm_and_rival_sums_right)
 {
     static const unsigned ranks[] = {2, 3, 6, 13, 33};
     static const size_t bytes[] = {4, 60, 1000, 4100, 20000};
@@ -67,7 +67,7 @@ static void every_algorithm_and_rival_sums_right(void **state)
 }
 
 /* Of a vector of L lines, with P ranks. */
-static void lines_read_are_those_of_the_formulas(void **state)
+TEST(lines_read_are_those_of_the_formulas)
 {
     const model_machine_t machine = read_machine("xeon-8480");
 
@@ -89,7 +89,7 @@ static void lines_read_are_those_of_the_formulas(void **state)
     }
 }
 
-static void levels_keep_lines_in_the_socket(void **state)
+TEST(levels_keep_lines_in_the_socket)
 {
     const model_machine_t machine = read_machine("epyc-7763");
     const model_result_t flat = run(&machine, "twoshot_flat", 128, 4096);
@@ -99,7 +99,7 @@ static void levels_keep_lines_in_the_socket(void **state)
     assert_true(levels.us < flat.us);
 }
 
-static void two_ranks_take_what_they_took(void **state)
+TEST(two_ranks_take_what_they_took)
 {
     const model_machine_t machine = read_machine("here");
     FILE *file = fopen(MODEL_MEASURED, "r");
@@ -123,7 +123,7 @@ static void two_ranks_take_what_they_took(void **state)
     assert_true(rows >= 16);
 }
 
-static void flags_that_share_a_line_cost_time(void **state)
+TEST(flags_that_share_a_line_cost_time)
 {
     const model_machine_t machine = read_machine("epyc-7763");
     model_case_t what = {
@@ -138,7 +138,7 @@ static void flags_that_share_a_line_cost_time(void **state)
     assert_true(together.us > 2 * apart.us);
 }
 
-static void a_run_can_be_repeated(void **state)
+TEST(a_run_can_be_repeated)
 {
     const model_machine_t machine = read_machine("graviton4");
     const model_result_t first = run(&machine, "auto", 100, 1024);
@@ -147,7 +147,7 @@ static void a_run_can_be_repeated(void **state)
     assert_true(first.us == second.us && first.lines_fetched == second.lines_fetched);
 }
 
-static void what_is_no_machine_is_refused(void **state)
+TEST(what_is_no_machine_is_refused)
 {
     static const char *const texts[] = {"", "cores 4\n", "cores 4\ncores 4\n", "pigeons 3\n"};
     model_machine_t machine;
@@ -162,18 +162,4 @@ static void what_is_no_machine_is_refused(void **state)
         assert_false(model_machine_read(path, &machine));
         assert_int_equal(0, unlink(path));
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm_and_rival_sums_right),
-        cmocka_unit_test(lines_read_are_those_of_the_formulas),
-        cmocka_unit_test(levels_keep_lines_in_the_socket),
-        cmocka_unit_test(two_ranks_take_what_they_took),
-        cmocka_unit_test(flags_that_share_a_line_cost_time),
-        cmocka_unit_test(a_run_can_be_repeated),
-        cmocka_unit_test(what_is_no_machine_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static unsigned steps_of(unsigned ranks)
     return steps;
 }
 
-static void a_message_has_as_many_shards_as_there_is_room_for(void **state)
+TEST(a_message_has_as_many_shards_as_there_is_room_for)
 {
     (void) state;
     for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
@@ -176,7 +176,7 @@ static void a_message_has_as_many_shards_as_there_is_room_for(void **state)
 }
 
 /* Whichever it is. */
-static void a_message_that_is_longer_or_shorter_than_its_parts_is_refused(void **state)
+TEST(a_message_that_is_longer_or_shorter_than_its_parts_is_refused)
 {
     enum { RANKS = 11 };
     sim_options_t options = {.seed = SEED, .delay_max = 5, .eager_max = 2};
@@ -196,13 +196,4 @@ static void a_message_that_is_longer_or_shorter_than_its_parts_is_refused(void *
         }
         assert_int_equal(1, refused);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_has_as_many_shards_as_there_is_room_for),
-        cmocka_unit_test(a_message_that_is_longer_or_shorter_than_its_parts_is_refused),
-    };
-    return cmocka_run_group_tests_name("packs", tests, NULL, NULL);
 }

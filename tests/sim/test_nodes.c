@@ -199,7 +199,7 @@ static void names_the_node_that_is_late(void **state)
 /* ---- vectors that must not be cut ---- */
 
 /* Functions of the program get whole vectors: those that fit into a chunk are one. */
-static void a_vector_that_fits_is_one_chunk(void **state)
+TEST(a_vector_that_fits_is_one_chunk)
 {
     nodes_options_t options = {.nodes = 2, .size = {1, 1}, .chunk_bytes = 1000, .seed = SEED};
 
@@ -228,7 +228,7 @@ static void a_vector_that_fits_is_one_chunk(void **state)
  * Who of nodes 0 and 1 is the proxy of the other changes from chunk to chunk and from owner to
  * owner; of one owner the chunks are even in number, but a vector is not cut that is short.
  */
-static void the_nodes_of_a_pair_take_turns(void **state)
+TEST(the_nodes_of_a_pair_take_turns)
 {
     static const struct {
         unsigned owners;
@@ -307,8 +307,6 @@ int main(void)
         CHUNKS = sizeof chunks_bytes / sizeof chunks_bytes[0],
         TRANSPORTS = sizeof transports / sizeof transports[0],
     };
-    static const struct CMUnitTest others[] = {cmocka_unit_test(a_vector_that_fits_is_one_chunk),
-                                               cmocka_unit_test(the_nodes_of_a_pair_take_turns)};
     uint64_t seed = SEED;
 
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm <= MIXED; ++algorithm) {
@@ -344,6 +342,5 @@ int main(void)
             add_row(&row, "names_the_node_that_is_late", names_the_node_that_is_late);
         }
     }
-    unit_add(UNIT_TESTS(others));
     return unit_run("lowlat on simulated nodes");
 }

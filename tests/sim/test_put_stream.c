@@ -67,7 +67,7 @@ static void messages_come_whole_and_in_order(void **state)
 
 /* ---- sequences that begin again ---- */
 
-static void sequences_may_begin_again(void **state)
+TEST(sequences_may_begin_again)
 {
     enum { BITS = 8, TURNS = 3, ALL_ROUNDS = 2200 };
     puts_options_t options = options_of(2, PUTS_PAIRS, 2);
@@ -85,7 +85,7 @@ static void sequences_may_begin_again(void **state)
 /* ---- what is put ---- */
 
 /* An answer carries the credit: a put for each message, and nothing else. */
-static void answered_messages_need_one_put_each(void **state)
+TEST(answered_messages_need_one_put_each)
 {
     for (puts_pattern_t pattern = PUTS_PAIRS; pattern <= PUTS_DOUBLING; ++pattern) {
         puts_options_t options = options_of(3, pattern, 4);
@@ -99,7 +99,7 @@ static void answered_messages_need_one_put_each(void **state)
 }
 
 /* Without answers: a credit, behind a fence, for every half of the slots. */
-static void unanswered_messages_need_a_credit_for_half_the_slots(void **state)
+TEST(unanswered_messages_need_a_credit_for_half_the_slots)
 {
     puts_options_t options = options_of(3, PUTS_ONE_WAY, 2);
 
@@ -111,7 +111,7 @@ static void unanswered_messages_need_a_credit_for_half_the_slots(void **state)
     assert_int_equal(outcome.messages + outcome.fences, outcome.puts);
 }
 
-static void long_messages_need_a_fence_for_each_fragment(void **state)
+TEST(long_messages_need_a_fence_for_each_fragment)
 {
     puts_options_t options = options_of(0, PUTS_PAIRS, 2);
 
@@ -125,7 +125,7 @@ static void long_messages_need_a_fence_for_each_fragment(void **state)
 }
 
 /* Half of the slots have one header and one fence. */
-static void half_of_the_slots_need_one_header(void **state)
+TEST(half_of_the_slots_need_one_header)
 {
     enum { SLOTS = 64 };
     puts_options_t options = options_of(0, PUTS_PAIRS, 2);
@@ -203,7 +203,7 @@ static arc_status_t await_end(two_t *two, arc_stream_request_t *request)
     return status;
 }
 
-static void a_message_that_is_too_long_is_an_error(void **state)
+TEST(a_message_that_is_too_long_is_an_error)
 {
     unsigned char data[100] = {1};
     unsigned char room[100];
@@ -228,7 +228,7 @@ static void a_message_that_is_too_long_is_an_error(void **state)
 }
 
 /* Nothing is under way on this side, and no put tells of it: the reader must have looked. */
-static void who_waits_for_a_peer_that_is_gone_is_told(void **state)
+TEST(who_waits_for_a_peer_that_is_gone_is_told)
 {
     unsigned char room[100];
     two_t two = two_new(&configs[1].config);
@@ -243,7 +243,7 @@ static void who_waits_for_a_peer_that_is_gone_is_told(void **state)
     two_free(&two);
 }
 
-static void there_are_no_messages_with_ranks_that_are_no_peers(void **state)
+TEST(there_are_no_messages_with_ranks_that_are_no_peers)
 {
     two_t two = two_new(&configs[0].config);
     arc_stream_request_t request = {.handle = NULL};
@@ -260,7 +260,7 @@ static void there_are_no_messages_with_ranks_that_are_no_peers(void **state)
 /* ---- counts that have become large ---- */
 
 /* A credit word that was put long ago must not look like a new one, whatever the counts are now. */
-static void an_old_credit_is_none(void **state)
+TEST(an_old_credit_is_none)
 {
     static const uint64_t credits[] = {10, (1ull << 31) + 10, (1ull << 32) + 10, 5 + (5ull << 31)};
     const arc_put_config_t *config = &configs[1].config;
@@ -303,7 +303,7 @@ static uint64_t wrong_without_fences(unsigned config)
     return wrong;
 }
 
-static void a_network_without_fences_is_noticed_where_they_count(void **state)
+TEST(a_network_without_fences_is_noticed_where_they_count)
 {
     assert_true(wrong_without_fences(0) > 0);
     assert_int_equal(0, wrong_without_fences(1)); /* fused: every cell is tested by itself */
@@ -313,19 +313,6 @@ static void a_network_without_fences_is_noticed_where_they_count(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest singles[] = {
-        cmocka_unit_test(sequences_may_begin_again),
-        cmocka_unit_test(answered_messages_need_one_put_each),
-        cmocka_unit_test(unanswered_messages_need_a_credit_for_half_the_slots),
-        cmocka_unit_test(long_messages_need_a_fence_for_each_fragment),
-        cmocka_unit_test(half_of_the_slots_need_one_header),
-        cmocka_unit_test(a_message_that_is_too_long_is_an_error),
-        cmocka_unit_test(who_waits_for_a_peer_that_is_gone_is_told),
-        cmocka_unit_test(there_are_no_messages_with_ranks_that_are_no_peers),
-        cmocka_unit_test(an_old_credit_is_none),
-        cmocka_unit_test(a_network_without_fences_is_noticed_where_they_count),
-    };
-
     printf("# seed %d\n", SEED);
     for (unsigned config = 0; config < sizeof configs / sizeof configs[0]; ++config) {
         for (unsigned i = 0; i < PUTS_PATTERNS * (PUTS_MAX_RANKS - 1); ++i) {
@@ -349,6 +336,5 @@ int main(void)
                          pattern_names[options.pattern]);
         }
     }
-    unit_add(UNIT_TESTS(singles));
     return unit_run("put streams on simulated windows");
 }

@@ -234,7 +234,7 @@ static double bound_in(quant_wire_segment_t segment, const quant_format_t *forma
 }
 
 /* For each limit the format found is tight: with fewer bits the limit is exceeded. */
-static void a_message_takes_the_fewest_bits_that_do(void **state)
+TEST(a_message_takes_the_fewest_bits_that_do)
 {
     enum { ELEMS = 3 * 4096 + 17 };
     const float error = 1e-3f;
@@ -278,7 +278,7 @@ static void a_message_takes_the_fewest_bits_that_do(void **state)
 }
 
 /* Without permission another format than the one agreed on is refused, as ever. */
-static void only_who_expects_any_format_takes_it(void **state)
+TEST(only_who_expects_any_format_takes_it)
 {
     enum { ELEMS = 4096 };
     quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
@@ -307,13 +307,8 @@ int main(void)
         cmocka_unit_test(error_feedback_keeps_the_limit),
         cmocka_unit_test(what_is_named_is_coded_or_exact),
     };
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(a_message_takes_the_fewest_bits_that_do),
-        cmocka_unit_test(only_who_expects_any_format_takes_it),
-    };
 
     printf("# seed %d\n", SEED);
-    unit_add(UNIT_TESTS(others));
     quant_job_add(UNIT_TESTS(each));
     return unit_run("limits");
 }

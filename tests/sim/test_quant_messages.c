@@ -62,7 +62,7 @@ static void doubling_takes_few_messages_and_tells_a_tight_bound(void **state)
     assert_int_equal(0, quant_job_clean(&job, CALLS, result).messages);
 }
 
-static void what_is_long_goes_as_the_algorithm_says(void **state)
+TEST(what_is_long_goes_as_the_algorithm_says)
 {
     enum { RANKS = 4, COUNT = 8192 };
     SCOPED float **inputs = quant_inputs_new(RANKS, COUNT + 1, SEED);
@@ -76,7 +76,7 @@ static void what_is_long_goes_as_the_algorithm_says(void **state)
     }
 }
 
-static void what_doubling_is_not_for_goes_as_the_algorithm_says(void **state)
+TEST(what_doubling_is_not_for_goes_as_the_algorithm_says)
 {
     static const unsigned many[] = {1, 11, 13, 17, 19, 22, 23, 26, 39, 1009};
     const quant_config_t open = doubling_of(&ways[2], 0).config;
@@ -104,7 +104,7 @@ static void what_doubling_is_not_for_goes_as_the_algorithm_says(void **state)
 }
 
 /* Rank 0 never comes: its partner of the first phase waits for it, others for those that wait. */
-static void a_rank_that_is_late_for_doubling_is_named(void **state)
+TEST(a_rank_that_is_late_for_doubling_is_named)
 {
     enum { RANKS = 6, COUNT = 1000 };
     quant_job_t job = doubling_of(&ways[4], COUNT);
@@ -191,17 +191,11 @@ int main(void)
         cmocka_unit_test(a_shard_goes_in_so_many_messages),
         cmocka_unit_test(each_contribution_is_encoded_once_and_no_total_again),
     };
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(what_is_long_goes_as_the_algorithm_says),
-        cmocka_unit_test(what_doubling_is_not_for_goes_as_the_algorithm_says),
-        cmocka_unit_test(a_rank_that_is_late_for_doubling_is_named),
-    };
 
     for (unsigned i = 0; i < WAYS; ++i) {
         unit_add_row(doubling_takes_few_messages_and_tells_a_tight_bound, &ways[i], 0,
                      "doubling of %u ranks, %u on a node", ways[i].ranks, ways[i].per_node);
     }
-    unit_add(UNIT_TESTS(others));
     quant_job_add(UNIT_TESTS(each));
     return unit_run("messages");
 }

@@ -135,7 +135,7 @@ static void a_walk_has_the_bits_of_the_pipelines(void **state)
  * recursive_halving: a message has all shards that one step of it sends, as far as it has room, and
  * not one bit is another one for that.
  */
-static void several_shards_go_in_one_message(void **state)
+TEST(several_shards_go_in_one_message)
 {
     static const size_t elems_of[] = {QUANT_LANES, 5 * QUANT_LANES, 31 * QUANT_LANES};
     const quant_algo_t *algo = quant_algo_by_name("recursive_halving");
@@ -212,7 +212,7 @@ static double measured_mse(const quant_config_t *config, unsigned ranks)
     return squares / SHARD_ELEMS;
 }
 
-static void the_error_of_many_ranks_is_as_predicted(void **state)
+TEST(the_error_of_many_ranks_is_as_predicted)
 {
     static const job_case_t rows[] = {
         {16, 1, false},   {64, 1, false},   {128, 1, false}, {256, 1, false},
@@ -239,13 +239,8 @@ int main(void)
 {
     static const struct CMUnitTest each[] = {
         cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines)};
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(several_shards_go_in_one_message),
-        cmocka_unit_test(the_error_of_many_ranks_is_as_predicted),
-    };
 
     printf("# seed %d\n", SEED);
-    unit_add(UNIT_TESTS(others));
     quant_job_add(UNIT_TESTS(each));
     return unit_run("many ranks");
 }

@@ -16,7 +16,7 @@ enum { SEED = 20261121, COUNT = 30011, CALLS = 3 };
 static const unsigned ranks_cases[] = {1, 2, 3, 4, 6};
 static const size_t short_bytes = (size_t) 2 * COUNT * sizeof(float); /* by doubling */
 
-static void only_what_may_be_finite_becomes_so(void **state)
+TEST(only_what_may_be_finite_becomes_so)
 {
     static const quant_storage_t fp16 = {.largest = 65504, .overflow = 65520};
     static const struct {
@@ -78,10 +78,7 @@ static void halves_are_summed_as_floats_are(void **state)
 int main(void)
 {
     static const struct CMUnitTest each[] = {cmocka_unit_test(halves_are_summed_as_floats_are)};
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(only_what_may_be_finite_becomes_so)};
 
-    unit_add(UNIT_TESTS(others));
     quant_job_add(UNIT_TESTS(each));
     return unit_run("16-bit floats");
 }

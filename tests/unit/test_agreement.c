@@ -88,7 +88,7 @@ static void check_series(const series_t *series, unsigned ranks)
     }
 }
 
-static void all_find_the_minimum(void **state)
+TEST(all_find_the_minimum)
 {
     static const arc_task_ops_t ops = {.progress = series_progress};
     static series_t series[MOST_RANKS];
@@ -121,7 +121,7 @@ static void all_find_the_minimum(void **state)
 }
 
 /* Every start and completion of a message may fail: an error, and nothing stays started. */
-static void failures_end_it(void **state)
+TEST(failures_end_it)
 {
     enum { RANKS = 5 };
     static const arc_task_ops_t ops = {.progress = series_progress};
@@ -214,7 +214,7 @@ static void check_missing(unsigned ranks, const bool *is_missing)
     }
 }
 
-static void all_name_the_one_that_is_missing(void **state)
+TEST(all_name_the_one_that_is_missing)
 {
     for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
         for (unsigned missing = 0; missing < ranks; ++missing) {
@@ -225,7 +225,7 @@ static void all_name_the_one_that_is_missing(void **state)
     }
 }
 
-static void all_name_one_of_several_that_are_missing(void **state)
+TEST(all_name_one_of_several_that_are_missing)
 {
     enum { CASES = 500 };
     test_random_t random = test_random_start(SEED);
@@ -252,7 +252,7 @@ static void no_time_passes(void)
 {
 }
 
-static void run_gives_up_in_time_and_names_the_missing(void **state)
+TEST(run_gives_up_in_time_and_names_the_missing)
 {
     const arc_wait_t wait = {.progress = no_time_passes, .timeout_ns = LIMIT_NS};
     uint64_t own[] = {7, 8};
@@ -303,7 +303,7 @@ static void late_ones_send(void)
     }
 }
 
-static void each_round_has_the_whole_time(void **state)
+TEST(each_round_has_the_whole_time)
 {
     const arc_wait_t wait = {.progress = late_ones_send, .timeout_ns = LIMIT_NS};
     uint64_t own[] = {7};
@@ -316,18 +316,4 @@ static void each_round_has_the_whole_time(void **state)
     arc_agreement_start(&agreements[0], sim_held_stream(0), own, 1);
     assert_int_equal(ARC_OK, arc_agreement_run(&agreements[0], own, &wait, &missing));
     assert_int_equal(5, own[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_find_the_minimum),
-        cmocka_unit_test(failures_end_it),
-        cmocka_unit_test(all_name_the_one_that_is_missing),
-        cmocka_unit_test(all_name_one_of_several_that_are_missing),
-        cmocka_unit_test(run_gives_up_in_time_and_names_the_missing),
-        cmocka_unit_test(each_round_has_the_whole_time),
-    };
-
-    return cmocka_run_group_tests_name("agreement", tests, NULL, NULL);
 }

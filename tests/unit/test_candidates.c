@@ -18,7 +18,7 @@ static lowlat_candidates_t list_of(unsigned owners, bool reproducible)
     return list;
 }
 
-static void candidates_keep_the_order_of_sums(void **state)
+TEST(candidates_keep_the_order_of_sums)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         for (unsigned reproducible = 0; reproducible < 2; ++reproducible) {
@@ -60,7 +60,7 @@ static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat
     return list->candidate[number];
 }
 
-static void candidates_are_found_again(void **state)
+TEST(candidates_are_found_again)
 {
     const lowlat_candidates_t list = list_of(2, false);
 
@@ -77,7 +77,7 @@ static void candidates_are_found_again(void **state)
 }
 
 /* Doubling, by leaders where there are several owners; from some length on the component below. */
-static void short_messages_begin_with_doubling_and_long_ones_below(void **state)
+TEST(short_messages_begin_with_doubling_and_long_ones_below)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         const size_t least = owners > 1 ? 16 << 10 : 8 << 10;
@@ -101,7 +101,7 @@ static void short_messages_begin_with_doubling_and_long_ones_below(void **state)
     }
 }
 
-static void reproducible_begins_with_ours(void **state)
+TEST(reproducible_begins_with_ours)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
@@ -113,7 +113,7 @@ static void reproducible_begins_with_ours(void **state)
 }
 
 /* Direct sends each node a message: on many nodes not before these are worth one. */
-static void many_nodes_go_direct_with_long_messages(void **state)
+TEST(many_nodes_go_direct_with_long_messages)
 {
     enum { MANY = LOWLAT_PUT_NODES + 1, SHORT_BYTES = 64 << 10, LONG_BYTES = 2 << 20 };
     const lowlat_candidates_t list = list_of(1, true);
@@ -132,7 +132,7 @@ static void many_nodes_go_direct_with_long_messages(void **state)
 /*
  * All of it goes over the link between two nodes in any case, so the fewest steps are worth a try.
  */
-static void long_messages_between_two_nodes_may_be_doubled(void **state)
+TEST(long_messages_between_two_nodes_may_be_doubled)
 {
     enum { LONG_BYTES = 1 << 20, NODES = 2, MORE_NODES = 3 };
     const lowlat_candidates_t list = list_of(1, false);
@@ -147,7 +147,7 @@ static void long_messages_between_two_nodes_may_be_doubled(void **state)
 }
 
 /* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
-static void guesses_go_with_the_rules(void **state)
+TEST(guesses_go_with_the_rules)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
         const lowlat_net_t net = {.nodes = 4, .owners = owners, .leader_bytes = LEADER_BYTES};
@@ -161,18 +161,4 @@ static void guesses_go_with_the_rules(void **state)
             }
         }
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidates_keep_the_order_of_sums),
-        cmocka_unit_test(candidates_are_found_again),
-        cmocka_unit_test(short_messages_begin_with_doubling_and_long_ones_below),
-        cmocka_unit_test(reproducible_begins_with_ours),
-        cmocka_unit_test(guesses_go_with_the_rules),
-        cmocka_unit_test(many_nodes_go_direct_with_long_messages),
-        cmocka_unit_test(long_messages_between_two_nodes_may_be_doubled),
-    };
-    return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void run_all(actor_t *actors, unsigned absent)
     }
 }
 
-static void each_gets_the_card_that_is_meant_for_it(void **state)
+TEST(each_gets_the_card_that_is_meant_for_it)
 {
     static actor_t actors[RANKS];
 
@@ -123,7 +123,7 @@ static void each_gets_the_card_that_is_meant_for_it(void **state)
     }
 }
 
-static void who_does_not_come_is_named_in_time(void **state)
+TEST(who_does_not_come_is_named_in_time)
 {
     static actor_t actors[RANKS];
 
@@ -145,7 +145,7 @@ static void who_does_not_come_is_named_in_time(void **state)
     }
 }
 
-static void a_card_of_another_length_is_an_error(void **state)
+TEST(a_card_of_another_length_is_an_error)
 {
     static actor_t actors[RANKS];
     const sim_options_t options = {.seed = SEED, .delay_max = 4, .eager_max = 1};
@@ -159,14 +159,4 @@ static void a_card_of_another_length_is_an_error(void **state)
     assert_int_equal(ARC_ERR_PROTOCOL, actors[0].status);
     assert_int_equal(0, sim_network_outstanding(network));
     sim_network_free(network);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gets_the_card_that_is_meant_for_it),
-        cmocka_unit_test(who_does_not_come_is_named_in_time),
-        cmocka_unit_test(a_card_of_another_length_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,7 +333,7 @@ static void a_hop_is_a_sum_and_an_encoding(void **state)
 }
 
 /* The worked example of docs/format.md. */
-static void the_documented_example_has_the_documented_bytes(void **state)
+TEST(the_documented_example_has_the_documented_bytes)
 {
     enum { ELEMS = 66, ROWS_AT = 16 + 4 };
     static const unsigned char header[] = {0x51, 0x54, 0x03, 0x01, 0x07, 0x00, 0x00, 0x00,
@@ -401,7 +401,7 @@ static const struct documented_row {
     {&quant_format_fp16, {0}, {{0, {0x00, 0x3c, 0x00, 0xc0}}, {4, {0xcd, 0x34, 0xf0, 0x57}}}},
 };
 
-static void the_documented_rows_have_the_documented_bytes(void **state)
+TEST(the_documented_rows_have_the_documented_bytes)
 {
     enum { ELEMS = 66 };
     float x[ELEMS] = {1.0f, -2.0f, 0.3f, 127.0f};
@@ -426,7 +426,7 @@ static void the_documented_rows_have_the_documented_bytes(void **state)
     }
 }
 
-static void formats_are_found_by_name_and_by_id(void **state)
+TEST(formats_are_found_by_name_and_by_id)
 {
     for (size_t i = 0; NULL != quant_format_at(i); ++i) {
         const quant_format_t *format = quant_format_at(i);
@@ -440,12 +440,6 @@ static void formats_are_found_by_name_and_by_id(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(the_documented_example_has_the_documented_bytes),
-        cmocka_unit_test(the_documented_rows_have_the_documented_bytes),
-        cmocka_unit_test(formats_are_found_by_name_and_by_id),
-    };
-
     for (unsigned f = 0; f < QUANT_CODES; ++f) {
         const quant_format_t *format = quant_format_at(f);
         for (unsigned d = 0; d < DATA_CASES; ++d) {
@@ -456,7 +450,6 @@ int main(void)
         unit_add_row(a_hop_is_a_sum_and_an_encoding, format, 0,
                      "a_hop_to_%s_is_a_sum_and_an_encoding", format->name);
     }
-    unit_add(UNIT_TESTS(others));
     printf("# seed %d, best instruction set %s\n", SEED, arc_isa_name(arc_cpu_isa(ARC_ISA_AVX512)));
     return unit_run("codecs");
 }

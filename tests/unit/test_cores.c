@@ -116,7 +116,7 @@ static bool some_way(const unsigned *masks, unsigned ranks, unsigned taken)
 }
 
 /* Masks of a tree of 8 processors: pairs, fours, all. */
-static void agrees_with_all_ways_on_a_tree(void **state)
+TEST(agrees_with_all_ways_on_a_tree)
 {
     enum { SEED = 20261122, CASES = 3000, RANKS = 7, SPAN = 8 };
     unsigned of_shared = 0;
@@ -138,7 +138,7 @@ static void agrees_with_all_ways_on_a_tree(void **state)
     assert_true(of_shared > CASES / 10 && of_shared < CASES / 10 * 9);
 }
 
-static void what_is_not_known_counts_as_shared(void **state)
+TEST(what_is_not_known_counts_as_shared)
 {
     memset(all, 0, sizeof all);
     assert_true(arc_cores_are_shared(all, 1));
@@ -147,7 +147,7 @@ static void what_is_not_known_counts_as_shared(void **state)
     assert_true(arc_cores_are_shared(all, 2));
 }
 
-static void quotas_are_shared_within_their_group(void **state)
+TEST(quotas_are_shared_within_their_group)
 {
     may_run_on(0, 0, 4, 1);
     may_run_on(1, 0, 4, 1);
@@ -170,7 +170,7 @@ static void quotas_are_shared_within_their_group(void **state)
     assert_false(arc_cores_are_shared(all, 3));
 }
 
-static void who_had_to_wait_shares(void **state)
+TEST(who_had_to_wait_shares)
 {
     static const uint64_t ms = 1000000;
 
@@ -228,7 +228,7 @@ static uint32_t quota_now(void)
     return own.quota;
 }
 
-static void quotas_are_found(void **state)
+TEST_WITHIN(quotas_are_found, make_root, remove_root)
 {
     assert_int_equal(0, quota_now());
     write_file("proc/self/cgroup", "1:name=systemd:/\n0::/a.slice/b.scope\n");
@@ -249,7 +249,7 @@ static void quotas_are_found(void **state)
     assert_int_equal(500, quota_now());
 }
 
-static void times_waited_are_found(void **state)
+TEST_WITHIN(times_waited_are_found, make_root, remove_root)
 {
     arc_cores_t own;
 
@@ -268,16 +268,6 @@ static void times_waited_are_found(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(agrees_with_all_ways_on_a_tree),
-        cmocka_unit_test(what_is_not_known_counts_as_shared),
-        cmocka_unit_test(quotas_are_shared_within_their_group),
-        cmocka_unit_test(who_had_to_wait_shares),
-        cmocka_unit_test_setup_teardown(quotas_are_found, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(times_waited_are_found, make_root, remove_root),
-    };
-
-    unit_add(UNIT_TESTS(others));
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         unit_add_row(is_decided, &rows[i], 0, "%s", rows[i].name);
     }

@@ -23,7 +23,7 @@ static const unsigned shards[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 1000};
                                              .segment_elems = (_segment)}; \
                  0 != _layout.shards; _layout.shards = 0)
 
-static void shards_follow_each_other_and_cover_the_vector(void **state)
+TEST(shards_follow_each_other_and_cover_the_vector)
 {
     EACH_LAYOUT(layout, 4096)
     {
@@ -37,7 +37,7 @@ static void shards_follow_each_other_and_cover_the_vector(void **state)
     }
 }
 
-static void shards_begin_at_rows_and_differ_by_one_row_at_most(void **state)
+TEST(shards_begin_at_rows_and_differ_by_one_row_at_most)
 {
     EACH_LAYOUT(layout, 4096)
     {
@@ -52,7 +52,7 @@ static void shards_begin_at_rows_and_differ_by_one_row_at_most(void **state)
     }
 }
 
-static void segments_follow_each_other_and_cover_their_shard(void **state)
+TEST(segments_follow_each_other_and_cover_their_shard)
 {
     const size_t limit = 300; /* of segments to walk: a vector of SIZE_MAX has many */
 
@@ -71,7 +71,7 @@ static void segments_follow_each_other_and_cover_their_shard(void **state)
     }
 }
 
-static void segments_behind_the_last_are_empty(void **state)
+TEST(segments_behind_the_last_are_empty)
 {
     EACH_LAYOUT(layout, 512)
     {
@@ -86,7 +86,7 @@ static void segments_behind_the_last_are_empty(void **state)
     }
 }
 
-static void the_documented_example_is_cut_as_documented(void **state)
+TEST(the_documented_example_is_cut_as_documented)
 {
     /* 1000 elements are 16 rows: shards of 6, 5 and 5 rows, the last one 24 elements short. */
     const exchange_layout_t layout = {
@@ -104,7 +104,7 @@ static void the_documented_example_is_cut_as_documented(void **state)
 }
 
 /* Rank r owns shard r + 1 and has block r. */
-static void shards_of_blocks_are_the_block_of_their_owner(void **state)
+TEST(shards_of_blocks_are_the_block_of_their_owner)
 {
     static const size_t block_counts[] = {0, 1, 63, 64, 65, 127, 128, 129, 4097, 10007};
 
@@ -125,7 +125,7 @@ static void shards_of_blocks_are_the_block_of_their_owner(void **state)
 }
 
 /* One chunk after the other, and in each the parts of the shards. */
-static void chunks_follow_each_other_and_so_do_their_parts(void **state)
+TEST(chunks_follow_each_other_and_so_do_their_parts)
 {
     static const size_t chunk_elems[] = {ROW, 3 * ROW, 100, 4096, 10007};
 
@@ -156,19 +156,4 @@ static void chunks_follow_each_other_and_so_do_their_parts(void **state)
             }
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shards_follow_each_other_and_cover_the_vector),
-        cmocka_unit_test(shards_begin_at_rows_and_differ_by_one_row_at_most),
-        cmocka_unit_test(segments_follow_each_other_and_cover_their_shard),
-        cmocka_unit_test(segments_behind_the_last_are_empty),
-        cmocka_unit_test(the_documented_example_is_cut_as_documented),
-        cmocka_unit_test(chunks_follow_each_other_and_so_do_their_parts),
-        cmocka_unit_test(shards_of_blocks_are_the_block_of_their_owner),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

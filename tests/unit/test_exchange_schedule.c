@@ -84,7 +84,7 @@ static void check_tree(const exchange_tree_t *tree, const exchange_shape_t *shap
     }
 }
 
-static void parents_come_first_and_every_rank_is_placed_once(void **state)
+TEST(parents_come_first_and_every_rank_is_placed_once)
 {
     for_each_tree(check_tree);
 }
@@ -125,13 +125,13 @@ static void check_children(const exchange_tree_t *tree, const exchange_shape_t *
     assert_true(most <= open_most && most + slack >= open_most);
 }
 
-static void a_vertex_waits_for_those_whose_parent_it_is(void **state)
+TEST(a_vertex_waits_for_those_whose_parent_it_is)
 {
     for_each_tree(check_children);
 }
 
 /* A rank among 131072 sets up: what a search for the children of each vertex would not end. */
-static void a_schedule_of_many_ranks_is_made_at_once(void **state)
+TEST(a_schedule_of_many_ranks_is_made_at_once)
 {
     enum { RANKS = 1 << 17 };
     const exchange_shape_t shape = exchange_shape_flat(RANKS);
@@ -176,7 +176,7 @@ static void check_ends(const exchange_tree_t *tree, const exchange_shape_t *shap
     }
 }
 
-static void both_ends_of_a_message_agree(void **state)
+TEST(both_ends_of_a_message_agree)
 {
     for_each_tree(check_ends);
 }
@@ -220,12 +220,12 @@ static void check_contents(const exchange_tree_t *tree, const exchange_shape_t *
     }
 }
 
-static void every_part_is_added_once_and_every_total_arrives_once(void **state)
+TEST(every_part_is_added_once_and_every_total_arrives_once)
 {
     for_each_tree(check_contents);
 }
 
-static void totals_may_descend_another_tree(void **state)
+TEST(totals_may_descend_another_tree)
 {
     for (unsigned ranks = 2; ranks <= RANKS_MAX; ++ranks) {
         const exchange_shape_t shape = exchange_shape_flat(ranks);
@@ -243,7 +243,7 @@ static void totals_may_descend_another_tree(void **state)
     }
 }
 
-static void memory_is_bounded_as_documented(void **state)
+TEST(memory_is_bounded_as_documented)
 {
     static const struct {
         const char *name;
@@ -275,19 +275,4 @@ static void memory_is_bounded_as_documented(void **state)
             assert_int_equal(2, exchange_tree_open_max(levels, &shape));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parents_come_first_and_every_rank_is_placed_once),
-        cmocka_unit_test(a_vertex_waits_for_those_whose_parent_it_is),
-        cmocka_unit_test(a_schedule_of_many_ranks_is_made_at_once),
-        cmocka_unit_test(both_ends_of_a_message_agree),
-        cmocka_unit_test(every_part_is_added_once_and_every_total_arrives_once),
-        cmocka_unit_test(totals_may_descend_another_tree),
-        cmocka_unit_test(memory_is_bounded_as_documented),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void count_up(void *context)
     }
 }
 
-static void a_fiber_goes_on_where_it_stopped(void **state)
+TEST(a_fiber_goes_on_where_it_stopped)
 {
     counter_t counter = {.until = YIELDS};
     arc_fiber_t *fiber = arc_fiber_new(0);
@@ -50,7 +50,7 @@ static void a_fiber_goes_on_where_it_stopped(void **state)
     arc_fiber_free(fiber);
 }
 
-static void a_fiber_is_used_again_and_several_take_turns(void **state)
+TEST(a_fiber_is_used_again_and_several_take_turns)
 {
     counter_t counters[FIBERS];
     arc_fiber_t *fibers[FIBERS];
@@ -88,7 +88,7 @@ static void use_stack(void *context)
         FE_UPWARD == fegetround() && 0x5a == deep[0] && 0x5a == deep[DEEP_BYTES - 1];
 }
 
-static void stack_and_rounding_are_its_own(void **state)
+TEST(stack_and_rounding_are_its_own)
 {
     bool kept = false;
     arc_fiber_t *fiber = arc_fiber_new(0);
@@ -116,7 +116,7 @@ static void await_once(void *context)
     *(int *) context = -1;
 }
 
-static void a_fiber_goes_on_when_what_it_awaits_is_there(void **state)
+TEST(a_fiber_goes_on_when_what_it_awaits_is_there)
 {
     int left = YIELDS;
     arc_fiber_t *fiber = arc_fiber_new(0);
@@ -152,7 +152,7 @@ static void await_upwards(void *context)
     arc_fiber_await(notes_rounding, context);
 }
 
-static void what_it_awaits_is_looked_at_in_its_rounding(void **state)
+TEST(what_it_awaits_is_looked_at_in_its_rounding)
 {
     looked_t looked = {.left = 2};
     arc_fiber_t *fiber = arc_fiber_new(0);
@@ -174,7 +174,7 @@ static void *resume_once(void *fiber)
     return arc_fiber_resume(fiber) ? fiber : NULL;
 }
 
-static void a_fiber_goes_on_in_other_threads(void **state)
+TEST(a_fiber_goes_on_in_other_threads)
 {
     counter_t counter = {.until = FIBERS};
     arc_fiber_t *fiber = arc_fiber_new(0);
@@ -194,7 +194,7 @@ static void a_fiber_goes_on_in_other_threads(void **state)
 }
 
 /* On x86 long doubles raise, and trap, in a unit of their own. */
-static void what_is_raised_does_not_trap_in_another_mode(void **state)
+TEST(what_is_raised_does_not_trap_in_another_mode)
 {
     volatile long double number = 0;
 
@@ -211,18 +211,4 @@ static void what_is_raised_does_not_trap_in_another_mode(void **state)
     assert_int_equal(0, fegetexcept());
     assert_int_equal(FE_DIVBYZERO, fetestexcept(FE_DIVBYZERO));
     (void) feclearexcept(FE_ALL_EXCEPT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fiber_goes_on_where_it_stopped),
-        cmocka_unit_test(a_fiber_is_used_again_and_several_take_turns),
-        cmocka_unit_test(a_fiber_goes_on_when_what_it_awaits_is_there),
-        cmocka_unit_test(what_it_awaits_is_looked_at_in_its_rounding),
-        cmocka_unit_test(stack_and_rounding_are_its_own),
-        cmocka_unit_test(a_fiber_goes_on_in_other_threads),
-        cmocka_unit_test(what_is_raised_does_not_trap_in_another_mode),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

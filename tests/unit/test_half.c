@@ -206,7 +206,7 @@ static void flush(unsigned what)
 }
 
 /* Of sums no conversion loses anything: the float sum alone depends on rounding and flushing. */
-static void sums_are_alike_in_every_environment(void **state)
+TEST(sums_are_alike_in_every_environment)
 {
     static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST};
     static const unsigned flushes[] = {0, FLUSH_TO_ZERO, DENORMALS_ARE_ZERO,
@@ -232,7 +232,7 @@ static void sums_are_alike_in_every_environment(void **state)
     }
 }
 
-static void a_program_that_flushes_subnormals_gets_all_fp16_numbers(void **state)
+TEST(a_program_that_flushes_subnormals_gets_all_fp16_numbers)
 {
     static uint16_t expected[LENGTH], out[LENGTH];
 
@@ -323,7 +323,7 @@ static void check_count(const half_case_t *row, const fenced_t fenced[PARTS + 1]
     }
 }
 
-static void every_count_ends_where_it_ends(void **state)
+TEST(every_count_ends_where_it_ends)
 {
     fenced_t fenced[PARTS + 1];
     test_random_t random = test_random_of(SEED, 0);
@@ -346,7 +346,7 @@ static void every_count_ends_where_it_ends(void **state)
 
 /* ---- conversions ---- */
 
-static void every_count_converts(void **state)
+TEST(every_count_converts)
 {
     const fenced_t halves = fenced_new();
     const fenced_t floats = fenced_new();
@@ -381,7 +381,7 @@ static void every_count_converts(void **state)
 }
 
 /* The upper halves of all floats, with lower ones around where rounding and NaNs change. */
-static void every_float_narrows_in_every_place(void **state)
+TEST(every_float_narrows_in_every_place)
 {
     static const uint16_t lower[] = {0,      1,      0x0fff, 0x1000, 0x1001, 0x2fff, 0x3000,
                                      0x3001, 0x7fff, 0x8000, 0x8001, 0xefff, 0xf000, 0xffff};
@@ -405,7 +405,7 @@ static void every_float_narrows_in_every_place(void **state)
     }
 }
 
-static void every_half_widens_in_every_place(void **state)
+TEST(every_half_widens_in_every_place)
 {
     static float expected[LENGTH], number[LENGTH];
 
@@ -426,16 +426,6 @@ static void every_half_widens_in_every_place(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(sums_are_alike_in_every_environment),
-        cmocka_unit_test(a_program_that_flushes_subnormals_gets_all_fp16_numbers),
-        cmocka_unit_test(every_count_ends_where_it_ends),
-        cmocka_unit_test(every_count_converts),
-        cmocka_unit_test(every_float_narrows_in_every_place),
-        cmocka_unit_test(every_half_widens_in_every_place),
-    };
-
-    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < MEETINGS * TYPES * ISAS; ++i) {
         const half_case_t row = {.meeting = &meetings[i / ISAS / TYPES],
                                  .type = types[i / ISAS % TYPES],

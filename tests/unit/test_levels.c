@@ -128,7 +128,7 @@ static void seat_ranks(lowlat_seat_t *seats, unsigned ranks, unsigned cores, uns
 
 /* Seats of the same order have one shape, whatever their numbers; other groups, or others in them,
  * do not. */
-static void other_groups_have_another_shape(void **state)
+TEST(other_groups_have_another_shape)
 {
     enum { RANKS = 12 };
     static const char *const caches[] = {"aaaabbbbcccc", "ddddeeeeffff", "aaabbbcccddd",
@@ -149,7 +149,7 @@ static void other_groups_have_another_shape(void **state)
     }
 }
 
-static void any_number_of_ranks_has_pairs(void **state)
+TEST(any_number_of_ranks_has_pairs)
 {
     static const unsigned powers[] = {2, 4, 8, 16, 32, 64, 128, 256};
 
@@ -164,7 +164,7 @@ static void any_number_of_ranks_has_pairs(void **state)
     }
 }
 
-static void declared_groups_are_cut_evenly(void **state)
+TEST(declared_groups_are_cut_evenly)
 {
     static const char *const texts[] = {"2,2", "8,4,2", "4,2", "2,3", "3,3,3", "8,8", "2,2,2,2,2"};
 
@@ -180,7 +180,7 @@ static void declared_groups_are_cut_evenly(void **state)
     assert_shape("3,2,2");
 }
 
-static void machines_have_the_levels_of_their_caches(void **state)
+TEST(machines_have_the_levels_of_their_caches)
 {
     lowlat_seat_t seats[MAX_RANKS];
     static const struct {
@@ -208,7 +208,7 @@ static void machines_have_the_levels_of_their_caches(void **state)
 }
 
 /* Ranks dealt to the sockets in turns, as mpirun maps by socket. */
-static void neighbours_need_not_have_neighbouring_numbers(void **state)
+TEST(neighbours_need_not_have_neighbouring_numbers)
 {
     enum { RANKS = 64, SOCKETS = 2, CORES = 8 };
     lowlat_seat_t seats[RANKS];
@@ -232,7 +232,7 @@ static void neighbours_need_not_have_neighbouring_numbers(void **state)
 }
 
 /* Any seats at all: no rank is left out, and none has too many to wait for. */
-static void odd_seats_do_no_harm(void **state)
+TEST(odd_seats_do_no_harm)
 {
     lowlat_seat_t seats[MAX_RANKS];
     test_random_t random = test_random_start(20261125);
@@ -250,7 +250,7 @@ static void odd_seats_do_no_harm(void **state)
 }
 
 /* One owner for many is what uneven domains would make; they are left out. */
-static void most_members_own_a_share(void **state)
+TEST(most_members_own_a_share)
 {
     lowlat_seat_t seats[MAX_RANKS];
 
@@ -264,7 +264,7 @@ static void most_members_own_a_share(void **state)
     }
 }
 
-static void a_text_has_numbers_and_commas(void **state)
+TEST(a_text_has_numbers_and_commas)
 {
     static const char *const wrong[] = {
         "",   ",",  "8,", "8,,2", "1",
@@ -279,19 +279,4 @@ static void a_text_has_numbers_and_commas(void **state)
     assert_int_equal(8, members[0]);
     assert_int_equal(4, members[1]);
     assert_int_equal(2, members[2]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_ranks_has_pairs),
-        cmocka_unit_test(declared_groups_are_cut_evenly),
-        cmocka_unit_test(machines_have_the_levels_of_their_caches),
-        cmocka_unit_test(neighbours_need_not_have_neighbouring_numbers),
-        cmocka_unit_test(odd_seats_do_no_harm),
-        cmocka_unit_test(most_members_own_a_share),
-        cmocka_unit_test(other_groups_have_another_shape),
-        cmocka_unit_test(a_text_has_numbers_and_commas),
-    };
-    return cmocka_run_group_tests_name("levels of a node", tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static const struct {
     {&part, "low", ARC_ERR_INVALID, 0},
 };
 
-static void parses_what_is_meant_and_nothing_else(void **state)
+TEST(parses_what_is_meant_and_nothing_else)
 {
     for (size_t i = 0; i < sizeof parse_cases / sizeof parse_cases[0]; ++i) {
         const long long untouched = 12345;
@@ -95,7 +95,7 @@ static void parses_what_is_meant_and_nothing_else(void **state)
     }
 }
 
-static void says_what_is_allowed(void **state)
+TEST(says_what_is_allowed)
 {
     char text[TEXT_BYTES];
 
@@ -109,7 +109,7 @@ static void says_what_is_allowed(void **state)
     assert_string_equal("a number from 0 to 1", text);
 }
 
-static void a_fraction_is_stored_as_the_double_that_was_written(void **state)
+TEST(a_fraction_is_stored_as_the_double_that_was_written)
 {
     static const struct {
         const char *text;
@@ -130,7 +130,7 @@ static void a_fraction_is_stored_as_the_double_that_was_written(void **state)
 }
 
 /* 1/10 is between two doubles, and strtod() rounds as the program does. */
-static void a_fraction_is_the_same_however_the_program_rounds(void **state)
+TEST(a_fraction_is_the_same_however_the_program_rounds)
 {
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     long long usual = 0;
@@ -172,7 +172,7 @@ static bool make_locale_with_comma(const char *root)
     return is_there;
 }
 
-static void a_fraction_has_a_point_in_all_locales(void **state)
+TEST(a_fraction_has_a_point_in_all_locales)
 {
     char root[] = "/tmp/test_param.??????";
     char text[TEXT_BYTES];
@@ -195,7 +195,7 @@ static void a_fraction_has_a_point_in_all_locales(void **state)
     assert_string_equal("0.5", text);
 }
 
-static void prints_sizes_as_users_write_them(void **state)
+TEST(prints_sizes_as_users_write_them)
 {
     char text[TEXT_BYTES];
 
@@ -209,7 +209,7 @@ static void prints_sizes_as_users_write_them(void **state)
     assert_string_equal("pear", text);
 }
 
-static void a_parameter_of_both_components_has_the_name_of_neither(void **state)
+TEST(a_parameter_of_both_components_has_the_name_of_neither)
 {
     char text[TEXT_BYTES];
 
@@ -256,7 +256,7 @@ static void check_table(const arc_param_t *params, size_t count, void *config)
     assert_true(hash == arc_param_hash(params, count, config));
 }
 
-static void both_tables_are_sound(void **state)
+TEST(both_tables_are_sound)
 {
     lowlat_config_t lowlat;
     quant_settings_t quant;
@@ -265,19 +265,4 @@ static void both_tables_are_sound(void **state)
     memset(&quant, 0, sizeof quant);
     check_table(lowlat_params, lowlat_params_count, &lowlat);
     check_table(quant_params, quant_params_count, &quant);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses_what_is_meant_and_nothing_else),
-        cmocka_unit_test(says_what_is_allowed),
-        cmocka_unit_test(a_fraction_is_stored_as_the_double_that_was_written),
-        cmocka_unit_test(a_fraction_is_the_same_however_the_program_rounds),
-        cmocka_unit_test(a_fraction_has_a_point_in_all_locales),
-        cmocka_unit_test(prints_sizes_as_users_write_them),
-        cmocka_unit_test(a_parameter_of_both_components_has_the_name_of_neither),
-        cmocka_unit_test(both_tables_are_sound),
-    };
-    return cmocka_run_group_tests_name("parameters", tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void leave_one(hands_t *hands, test_random_t *random)
     }
 }
 
-static void random_sequences_neither_overlap_nor_lose_memory(void **state)
+TEST(random_sequences_neither_overlap_nor_lose_memory)
 {
     test_random_t random = test_random_start(SEED);
     hands_t hands = {.count = 0};
@@ -168,7 +168,7 @@ static void random_sequences_neither_overlap_nor_lose_memory(void **state)
     arc_pool_clear(&pool);
 }
 
-static void nobody_gets_what_somebody_uses(void **state)
+TEST(nobody_gets_what_somebody_uses)
 {
     arc_pool_t pool;
 
@@ -189,7 +189,7 @@ static void nobody_gets_what_somebody_uses(void **state)
     arc_pool_clear(&pool);
 }
 
-static void what_was_cut_off_is_free(void **state)
+TEST(what_was_cut_off_is_free)
 {
     arc_pool_t pool;
 
@@ -207,7 +207,7 @@ static void what_was_cut_off_is_free(void **state)
     arc_pool_clear(&pool);
 }
 
-static void neighbours_of_two_regions_do_not_join(void **state)
+TEST(neighbours_of_two_regions_do_not_join)
 {
     arc_pool_t pool;
 
@@ -217,7 +217,7 @@ static void neighbours_of_two_regions_do_not_join(void **state)
     arc_pool_clear(&pool);
 }
 
-static void a_cleared_pool_is_as_a_new_one(void **state)
+TEST(a_cleared_pool_is_as_a_new_one)
 {
     size_t least = 0;
     size_t best = 0;
@@ -238,7 +238,7 @@ static void a_cleared_pool_is_as_a_new_one(void **state)
 }
 
 /* 72 KiB at a time, as many as thousands of communicators: few regions, not much too large. */
-static void a_pool_grows_in_few_steps(void **state)
+TEST(a_pool_grows_in_few_steps)
 {
     enum { SEGMENT = 72 << 10, SEGMENTS = 4000, FEW = 6 };
     size_t least = 0;
@@ -259,7 +259,7 @@ static void a_pool_grows_in_few_steps(void **state)
     arc_pool_clear(&pool);
 }
 
-static void a_region_has_room_for_what_is_wanted(void **state)
+TEST(a_region_has_room_for_what_is_wanted)
 {
     size_t least = 0;
     size_t best = 0;
@@ -274,18 +274,4 @@ static void a_region_has_room_for_what_is_wanted(void **state)
     }
     assert_false(arc_pool_wish(&pool, 1, &least, &best));
     arc_pool_clear(&pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_sequences_neither_overlap_nor_lose_memory),
-        cmocka_unit_test(nobody_gets_what_somebody_uses),
-        cmocka_unit_test(what_was_cut_off_is_free),
-        cmocka_unit_test(neighbours_of_two_regions_do_not_join),
-        cmocka_unit_test(a_cleared_pool_is_as_a_new_one),
-        cmocka_unit_test(a_pool_grows_in_few_steps),
-        cmocka_unit_test(a_region_has_room_for_what_is_wanted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static double worst_error(const quant_format_t *format, const float *x, uint32_t
     return worst;
 }
 
-static void encoding_stays_within_its_bound_and_near_it(void **state)
+TEST(encoding_stays_within_its_bound_and_near_it)
 {
     static const double sizes[] = {1, 1e-3, 1e4, 0.7, 3.1e-2, 0x1p-10};
     test_random_t random = test_random_of(31, 0);
@@ -74,7 +74,7 @@ static void encoding_stays_within_its_bound_and_near_it(void **state)
     }
 }
 
-static void tiny_and_huge_numbers_stay_within_the_bound(void **state)
+TEST(tiny_and_huge_numbers_stay_within_the_bound)
 {
     static const float peaks[] = {FLT_MIN, 1e-44f, 0x1p-120f, 0x1p-30f, 0x1.fffp15f, 0x1.fp126f};
     SCOPED float *x = test_alloc(ELEMS * sizeof *x);
@@ -100,7 +100,7 @@ static void tiny_and_huge_numbers_stay_within_the_bound(void **state)
     }
 }
 
-static void an_addition_stays_within_its_bound(void **state)
+TEST(an_addition_stays_within_its_bound)
 {
     test_random_t random = test_random_of(33, 0);
     double closest = 0;
@@ -117,7 +117,7 @@ static void an_addition_stays_within_its_bound(void **state)
     assert_true(closest > 0.9);
 }
 
-static void errors_add_up_and_never_shrink(void **state)
+TEST(errors_add_up_and_never_shrink)
 {
     test_random_t random = test_random_of(35, 0);
 
@@ -132,7 +132,7 @@ static void errors_add_up_and_never_shrink(void **state)
     }
 }
 
-static void there_is_no_bound_once_a_sum_is_not_finite(void **state)
+TEST(there_is_no_bound_once_a_sum_is_not_finite)
 {
     assert_true(isinf(quant_bound_added(0, 0, bits_of(INFINITY))));
     assert_true(isinf(quant_bound_added(0, 0, bits_of(NAN) & 0x7fffffff)));
@@ -141,7 +141,7 @@ static void there_is_no_bound_once_a_sum_is_not_finite(void **state)
     assert_true(isinf(quant_bound_added(FLT_MAX, FLT_MAX, 0)));
 }
 
-static void only_what_can_be_a_bound_is_valid(void **state)
+TEST(only_what_can_be_a_bound_is_valid)
 {
     assert_true(quant_bound_is_valid(0));
     assert_true(quant_bound_is_valid(bits_of(1)));
@@ -149,17 +149,4 @@ static void only_what_can_be_a_bound_is_valid(void **state)
     assert_false(quant_bound_is_valid(bits_of(-0.0f)));
     assert_false(quant_bound_is_valid(bits_of(-1)));
     assert_false(quant_bound_is_valid(bits_of(NAN)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encoding_stays_within_its_bound_and_near_it),
-        cmocka_unit_test(tiny_and_huge_numbers_stay_within_the_bound),
-        cmocka_unit_test(an_addition_stays_within_its_bound),
-        cmocka_unit_test(errors_add_up_and_never_shrink),
-        cmocka_unit_test(there_is_no_bound_once_a_sum_is_not_finite),
-        cmocka_unit_test(only_what_can_be_a_bound_is_valid),
-    };
-    return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static const char *usual_algo(unsigned ranks)
     return ranks <= 4 ? "full_loop" : "semi_loop";
 }
 
-static void without_a_target_it_is_int8_on_a_loop(void **state)
+TEST(without_a_target_it_is_int8_on_a_loop)
 {
     const wanted_t wanted = want_anything(0);
 
@@ -111,7 +111,7 @@ static void without_a_target_it_is_int8_on_a_loop(void **state)
     }
 }
 
-static void what_is_named_is_taken_where_there_is_no_target(void **state)
+TEST(what_is_named_is_taken_where_there_is_no_target)
 {
     for (size_t f = 0; NULL != quant_format_at(f); ++f) {
         for (size_t a = 0; NULL != quant_algo_at(a); ++a) {
@@ -128,7 +128,7 @@ static void what_is_named_is_taken_where_there_is_no_target(void **state)
     }
 }
 
-static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
+TEST(a_choice_is_below_the_target_and_nothing_cheaper_is)
 {
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
@@ -160,7 +160,7 @@ static void a_choice_is_below_the_target_and_nothing_cheaper_is(void **state)
     }
 }
 
-static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void **state)
+TEST(the_usual_algorithm_is_left_only_where_its_error_is_too_large)
 {
     unsigned left = 0;
 
@@ -180,7 +180,7 @@ static void the_usual_algorithm_is_left_only_where_its_error_is_too_large(void *
     assert_true(left > 0);
 }
 
-static void what_is_named_restricts_the_choice(void **state)
+TEST(what_is_named_restricts_the_choice)
 {
     wanted_t wanted = want_anything(1e-4);
     choice_t choice = {0};
@@ -211,7 +211,7 @@ static void what_is_named_restricts_the_choice(void **state)
     assert_ptr_equal(&quant_format_fp32, choice.format);
 }
 
-static void with_levels_the_hierarchical_one_is_taken(void **state)
+TEST(with_levels_the_hierarchical_one_is_taken)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
     wanted_t wanted = want_anything(0);
@@ -236,7 +236,7 @@ static void with_levels_the_hierarchical_one_is_taken(void **state)
     assert_ptr_equal(&quant_format_int9, choice.format);
 }
 
-static void where_there_are_no_levels_it_is_left_open(void **state)
+TEST(where_there_are_no_levels_it_is_left_open)
 {
     for (unsigned per_node = 0; per_node <= 1; ++per_node) {
         for (size_t t = 0; t <= TARGETS; ++t) {
@@ -257,7 +257,7 @@ static void where_there_are_no_levels_it_is_left_open(void **state)
     }
 }
 
-static void stages_that_are_exact_leave_room(void **state)
+TEST(stages_that_are_exact_leave_room)
 {
     const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
     wanted_t wanted = want_anything(1.5 * c);
@@ -272,7 +272,7 @@ static void stages_that_are_exact_leave_room(void **state)
 }
 
 /* What the call before left is in each call, too. */
-static void with_feedback_a_call_has_the_error_of_two(void **state)
+TEST(with_feedback_a_call_has_the_error_of_two)
 {
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
@@ -292,7 +292,7 @@ static void with_feedback_a_call_has_the_error_of_two(void **state)
 }
 
 /* The number of ranks is all that matters. */
-static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
+TEST(auto_keeps_below_its_limit_with_any_number_of_ranks)
 {
     static const struct {
         unsigned ranks;
@@ -345,7 +345,7 @@ static void auto_keeps_below_its_limit_with_any_number_of_ranks(void **state)
     }
 }
 
-static void the_limit_of_auto_is_not_for_what_is_named(void **state)
+TEST(the_limit_of_auto_is_not_for_what_is_named)
 {
     wanted_t wanted = want_anything(0);
     choice_t choice = {0};
@@ -368,22 +368,4 @@ static void the_limit_of_auto_is_not_for_what_is_named(void **state)
     assert_ptr_equal(wanted.algo, choice.algo);
     wanted.auto_nmse = 1e-12;
     assert_false(choose(&wanted, 512, &choice));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_target_it_is_int8_on_a_loop),
-        cmocka_unit_test(what_is_named_is_taken_where_there_is_no_target),
-        cmocka_unit_test(a_choice_is_below_the_target_and_nothing_cheaper_is),
-        cmocka_unit_test(the_usual_algorithm_is_left_only_where_its_error_is_too_large),
-        cmocka_unit_test(what_is_named_restricts_the_choice),
-        cmocka_unit_test(with_levels_the_hierarchical_one_is_taken),
-        cmocka_unit_test(where_there_are_no_levels_it_is_left_open),
-        cmocka_unit_test(stages_that_are_exact_leave_room),
-        cmocka_unit_test(with_feedback_a_call_has_the_error_of_two),
-        cmocka_unit_test(auto_keeps_below_its_limit_with_any_number_of_ranks),
-        cmocka_unit_test(the_limit_of_auto_is_not_for_what_is_named),
-    };
-    return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static size_t divide_up(size_t value, size_t by)
 }
 
 /* The defaults: 64 rows, 14 tiles of 4224 bytes and a header in 60 KiB. */
-static void without_either_no_length_changes_anything(void **state)
+TEST(without_either_no_length_changes_anything)
 {
     for (size_t l = 0; l < LENGTHS; ++l) {
         const quant_cut_t cut = cut_of(0, 0, lengths[l]);
@@ -76,7 +76,7 @@ static void without_either_no_length_changes_anything(void **state)
     }
 }
 
-static void minishards_are_the_tiles_of_the_longest_shard(void **state)
+TEST(minishards_are_the_tiles_of_the_longest_shard)
 {
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 1; m < NUMBERS; ++m) {
@@ -93,7 +93,7 @@ static void minishards_are_the_tiles_of_the_longest_shard(void **state)
     }
 }
 
-static void microshards_are_the_messages_of_the_longest_shard(void **state)
+TEST(microshards_are_the_messages_of_the_longest_shard)
 {
     for (size_t l = 0; l < LENGTHS; ++l) {
         for (size_t m = 0; m < NUMBERS; ++m) {
@@ -113,7 +113,7 @@ static void microshards_are_the_messages_of_the_longest_shard(void **state)
 }
 
 /* By hand: 1000000 elements are 15625 rows. */
-static void examples_are_cut_as_computed_by_hand(void **state)
+TEST(examples_are_cut_as_computed_by_hand)
 {
     static const struct {
         int minishards;
@@ -139,7 +139,7 @@ static void examples_are_cut_as_computed_by_hand(void **state)
 }
 
 /* What a pipeline makes its buffers for is enough for whatever call. */
-static void no_message_is_longer_than_its_buffer_nor_than_segment_bytes(void **state)
+TEST(no_message_is_longer_than_its_buffer_nor_than_segment_bytes)
 {
     const quant_format_t *format = NULL;
 
@@ -165,7 +165,7 @@ static void no_message_is_longer_than_its_buffer_nor_than_segment_bytes(void **s
 }
 
 /* semi_loop of 8: 24 c / 8 is 1.06e-4 with blocks of 64, 2.26e-4 with 4096. */
-static void a_target_is_met_with_the_longest_blocks(void **state)
+TEST(a_target_is_met_with_the_longest_blocks)
 {
     quant_settings_t settings = default_settings();
     quant_config_t config = {0};
@@ -186,7 +186,7 @@ static void a_target_is_met_with_the_longest_blocks(void **state)
 }
 
 /* Of 4 ranks direct has 7 c / 4, 6.2e-5, and doubling 2 c, 7.1e-5. */
-static void short_vectors_meet_a_target_too(void **state)
+TEST(short_vectors_meet_a_target_too)
 {
     quant_settings_t settings = default_settings();
     quant_config_t config = {0};
@@ -201,19 +201,4 @@ static void short_vectors_meet_a_target_too(void **state)
     assert_true(quant_settings_config(&settings, 4, &config));
     assert_string_equal("int8", config.gather_format->name);
     assert_int_equal(QUANT_DOUBLING_BYTES, config.doubling_bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_either_no_length_changes_anything),
-        cmocka_unit_test(minishards_are_the_tiles_of_the_longest_shard),
-        cmocka_unit_test(microshards_are_the_messages_of_the_longest_shard),
-        cmocka_unit_test(examples_are_cut_as_computed_by_hand),
-        cmocka_unit_test(a_target_is_met_with_the_longest_blocks),
-        cmocka_unit_test(short_vectors_meet_a_target_too),
-        cmocka_unit_test(no_message_is_longer_than_its_buffer_nor_than_segment_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static void assert_close(double expected, double value, double tolerance)
 }
 
 /* Tabulated values of the integral, to their last digit. */
-static void coefficients_of_int8_are_those_of_the_table(void **state)
+TEST(coefficients_of_int8_are_those_of_the_table)
 {
     static const struct {
         unsigned block_rows;
@@ -37,7 +37,7 @@ static double rounded_scale(double scale)
 }
 
 /* The same expectation by drawing: it shares no formula with the integral. */
-static void coefficient_agrees_with_drawn_blocks(void **state)
+TEST(coefficient_agrees_with_drawn_blocks)
 {
     static const unsigned rows[] = {QUANT_BLOCK_ROWS_MIN, 64, 1000, QUANT_BLOCK_ROWS_MAX};
     static const unsigned blocks[] = {40000, 40000, 5000, 5000};
@@ -61,7 +61,7 @@ static void coefficient_agrees_with_drawn_blocks(void **state)
 }
 
 /* So what meets a target with the longest blocks meets it with all others. */
-static void longer_blocks_never_have_less_error(void **state)
+TEST(longer_blocks_never_have_less_error)
 {
     const quant_format_t *format = NULL;
 
@@ -76,7 +76,7 @@ static void longer_blocks_never_have_less_error(void **state)
     }
 }
 
-static void an_exact_format_has_no_error(void **state)
+TEST(an_exact_format_has_no_error)
 {
     assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
 }
@@ -121,7 +121,7 @@ static double growth_of(const quant_algo_t *algo, unsigned ranks)
     return exchange_tree_reduce_growth(algo->tree, &shape);
 }
 
-static void growth_is_the_closed_form_of_the_algorithm(void **state)
+TEST(growth_is_the_closed_form_of_the_algorithm)
 {
     static const struct {
         const char *name;
@@ -150,7 +150,7 @@ static void growth_is_the_closed_form_of_the_algorithm(void **state)
 }
 
 /* What is exact adds nothing; a message between nodes has the parts of a whole node. */
-static void with_levels_only_nodes_count_each_with_all_its_ranks(void **state)
+TEST(with_levels_only_nodes_count_each_with_all_its_ranks)
 {
     const quant_algo_t *algo = quant_algo_by_name("hierarchical");
     const double c = quant_error_coefficient(&quant_format_int8, 64);
@@ -178,7 +178,7 @@ static void with_levels_only_nodes_count_each_with_all_its_ranks(void **state)
     assert_close(28 * c, quant_error_mse(&config, 8, 1), 1e-12);
 }
 
-static void the_stages_add_up(void **state)
+TEST(the_stages_add_up)
 {
     const quant_algo_t *ring = quant_algo_by_name("full_loop");
     const quant_config_t reduce = {.algo = ring,
@@ -196,26 +196,10 @@ static void the_stages_add_up(void **state)
     assert_close(8 * c * 4, quant_error_mse(&gather, 8, 4), 1e-12);
 }
 
-static void algorithms_are_found_by_name(void **state)
+TEST(algorithms_are_found_by_name)
 {
     for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
         assert_ptr_equal(quant_algo_at(i), quant_algo_by_name(quant_algo_at(i)->name));
     }
     assert_null(quant_algo_by_name("no such algorithm"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients_of_int8_are_those_of_the_table),
-        cmocka_unit_test(coefficient_agrees_with_drawn_blocks),
-        cmocka_unit_test(longer_blocks_never_have_less_error),
-        cmocka_unit_test(an_exact_format_has_no_error),
-        cmocka_unit_test(growth_is_the_closed_form_of_the_algorithm),
-        cmocka_unit_test(with_levels_only_nodes_count_each_with_all_its_ranks),
-        cmocka_unit_test(the_stages_add_up),
-        cmocka_unit_test(algorithms_are_found_by_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

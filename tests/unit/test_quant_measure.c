@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "quant_measure.h"
 
-static void the_numbers_are_what_they_are_called(void **state)
+TEST(the_numbers_are_what_they_are_called)
 {
     const float exact[] = {3, -4, 0, 12};
     const float result[] = {3.5f, -4, 1, 10};
@@ -20,7 +20,7 @@ static void the_numbers_are_what_they_are_called(void **state)
     assert_true(measure.error == 2);
 }
 
-static void equal_vectors_have_no_error(void **state)
+TEST(equal_vectors_have_no_error)
 {
     const float values[] = {0, -1, NAN, INFINITY, -INFINITY, 3e38f};
     const quant_measure_t measure = quant_measure(values, values, false, 6);
@@ -28,7 +28,7 @@ static void equal_vectors_have_no_error(void **state)
     assert_true(measure.nmse == 0 && measure.error == 0);
 }
 
-static void a_zero_result_has_no_relation(void **state)
+TEST(a_zero_result_has_no_relation)
 {
     const float zeros[] = {0, 0};
     const float result[] = {0, 1};
@@ -37,7 +37,7 @@ static void a_zero_result_has_no_relation(void **state)
     assert_true(isinf(quant_measure(result, zeros, false, 2).nmse));
 }
 
-static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
+TEST(what_is_finite_on_one_side_only_is_infinitely_wrong)
 {
     static const float pairs[][2] = {
         {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
@@ -50,7 +50,7 @@ static void what_is_finite_on_one_side_only_is_infinitely_wrong(void **state)
     }
 }
 
-static void values_that_are_not_finite_leave_the_others_measured(void **state)
+TEST(values_that_are_not_finite_leave_the_others_measured)
 {
     const float exact[] = {INFINITY, 2, NAN};
     const float result[] = {INFINITY, 3, NAN};
@@ -60,7 +60,7 @@ static void values_that_are_not_finite_leave_the_others_measured(void **state)
     assert_true(measure.error == 1);
 }
 
-static void the_largest_floats_do_not_overflow(void **state)
+TEST(the_largest_floats_do_not_overflow)
 {
     const float exact[] = {3e38f, 3e38f};
     const float result[] = {3e38f, -3e38f};
@@ -70,7 +70,7 @@ static void the_largest_floats_do_not_overflow(void **state)
     assert_true(measure.error == 2 * (double) 3e38f);
 }
 
-static void doubles_are_measured_as_doubles(void **state)
+TEST(doubles_are_measured_as_doubles)
 {
     const double exact[] = {1, 1e300, 4};
     const double result[] = {1, 1e300, 4 + 1e-12};
@@ -80,7 +80,7 @@ static void doubles_are_measured_as_doubles(void **state)
 }
 
 /* Where the squares of the numbers are no doubles. */
-static void doubles_of_any_size_are_measured(void **state)
+TEST(doubles_of_any_size_are_measured)
 {
     static const double sizes[] = {1e-300, 1e-170, 1e-100, 1, 1e100, 1e160, 1e300};
 
@@ -93,7 +93,7 @@ static void doubles_of_any_size_are_measured(void **state)
     }
 }
 
-static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
+TEST(an_infinite_error_of_the_largest_doubles_is_infinite)
 {
     const double exact[] = {1.7e308, 1.7e308};
     const double result[] = {INFINITY, 1.7e308};
@@ -102,28 +102,11 @@ static void an_infinite_error_of_the_largest_doubles_is_infinite(void **state)
     assert_true(isinf(measure.nmse) && isinf(measure.error));
 }
 
-static void each_number_is_raised_by_itself(void **state)
+TEST(each_number_is_raised_by_itself)
 {
     quant_measure_t largest = {.nmse = 2, .error = 3};
     const quant_measure_t other = {.nmse = 1, .error = 4};
 
     quant_measure_raise(&largest, &other);
     assert_true(largest.nmse == 2 && largest.error == 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_numbers_are_what_they_are_called),
-        cmocka_unit_test(equal_vectors_have_no_error),
-        cmocka_unit_test(a_zero_result_has_no_relation),
-        cmocka_unit_test(what_is_finite_on_one_side_only_is_infinitely_wrong),
-        cmocka_unit_test(values_that_are_not_finite_leave_the_others_measured),
-        cmocka_unit_test(the_largest_floats_do_not_overflow),
-        cmocka_unit_test(doubles_are_measured_as_doubles),
-        cmocka_unit_test(doubles_of_any_size_are_measured),
-        cmocka_unit_test(an_infinite_error_of_the_largest_doubles_is_infinite),
-        cmocka_unit_test(each_number_is_raised_by_itself),
-    };
-    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

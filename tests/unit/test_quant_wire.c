@@ -65,7 +65,7 @@ static arc_status_t check_message(const message_t *message, const quant_wire_seg
     return quant_wire_check(segment, message->bytes, message->length);
 }
 
-static void the_header_has_the_documented_bytes(void **state)
+TEST_WITHIN(the_header_has_the_documented_bytes, setup, teardown)
 {
     static const unsigned char header[12] = {0x51, 0x54, 0x03, 0x01, 0xfc, 0xfd,
                                              0xfe, 0xff, 0xbc, 0x02, 0x00, 0x00};
@@ -75,7 +75,7 @@ static void the_header_has_the_documented_bytes(void **state)
     assert_memory_equal(header, message->bytes, sizeof(header));
 }
 
-static void a_message_of_the_expected_segment_is_accepted(void **state)
+TEST_WITHIN(a_message_of_the_expected_segment_is_accepted, setup, teardown)
 {
     const message_t *message = *state;
 
@@ -96,7 +96,7 @@ static const quant_format_t *take_message(const message_t *message, float values
     return quant_wire_format(message->bytes);
 }
 
-static void a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded(void **state)
+TEST_WITHIN(a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded, setup, teardown)
 {
     message_t *message = *state;
     float before[ELEMS];
@@ -121,7 +121,7 @@ static void a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded(void **
     assert_true(quant_wire_bound(message->bytes) <= bound);
 }
 
-static void a_message_of_kept_tiles_goes_as_floats(void **state)
+TEST_WITHIN(a_message_of_kept_tiles_goes_as_floats, setup, teardown)
 {
     message_t *message = *state;
     float values[ELEMS];
@@ -135,7 +135,7 @@ static void a_message_of_kept_tiles_goes_as_floats(void **state)
 }
 
 /* Floats that stand for doubles are not the doubles. */
-static void no_tile_of_doubles_is_kept(void **state)
+TEST_WITHIN(no_tile_of_doubles_is_kept, setup, teardown)
 {
     message_t *message = *state;
 
@@ -145,7 +145,7 @@ static void no_tile_of_doubles_is_kept(void **state)
     assert_ptr_equal(&quant_format_fp32, quant_wire_format(message->bytes));
 }
 
-static void a_kept_tile_without_its_floats_is_refused(void **state)
+TEST_WITHIN(a_kept_tile_without_its_floats_is_refused, setup, teardown)
 {
     message_t *message = *state;
     const size_t second = sizeof(quant_wire_header_t) + QUANT_SCALES_BYTES;
@@ -159,7 +159,7 @@ static void a_kept_tile_without_its_floats_is_refused(void **state)
     assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &message->segment));
 }
 
-static void a_format_nobody_agreed_on_is_refused(void **state)
+TEST_WITHIN(a_format_nobody_agreed_on_is_refused, setup, teardown)
 {
     const message_t *message = *state;
     quant_wire_segment_t segment = message->segment;
@@ -168,7 +168,7 @@ static void a_format_nobody_agreed_on_is_refused(void **state)
     assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &segment));
 }
 
-static void another_segment_is_refused(void **state)
+TEST_WITHIN(another_segment_is_refused, setup, teardown)
 {
     const message_t *message = *state;
     quant_wire_segment_t segments[3] = {message->segment, message->segment, message->segment};
@@ -195,7 +195,7 @@ static double worst_error(const message_t *message)
     return worst;
 }
 
-static void a_message_bounds_its_error_and_that_of_what_is_packed(void **state)
+TEST_WITHIN(a_message_bounds_its_error_and_that_of_what_is_packed, setup, teardown)
 {
     message_t *message = *state;
     const double worst = worst_error(message);
@@ -207,7 +207,7 @@ static void a_message_bounds_its_error_and_that_of_what_is_packed(void **state)
     assert_true((double) quant_wire_bound(message->bytes) <= 2 * worst + 2.5);
 }
 
-static void every_bit_of_the_header_before_the_bound_counts(void **state)
+TEST_WITHIN(every_bit_of_the_header_before_the_bound_counts, setup, teardown)
 {
     message_t *message = *state;
 
@@ -219,7 +219,7 @@ static void every_bit_of_the_header_before_the_bound_counts(void **state)
     assert_int_equal(ARC_OK, check_message(message, &message->segment));
 }
 
-static void what_cannot_be_a_bound_is_refused(void **state)
+TEST_WITHIN(what_cannot_be_a_bound_is_refused, setup, teardown)
 {
     static const struct {
         float bound;
@@ -239,7 +239,7 @@ static void what_cannot_be_a_bound_is_refused(void **state)
     }
 }
 
-static void every_other_length_is_refused(void **state)
+TEST_WITHIN(every_other_length_is_refused, setup, teardown)
 {
     message_t *message = *state;
     const size_t right = message->length;
@@ -259,7 +259,7 @@ static size_t hop_message(const message_t *message, const quant_wire_segment_t *
     return quant_wire_hop(next, message->bytes, message->values, 0, sent);
 }
 
-static void a_hop_packs_the_sum(void **state)
+TEST_WITHIN(a_hop_packs_the_sum, setup, teardown)
 {
     const message_t *message = *state;
     float sum[ELEMS];
@@ -281,7 +281,7 @@ static void a_hop_packs_the_sum(void **state)
 }
 
 /* A hop that keeps the second tile, and one that takes it, kept, and codes the sums. */
-static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
+TEST_WITHIN(a_hop_keeps_a_tile_and_codes_it_again, setup, teardown)
 {
     message_t *message = *state;
     const size_t most = quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS);
@@ -313,7 +313,7 @@ static void a_hop_keeps_a_tile_and_codes_it_again(void **state)
 }
 
 /* The last tile is the one for which there is no room: those before it have been written. */
-static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
+TEST_WITHIN(a_hop_whose_sums_cannot_be_coded_sends_floats, setup, teardown)
 {
     message_t *message = *state;
     unsigned char *sent = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
@@ -332,7 +332,7 @@ static void a_hop_whose_sums_cannot_be_coded_sends_floats(void **state)
 }
 
 /* Half-way between two codes once it is a float, it was farther from the one that is taken. */
-static void the_bound_of_doubles_covers_that_they_become_floats(void **state)
+TEST(the_bound_of_doubles_covers_that_they_become_floats)
 {
     enum { ONE = 1 };
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
@@ -353,29 +353,4 @@ static void the_bound_of_doubles_covers_that_they_become_floats(void **state)
     assert_true(1 == out);
     assert_true(x - out <= (double) quant_wire_bound(bytes));
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define WIRE_TEST(_name) cmocka_unit_test_setup_teardown(_name, setup, teardown)
-        WIRE_TEST(the_header_has_the_documented_bytes),
-        WIRE_TEST(a_message_of_the_expected_segment_is_accepted),
-        WIRE_TEST(a_tile_that_cannot_be_coded_is_kept_and_the_others_are_coded),
-        WIRE_TEST(a_message_of_kept_tiles_goes_as_floats),
-        WIRE_TEST(no_tile_of_doubles_is_kept),
-        WIRE_TEST(a_kept_tile_without_its_floats_is_refused),
-        WIRE_TEST(a_format_nobody_agreed_on_is_refused),
-        WIRE_TEST(another_segment_is_refused),
-        WIRE_TEST(a_message_bounds_its_error_and_that_of_what_is_packed),
-        WIRE_TEST(every_bit_of_the_header_before_the_bound_counts),
-        WIRE_TEST(what_cannot_be_a_bound_is_refused),
-        WIRE_TEST(every_other_length_is_refused),
-        WIRE_TEST(a_hop_packs_the_sum),
-        WIRE_TEST(a_hop_keeps_a_tile_and_codes_it_again),
-        WIRE_TEST(a_hop_whose_sums_cannot_be_coded_sends_floats),
-        cmocka_unit_test(the_bound_of_doubles_covers_that_they_become_floats),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void poll_to_the_end(job_t *job, unsigned operations, int result)
 
 /* ---- the floating-point mode ---- */
 
-static void an_operation_runs_in_the_mode_of_its_start(void **state)
+TEST(an_operation_runs_in_the_mode_of_its_start)
 {
     job_t *job = make_job();
 
@@ -175,7 +175,7 @@ static void an_operation_runs_in_the_mode_of_its_start(void **state)
     free_job(job);
 }
 
-static void what_was_raised_stays_raised(void **state)
+TEST(what_was_raised_stays_raised)
 {
     job_t *job = make_job();
 
@@ -223,7 +223,7 @@ static void poll_within(operation_t *operation)
     poll(operation->job);
 }
 
-static void a_start_does_not_wait_for_an_operation(void **state)
+TEST(a_start_does_not_wait_for_an_operation)
 {
     static void (*const polls[])(operation_t *) = {start_another_in_a_thread, start_another_here};
 
@@ -239,7 +239,7 @@ static void a_start_does_not_wait_for_an_operation(void **state)
     }
 }
 
-static void a_poll_within_an_operation_does_nothing(void **state)
+TEST(a_poll_within_an_operation_does_nothing)
 {
     job_t *job = make_job();
 
@@ -252,7 +252,7 @@ static void a_poll_within_an_operation_does_nothing(void **state)
 
 /* ---- stacks ---- */
 
-static void queues_share_a_stack_one_after_the_other(void **state)
+TEST(queues_share_a_stack_one_after_the_other)
 {
     job_t *job = make_job();
 
@@ -265,7 +265,7 @@ static void queues_share_a_stack_one_after_the_other(void **state)
     free_job(job);
 }
 
-static void stacks_are_kept_up_to_a_few(void **state)
+TEST(stacks_are_kept_up_to_a_few)
 {
     job_t *job = make_job();
 
@@ -280,7 +280,7 @@ static void stacks_are_kept_up_to_a_few(void **state)
     free_job(job);
 }
 
-static void an_operation_waits_for_a_stack_that_another_one_has(void **state)
+TEST(an_operation_waits_for_a_stack_that_another_one_has)
 {
     job_t *job = make_job();
 
@@ -300,7 +300,7 @@ static void wait_for_the_second_operation(operation_t *operation)
     operation->polls_left += !operation->job->operation[1].has_ended;
 }
 
-static void the_oldest_operation_gets_a_stack(void **state)
+TEST(the_oldest_operation_gets_a_stack)
 {
     for (unsigned at_most = 1; at_most <= 3; ++at_most) {
         job_t *job = make_job();
@@ -319,7 +319,7 @@ static void the_oldest_operation_gets_a_stack(void **state)
     }
 }
 
-static void without_any_stack_it_ends_in_an_error(void **state)
+TEST(without_any_stack_it_ends_in_an_error)
 {
     job_t *job = make_job();
 
@@ -373,7 +373,7 @@ static void *start_and_look(void *context)
     return NULL;
 }
 
-static void threads_start_and_poll_at_once(void **state)
+TEST(threads_start_and_poll_at_once)
 {
     job_t *job = make_job();
     starter_t starter[THREADS];
@@ -393,21 +393,4 @@ static void threads_start_and_poll_at_once(void **state)
         assert_int_equal(0, pthread_join(thread[i], NULL));
     }
     free_job(job);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation_runs_in_the_mode_of_its_start),
-        cmocka_unit_test(what_was_raised_stays_raised),
-        cmocka_unit_test(a_start_does_not_wait_for_an_operation),
-        cmocka_unit_test(a_poll_within_an_operation_does_nothing),
-        cmocka_unit_test(queues_share_a_stack_one_after_the_other),
-        cmocka_unit_test(stacks_are_kept_up_to_a_few),
-        cmocka_unit_test(an_operation_waits_for_a_stack_that_another_one_has),
-        cmocka_unit_test(the_oldest_operation_gets_a_stack),
-        cmocka_unit_test(threads_start_and_poll_at_once),
-        cmocka_unit_test(without_any_stack_it_ends_in_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

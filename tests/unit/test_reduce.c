@@ -140,7 +140,7 @@ static void check_by_hand(arc_op_t op, arc_type_t type, size_t bytes, const void
     }
 }
 
-static void integers_wrap_as_in_c(void **state)
+TEST(integers_wrap_as_in_c)
 {
     CHECK(SUM, INT8, int8_t, -56, 100, 100);
     CHECK(SUM, INT8, int8_t, 44, 100, 100, 100);
@@ -153,7 +153,7 @@ static void integers_wrap_as_in_c(void **state)
     CHECK(PROD, UINT64, uint64_t, 0, 1ull << 63, 2, 3);
 }
 
-static void operations_are_those_of_mpi(void **state)
+TEST(operations_are_those_of_mpi)
 {
     CHECK(MAX, INT32, int32_t, 3, -5, 3, 2);
     CHECK(MAX, UINT32, uint32_t, UINT32_MAX - 4, UINT32_MAX - 4, 3);
@@ -177,7 +177,7 @@ static void operations_are_those_of_mpi(void **state)
     CHECK(SUM, FLOAT_COMPLEX, float _Complex, 9 - 1 * I, 1 + 2 * I, 3 + 4 * I, 5 - 7 * I);
 }
 
-static void a_nan_or_equal_zeros_give_the_right_one(void **state)
+TEST(a_nan_or_equal_zeros_give_the_right_one)
 {
     CHECK(MAX, FLOAT, float, 1, NAN, 1);
     CHECK(MIN, DOUBLE, double, (double) NAN, 1, (double) NAN);
@@ -189,7 +189,7 @@ static void a_nan_or_equal_zeros_give_the_right_one(void **state)
     CHECK(MAX, BF16, uint16_t, 0x8000, 0x0000, 0x8000);
 }
 
-static void halves_round_once_to_nearest_even(void **state)
+TEST(halves_round_once_to_nearest_even)
 {
     /* BF16: 256, 1: in steps of 2 above 256, so 256 + 1 alone rounds back to 256. */
     CHECK(SUM, BF16, uint16_t, 0x4381, 0x4380, 0x3f80, 0x3f80);
@@ -218,7 +218,7 @@ static void halves_round_once_to_nearest_even(void **state)
     CHECK(SUM, FP16, uint16_t, 0xfc01, 0xfc01); /* one part: a copy */
 }
 
-static void pairs_prefer_the_smaller_index(void **state)
+TEST(pairs_prefer_the_smaller_index)
 {
     CHECK(MINLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){2, 7}), {3, 1}, {2, 7}, {2, 9});
     CHECK(MAXLOC, INT_INT, arc_int_int_t, ((arc_int_int_t){3, 1}), {2, 0}, {3, 5}, {3, 1});
@@ -228,7 +228,7 @@ static void pairs_prefer_the_smaller_index(void **state)
           {5, 4});
 }
 
-static void what_is_not_defined_has_no_kernel(void **state)
+TEST(what_is_not_defined_has_no_kernel)
 {
     const arc_reduce_table_t *table = &arc_reduce_table_scalar;
     arc_reducer_t reducer;
@@ -249,7 +249,7 @@ static void what_is_not_defined_has_no_kernel(void **state)
     }
 }
 
-static void reducers_know_their_memory(void **state)
+TEST(reducers_know_their_memory)
 {
     const arc_reduce_table_t *table = &arc_reduce_table_scalar;
     arc_reducer_t reducer;
@@ -266,17 +266,6 @@ static void reducers_know_their_memory(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(integers_wrap_as_in_c),
-        cmocka_unit_test(operations_are_those_of_mpi),
-        cmocka_unit_test(a_nan_or_equal_zeros_give_the_right_one),
-        cmocka_unit_test(halves_round_once_to_nearest_even),
-        cmocka_unit_test(pairs_prefer_the_smaller_index),
-        cmocka_unit_test(what_is_not_defined_has_no_kernel),
-        cmocka_unit_test(reducers_know_their_memory),
-    };
-
-    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < ISAS * ARC_OPS * ARC_TYPES; ++i) {
         const kernel_case_t row = {.isa = isas[i % ISAS],
                                    .op = (arc_op_t) (i / ISAS % ARC_OPS),

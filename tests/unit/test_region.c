@@ -112,7 +112,7 @@ static void nothing_is_left_of_a_released_region(void **state)
     }
 }
 
-static void other_files_are_not_opened(void **state)
+TEST(other_files_are_not_opened)
 {
     arc_region_t region;
     const int file = memfd_create("other", MFD_CLOEXEC);
@@ -123,7 +123,7 @@ static void other_files_are_not_opened(void **state)
     assert_int_equal(0, close(file));
 }
 
-static void another_size_is_not_mapped(void **state)
+TEST(another_size_is_not_mapped)
 {
     arc_region_t region;
     arc_region_t other;
@@ -136,7 +136,7 @@ static void another_size_is_not_mapped(void **state)
 }
 
 /* Without a look at the limit the process would end by SIGXFSZ. */
-static void a_limit_of_files_is_no_memory(void **state)
+TEST(a_limit_of_files_is_no_memory)
 {
     arc_region_t region;
     arc_region_key_t key;
@@ -169,7 +169,7 @@ static void another_region_is_not_mapped(void **state)
 }
 
 /* A process of another container may have an empty file where the owner has its region. */
-static void what_is_not_there_is_not_read(void **state)
+TEST(what_is_not_there_is_not_read)
 {
     FILE *file = tmpfile();
     uint64_t there = OURS;
@@ -189,7 +189,7 @@ static void what_is_not_there_is_not_read(void **state)
     assert_int_equal(0, fclose(file));
 }
 
-static void interruptions_only_delay_a_region(void **state)
+TEST(interruptions_only_delay_a_region)
 {
     enum { LONG_BYTES = (5 << 20) + BYTES };
     arc_region_t region;
@@ -209,7 +209,7 @@ static void interruptions_only_delay_a_region(void **state)
         .initial_state = (void *) (uintptr_t) (_kind) \
     }
 
-static void the_mode_of_the_program_is_not_that_of_shmat(void **state)
+TEST(the_mode_of_the_program_is_not_that_of_shmat)
 {
     const int before = fegetround();
     arc_region_t region;
@@ -226,19 +226,14 @@ static void the_mode_of_the_program_is_not_that_of_shmat(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    static const struct CMUnitTest tests[] = {
         WITH(a_peer_reads_what_the_owner_writes, ARC_REGION_SYSV, "sysv"),
         WITH(a_peer_reads_what_the_owner_writes, ARC_REGION_MEMFD, "memfd"),
         WITH(nothing_is_left_of_a_released_region, ARC_REGION_SYSV, "sysv"),
         WITH(nothing_is_left_of_a_released_region, ARC_REGION_MEMFD, "memfd"),
         WITH(another_region_is_not_mapped, ARC_REGION_SYSV, "sysv"),
         WITH(another_region_is_not_mapped, ARC_REGION_MEMFD, "memfd"),
-        cmocka_unit_test(what_is_not_there_is_not_read),
-        cmocka_unit_test(other_files_are_not_opened),
-        cmocka_unit_test(another_size_is_not_mapped),
-        cmocka_unit_test(a_limit_of_files_is_no_memory),
-        cmocka_unit_test(interruptions_only_delay_a_region),
-        cmocka_unit_test(the_mode_of_the_program_is_not_that_of_shmat),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    unit_add(UNIT_TESTS(tests));
+    return unit_run("region");
 }

@@ -112,7 +112,7 @@ static unsigned partners_of(unsigned ranks)
     return 2 * rounds;
 }
 
-static void all_learn_that_one_is_deaf(void **state)
+TEST(all_learn_that_one_is_deaf)
 {
     enum { ALL_SETS = 8 };
 
@@ -132,7 +132,7 @@ static void all_learn_that_one_is_deaf(void **state)
     }
 }
 
-static void all_learn_it_among_many(void **state)
+TEST(all_learn_it_among_many)
 {
     enum { CASES = 2000 };
     test_random_t random = test_random_start(SEED + 1);
@@ -152,14 +152,4 @@ static void all_learn_it_among_many(void **state)
         }
         check_roll(ranks);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_learn_that_one_is_deaf),
-        cmocka_unit_test(all_learn_it_among_many),
-    };
-
-    return cmocka_run_group_tests_name("roll", tests, NULL, NULL);
 }

@@ -6,17 +6,8 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "lowlat_rules.h"
-#include "testlib.h"
 
 enum { TEXT_BYTES = 256 };
 
@@ -50,7 +41,7 @@ static void print_last(const lowlat_rules_t *rules, char text[TEXT_BYTES])
                     TEXT_BYTES - 1);
 }
 
-static void rules_are_read_and_written(void **state)
+TEST(rules_are_read_and_written)
 {
     static const struct {
         const char *text;
@@ -85,7 +76,7 @@ static void rules_are_read_and_written(void **state)
 }
 
 /* Where, and what; the rules beside it count. */
-static void a_wrong_rule_is_named_with_its_place(void **state)
+TEST(a_wrong_rule_is_named_with_its_place)
 {
     static const struct {
         const char *rule;
@@ -132,7 +123,7 @@ static void a_wrong_rule_is_named_with_its_place(void **state)
     }
 }
 
-static void a_comment_behind_a_wrong_rule_is_no_rule(void **state)
+TEST(a_comment_behind_a_wrong_rule_is_no_rule)
 {
     lowlat_rules_t rules;
 
@@ -142,7 +133,7 @@ static void a_comment_behind_a_wrong_rule_is_no_rule(void **state)
 }
 
 /* What depends on the length contradicts `reproducible`, and so do built-in rules. */
-static void reproducible_refuses_what_depends_on_the_length(void **state)
+TEST(reproducible_refuses_what_depends_on_the_length)
 {
     static const char *const refused[] = {"below", "butterfly", "nodes=2-:below:1m-inf"};
     static const char *const taken[] = {"oneshot:0-8", "nodes=2:doubling"};
@@ -177,7 +168,7 @@ static lowlat_shape_t shape_of(unsigned nodes, unsigned least, unsigned most, si
     return shape;
 }
 
-static void the_last_rule_that_is_for_a_message_counts(void **state)
+TEST(the_last_rule_that_is_for_a_message_counts)
 {
     static const char text[] = "butterfly:100-1k, ranks=3-:half_butterfly:0-200,"
                                "nodes=2-:halving:0-1k, nodes=2-3:over=puts:direct:0-1k,"
@@ -215,7 +206,7 @@ static void the_last_rule_that_is_for_a_message_counts(void **state)
 }
 
 /* Before the set-up: a rule for one node, or for several, may be for this communicator or not. */
-static void nothing_is_passed_down_while_the_nodes_are_not_known(void **state)
+TEST(nothing_is_passed_down_while_the_nodes_are_not_known)
 {
     lowlat_shape_t shape = shape_of(1, 4, 4, LOWLAT_OVER_NOTHING);
     lowlat_rules_t rules;
@@ -230,7 +221,7 @@ static void nothing_is_passed_down_while_the_nodes_are_not_known(void **state)
 }
 
 /* All lengths stay with somebody. */
-static void more_pieces_than_a_map_has_room_for_go_in_two_shots(void **state)
+TEST(more_pieces_than_a_map_has_room_for_go_in_two_shots)
 {
     enum { FIT = LOWLAT_MAP_ENTRIES - 1, MANY = FIT + 20, STEP = 10 };
     const lowlat_group_t group = {.ranks = 4, .arena_bytes = 1 << 20};
@@ -259,7 +250,7 @@ static void more_pieces_than_a_map_has_room_for_go_in_two_shots(void **state)
     }
 }
 
-static void a_rule_that_never_ends_is_one_wrong_rule(void **state)
+TEST(a_rule_that_never_ends_is_one_wrong_rule)
 {
     enum { LONG = 5000 };
     static char text[LONG + TEXT_BYTES];
@@ -273,7 +264,7 @@ static void a_rule_that_never_ends_is_one_wrong_rule(void **state)
     assert_int_equal(rules.count, rules.builtin + 1);
 }
 
-static void more_rules_than_there_may_be_are_complained_of(void **state)
+TEST(more_rules_than_there_may_be_are_complained_of)
 {
     enum { RULES = LOWLAT_RULES_MAX + 9 };
     static const char rule[] = "oneshot\n";
@@ -287,20 +278,4 @@ static void more_rules_than_there_may_be_are_complained_of(void **state)
     assert_int_equal(rules.count, LOWLAT_RULES_MAX);
     assert_int_equal(complaints.count, RULES - (LOWLAT_RULES_MAX - rules.builtin));
     free(text);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_are_read_and_written),
-        cmocka_unit_test(a_wrong_rule_is_named_with_its_place),
-        cmocka_unit_test(a_comment_behind_a_wrong_rule_is_no_rule),
-        cmocka_unit_test(reproducible_refuses_what_depends_on_the_length),
-        cmocka_unit_test(the_last_rule_that_is_for_a_message_counts),
-        cmocka_unit_test(nothing_is_passed_down_while_the_nodes_are_not_known),
-        cmocka_unit_test(more_pieces_than_a_map_has_room_for_go_in_two_shots),
-        cmocka_unit_test(a_rule_that_never_ends_is_one_wrong_rule),
-        cmocka_unit_test(more_rules_than_there_may_be_are_complained_of),
-    };
-    return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void work_and_memory_grow_at_most_as_the_ranks_do(void **state)
 }
 
 /* Without counting, the test above would see nothing. */
-static void more_work_counts_more(void **state)
+TEST(more_work_counts_more)
 {
     uint64_t few = 0;
     uint64_t many = 0;
@@ -49,9 +49,6 @@ static void more_work_counts_more(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {cmocka_unit_test(more_work_counts_more)};
-
-    unit_add(UNIT_TESTS(others));
     for (const scale_part_t *part = scale_parts; NULL != part->name; ++part) {
         unit_add_row(work_and_memory_grow_at_most_as_the_ranks_do, part, 0, "%s", part->name);
     }

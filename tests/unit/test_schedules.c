@@ -32,7 +32,7 @@ static bool is_partner(unsigned node, unsigned nodes, unsigned other)
     return false;
 }
 
-static void partners_are_each_others_and_few(void **state)
+TEST(partners_are_each_others_and_few)
 {
     enum { NODES = 70 };
     unsigned partner[LOWLAT_MAX_PARTNERS];
@@ -52,7 +52,7 @@ static void partners_are_each_others_and_few(void **state)
     }
 }
 
-static void partners_are_all_that_schedules_name(void **state)
+TEST(partners_are_all_that_schedules_name)
 {
     enum { NODES = 70 };
     lowlat_move_t move;
@@ -84,7 +84,7 @@ static void assert_partners_of(const exchange_tree_t *tree, unsigned nodes)
 }
 
 /* Whichever of the two loops the ring takes; direct as far as it is direct. */
-static void partners_are_all_that_the_pipes_name(void **state)
+TEST(partners_are_all_that_the_pipes_name)
 {
     for (unsigned nodes = 2; nodes <= LOWLAT_PUT_NODES + 2; ++nodes) {
         assert_partners_of(&exchange_full_loop, nodes);
@@ -145,7 +145,7 @@ static uint32_t added_in_turn(const lowlat_order_t *order, unsigned owner, unsig
     return total;
 }
 
-static void every_owner_adds_as_doubling_does(void **state)
+TEST(every_owner_adds_as_doubling_does)
 {
     for (unsigned nodes = 2; nodes <= LOWLAT_ORDER_NODES; ++nodes) {
         const uint32_t expected = doubled(nodes, 0, 1u << lowlat_steps(nodes), 0);
@@ -254,7 +254,7 @@ static void run_schedule(runner_t *runner, unsigned nodes, unsigned turn,
     }
 }
 
-static void schedules_add_along_the_tree_in_either_turn(void **state)
+TEST(schedules_add_along_the_tree_in_either_turn)
 {
     static runner_t runner[MOST_NODES];
 
@@ -265,7 +265,7 @@ static void schedules_add_along_the_tree_in_either_turn(void **state)
     }
 }
 
-static void halving_in_two_turns_sends_the_vector_twice_at_most(void **state)
+TEST(halving_in_two_turns_sends_the_vector_twice_at_most)
 {
     static runner_t runner[TURNS][MOST_NODES];
 
@@ -278,17 +278,4 @@ static void halving_in_two_turns_sends_the_vector_twice_at_most(void **state)
             assert_true(sent <= 2 * TURNS * ELEMS);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partners_are_each_others_and_few),
-        cmocka_unit_test(partners_are_all_that_schedules_name),
-        cmocka_unit_test(partners_are_all_that_the_pipes_name),
-        cmocka_unit_test(every_owner_adds_as_doubling_does),
-        cmocka_unit_test(schedules_add_along_the_tree_in_either_turn),
-        cmocka_unit_test(halving_in_two_turns_sends_the_vector_twice_at_most),
-    };
-    return cmocka_run_group_tests_name("schedules between nodes", tests, NULL, NULL);
 }

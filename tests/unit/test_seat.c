@@ -35,7 +35,7 @@ static void assert_seat(const char *text, const char *processors, unsigned socke
 
 static const char epyc[] = "package:2 numa:4 l3:2 core:8 pu:1";
 
-static void a_core_has_a_seat_in_each_domain(void **state)
+TEST(a_core_has_a_seat_in_each_domain)
 {
     assert_seat(epyc, "0", 1, 1, 1);
     assert_seat(epyc, "7", 1, 1, 1);
@@ -45,7 +45,7 @@ static void a_core_has_a_seat_in_each_domain(void **state)
 }
 
 /* Bound to a cache, a domain, a socket, or not at all. */
-static void who_may_move_sits_where_he_stays(void **state)
+TEST(who_may_move_sits_where_he_stays)
 {
     assert_seat(epyc, "8-15", 1, 1, 2);
     assert_seat(epyc, "0-15", 1, 1, 0);
@@ -55,18 +55,8 @@ static void who_may_move_sits_where_he_stays(void **state)
     assert_seat(epyc, "", 0, 0, 0);
 }
 
-static void without_a_third_cache_the_second_counts(void **state)
+TEST(without_a_third_cache_the_second_counts)
 {
     assert_seat("package:2 numa:1 l2:4 core:2 pu:2", "4-7", 1, 1, 2);
     assert_seat("package:1 core:4 pu:1", "3", 1, 1, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_core_has_a_seat_in_each_domain),
-        cmocka_unit_test(who_may_move_sits_where_he_stays),
-        cmocka_unit_test(without_a_third_cache_the_second_counts),
-    };
-    return cmocka_run_group_tests_name("seats", tests, NULL, NULL);
 }

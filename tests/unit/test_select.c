@@ -67,7 +67,7 @@ static lowlat_map_t map_of(unsigned ranks, lowlat_config_t config)
 }
 
 /* 2 ranks: the longest message of one-shot. */
-static void the_way_of_staging_bounds_one_shot(void **state)
+TEST(the_way_of_staging_bounds_one_shot)
 {
     static const size_t max_bytes[LOWLAT_WAYS] = {
         [LOWLAT_WAY_ORDINARY] = 16 << 10,
@@ -85,7 +85,7 @@ static void the_way_of_staging_bounds_one_shot(void **state)
     }
 }
 
-static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
+TEST(short_messages_go_in_one_shot_and_long_ones_in_two)
 {
     for (unsigned ranks = 2; ranks <= 100; ++ranks) {
         const lowlat_map_t map = map_of(ranks, (lowlat_config_t){0});
@@ -96,7 +96,7 @@ static void short_messages_go_in_one_shot_and_long_ones_in_two(void **state)
     }
 }
 
-static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
+TEST(entries_ascend_and_more_ranks_never_raise_a_limit)
 {
     size_t limit = SIZE_MAX;
     for (unsigned ranks = 2; ranks <= 100; ++ranks) {
@@ -109,7 +109,7 @@ static void entries_ascend_and_more_ranks_never_raise_a_limit(void **state)
     }
 }
 
-static void a_forced_algorithm_takes_all(void **state)
+TEST(a_forced_algorithm_takes_all)
 {
     for (unsigned algorithm = 0; algorithm < LOWLAT_NODES_FIRST; ++algorithm) {
         const lowlat_map_t map = map_of(8, (lowlat_config_t){.algorithm = 1 + (int) algorithm});
@@ -119,7 +119,7 @@ static void a_forced_algorithm_takes_all(void **state)
     }
 }
 
-static void rules_bound_what_is_taken(void **state)
+TEST(rules_bound_what_is_taken)
 {
     const lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT});
 
@@ -127,7 +127,7 @@ static void rules_bound_what_is_taken(void **state)
     assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
 }
 
-static void reproducible_takes_every_length_reproducible(void **state)
+TEST(reproducible_takes_every_length_reproducible)
 {
     for (int choice = 0; choice <= (int) LOWLAT_ALGORITHM_NONE; ++choice) {
         for (unsigned ranks = 2; ranks <= 100; ++ranks) {
@@ -153,7 +153,7 @@ static lowlat_map_t nodes_map_of(unsigned nodes, lowlat_config_t config)
     return map_of_group(&group, config);
 }
 
-static void nodes_learn_all_lengths(void **state)
+TEST(nodes_learn_all_lengths)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
@@ -170,7 +170,7 @@ static void nodes_learn_all_lengths(void **state)
     assert_string_equal("learned:0-inf", text);
 }
 
-static void nodes_take_the_algorithm_that_is_forced(void **state)
+TEST(nodes_take_the_algorithm_that_is_forced)
 {
     for (unsigned algorithm = LOWLAT_NODES_FIRST; algorithm < LOWLAT_ALGORITHMS; ++algorithm) {
         const lowlat_config_t config = {.algorithm = 1 + (int) algorithm};
@@ -183,7 +183,7 @@ static void nodes_take_the_algorithm_that_is_forced(void **state)
     }
 }
 
-static void none_passes_everything_down_between_nodes_only(void **state)
+TEST(none_passes_everything_down_between_nodes_only)
 {
     const lowlat_config_t config = {.algorithm = LOWLAT_ALGORITHM_NONE, .reproducible = true};
     const lowlat_map_t nodes = nodes_map_of(2, config);
@@ -196,7 +196,7 @@ static void none_passes_everything_down_between_nodes_only(void **state)
 }
 
 /* Also where the ring, whose order depends on the position, was asked for. */
-static void reproducible_takes_every_length_between_nodes(void **state)
+TEST(reproducible_takes_every_length_between_nodes)
 {
     for (int choice = 0; choice < (int) LOWLAT_ALGORITHM_NONE; ++choice) {
         const lowlat_config_t config = {.algorithm = choice, .reproducible = true};
@@ -210,7 +210,7 @@ static void reproducible_takes_every_length_between_nodes(void **state)
     }
 }
 
-static void a_selection_can_be_read(void **state)
+TEST(a_selection_can_be_read)
 {
     enum { TEXT_BYTES = 256 };
     char text[TEXT_BYTES];
@@ -225,7 +225,7 @@ static void a_selection_can_be_read(void **state)
     assert_string_equal("twoshot:0-inf", text);
 }
 
-static void every_choice_of_format_and_algorithm_exists(void **state)
+TEST(every_choice_of_format_and_algorithm_exists)
 {
     size_t choice = 0;
 
@@ -263,7 +263,7 @@ static quant_config_t config_of(const quant_settings_t *settings, const quant_fo
     return config;
 }
 
-static void settings_give_valid_configurations(void **state)
+TEST(settings_give_valid_configurations)
 {
     /* What is asked for, and what is taken. */
     static const struct {
@@ -290,7 +290,7 @@ static void settings_give_valid_configurations(void **state)
 }
 
 /* As long as it may be, in whole tiles; or one tile. */
-static void messages_fill_the_segment(void **state)
+TEST(messages_fill_the_segment)
 {
     static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, QUANT_BLOCK_ROWS_MAX};
     static const size_t segments[] = {2048, 61440, 8388608};
@@ -314,7 +314,7 @@ static void messages_fill_the_segment(void **state)
     }
 }
 
-static void stages_choose_what_is_quantized(void **state)
+TEST(stages_choose_what_is_quantized)
 {
     static const struct {
         int stages;
@@ -341,7 +341,7 @@ static void stages_choose_what_is_quantized(void **state)
 }
 
 /* Whatever the tiles of coded messages are: no more than 2 KiB of the room is left. */
-static void exact_messages_are_as_long_as_they_may_be(void **state)
+TEST(exact_messages_are_as_long_as_they_may_be)
 {
     static const int minishards[] = {0, 1, 1000};
     static const size_t segments[] = {2048, 49152, 61440, 8388608};
@@ -364,7 +364,7 @@ static void exact_messages_are_as_long_as_they_may_be(void **state)
     }
 }
 
-static void the_info_key_says_off_on_a_format_or_a_target(void **state)
+TEST(the_info_key_says_off_on_a_format_or_a_target)
 {
     static const char *const nothing[] = {"perhaps", "0", "1", "-1e-4", "1e-4x", ""};
     quant_settings_t settings = {.format = QUANT_CHOICE_AUTO, .target_nmse = 0.5};
@@ -384,7 +384,7 @@ static void the_info_key_says_off_on_a_format_or_a_target(void **state)
 }
 
 /* What ranks compare after they have chosen: whatever they derive counts, and kernels do not. */
-static void all_that_is_derived_is_compared(void **state)
+TEST(all_that_is_derived_is_compared)
 {
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     const quant_kernels_t others = kernels;
@@ -417,31 +417,14 @@ static void all_that_is_derived_is_compared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_messages_go_in_one_shot_and_long_ones_in_two),
+    static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(short_messages_go_in_one_shot_and_long_ones_in_two,
                                         share_cores, own_cores),
-        cmocka_unit_test(the_way_of_staging_bounds_one_shot),
-        cmocka_unit_test(entries_ascend_and_more_ranks_never_raise_a_limit),
         cmocka_unit_test_setup_teardown(entries_ascend_and_more_ranks_never_raise_a_limit,
                                         share_cores, own_cores),
-        cmocka_unit_test(a_forced_algorithm_takes_all),
-        cmocka_unit_test(rules_bound_what_is_taken),
-        cmocka_unit_test(reproducible_takes_every_length_reproducible),
         cmocka_unit_test_setup_teardown(reproducible_takes_every_length_reproducible, share_cores,
                                         own_cores),
-        cmocka_unit_test(nodes_learn_all_lengths),
-        cmocka_unit_test(nodes_take_the_algorithm_that_is_forced),
-        cmocka_unit_test(none_passes_everything_down_between_nodes_only),
-        cmocka_unit_test(reproducible_takes_every_length_between_nodes),
-        cmocka_unit_test(a_selection_can_be_read),
-        cmocka_unit_test(every_choice_of_format_and_algorithm_exists),
-        cmocka_unit_test(settings_give_valid_configurations),
-        cmocka_unit_test(messages_fill_the_segment),
-        cmocka_unit_test(stages_choose_what_is_quantized),
-        cmocka_unit_test(exact_messages_are_as_long_as_they_may_be),
-        cmocka_unit_test(all_that_is_derived_is_compared),
-        cmocka_unit_test(the_info_key_says_off_on_a_format_or_a_target),
     };
-    return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
+    unit_add(UNIT_TESTS(tests));
+    return unit_run("selection");
 }

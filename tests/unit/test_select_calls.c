@@ -147,7 +147,7 @@ static void run(world_t *world, uint64_t calls)
     assert_true(world->agreed);
 }
 
-static void a_fixed_choice_is_never_timed(void **state)
+TEST(a_fixed_choice_is_never_timed)
 {
     enum { CALLS = 100000 };
     static const world_setting_t setting = {
@@ -163,7 +163,7 @@ static void a_fixed_choice_is_never_timed(void **state)
     assert_int_equal(world.used[2], CALLS);
 }
 
-static void without_a_share_nothing_is_explored(void **state)
+TEST(without_a_share_nothing_is_explored)
 {
     enum { CALLS = 100000 };
     static const world_setting_t setting = {
@@ -176,7 +176,7 @@ static void without_a_share_nothing_is_explored(void **state)
     assert_int_equal(world.used[2], CALLS);
 }
 
-static void before_the_first_round_no_call_is_timed(void **state)
+TEST(before_the_first_round_no_call_is_timed)
 {
     enum { START = 32 };
     static const arc_select_config_t config = {
@@ -195,7 +195,7 @@ static void before_the_first_round_no_call_is_timed(void **state)
 }
 
 /* Begins with the exact one, and what was decided stays, also when times drift. */
-static void one_that_settles_decides_once(void **state)
+TEST(one_that_settles_decides_once)
 {
     enum { CALLS = 5000, MORE_CALLS = 50000 };
     static const world_setting_t settings[] = {
@@ -236,7 +236,7 @@ static void one_that_settles_decides_once(void **state)
 }
 
 /* What was far slower at the neighbouring length is tried late. */
-static void guesses_come_from_the_neighbour(void **state)
+TEST(guesses_come_from_the_neighbour)
 {
     enum { CALLS = 20000, FEW = 500 };
     static const world_setting_t setting = {
@@ -260,7 +260,7 @@ static void guesses_come_from_the_neighbour(void **state)
 }
 
 /* The first calls of a candidate find cold memory and connections. */
-static void calls_that_warm_up_do_not_count(void **state)
+TEST(calls_that_warm_up_do_not_count)
 {
     enum { MOST_CALLS = 20000 };
     static const world_setting_t setting = {
@@ -275,7 +275,7 @@ static void calls_that_warm_up_do_not_count(void **state)
 }
 
 /* However long the program computes between its calls. */
-static void a_tenth_is_noticed_in_a_program_that_computes(void **state)
+TEST(a_tenth_is_noticed_in_a_program_that_computes)
 {
     enum { CALLS = 20000 };
     static const world_setting_t setting = {
@@ -289,7 +289,7 @@ static void a_tenth_is_noticed_in_a_program_that_computes(void **state)
 }
 
 /* The time of what was tried, and of nothing else. */
-static void times_are_told(void **state)
+TEST(times_are_told)
 {
     enum { CALLS = 20000 };
     static const world_setting_t setting = {
@@ -306,7 +306,7 @@ static void times_are_told(void **state)
 }
 
 /* The steady state: most calls are neither timed nor another one's. */
-static void exploring_becomes_rare(void **state)
+TEST(exploring_becomes_rare)
 {
     enum { CALLS = 1000000, TIMED_MAX = CALLS / 200 };
     static const arc_select_config_t config = {
@@ -332,7 +332,7 @@ static void exploring_becomes_rare(void **state)
     assert_true(timed_calls > 0 && timed_calls < TIMED_MAX);
 }
 
-static void classes_are_powers_of_two(void **state)
+TEST(classes_are_powers_of_two)
 {
     static const struct {
         size_t bytes;
@@ -355,22 +355,8 @@ static void classes_are_powers_of_two(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(a_fixed_choice_is_never_timed),
-        cmocka_unit_test(without_a_share_nothing_is_explored),
-        cmocka_unit_test(before_the_first_round_no_call_is_timed),
-        cmocka_unit_test(one_that_settles_decides_once),
-        cmocka_unit_test(guesses_come_from_the_neighbour),
-        cmocka_unit_test(calls_that_warm_up_do_not_count),
-        cmocka_unit_test(a_tenth_is_noticed_in_a_program_that_computes),
-        cmocka_unit_test(times_are_told),
-        cmocka_unit_test(exploring_becomes_rare),
-        cmocka_unit_test(classes_are_powers_of_two),
-    };
-
     for (unsigned i = 0; i < sizeof promises / sizeof promises[0]; ++i) {
         unit_add_row(keeps_its_promise, &promises[i], 0, "%s", promises[i].world.name);
     }
-    unit_add(UNIT_TESTS(others));
     return unit_run("select_calls");
 }

@@ -30,7 +30,7 @@ static void add_noisy(arc_ratios_t *ratios, test_random_t *random, double ratio,
     }
 }
 
-static void the_median_counts(void **state)
+TEST(the_median_counts)
 {
     static const unsigned odd[] = {900, 5000, 1000, 1100, 800};
     static const unsigned even[] = {900, 1000, 1200, 5000};
@@ -45,7 +45,7 @@ static void the_median_counts(void **state)
     assert_int_equal(arc_ratios_median(&ratios), 1100);
 }
 
-static void the_oldest_go(void **state)
+TEST(the_oldest_go)
 {
     arc_ratios_t ratios = {.count = 0};
 
@@ -55,7 +55,7 @@ static void the_oldest_go(void **state)
     assert_int_equal(arc_ratios_median(&ratios), 2000);
 }
 
-static void huge_and_tiny_ratios_stay_ratios(void **state)
+TEST(huge_and_tiny_ratios_stay_ratios)
 {
     arc_ratios_t ratios = {.count = 0};
 
@@ -66,7 +66,7 @@ static void huge_and_tiny_ratios_stay_ratios(void **state)
     assert_int_equal(arc_ratios_median(&ratios), 1);
 }
 
-static void one_ratio_tells_nothing_for_sure(void **state)
+TEST(one_ratio_tells_nothing_for_sure)
 {
     static const unsigned far[] = {100, 100};
     arc_ratios_t ratios = {.count = 0};
@@ -80,7 +80,7 @@ static void one_ratio_tells_nothing_for_sure(void **state)
 
 /* Of ratios around 1 a few per cent are taken for less by mistake, and of 0.8 nearly all are found.
  */
-static void noise_is_not_taken_for_a_difference(void **state)
+TEST(noise_is_not_taken_for_a_difference)
 {
     static const double noise = 0.2;
     unsigned mistaken = 0;
@@ -100,7 +100,7 @@ static void noise_is_not_taken_for_a_difference(void **state)
     assert_true(found >= 98 * SEEDS / PERCENT);
 }
 
-static void ratios_to_another_one_follow(void **state)
+TEST(ratios_to_another_one_follow)
 {
     static const unsigned thousandths[] = {2000, 2100, 1900};
     arc_ratios_t ratios = {.count = 0};
@@ -109,17 +109,4 @@ static void ratios_to_another_one_follow(void **state)
     arc_ratios_rebase(&ratios, 500);
     assert_int_equal(arc_ratios_median(&ratios), 4000);
     assert_int_equal(ratios.count, 3);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_counts),
-        cmocka_unit_test(the_oldest_go),
-        cmocka_unit_test(huge_and_tiny_ratios_stay_ratios),
-        cmocka_unit_test(one_ratio_tells_nothing_for_sure),
-        cmocka_unit_test(noise_is_not_taken_for_a_difference),
-        cmocka_unit_test(ratios_to_another_one_follow),
-    };
-    return cmocka_run_group_tests_name("select_ratios", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 enum { UNTOUCHED = 77 };
 
-static void units_cover_any_size(void **state)
+TEST(units_cover_any_size)
 {
     static const struct {
         size_t size;
@@ -37,7 +37,7 @@ static void units_cover_any_size(void **state)
     assert_true(SIZE_MAX - 63 == arc_round_up(SIZE_MAX - 126, 64));
 }
 
-static void bytes_are_a_product_and_a_sum(void **state)
+TEST(bytes_are_a_product_and_a_sum)
 {
     size_t bytes = UNTOUCHED;
 
@@ -49,7 +49,7 @@ static void bytes_are_a_product_and_a_sum(void **state)
     assert_true(PTRDIFF_MAX == bytes);
 }
 
-static void what_memory_cannot_have_is_refused(void **state)
+TEST(what_memory_cannot_have_is_refused)
 {
     static const struct {
         size_t count;
@@ -70,7 +70,7 @@ static void what_memory_cannot_have_is_refused(void **state)
     }
 }
 
-static void parts_begin_at_multiples_of_the_unit(void **state)
+TEST(parts_begin_at_multiples_of_the_unit)
 {
     enum { PARTS = 4, UNIT = 64 };
     static const size_t bytes[PARTS] = {1, 0, 64, 65};
@@ -79,16 +79,4 @@ static void parts_begin_at_multiples_of_the_unit(void **state)
 
     arc_lay_out(bytes, PARTS, UNIT, begin);
     assert_memory_equal(expected, begin, sizeof expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_begin_at_multiples_of_the_unit),
-        cmocka_unit_test(units_cover_any_size),
-        cmocka_unit_test(bytes_are_a_product_and_a_sum),
-        cmocka_unit_test(what_memory_cannot_have_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void copies_those_bytes_and_no_others(void **state)
     }
 }
 
-static void whatever_streams_has_a_fence(void **state)
+TEST(whatever_streams_has_a_fence)
 {
     assert_null(arc_copier_streaming(ARC_ISA_SCALAR).fence);
 #if HAVE_ISA_AVX2
@@ -90,7 +90,7 @@ static void takes_what_is_clearly_faster(void **state)
     assert_int_equal(choice->stream_bytes, group.stream_bytes);
 }
 
-static void a_forced_way_is_for_all_lengths(void **state)
+TEST(a_forced_way_is_for_all_lengths)
 {
     lowlat_group_t group = {.ranks = 2};
 
@@ -107,7 +107,7 @@ static void a_forced_way_is_for_all_lengths(void **state)
 
 /* ---- looks ---- */
 
-static void a_change_is_told_when_seen_twice_in_a_row(void **state)
+TEST(a_change_is_told_when_seen_twice_in_a_row)
 {
     enum { NEAR_NS = 50, FAR_NS = 200, SAME_NS = 99 };
     static const struct {
@@ -361,7 +361,7 @@ static void try_behind_a_sum(rank_t *rank)
     }
 }
 
-static void a_trial_of_a_part_waits_for_all(void **state)
+TEST(a_trial_of_a_part_waits_for_all)
 {
     rank_t rank[MAX_RANKS] = {{.right = false}};
 
@@ -391,14 +391,7 @@ int main(void)
         {"a little is not clear enough", {{{100, 96, 99}, {100, 100, 91}, {100, 100, 91}, {100, 100, 91}}}, 0, SIZE_MAX},
     };
     /* clang-format on */
-    static const struct CMUnitTest others[] = {
-        cmocka_unit_test(whatever_streams_has_a_fence),
-        cmocka_unit_test(a_forced_way_is_for_all_lengths),
-        cmocka_unit_test(a_change_is_told_when_seen_twice_in_a_row),
-        cmocka_unit_test(a_trial_of_a_part_waits_for_all),
-    };
 
-    unit_add(UNIT_TESTS(others));
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; ++i) {
         unit_add_row(copies_those_bytes_and_no_others, &isas[i], 0, "copies those bytes: %s",
                      arc_isa_name(isas[i]));

@@ -39,7 +39,7 @@ static arc_tally_row_t *count(arc_tally_t *tally, uint32_t outcome, uint32_t ran
                            bytes);
 }
 
-static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **state)
+TEST(the_report_has_a_row_for_each_algorithm_and_each_reason_met)
 {
     char text[TEXT_BYTES] = "";
     arc_tally_t *tally = calloc(1, sizeof *tally);
@@ -77,7 +77,7 @@ static void the_report_has_a_row_for_each_algorithm_and_each_reason_met(void **s
     free(tally);
 }
 
-static void files_have_labels_in_quotes_and_times_in_seconds(void **state)
+TEST(files_have_labels_in_quotes_and_times_in_seconds)
 {
     static const char *const lines[] = {
         [false] =
@@ -115,7 +115,7 @@ static void files_have_labels_in_quotes_and_times_in_seconds(void **state)
 }
 
 /* More rows than there are: sums of calls stay what they are, and nobody looks for ever. */
-static void a_table_that_is_full_counts_on(void **state)
+TEST(a_table_that_is_full_counts_on)
 {
     enum { SIZES = 2 * ARC_TALLY_ROWS, OUTCOMES = 2 };
     arc_tally_t *tally = calloc(1, sizeof *tally);
@@ -136,7 +136,7 @@ static void a_table_that_is_full_counts_on(void **state)
     free(tally);
 }
 
-static void lengths_are_told_apart_by_powers_of_four(void **state)
+TEST(lengths_are_told_apart_by_powers_of_four)
 {
     assert_int_equal(0, arc_tally_class(0));
     for (unsigned class = 1; class < 32; ++class) {
@@ -144,15 +144,4 @@ static void lengths_are_told_apart_by_powers_of_four(void **state)
         assert_int_equal(class, arc_tally_class(first));
         assert_int_equal(class, arc_tally_class(4 * first - 1));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_report_has_a_row_for_each_algorithm_and_each_reason_met),
-        cmocka_unit_test(files_have_labels_in_quotes_and_times_in_seconds),
-        cmocka_unit_test(a_table_that_is_full_counts_on),
-        cmocka_unit_test(lengths_are_told_apart_by_powers_of_four),
-    };
-    return cmocka_run_group_tests_name("what was done with calls", tests, NULL, NULL);
 }

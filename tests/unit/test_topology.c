@@ -159,7 +159,7 @@ static void check_all(void)
     free_all();
 }
 
-static void ranks_node_by_node(void **state)
+TEST(ranks_node_by_node)
 {
     for (unsigned per_node = 1; per_node <= 9; ++per_node) {
         for (job.ranks = 1; job.ranks <= MOST_RANKS; ++job.ranks) {
@@ -171,7 +171,7 @@ static void ranks_node_by_node(void **state)
     }
 }
 
-static void ranks_dealt_to_the_nodes(void **state)
+TEST(ranks_dealt_to_the_nodes)
 {
     for (unsigned nodes = 1; nodes <= 9; ++nodes) {
         for (job.ranks = nodes; job.ranks <= MOST_RANKS; ++job.ranks) {
@@ -183,7 +183,7 @@ static void ranks_dealt_to_the_nodes(void **state)
     }
 }
 
-static void ranks_anywhere(void **state)
+TEST(ranks_anywhere)
 {
     test_random_t random = test_random_start(SEED);
 
@@ -198,7 +198,7 @@ static void ranks_anywhere(void **state)
 }
 
 /* By hand: ranks 0..6 on nodes b a b c a b b. */
-static void an_example(void **state)
+TEST(an_example)
 {
     static const uint32_t node_of[] = {0, 1, 0, 3, 1, 0, 0};
     static const unsigned order[] = {0, 2, 5, 6, 1, 4, 3};
@@ -220,7 +220,7 @@ static void an_example(void **state)
 }
 
 /* They come from other ranks. */
-static void wrong_numbers_are_refused(void **state)
+TEST(wrong_numbers_are_refused)
 {
     static const uint32_t wrong[][3] = {{1, 1, 1}, {0, 2, 2}, {0, 0, 1}, {0, 0, UINT32_MAX}};
     arc_topology_t topology;
@@ -233,7 +233,7 @@ static void wrong_numbers_are_refused(void **state)
 }
 
 /* A million ranks; to compare each with all others would take hours. */
-static void large_jobs_take_no_time(void **state)
+TEST(large_jobs_take_no_time)
 {
     enum { RANKS = 1 << 20, PER_NODE = 64 };
     SCOPED uint32_t *node_of = calloc(RANKS, sizeof *node_of);
@@ -250,17 +250,4 @@ static void large_jobs_take_no_time(void **state)
         assert_int_equal(RANKS / per_node, topology.nodes);
         arc_topology_free(&topology);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_numbers_are_refused),
-        cmocka_unit_test(large_jobs_take_no_time),
-        cmocka_unit_test(ranks_node_by_node),
-        cmocka_unit_test(ranks_dealt_to_the_nodes),
-        cmocka_unit_test(ranks_anywhere),
-        cmocka_unit_test(an_example),
-    };
-    return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static arc_status_t run_task(counted_t *task, unsigned spins, int64_t timeout_ns
     return arc_wait_run(&wait, &task->task);
 }
 
-static void a_task_that_is_ready_costs_no_progress(void **state)
+TEST(a_task_that_is_ready_costs_no_progress)
 {
     counted_t task = {.end_after = 1, .status = ARC_OK};
 
@@ -65,7 +65,7 @@ static void a_task_that_is_ready_costs_no_progress(void **state)
     assert_int_equal(0, progress_calls);
 }
 
-static void spins_first_then_makes_progress_on_every_poll(void **state)
+TEST(spins_first_then_makes_progress_on_every_poll)
 {
     counted_t task = {.end_after = 150, .status = ARC_OK};
 
@@ -74,7 +74,7 @@ static void spins_first_then_makes_progress_on_every_poll(void **state)
     assert_int_equal(49, progress_calls);
 }
 
-static void a_wait_for_memory_yields_between_calls_of_progress(void **state)
+TEST(a_wait_for_memory_yields_between_calls_of_progress)
 {
     counted_t task = {.end_after = 100, .status = ARC_OK};
     const arc_wait_t wait = {.progress = count_progress, .yields = 3};
@@ -92,7 +92,7 @@ static void a_wait_for_memory_yields_between_calls_of_progress(void **state)
     assert_int_equal(99, progress_calls);
 }
 
-static void errors_end_the_wait_at_once(void **state)
+TEST(errors_end_the_wait_at_once)
 {
     counted_t spinning = {.end_after = 3, .status = ARC_ERR_PROTOCOL};
     counted_t later = {.end_after = 30, .status = ARC_ERR_TRANSPORT};
@@ -103,7 +103,7 @@ static void errors_end_the_wait_at_once(void **state)
     assert_int_equal(30, later.polls);
 }
 
-static void a_time_limit_ends_the_wait(void **state)
+TEST(a_time_limit_ends_the_wait)
 {
     counted_t never = {.end_after = 0};
 
@@ -112,7 +112,7 @@ static void a_time_limit_ends_the_wait(void **state)
 }
 
 /* Ten times the limit in all, but never that long without a step. */
-static void a_long_task_that_moves_is_not_timed_out(void **state)
+TEST(a_long_task_that_moves_is_not_timed_out)
 {
     enum { POLLS = 200, STEP_EVERY = 4 };
     const struct timespec a_poll = {.tv_nsec = 1000000};
@@ -138,7 +138,7 @@ static arc_wait_cause_t cause_asked(const arc_wait_times_t *times, const arc_tas
     return *rank <= late_polls ? ARC_WAIT_LATE : ARC_WAIT_MESSAGES;
 }
 
-static void times_of_waits_are_told(void **state)
+TEST(times_of_waits_are_told)
 {
     enum { SLEEPS_AT = 256, POLLS = 300 };
     const struct timespec a_poll = {.tv_nsec = 20000000};
@@ -172,25 +172,10 @@ static void times_of_waits_are_told(void **state)
     assert_int_equal(UINT_MAX, times.rank);
 }
 
-static void every_status_has_a_text(void **state)
+TEST(every_status_has_a_text)
 {
 #define X(_code, _value, _text) assert_string_equal(_text, arc_status_text(_code));
     ARC_STATUS_TABLE(X)
 #undef X
     assert_string_equal("unknown status", arc_status_text((arc_status_t) 1000));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_that_is_ready_costs_no_progress),
-        cmocka_unit_test(spins_first_then_makes_progress_on_every_poll),
-        cmocka_unit_test(a_wait_for_memory_yields_between_calls_of_progress),
-        cmocka_unit_test(errors_end_the_wait_at_once),
-        cmocka_unit_test(a_time_limit_ends_the_wait),
-        cmocka_unit_test(a_long_task_that_moves_is_not_timed_out),
-        cmocka_unit_test(times_of_waits_are_told),
-        cmocka_unit_test(every_status_has_a_text),
-    };
-    return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);
 }
