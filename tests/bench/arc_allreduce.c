@@ -5,8 +5,7 @@
  * Three ways to time a call:
  *
  *   per call      time around each call, a barrier between calls outside of the
- *                 time; average, minimum and maximum over the ranks: what
- *                 osu_allreduce prints
+ *                 time; the average over the ranks: what osu_allreduce prints
  *   back to back  one time around all calls without barriers, divided by their
  *                 number, of the slowest rank: what a program sees that calls
  *                 again at once; drift between ranks is part of it
@@ -292,10 +291,6 @@ static void print_header(const options_t *options)
            options->collective == ALLREDUCE ? "Allreduce" : options_collective(options),
            metric_name(options), options->type->name, options->op->name);
     printf("%-*s%*s", SIZE_COLUMNS, "# Size", FIELD_COLUMNS, "Avg Latency(us)");
-    if (options->full) {
-        printf("%*s%*s%*s", FIELD_COLUMNS, "Min Latency(us)", FIELD_COLUMNS, "Max Latency(us)",
-               FIELD_COLUMNS, "Iterations");
-    }
     if (options->validate) {
         printf("%*s", FIELD_COLUMNS, "Validation");
     }
@@ -311,12 +306,10 @@ static uint64_t print_line(const bench_t *bench, const size_run_t *size, double 
 {
     const options_t *options = bench->options;
     double latency_us = size->seconds / size->iterations * us_per_second;
-    double lowest_us;
     double highest_us;
     double total_us;
     uint64_t errors = 0;
 
-    MPI_Reduce(&latency_us, &lowest_us, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
     MPI_Reduce(&latency_us, &highest_us, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&latency_us, &total_us, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&size->errors, &errors, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -325,10 +318,6 @@ static uint64_t print_line(const bench_t *bench, const size_run_t *size, double 
     }
     printf("%-*zu%*.3f", SIZE_COLUMNS, size->count * options->type->elem_bytes, FIELD_COLUMNS,
            options->run.back_to_back ? highest_us : total_us / bench->ranks);
-    if (options->full) {
-        printf("%*.3f%*.3f%*d", FIELD_COLUMNS, lowest_us, FIELD_COLUMNS, highest_us, FIELD_COLUMNS,
-               size->iterations);
-    }
     if (options->validate) {
         printf("%*s", FIELD_COLUMNS, errors == 0 ? "Pass" : "Fail");
     }

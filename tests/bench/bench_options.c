@@ -21,20 +21,9 @@ enum { LIMIT_US = 1000000 }; /* a wait of more than a second before each call is
 
 /* What -T takes: name, MPI datatype, C type. */
 /* clang-format off */
-#define BENCH_TYPES(_macro)                \
-    _macro(char, MPI_SIGNED_CHAR, int8_t)  \
-    _macro(short, MPI_SHORT, short)        \
-    _macro(int, MPI_INT, int)              \
-    _macro(long, MPI_LONG, long)           \
-    _macro(int8, MPI_INT8_T, int8_t)       \
-    _macro(int16, MPI_INT16_T, int16_t)    \
-    _macro(int32, MPI_INT32_T, int32_t)    \
-    _macro(int64, MPI_INT64_T, int64_t)    \
-    _macro(uint8, MPI_UINT8_T, uint8_t)    \
-    _macro(uint16, MPI_UINT16_T, uint16_t) \
-    _macro(uint32, MPI_UINT32_T, uint32_t) \
-    _macro(uint64, MPI_UINT64_T, uint64_t) \
-    _macro(float, MPI_FLOAT, float)        \
+#define BENCH_TYPES(_macro)         \
+    _macro(int, MPI_INT, int)       \
+    _macro(float, MPI_FLOAT, float) \
     _macro(double, MPI_DOUBLE, double)
 /* clang-format on */
 
@@ -98,14 +87,12 @@ static const bench_op_t bench_ops[] = {
 
 static const char usage_text[] =
     "usage: arc_allreduce [options]\n" BENCH_RUN_USAGE
-    "  -T, --type TYPE               char short int long int8 int16 int32 int64 uint8 uint16\n"
-    "                                uint32 uint64 float double (default float), also with\n"
-    "                                OSU's mpi_ in front; bf16 and fp16, in MPI_UINT16_T\n"
+    "  -T, --type TYPE               int float double (default float); bf16 and fp16, in\n"
+    "                                MPI_UINT16_T\n"
     "  -o, --op OP                   sum max min (default sum)\n"
     "      --collective NAME         allreduce (default), reduce_scatter_block or allgather;\n"
     "                                the size is that of the blocks of all ranks together\n"
     "  -c, --validation              check every result\n"
-    "  -f, --full                    minimum and maximum over the ranks, and iterations\n"
     "      --alternate-buffers       use two pairs of buffers in turn\n"
     "      --alter                   change the data before every call\n"
     "      --skew US                 each rank waits 0 .. US microseconds before every call\n"
@@ -119,21 +106,15 @@ static const char usage_text[] =
     "      --shuffle                 the calls of all sizes in one random order, the same on\n"
     "                                all ranks and every time; time per call, no barriers\n";
 
-/* By our name, or OSU's: mpi_float. */
 static const char *parse_type(const char *name, void *type)
 {
-    static const char osu_prefix[] = "mpi_";
-
-    if (strncmp(name, osu_prefix, sizeof osu_prefix - 1) == 0) {
-        name += sizeof osu_prefix - 1;
-    }
     for (size_t i = 0; i < sizeof bench_types / sizeof bench_types[0]; i++) {
         if (strcmp(bench_types[i].name, name) == 0) {
             *(const bench_type_t **) type = &bench_types[i];
             return NULL;
         }
     }
-    return "char, short, int, long, int8 to int64, uint8 to uint64, float, double, bf16 or fp16";
+    return "int, float, double, bf16 or fp16";
 }
 
 static const char *parse_op(const char *name, void *op)
@@ -184,7 +165,6 @@ bool options_parse(options_t *options, int argc, char **argv)
         OPTION_BY('o', "op", parse_op, &options->op),
         OPTION_BY(0, "collective", parse_collective, &options->collective),
         OPTION_FROM('c', "validation", options->validate, 0, 0),
-        OPTION_FROM('f', "full", options->full, 0, 0),
         OPTION_NAMED("alternate-buffers", options->alternate_buffers),
         OPTION_NAMED("alter", options->alter),
         OPTION_FROM(0, "skew", options->skew_us, 0, LIMIT_US),

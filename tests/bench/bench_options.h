@@ -14,7 +14,7 @@
 
 #include "bench_values.h"
 
-enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of int8 exact up to 25 ranks */
+enum { DATA_PERIOD = 5 }; /* values 1 .. 5 keep sums of bf16 exact up to 51 ranks */
 
 typedef void fill_fn_t(void *out, size_t count, unsigned shift);
 typedef double get_fn_t(const void *in, size_t at);
@@ -47,7 +47,6 @@ typedef struct options {
     const bench_op_t *op;
     double skew_us;
     double compute_us;
-    bool full;
     bool validate;
     bool alternate_buffers;
     bool alter;
