@@ -149,10 +149,8 @@ arc2 quant" "Open MPI finds the components on all nodes"
     cluster_check "3 nodes, quant" 60 --ppn 2,1,1 "$(mpi_find quantized)" -n 100000
     unset OMPI_MCA_coll_quant_enable
     for algorithm in $(mpi_lowlat_algorithms nodes); do
-        for ppn in 2 3,1,2; do
-            cluster_check "3 nodes of $ppn ranks, $algorithm" 120 --ppn $ppn \
-                --mca coll_lowlat_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
-        done
+        cluster_check "3 nodes of 3,1,2 ranks, $algorithm" 120 --ppn 3,1,2 \
+            --mca coll_lowlat_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
     done
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
         --mca coll_quant_enable 1 --mca coll_lowlat_algorithm ring \
@@ -235,12 +233,19 @@ down_leaves_nothing "down leaves nothing of a cluster with a rate"
 
 # The shapes that are measured (docs/benchmarks_nodes.md), with what is chosen on them.
 if mpi_have_plugin; then
-    for shape in 2x1 2x2 3x1 3x2 4x1 4x2 5x1; do
-        for rate in none 1gbit; do
-            "$cluster" up "${shape%x*}" $rate
-            cluster_check "$shape, rate $rate" 60 --ppn "${shape#*x}" "$(mpi_find matrix)" -l 30
-            "$cluster" down
-        done
-    done
+    while read -r shape rate; do
+        "$cluster" up "${shape%x*}" "$rate"
+        cluster_check "$shape, rate $rate" 60 --ppn "${shape#*x}" "$(mpi_find matrix)" -l 30
+        "$cluster" down
+    done <<ROWS
+2x1 none
+2x2 1gbit
+3x1 1gbit
+3x2 none
+4x1 none
+4x2 1gbit
+4x2 none
+5x1 1gbit
+ROWS
 fi
 mpi_done

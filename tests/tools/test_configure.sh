@@ -18,6 +18,13 @@ installed_release=$($mpicc --showme:version | sed -n 's/.*Open MPI \([0-9]*\.[0-
 installed=${installed_release%.*}
 ompi_info=$(command -v ompi_info)
 
+# What the compiler and libtool can do is found out once.
+mkdir "$scratch/first"
+(cd "$scratch/first" && "$root/configure" --no-create --cache-file=cache >output 2>&1)
+grep -E '^(ac_cv_(c|func|header|prog_cc|sizeof|type)_|am_cv_|lt_cv_)' "$scratch/first/cache" >"$scratch/site"
+CONFIG_SITE=$scratch/site
+export CONFIG_SITE
+
 # run TEXT STATUS MESSAGE ARGUMENTS...: configure must end with STATUS (0 or 1) and say MESSAGE
 run() {
     label=$1 wanted=$2 message=$3
