@@ -11,7 +11,8 @@
  *
  *   5 nodes   ((n0 + n1) + n2) + (n3 + n4)       of 2^k + m nodes the first m pairs are one
  *
- * A vector is added by one call, in place, and in pieces of uneven lengths, a call each.
+ * A vector is added by one call, in place, and in pieces of uneven lengths, a call each.  In any
+ * case all ranks have the same bits.
  *
  *   -g A,B,.. the nodes have A, B, ... ranks, which follow each other
  *   -h TYPE   MPI_UINT16_T holds bf16 or fp16, too: added as 32-bit floats, then rounded
@@ -285,6 +286,7 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
                 MPI_Allreduce(way == IN_PLACE ? MPI_IN_PLACE : send, receive, lengths[l], row->type,
                               MPI_SUM, MPI_COMM_WORLD);
             }
+            tap_check_same(receive, (size_t) lengths[l] * row->elem_bytes, MPI_COMM_WORLD);
             const int found =
                 count_differences(receive, sums, row->elem_bytes, lengths[l], shift, &first);
             all_differences += found;
