@@ -4,8 +4,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 here=$(dirname "$0")
 . "$here/../mpi/lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 for workload in "$here"/*/run; do
     name=$(basename "$(dirname "$workload")")
     timeout -k 5 300 "$workload" --small >"$mpi_scratch/out" 2>&1 </dev/null

@@ -5,8 +5,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 mpi_run "np=4" 4 60 "--mca coll_quant_enable 1" fenv
 mpi_run "np=4 nodes of 2, shared memory" 4 60 \

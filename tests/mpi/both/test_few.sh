@@ -6,8 +6,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 . "$(dirname "$0")/../lib/mpi_nodes.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 # notices LABEL "MCA ARGUMENTS" FLOATS FUNCTION: who reads behind the vector is told, and is FUNCTION
 notices() {

@@ -6,8 +6,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 . "$(dirname "$0")/../lib/mpi_nodes.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 above=95 between=45 below=35 # of coll_lowlat, 40, and coll_quant, 50
 ours="--mca coll_quant_enable 1 --mca coll_quant_collectives all --mca coll_quant_min_bytes 4"

@@ -54,6 +54,7 @@ mpi_alone() {
     done
 }
 
+# mpi_setup [components]: nothing can be tested without these
 mpi_setup() {
     [ "${ARC_MPI_TESTS:-yes}" != no ] || mpi_skip_all "ARC_MPI_TESTS is no"
     command -v mpirun >/dev/null 2>&1 || mpi_skip_all "no mpirun"
@@ -86,6 +87,7 @@ mpi_setup() {
     trap 'rm -rf "$mpi_scratch"' EXIT
     trap 'exit 1' HUP INT TERM
     if [ "$mpi_stage" = none ]; then
+        [ "${1-}" != components ] || mpi_skip_all "needs the components"
         echo "# plain Open MPI, no components of ours"
         return
     fi

@@ -5,8 +5,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 mpi_alone "$@"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 origins=$(mpi_find origins)
 # No single-copy transports and no shared memory: those of Open MPI expect one namespace, too.
 plain="--mca pml ob1 --mca btl self,tcp --mca coll_arc_verbose 2"

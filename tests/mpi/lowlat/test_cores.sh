@@ -3,8 +3,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 command -v taskset >/dev/null 2>&1 || mpi_skip_all "no taskset command"
 
 says="--mca coll_arc_verbose 10"

@@ -5,8 +5,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "plain Open MPI"
+mpi_setup components
 
 # served LABEL ALGORITHM CALLS: the report has so many calls (1: some, 0: none) for the algorithm.
 served() {

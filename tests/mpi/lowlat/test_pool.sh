@@ -5,8 +5,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 mpi_alone "$@"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 mpi_note_shared_memory
 mpi_run "np=4" 4 300 "" pool -c 500

@@ -7,8 +7,7 @@
 . "$(dirname "$0")/../lib/mpi_run.sh"
 . "$(dirname "$0")/../lib/mpi_nodes.sh"
 mpi_alone "$@"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "no components of ours"
+mpi_setup components
 
 puts="--mca coll_lowlat_nodes_transport puts"
 

@@ -4,8 +4,7 @@
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
 mpi_alone "$@"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 mpi_judge "slow puts" mpi_for_tests mpi_start 2 60 "--mca coll_arc_ranks_per_node 1 --mca coll_arc_verbose 10 \
     --mca coll_arc_explore_percent 20" unanswered -s 1000 -t 1

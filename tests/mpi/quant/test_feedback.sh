@@ -3,8 +3,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 few="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4"
 fed="$few --mca coll_quant_error_feedback 1"

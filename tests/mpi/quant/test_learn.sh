@@ -6,8 +6,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 told="--mca coll_quant_enable 1 --mca coll_arc_verbose 10"
 on="$told --mca coll_arc_explore_percent 1"

@@ -4,8 +4,7 @@
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/../lib/mpi_run.sh"
-mpi_setup
-mpi_have_plugin || mpi_skip_all "needs the components"
+mpi_setup components
 
 python=/usr/bin/python3
 script=$(dirname "$0")/../../bench/train.py
