@@ -402,7 +402,7 @@ unset CANNED_SECONDS
 
 floor="--classes off --floor --floor-program $mpi_scratch/floor"
 for wrong in "-n 3 $floor" "$floor -- --shuffle" "$floor --config floor=!true" "--floor --floor-program no_such_program" \
-    "--burners 2 --classes on" "--best-of d" "--windows 0" "--near-ns 0" "--config d=!"; do
+    "--burners 2 --classes on" "--best-of d" "--windows 0" "--config d=!"; do
     # shellcheck disable=SC2086
     compares $wrong
     test "$mpi_status" -ne 0 && test -s "$mpi_scratch/err" && test ! -s "$mpi_scratch/all" &&
