@@ -23,13 +23,13 @@
  * of cmocka.  Those of a file are run in its order, by unit_run() or the main() of libjobs.a, which
  * serves programs that have none of their own.
  */
-#define TEST(_name) TEST_WITHIN(_name, NULL, NULL)
-#define TEST_WITHIN(_name, _setup, _teardown)                                                    \
+#define TEST(_name) UNIT_TEST(unit_add, _name, NULL, NULL)
+#define TEST_WITHIN(_name, _setup, _teardown) UNIT_TEST(unit_add, _name, _setup, _teardown)
+#define UNIT_TEST(_add, _name, _setup, _teardown)                                                \
     static void _name(void **state);                                                             \
     __attribute__((constructor)) static void add_##_name(void)                                   \
     {                                                                                            \
-        unit_add(&(struct CMUnitTest) cmocka_unit_test_setup_teardown(_name, _setup, _teardown), \
-                 1);                                                                             \
+        _add(&(struct CMUnitTest) cmocka_unit_test_setup_teardown(_name, _setup, _teardown), 1); \
     }                                                                                            \
     static void _name(void **state)
 

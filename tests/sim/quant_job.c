@@ -471,9 +471,9 @@ double quant_job_number(const quant_job_t *job, const void *numbers, size_t i)
     return job->config.doubles ? ((const double *) numbers)[i] : (double) narrow;
 }
 
-void quant_job_add(const struct CMUnitTest *tests, size_t count)
+void quant_job_add(const struct CMUnitTest *test, size_t count)
 {
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
-        unit_add_of(quant_algo_at(a)->name, quant_algo_at(a), tests, count);
+        unit_add_of(quant_algo_at(a)->name, quant_algo_at(a), test, count);
     }
 }

@@ -128,9 +128,10 @@ float **quant_job_draw(quant_job_t *job, uint64_t seed);
 /* Number i of an input or a result, of whatever kind these are. */
 double quant_job_number(const quant_job_t *job, const void *numbers, size_t i);
 
-/* Add each of these tests once for each algorithm, which is its initial state. */
+/* A test of each algorithm, which is its *state; see unit.h. */
+#define TEST_OF_ALGOS(_name) UNIT_TEST(quant_job_add, _name, NULL, NULL)
 struct CMUnitTest;
-void quant_job_add(const struct CMUnitTest *tests, size_t count);
+void quant_job_add(const struct CMUnitTest *test, size_t count);
 
 /* ---- oracles: of a result as quant_job_run() gives it ---- */
 

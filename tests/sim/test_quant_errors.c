@@ -99,7 +99,7 @@ static void mean_error_is_as_predicted(void **state)
 }
 
 /* By int8, with blocks of 64, where tensors begin at multiples of 64. */
-static void small_tensors_beside_large_ones_keep_their_accuracy(void **state)
+TEST_OF_ALGOS(small_tensors_beside_large_ones_keep_their_accuracy)
 {
     enum { RANKS = 4, COUNT = 1 << 18 };
     static const double required = 1e-4;
@@ -261,15 +261,11 @@ static void add_doubling(void)
 
 int main(void)
 {
-    static const struct CMUnitTest each[] = {
-        cmocka_unit_test(small_tensors_beside_large_ones_keep_their_accuracy)};
-
     printf("# seed %d\n", SEED);
     for (size_t a = 0; a < JOB_ALGOS; ++a) {
         add_stages(quant_algo_at(a));
         add_others(quant_algo_at(a));
     }
     add_doubling();
-    quant_job_add(UNIT_TESTS(each));
     return unit_run("mean errors");
 }

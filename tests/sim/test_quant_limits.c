@@ -122,7 +122,7 @@ static double lost_by_floats(const quant_job_t *job)
     return job->ranks * largest * 0x1p-23;
 }
 
-static void no_element_is_off_by_more_than_the_limit(void **state)
+TEST_OF_ALGOS(no_element_is_off_by_more_than_the_limit)
 {
     static const unsigned ranks_of[] = {2, 3, 4, 8, 13};
     static const double parts[] = {1, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-8}; /* of the size */
@@ -156,7 +156,7 @@ static void no_element_is_off_by_more_than_the_limit(void **state)
 }
 
 /* An element that is not finite is so in the result, and all others keep the limit. */
-static void numbers_that_are_not_finite_leave_others_alone(void **state)
+TEST_OF_ALGOS(numbers_that_are_not_finite_leave_others_alone)
 {
     enum { RANKS = 5, EVERY = 9973 };
     const struct numbers normal = {"normal", as_it_is, 4};
@@ -182,7 +182,7 @@ static void numbers_that_are_not_finite_leave_others_alone(void **state)
 }
 
 /* Each call with what the one before has left. */
-static void error_feedback_keeps_the_limit(void **state)
+TEST_OF_ALGOS(error_feedback_keeps_the_limit)
 {
     enum { RANKS = 6, CALLS = 5 };
     const struct numbers normal = {"normal", as_it_is, 4};
@@ -203,7 +203,7 @@ static void error_feedback_keeps_the_limit(void **state)
 }
 
 /* A named format is taken or none; the one of a message is not known before. */
-static void what_is_named_is_coded_or_exact(void **state)
+TEST_OF_ALGOS(what_is_named_is_coded_or_exact)
 {
     enum { RANKS = 3 };
     const struct numbers normal = {"normal", as_it_is, 4};
@@ -297,18 +297,4 @@ TEST(only_who_expects_any_format_takes_it)
     const size_t longer = quant_wire_pack(&segment, numbers[0], 0, message);
     segment.codec.format = &quant_format_int16;
     assert_int_equal(ARC_ERR_PROTOCOL, quant_wire_check(&segment, message, longer));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest each[] = {
-        cmocka_unit_test(no_element_is_off_by_more_than_the_limit),
-        cmocka_unit_test(numbers_that_are_not_finite_leave_others_alone),
-        cmocka_unit_test(error_feedback_keeps_the_limit),
-        cmocka_unit_test(what_is_named_is_coded_or_exact),
-    };
-
-    printf("# seed %d\n", SEED);
-    quant_job_add(UNIT_TESTS(each));
-    return unit_run("limits");
 }

@@ -129,7 +129,7 @@ TEST(a_rank_that_is_late_for_doubling_is_named)
 /* ---- by an algorithm ---- */
 
 /* Shards of 6 tiles: u messages each if u divides 6, never more than 6. */
-static void a_shard_goes_in_so_many_messages(void **state)
+TEST_OF_ALGOS(a_shard_goes_in_so_many_messages)
 {
     enum { RANKS = 4, TILES = 6, ROWS = RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
     static const unsigned microshards[] = {1, 2, 3, 6, 7, 1000000};
@@ -168,7 +168,7 @@ static bool count_tiles(uint32_t absmax[QUANT_LANES], const quant_range_t *range
 }
 
 /* Encoding again what was decoded happens to give the same bytes: only counting shows it. */
-static void each_contribution_is_encoded_once_and_no_total_again(void **state)
+TEST_OF_ALGOS(each_contribution_is_encoded_once_and_no_total_again)
 {
     enum { RANKS = 6, TILES = 24, COUNT = TILES * 64 * QUANT_LANES };
     SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
@@ -187,15 +187,9 @@ static void each_contribution_is_encoded_once_and_no_total_again(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest each[] = {
-        cmocka_unit_test(a_shard_goes_in_so_many_messages),
-        cmocka_unit_test(each_contribution_is_encoded_once_and_no_total_again),
-    };
-
     for (unsigned i = 0; i < WAYS; ++i) {
         unit_add_row(doubling_takes_few_messages_and_tells_a_tight_bound, &ways[i], 0,
                      "doubling of %u ranks, %u on a node", ways[i].ranks, ways[i].per_node);
     }
-    quant_job_add(UNIT_TESTS(each));
     return unit_run("messages");
 }

@@ -118,7 +118,7 @@ static quant_outcome_t assert_walk_has_its_bits(const quant_job_t *job, size_t e
     return outcome;
 }
 
-static void a_walk_has_the_bits_of_the_pipelines(void **state)
+TEST_OF_ALGOS(a_walk_has_the_bits_of_the_pipelines)
 {
     static const unsigned ranks_of[] = {2, 5, 8, 12, 16, 17};
 
@@ -233,14 +233,4 @@ TEST(the_error_of_many_ranks_is_as_predicted)
         assert_true(fabs(measured / predicted - 1) < tolerance);
         assert_int_equal(!row->is_int8, measured < QUANT_AUTO_NMSE);
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest each[] = {
-        cmocka_unit_test(a_walk_has_the_bits_of_the_pipelines)};
-
-    printf("# seed %d\n", SEED);
-    quant_job_add(UNIT_TESTS(each));
-    return unit_run("many ranks");
 }

@@ -59,7 +59,7 @@ static void check_equal(quant_job_t *job)
     assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
 }
 
-static void halves_are_summed_as_floats_are(void **state)
+TEST_OF_ALGOS(halves_are_summed_as_floats_are)
 {
     for (size_t r = 0; r < sizeof(ranks_cases) / sizeof(ranks_cases[0]); ++r) {
         for (unsigned variant = 0; variant < 16; ++variant) {
@@ -73,12 +73,4 @@ static void halves_are_summed_as_floats_are(void **state)
             check_equal(&job);
         }
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest each[] = {cmocka_unit_test(halves_are_summed_as_floats_are)};
-
-    quant_job_add(UNIT_TESTS(each));
-    return unit_run("16-bit floats");
 }

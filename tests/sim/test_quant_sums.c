@@ -161,7 +161,7 @@ static void ranks_that_run_ahead_do_no_harm(void **state)
     }
 }
 
-static void segments_of_many_tiles_and_large_vectors_work(void **state)
+TEST_OF_ALGOS(segments_of_many_tiles_and_large_vectors_work)
 {
     enum { RANKS = 4, COUNT = 700001, BLOCK_ROWS = 16, TILES = 5 };
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, NULL, SEED);
@@ -288,7 +288,7 @@ static void what_is_not_finite_stays_where_it_is(void **state)
     check_specials(*state, 3);
 }
 
-static void doubles_that_no_float_holds_keep_their_meaning(void **state)
+TEST_OF_ALGOS(doubles_that_no_float_holds_keep_their_meaning)
 {
     enum { RANKS = 6, COUNT = 49229, HUGE_AT = 5 };
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, NULL, SEED);
@@ -305,7 +305,7 @@ static void doubles_that_no_float_holds_keep_their_meaning(void **state)
     assert_true(fabs(result[HUGE_AT] / 1e300 - 1) < 4 * DBL_EPSILON);
 }
 
-static void huge_and_tiny_values_keep_the_bound(void **state)
+TEST_OF_ALGOS(huge_and_tiny_values_keep_the_bound)
 {
     enum { RANKS = 4, COUNT = 20000 };
     static const float extremes[] = {1.6e38f, -1e30f, 1e-40f, -FLT_MIN, 1e-37f, -0.0f};
@@ -340,7 +340,7 @@ static float part_near_the_top(size_t kind, bool leads, double share, unsigned r
 }
 
 /* In every format: none becomes infinite that a sum of floats would not be, and none finite. */
-static void sums_near_the_largest_float_are_infinite_where_they_have_to_be(void **state)
+TEST_OF_ALGOS(sums_near_the_largest_float_are_infinite_where_they_have_to_be)
 {
     enum { RANKS = 5, COUNT = 12007, STRETCH = 500, KINDS = 4 };
     quant_job_t job = quant_job_new(*state, RANKS, COUNT, NULL, SEED);
@@ -429,12 +429,6 @@ static void add_shapes(void)
 
 int main(void)
 {
-    static const struct CMUnitTest each[] = {
-        cmocka_unit_test(segments_of_many_tiles_and_large_vectors_work),
-        cmocka_unit_test(doubles_that_no_float_holds_keep_their_meaning),
-        cmocka_unit_test(huge_and_tiny_values_keep_the_bound),
-        cmocka_unit_test(sums_near_the_largest_float_are_infinite_where_they_have_to_be),
-    };
     const kind_t doubling = {quant_algo_at(0), EXCHANGE_ALLREDUCE, true, "doubling"};
 
     printf("# seed %d\n", SEED);
@@ -444,7 +438,6 @@ int main(void)
         add_kind(&kind);
     }
     add_kind(&doubling);
-    quant_job_add(UNIT_TESTS(each));
     add_shapes();
     return unit_run("sums");
 }
