@@ -108,13 +108,10 @@ void arc_put_ring_init(arc_put_ring_t *ring, arc_window_t *window, const arc_put
 
 /* ---- cells ---- */
 
-/*
- * Has the cell come?  One load brings data and sequence; acquire, because the header of a fenced
- * fragment is what its data are seen by.
- */
+/* Has the cell come?  One load brings data and sequence; fences order what depends on them. */
 static inline bool cell_read(const uint64_t *cell, uint64_t sequence, uint32_t *data)
 {
-    const uint64_t value = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+    const uint64_t value = __atomic_load_n(cell, __ATOMIC_RELAXED);
 
     *data = (uint32_t) value;
     return (value ^ sequence) >> SEQUENCE_SHIFT == 0;
@@ -148,7 +145,7 @@ static inline bool group_take(const uint64_t *cells, uint64_t sequence, unsigned
 
 #pragma GCC unroll 8
     for (unsigned i = 0; i < GROUP_CELLS; ++i) {
-        values[i] = __atomic_load_n(&cells[i], __ATOMIC_ACQUIRE);
+        values[i] = __atomic_load_n(&cells[i], __ATOMIC_RELAXED);
         differs |= values[i] ^ sequence;
     }
     if (0 != differs >> SEQUENCE_SHIFT) {
@@ -209,7 +206,7 @@ static void learn_credit(arc_put_ring_t *ring, uint32_t told)
 /* All places where the peer may have told more. */
 static void look_for_credit(arc_put_ring_t *ring)
 {
-    const uint64_t word = __atomic_load_n((const uint64_t *) ring->ours, __ATOMIC_ACQUIRE);
+    const uint64_t word = __atomic_load_n((const uint64_t *) ring->ours, __ATOMIC_RELAXED);
     arc_put_place_t place = ring->in;
 
     /* It may be as old as the ring: all of its bits count. */
@@ -239,7 +236,7 @@ arc_status_t arc_put_ring_tell(arc_put_ring_t *ring)
         return status;
     }
     /* After the credit before, and after what we have read and zeroed. */
-    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     status = window->ops->fence(window);
     if (ARC_OK != status) {
         return status;
@@ -329,7 +326,7 @@ arc_status_t arc_put_ring_send(arc_put_ring_t *ring, const void *data, size_t by
     uint64_t *cells = (uint64_t *) (ring->staging + slot * ring->cells_bytes);
     cells[0] = sequence | (uint32_t) bytes | (fenced ? kind_fenced : 0) | (last ? kind_last : 0);
     cells[1] = sequence | (uint32_t) ring->received;
-    /* The peer may write again where we have read and zeroed, once it sees the count. */
+    /* We write where the peer has read, by its count; it where we have read and zeroed, by ours. */
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
     if (fenced) {
         status = put_bytes(ring, data, bytes);
@@ -362,6 +359,8 @@ arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragmen
     if (!cell_read(&cells[0], sequence, &kind) || !cell_read(&cells[1], sequence, &told)) {
         return ARC_IN_PROGRESS;
     }
+    /* The data of a fenced fragment are ordinary memory. */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     learn_credit(ring, told);
     *fragment = (arc_put_fragment_t){
         .bytes = kind & ~(kind_fenced | kind_last),
@@ -378,7 +377,10 @@ arc_status_t arc_put_ring_peek(arc_put_ring_t *ring, arc_put_fragment_t *fragmen
 static void leave_slot(arc_put_ring_t *ring)
 {
     if (ring->in.sequence == last_sequence(ring->config)) {
-        memset(ring->ours + cells_at(ring, ring->in.slot), 0, ring->cells_bytes);
+        uint64_t *cells = (uint64_t *) (ring->ours + cells_at(ring, ring->in.slot));
+        for (size_t i = 0; i < ring->cells_bytes / sizeof *cells; ++i) {
+            __atomic_store_n(&cells[i], 0, __ATOMIC_RELAXED);
+        }
     }
     assert(ring->received - ring->told < ring->config->slots);
     ring->received += 1;
