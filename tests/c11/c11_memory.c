@@ -106,9 +106,20 @@ static void fence_grain(c11_grain_t *grain, c11_rank_t *rank)
     grain->written = rank->view.clock[c11_the.now];
 }
 
+/* Words that were put must be known to the last one. */
 void c11_read(const void *address, size_t bytes)
 {
+    const size_t offset = (uintptr_t) address - (uintptr_t) c11_the.memory;
+
     touch(address, bytes, read_grain);
+    for (size_t at = offset / C11_WORD_BYTES;
+         is_shared(address) && at * C11_WORD_BYTES < offset + bytes; ++at) {
+        const unsigned number = c11_the.location_of[at];
+        if (0 != number &&
+            c11_self()->view.oldest[number - 1] != c11_the.location[number - 1].count - 1) {
+            c11_complain("a rank reads what may not have come");
+        }
+    }
 }
 
 void c11_write(const void *address, size_t bytes)
@@ -229,21 +240,14 @@ uint64_t c11_load(const void *address, int order, c11_place_t place)
     const c11_stored_t *stored = &c11_the.location[number].stored[index];
     rank->moved = false;
     rank->view.oldest[number] = index;
-    if (__ATOMIC_RELAXED != named) {
-        join(&rank->view, &stored->view);
-    }
+    join(__ATOMIC_RELAXED == named ? &rank->loaded : &rank->view, &stored->view);
     return stored->value;
 }
 
-void c11_store(void *address, uint64_t value, int order, c11_place_t place)
+/* One more value, by who knows of those up to `known`. */
+static c11_stored_t *append(c11_location_t *location, uint32_t known, uint64_t value)
 {
-    const int named = c11_order(order, place);
-    const unsigned number = location_at(address);
-    c11_location_t *location = &c11_the.location[number];
-    c11_rank_t *rank = c11_self();
-
-    let_others();
-    if (rank->view.oldest[number] != location->count - 1) {
+    if (known != location->count - 1) {
         c11_complain("a location has two writers");
     }
     if (location->count == location->room) {
@@ -253,12 +257,74 @@ void c11_store(void *address, uint64_t value, int order, c11_place_t place)
             abort();
         }
     }
-    rank->moved = true;
-    rank->view.oldest[number] = location->count;
-    c11_stored_t *stored = &location->stored[location->count++];
-    stored->value = value;
-    stored->view = __ATOMIC_RELAXED == named ? (c11_view_t){.clock = {0}} : rank->view;
+    c11_self()->moved = true;
+    location->stored[location->count].value = value;
+    return &location->stored[location->count++];
+}
+
+void c11_store(void *address, uint64_t value, int order, c11_place_t place)
+{
+    const int named = c11_order(order, place);
+    const unsigned number = location_at(address);
+    c11_rank_t *rank = c11_self();
+
+    let_others();
+    c11_stored_t *stored = append(&c11_the.location[number], rank->view.oldest[number], value);
+    rank->view.oldest[number] += 1;
+    stored->view = __ATOMIC_RELAXED == named ? rank->released : rank->view;
     rank->view.clock[c11_the.now] += 1;
+}
+
+void c11_fence(int order, c11_place_t place)
+{
+    const int named = c11_order(order, place);
+    c11_rank_t *rank = c11_self();
+
+    if (__ATOMIC_ACQUIRE == named || __ATOMIC_ACQ_REL == named) {
+        join(&rank->view, &rank->loaded);
+    }
+    if (__ATOMIC_RELEASE == named || __ATOMIC_ACQ_REL == named) {
+        rank->released = rank->view;
+        rank->view.clock[c11_the.now] += 1;
+    }
+}
+
+/* ---- puts ---- */
+
+/* What is put over bytes that a rank has read: the grains keep no puts, locations do. */
+static void put_grain(c11_grain_t *grain, c11_rank_t *rank)
+{
+    const c11_grain_t before = *grain;
+
+    write_grain(grain, rank);
+    *grain = before;
+}
+
+/* The window knows what it has fenced, and what the rank had learned when it put. */
+void c11_put(void *to, const void *from, size_t bytes)
+{
+    c11_rank_t *rank = c11_self();
+
+    let_others();
+    touch(to, bytes, put_grain);
+    memcpy(to, from, bytes);
+    for (size_t at = 0; at < bytes; at += C11_WORD_BYTES) {
+        const unsigned number = location_at((unsigned char *) to + at);
+        uint64_t value = 0;
+        memcpy(&value, (unsigned char *) to + at, sizeof value);
+        const uint32_t learned = rank->view.oldest[number];
+        const uint32_t fenced = rank->fenced.oldest[number];
+        c11_stored_t *stored =
+            append(&c11_the.location[number], learned > fenced ? learned : fenced, value);
+        stored->view = rank->released;
+        join(&stored->view, &rank->fenced);
+        rank->put.oldest[number] = c11_the.location[number].count - 1;
+    }
+}
+
+void c11_fence_puts(void)
+{
+    join(&c11_self()->fenced, &c11_self()->put);
 }
 
 bool c11_polled_in_vain(void)

@@ -10,10 +10,12 @@
  *             writes, are a RACE unless one happens before the other.  A race has no meaning in
  *             C11, so memory keeps one value, and the first race ends the run as wrong.
  *   streaming Stores that no release orders (copy.h): as if they happened at the next fence.
+ *   puts      Relaxed stores of words (window.h), by a window that knows less than the rank: its
+ *             fence orders puts with puts, and not with what the rank itself reads and writes.
  *
- * Each location must have one writer, as all in common/node have: then an execution is settled by
- * which value each load returns.  What is left out: loads that return what is stored only later
- * because of themselves, which neither compilers nor processors do.
+ * Each location must have one writer at a time, who knows of all values before: then an execution
+ * is settled by which value each load returns.  What is left out: loads that return what is stored
+ * only later because of themselves, which neither compilers nor processors do.
  *
  * Two ways to run the ranks, which are fibers of one thread:
  *
@@ -43,11 +45,17 @@ enum { C11_MOST_RANKS = 8 };
 typedef struct c11_place {
     const char *file;
     int line;
+    int order; /* that is made relaxed: a fence that acquires and releases is two places */
 } c11_place_t;
 
 uint64_t c11_load(const void *address, int order, c11_place_t place);
 void c11_store(void *address, uint64_t value, int order, c11_place_t place);
+void c11_fence(int order, c11_place_t place);
 void *c11_copy(void *to, const void *from, size_t bytes);
+
+/* By the window of the rank that runs.  `to` is a multiple of 8. */
+void c11_put(void *to, const void *from, size_t bytes);
+void c11_fence_puts(void);
 
 /* Ordinary accesses of the rank that runs, by code that no hook sees. */
 void c11_read(const void *address, size_t bytes);

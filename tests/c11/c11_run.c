@@ -31,15 +31,14 @@ void c11_weaken(size_t i)
     orders.weak = i;
 }
 
-int c11_order(int order, c11_place_t place)
+static bool is_weak(c11_place_t place, int order)
 {
     size_t i = 0;
 
-    if (__ATOMIC_RELAXED == order) {
-        return order;
-    }
+    place.order = order;
     while (i < orders.count &&
-           (orders.place[i].line != place.line || 0 != strcmp(orders.place[i].file, place.file))) {
+           (orders.place[i].line != place.line || orders.place[i].order != order ||
+            0 != strcmp(orders.place[i].file, place.file))) {
         ++i;
     }
     if (i == orders.count) {
@@ -48,7 +47,17 @@ int c11_order(int order, c11_place_t place)
         }
         orders.place[orders.count++] = place;
     }
-    return i == orders.weak ? __ATOMIC_RELAXED : order;
+    return i == orders.weak;
+}
+
+int c11_order(int order, c11_place_t place)
+{
+    if (__ATOMIC_ACQ_REL == order) {
+        const bool acquires = !is_weak(place, __ATOMIC_ACQUIRE);
+        const bool releases = !is_weak(place, __ATOMIC_RELEASE);
+        return !acquires ? __ATOMIC_RELEASE : !releases ? __ATOMIC_ACQUIRE : order;
+    }
+    return __ATOMIC_RELAXED == order || is_weak(place, order) ? __ATOMIC_RELAXED : order;
 }
 
 /* ---- choices ---- */

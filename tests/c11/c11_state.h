@@ -45,7 +45,11 @@ typedef struct c11_rank {
     arc_fiber_t *fiber;
     bool ended;
     c11_view_t view;
-    bool awaits; /* a newer value of */
+    c11_view_t loaded;   /* what came with relaxed loads: the view's, after a fence that acquires */
+    c11_view_t released; /* the view at the last fence that releases */
+    c11_view_t put;      /* values put */
+    c11_view_t fenced;   /* ... before the window's last fence */
+    bool awaits;         /* a newer value of */
     unsigned location;
     uint32_t count; /* ... than these */
     bool moved;     /* it has stored something since its last load */

@@ -1,6 +1,6 @@
 /*
- * The algorithms on a node under C11's memory model: no race, right sums, and every acquire and
- * release that they name is needed.
+ * The algorithms on a node and the rings of puts under C11's memory model: no race, right sums and
+ * bytes, and every acquire and release that they name is needed.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -8,6 +8,7 @@
 
 #include "unit.h"
 #include "c11_job.h"
+#include "c11_ring.h"
 
 enum { MOST_RUNS = 200000, SEEDS = 300 };
 
@@ -47,6 +48,34 @@ static const c11_case_t any_cases[] = {
 };
 enum { ANY_CASES = sizeof any_cases / sizeof any_cases[0] };
 
+static const c11_ring_case_t all_rings[] = {
+    {.slots = 2, .fused_bytes = 8, .bytes = {{8, 8, 8}}},
+    {.slots = 2, .fused_bytes = 8, .bytes = {{5, 40, 8, 64}}},
+    {.slots = 2, .fused_bytes = 8, .wraps = true, .bytes = {{5, 40, 8}}},
+    {.slots = 2, .fused_bytes = 32, .bytes = {{32}}},
+    {.slots = 4, .fused_bytes = 8, .bytes = {{100, 8, 100}}},
+    {.slots = 2, .fused_bytes = 8, .wraps = true, .bytes = {{8, 40}, {40, 8}}},
+    {.slots = 2, .fused_bytes = 8, .bytes = {{8, 40, 8}, {40}}},
+    {.slots = 3, .fused_bytes = 8, .answers = true, .bytes = {{40, 8, 8, 40}, {8, 8, 8}}},
+};
+enum { ALL_RINGS = sizeof all_rings / sizeof all_rings[0] };
+
+static const c11_ring_case_t any_rings[] = {
+    {.slots = 4,
+     .fused_bytes = 8,
+     .answers = true,
+     .bytes = {{40, 8, 40, 8, 40, 5, 128, 64, 1, 63, 8, 50, 2, 8, 100},
+               {8, 8, 8, 8, 8, 40, 30, 8, 3, 8, 8, 8, 128, 60}}},
+    {.slots = 3,
+     .fused_bytes = 40,
+     .bytes = {{8, 36, 64, 20, 50, 1, 2, 4, 40, 41, 33, 16, 32, 40, 48, 64, 39, 7, 7, 7},
+               {40, 8, 40, 8, 64, 8, 60, 8, 8, 8, 40, 41, 40, 4, 2, 3, 5, 6, 44, 12}}},
+    {.slots = 4,
+     .bytes = {{128, 40, 8, 120, 30, 1, 2, 4, 128, 63, 50, 16, 8, 40, 100, 128, 128, 128, 9, 65},
+               {64, 8, 128}}},
+};
+enum { ANY_RINGS = sizeof any_rings / sizeof any_rings[0] };
+
 TEST(every_execution_of_few_ranks_is_right)
 {
     for (unsigned i = 0; i < ALL_CASES; ++i) {
@@ -72,6 +101,39 @@ TEST(drawn_executions_of_more_ranks_are_right)
     }
 }
 
+/* What is wrong with puts, or NULL; how many executions there were of each case. */
+static const char *find_wrong_put(size_t *runs)
+{
+    for (unsigned i = 0; i < ALL_RINGS; ++i) {
+        const c11_run_t run = c11_ring_run(&all_rings[i]);
+        runs[i] = c11_run_all(&run, MOST_RUNS);
+        if (NULL != c11_wrong()) {
+            return c11_wrong();
+        }
+    }
+    for (unsigned i = 0; i < ANY_RINGS * SEEDS; ++i) {
+        const c11_run_t run = c11_ring_run(&any_rings[i % ANY_RINGS]);
+        if (!c11_run_any(&run, i / ANY_RINGS)) {
+            return c11_wrong();
+        }
+    }
+    return NULL;
+}
+
+TEST(puts_are_right)
+{
+    size_t runs[ALL_RINGS] = {0};
+    const char *wrong = find_wrong_put(runs);
+
+    for (unsigned i = 0; i < ALL_RINGS; ++i) {
+        print_message("# ring %u: %zu executions\n", i, runs[i]);
+    }
+    assert_string_equal("", NULL == wrong ? "" : wrong);
+    for (unsigned i = 0; i < ALL_RINGS; ++i) {
+        assert_true(runs[i] < MOST_RUNS && runs[i] > 1);
+    }
+}
+
 static const char *find_wrong(void)
 {
     const char *wrong = NULL;
@@ -89,14 +151,18 @@ static const char *find_wrong(void)
 /* Those before have found all places. */
 TEST(every_order_is_needed)
 {
+    size_t runs[ALL_RINGS];
     unsigned superfluous = 0;
 
-    assert_true(c11_places() >= 4);
+    assert_true(c11_places() >= 8);
     for (size_t i = 0; i < c11_places(); ++i) {
         c11_weaken(i);
-        const char *wrong = find_wrong();
-        print_message("# %s:%d relaxed: %s\n", strrchr(c11_place(i).file, '/') + 1,
-                      c11_place(i).line, NULL == wrong ? "NOT NOTICED" : wrong);
+        const c11_place_t place = c11_place(i);
+        const char *wrong =
+            NULL != strstr(place.file, "put_ring") ? find_wrong_put(runs) : find_wrong();
+        print_message("# %s:%d without %s: %s\n", strrchr(place.file, '/') + 1, place.line,
+                      __ATOMIC_ACQUIRE == place.order ? "acquire" : "release",
+                      NULL == wrong ? "NOT NOTICED" : wrong);
         superfluous += NULL == wrong;
     }
     c11_weaken(SIZE_MAX);
@@ -130,4 +196,19 @@ TEST(streams_need_their_fence)
     size_t runs = 0;
 
     assert_non_null(c11_job_all(&what, MOST_RUNS, &runs));
+}
+
+/* Before a header, and before a credit. */
+TEST(puts_need_the_fences_of_their_window)
+{
+    static const c11_ring_case_t what[] = {
+        {.slots = 2, .fused_bytes = 8, .bytes = {{40}}, .ignores_fences = true},
+        {.slots = 2, .fused_bytes = 8, .bytes = {{8, 8}}, .ignores_fences = true},
+    };
+
+    for (unsigned i = 0; i < sizeof what / sizeof what[0]; ++i) {
+        const c11_run_t run = c11_ring_run(&what[i]);
+        (void) c11_run_all(&run, MOST_RUNS);
+        assert_non_null(c11_wrong());
+    }
 }
