@@ -50,16 +50,6 @@ static const quant_algo_t *named_algo(const quant_config_t *config)
     return NULL != config->algo && has_levels(config, config->algo) ? config->algo : NULL;
 }
 
-static const quant_algo_t *first_algo(const quant_config_t *config, unsigned ranks)
-{
-    const quant_algo_t *algo = named_algo(config);
-
-    for (size_t i = 0; NULL == algo; ++i) {
-        algo = open_algo(config, ranks, i);
-    }
-    return algo;
-}
-
 /* The same with this format and algorithm where they are open. */
 static quant_config_t with(const quant_config_t *open, const quant_format_t *format,
                            const quant_algo_t *algo)
@@ -72,110 +62,73 @@ static quant_config_t with(const quant_config_t *open, const quant_format_t *for
     return config;
 }
 
-static bool is_format_open(const quant_config_t *config)
+/*
+ * The NMSE that is predicted for `config`, of whose formats the one that is not exact has the
+ * coefficient `c`; 0: it does not matter.
+ */
+static double nmse_of(const quant_config_t *config, unsigned ranks, double c)
 {
-    return NULL == config->reduce_format || NULL == config->gather_format;
+    const exchange_shape_t shape = quant_config_shape(config, ranks);
+    const bool reduces = c > 0 && !quant_format_is_exact(config->reduce_format);
+    const bool gathers = !quant_format_is_exact(config->gather_format);
+    const double growth = reduces ? exchange_tree_reduce_growth(config->algo->tree, &shape) : 0;
+
+    return (c * growth / ranks + (gathers ? c : 0)) * (config->feedback ? 2 : 1);
 }
 
-/*
- * The first algorithm allowed that meets the target with the formats of `config`, of which the one
- * that is not exact has the coefficient `c`; NULL if none does.  The growth of the errors, which
- * may be costly, is looked up where it was found before.
- */
-static const quant_algo_t *fitting_algo(const quant_config_t *config, unsigned ranks, double c,
-                                        double target_nmse, double growth[PREFERRED])
+/* The first algorithm allowed that is below a limit with this format, if one is. */
+static bool choose_algo(quant_config_t *config, unsigned ranks, const quant_format_t *format,
+                        double limit)
 {
+    const double c = isinf(limit) ? 0 : quant_error_coefficient(format, config->block_rows);
     const quant_algo_t *only = named_algo(config);
-    const bool reduces = !quant_format_is_exact(config->reduce_format);
-    const bool gathers = !quant_format_is_exact(config->gather_format);
 
     for (size_t i = 0; i < PREFERRED; ++i) {
         const quant_algo_t *algo = NULL != only ? only : open_algo(config, ranks, i);
-
         if (NULL == algo) {
             continue;
         }
-        if (reduces && growth[i] < 0) {
-            const quant_config_t tried = with(config, NULL, algo);
-            const exchange_shape_t shape = quant_config_shape(&tried, ranks);
-            growth[i] = exchange_tree_reduce_growth(algo->tree, &shape);
-        }
-        const double error = ((reduces ? c * growth[i] / ranks : 0) + (gathers ? c : 0)) *
-                             (config->feedback ? 2 : 1);
-        if (error * QUANT_CHOOSE_MARGIN < target_nmse) {
-            return algo;
-        }
-        if (NULL != only) {
-            break;
-        }
-    }
-    return NULL;
-}
-
-/* What is named, or else the formats with scales, more and more exact, from `least` on; then NULL.
- */
-static const quant_format_t *next_format(const quant_config_t *open, const quant_format_t *last,
-                                         const quant_format_t *least)
-{
-    if (NULL == last) {
-        return is_format_open(open) ? least : quant_config_format(open);
-    }
-    return is_format_open(open) ? quant_format_above(last->bits) : NULL;
-}
-
-static bool choose_below(quant_config_t *config, unsigned ranks, double nmse,
-                         const quant_format_t *least)
-{
-    const quant_format_t *format = NULL;
-    double growth[PREFERRED];
-
-    for (size_t i = 0; i < PREFERRED; ++i) {
-        growth[i] = -1;
-    }
-    while (NULL != (format = next_format(config, format, least))) {
-        const quant_config_t tried = with(config, format, config->algo);
-        const double c = quant_error_coefficient(format, config->block_rows);
-        const quant_algo_t *algo = fitting_algo(&tried, ranks, c, nmse, growth);
-        if (NULL != algo) {
-            *config = with(config, format, algo);
+        const quant_config_t tried = with(config, format, algo);
+        if (nmse_of(&tried, ranks, c) * QUANT_CHOOSE_MARGIN < limit) {
+            *config = tried;
             return true;
         }
     }
     return false;
 }
 
-bool quant_choose_range(quant_config_t *config, unsigned ranks, double target_nmse)
+/* Any format with scales from `coarsest` on. */
+static void widen(quant_config_t *config, const quant_config_t *open,
+                  const quant_format_t *coarsest)
 {
-    const quant_limits_t limits = {.target_nmse = target_nmse};
-    const quant_config_t open = *config;
+    const quant_format_t *widest = coarsest;
 
-    if (!quant_choose(config, ranks, &limits)) {
-        return false;
+    for (const quant_format_t *next = widest; NULL != next;) {
+        widest = next;
+        next = quant_format_above(widest->bits);
     }
-    if (is_format_open(&open)) {
-        const quant_format_t *coarsest =
-            target_nmse > 0 ? quant_config_format(config) : quant_format_above(0);
-        const quant_format_t *widest = coarsest;
-        for (const quant_format_t *next = widest; NULL != next;) {
-            widest = next;
-            next = quant_format_above(widest->bits);
-        }
-        *config = with(&open, widest, config->algo);
-        config->coarsest = coarsest;
-    }
-    return true;
+    *config = with(open, widest, config->algo);
+    config->coarsest = coarsest;
 }
 
-bool quant_choose(quant_config_t *config, unsigned ranks, const quant_limits_t *limits)
+bool quant_choose(quant_config_t *config, unsigned ranks, double target_nmse)
 {
-    const quant_format_t *usual = quant_format_at(0);
+    const quant_config_t open = *config;
+    const bool is_open = NULL == open.reduce_format || NULL == open.gather_format;
+    const bool has_target = target_nmse > 0;
+    const double limit = has_target                 ? target_nmse
+                         : is_open && !open.bounded ? QUANT_AUTO_NMSE
+                                                    : HUGE_VAL;
+    const quant_format_t *least = quant_format_above(0);
+    const quant_format_t *format = !is_open     ? quant_config_format(&open)
+                                   : has_target ? least
+                                                : quant_format_at(0);
 
-    if (limits->target_nmse > 0) {
-        return choose_below(config, ranks, limits->target_nmse, quant_format_above(0));
+    while (NULL != format && !choose_algo(config, ranks, format, limit)) {
+        format = is_open ? quant_format_above(format->bits) : NULL;
     }
-    if (limits->auto_nmse > 0 && is_format_open(config)) {
-        return choose_below(config, ranks, limits->auto_nmse, usual);
+    if (NULL != format && is_open && open.bounded) {
+        widen(config, &open, has_target ? format : least);
     }
-    *config = with(config, usual, first_algo(config, ranks));
-    return true;
+    return NULL != format;
 }

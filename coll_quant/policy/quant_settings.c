@@ -107,13 +107,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
         .alone = config->alone,
     };
 
-    const quant_limits_t limits = {
-        .target_nmse = settings->target_nmse,
-        .auto_nmse = QUANT_AUTO_NMSE,
-    };
-
-    if (!(chosen.bounded ? quant_choose_range(&chosen, ranks, settings->target_nmse)
-                         : quant_choose(&chosen, ranks, &limits))) {
+    if (!quant_choose(&chosen, ranks, settings->target_nmse)) {
         return false;
     }
     if (quant_format_is_exact(quant_config_format(&chosen))) {

@@ -28,12 +28,6 @@ enum { QUANT_DEPTH = 16 };
  */
 enum { QUANT_DOUBLING_BYTES = 32 << 10 };
 
-/*
- * The most NMSE that is predicted where the format is auto and there is no target: int8 on the
- * usual algorithm keeps it with up to 103 ranks.
- */
-#define QUANT_AUTO_NMSE 1e-3
-
 /* clang-format off */
 /* The values of `types`: X(name, floats, doubles, what MPI_UINT16_T is). */
 #define QUANT_TYPES_TABLE(X)               \

@@ -14,7 +14,7 @@
 
 enum { BLOCK = 64 };
 
-static const unsigned ranks_of[] = {2, 3, 4, 8, 16, 17, 31, 64, 65, 128};
+static const unsigned ranks_of[] = {2, 3, 4, 8, 16, 17, 31, 64, 65, 103, 128};
 static const double targets[] = {3e-2, 1e-2, 1e-3, 2e-4, 1e-4, 1e-5, 1e-7, 2e-9};
 
 enum {
@@ -31,7 +31,6 @@ typedef struct wanted {
     bool alone;
     bool feedback;
     double target_nmse;
-    double auto_nmse;
 } wanted_t;
 
 typedef struct choice {
@@ -64,10 +63,7 @@ static bool choose(const wanted_t *wanted, unsigned ranks, choice_t *choice)
         .alone = wanted->alone,
     };
 
-    const quant_limits_t limits = {.target_nmse = wanted->target_nmse,
-                                   .auto_nmse = wanted->auto_nmse};
-
-    if (!quant_choose(&config, ranks, &limits)) {
+    if (!quant_choose(&config, ranks, wanted->target_nmse)) {
         assert_ptr_equal(wanted->algo, config.algo);
         assert_ptr_equal(wanted->format, config.gather_format);
         return false;
@@ -106,7 +102,8 @@ TEST(without_a_target_it_is_int8_on_a_loop)
     for (size_t i = 0; i < RANKS; ++i) {
         choice_t choice = {0};
         assert_true(choose(&wanted, ranks_of[i], &choice));
-        assert_ptr_equal(&quant_format_int8, choice.format);
+        assert_ptr_equal(ranks_of[i] < 104 ? &quant_format_int8 : &quant_format_int9,
+                         choice.format);
         assert_string_equal(usual_algo(ranks_of[i]), choice.algo->name);
     }
 }
@@ -319,25 +316,22 @@ TEST(auto_keeps_below_its_limit_with_any_number_of_ranks)
         {17, "int8", "recursive_halving"},  {104, "int8", "recursive_halving"},
         {512, "int8", "recursive_halving"}, {513, "int10", "semi_loop"},
     };
-    const double limit = 1e-3;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         wanted_t wanted = want_anything(0);
         choice_t choice = {0};
 
-        wanted.auto_nmse = limit;
         wanted.feedback = rows[i].feedback;
         wanted.per_node = rows[i].per_node;
         assert_true(choose(&wanted, rows[i].ranks, &choice));
         assert_string_equal(rows[i].format, choice.format->name);
         assert_string_equal(rows[i].algo, choice.algo->name);
-        assert_true(choice.nmse * QUANT_CHOOSE_MARGIN < limit);
+        assert_true(choice.nmse * QUANT_CHOOSE_MARGIN < QUANT_AUTO_NMSE);
     }
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
         wanted_t wanted = want_anything(0);
         choice_t choice = {0};
 
-        wanted.auto_nmse = limit;
         wanted.alone = true;
         assert_true(choose(&wanted, alone[i].ranks, &choice));
         assert_string_equal(alone[i].format, choice.format->name);
@@ -350,7 +344,6 @@ TEST(the_limit_of_auto_is_not_for_what_is_named)
     wanted_t wanted = want_anything(0);
     choice_t choice = {0};
 
-    wanted.auto_nmse = 1e-3;
     wanted.format = &quant_format_int4;
     assert_true(choose(&wanted, 256, &choice));
     assert_ptr_equal(&quant_format_int4, choice.format);
@@ -366,6 +359,4 @@ TEST(the_limit_of_auto_is_not_for_what_is_named)
     assert_true(choose(&wanted, 512, &choice));
     assert_ptr_equal(&quant_format_int10, choice.format);
     assert_ptr_equal(wanted.algo, choice.algo);
-    wanted.auto_nmse = 1e-12;
-    assert_false(choose(&wanted, 512, &choice));
 }
