@@ -16,6 +16,7 @@
 #include "quant_element.h"
 #include "quant_fold.h"
 #include "quant_measure.h"
+#include "quant_pipeline.h"
 #include "quant_settings.h"
 #include "select.h"
 #include "wait.h"
@@ -130,8 +131,8 @@ typedef struct quant_module {
     size_t algo; /* its row in the list of algorithms */
     mca_stream_t stream;
     arc_wait_t wait;
-    void *memory;     /* for the algorithm; NULL before the set-up */
-    arc_task_t *task; /* in `memory` */
+    void *memory;               /* for the algorithm; NULL before the set-up */
+    quant_pipeline_t *pipeline; /* in `memory` */
     quant_node_sums_t fold;
 
     /* What calls have left behind. */

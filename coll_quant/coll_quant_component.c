@@ -100,7 +100,7 @@ static arc_wait_cause_t quant_awaited(const arc_module_t *base, const arc_task_t
 {
     const quant_module_t *module = (const quant_module_t *) base;
 
-    if (task != module->task) { /* of a node's sums */
+    if (task == (const void *) module->fold.exchange) {
         return mca_share_cause(&module->topology, (const void *) task, rank);
     }
     for (*rank = 0; *rank < module->stream.base.ranks; ++*rank) {

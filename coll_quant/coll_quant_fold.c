@@ -13,7 +13,6 @@
 #include "float_env.h"
 #include "mca_levels.h"
 #include "quant_codec.h"
-#include "quant_pipeline.h"
 #include "reduce.h"
 #include "settled.h"
 #include "sizes.h"
@@ -69,7 +68,7 @@ static size_t arena_for(const quant_module_t *module, const quant_operation_t *o
 static bool takes(const quant_module_t *module, const quant_operation_t *operation)
 {
     return quant_fold_takes(&module->config, operation) &&
-           !quant_pipeline_is_doubling(module->task, operation) &&
+           !quant_pipeline_is_doubling(module->pipeline, operation) &&
            arena_for(module, operation) <= most_arena_bytes(module->config.per_node);
 }
 

@@ -34,7 +34,6 @@
 #include "coll_quant_call.h"
 #include "float_env.h"
 #include "mca_below.h"
-#include "quant_pipeline.h"
 
 enum { PAUSE_MAX = 63 }; /* one call in 64: 1.6 percent of the calls are of no use */
 
@@ -170,7 +169,7 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
     const size_t elems =
         operation->count * coll_quant_blocks_received(module, operation->collective);
     const bool coded = quant_format_is_exact(module->config.gather_format) ||
-                       quant_pipeline_exact_elems(module->task) <= elems / 2;
+                       quant_pipeline_exact_elems(module->pipeline) <= elems / 2;
     const bool plain = operation->bound_max <= DBL_MIN; /* a sum of floats, or doubles */
     bool first = false;
 

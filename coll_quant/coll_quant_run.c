@@ -31,12 +31,11 @@
 #include "c_locale.h"
 #include "coll_quant_call.h"
 #include "float_env.h"
-#include "quant_pipeline.h"
 
 /* ---- one operation ---- */
 
 static __attribute__((noinline, cold)) int fail(quant_module_t *module, const quant_call_t *call,
-                                                arc_status_t status)
+                                                arc_task_t *task, arc_status_t status)
 {
     enum { TEXT_BYTES = 128 };
     char missing[TEXT_BYTES] = "";
@@ -45,11 +44,11 @@ static __attribute__((noinline, cold)) int fail(quant_module_t *module, const qu
     if (ARC_ERR_TIMEOUT == status) {
         used = (size_t) snprintf(missing, sizeof missing, "; waiting for its neighbour, rank");
         for (unsigned rank = 0; rank < module->stream.base.ranks && used < sizeof missing; ++rank) {
-            if (module->task->ops->waits_for(module->task, rank)) {
+            if (task->ops->waits_for(task, rank)) {
                 used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
             }
         }
-        arc_task_abort(module->task);
+        arc_task_abort(task);
     }
     return arc_module_break(&module->base, arc_call_slot(call->said), status, missing);
 }
@@ -64,13 +63,13 @@ static int run_task(quant_module_t *module, quant_call_t *call)
         return MPI_SUCCESS != checked ? checked : coll_quant_fold_run(module, call);
     }
     const arc_float_env_t of_program = arc_float_env_enter(); /* limits are shared out */
-    quant_pipeline_start(module->task, operation);
+    arc_task_t *task = quant_pipeline_start(module->pipeline, operation);
     arc_float_env_leave(of_program);
-    const arc_status_t status = arc_wait_run(&module->wait, module->task);
+    const arc_status_t status = arc_wait_run(&module->wait, task);
     if (ARC_OK != status) {
-        return fail(module, call, status);
+        return fail(module, call, task, status);
     }
-    call->bound = quant_pipeline_bound(module->task);
+    call->bound = quant_pipeline_bound(module->pipeline);
     return MPI_SUCCESS;
 }
 
@@ -235,8 +234,8 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     call->operation.sequence = ++module->sequence;
     ++module->calls[operation->collective];
     arc_module_count(&module->base, call->said,
-                     quant_pipeline_is_doubling(module->task, operation) ? QUANT_ALGOS
-                                                                         : module->algo,
+                     quant_pipeline_is_doubling(module->pipeline, operation) ? QUANT_ALGOS
+                                                                             : module->algo,
                      elems * operation->element->bytes);
     return verified ? verify(module, call) : run_and_note(module, call);
 }

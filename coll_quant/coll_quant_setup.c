@@ -17,14 +17,13 @@
 #include "mca_params.h"
 #include "mca_presence.h"
 #include "mca_slots.h"
-#include "quant_pipeline.h"
 #include "sizes.h"
 
 void coll_quant_teardown(quant_module_t *module)
 {
     arc_module_free(&module->base, module->memory);
     module->memory = NULL;
-    module->task = NULL;
+    module->pipeline = NULL;
     coll_quant_fold_release(module);
     free(module->selectors);
     module->selectors = NULL;
@@ -87,7 +86,7 @@ static void set_up(quant_module_t *module)
         return;
     }
     const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
-    module->task = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
+    module->pipeline = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
     base->phase = ARC_PHASE_READY;
     say_choice(module);
 }

@@ -11,7 +11,7 @@
 #include "sizes.h"
 
 struct quant_fold {
-    lowlat_task_t task;
+    lowlat_task_t task; /* first: who has it has the fold */
     lowlat_group_t *group;
     const arc_reduce_table_t *kernels;
     const quant_element_t *element; /* of the call */

@@ -44,7 +44,7 @@ size_t quant_fold_arena_bytes(const quant_config_t *config, unsigned ranks,
                               const quant_operation_t *operation, size_t most_arena_bytes,
                               size_t *best);
 
-/* Begin a call, on all ranks: a task, to be driven to its end. */
+/* Begin a call, on all ranks: a task, to be driven to its end, which is the fold's first member. */
 lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation);
 
 /*

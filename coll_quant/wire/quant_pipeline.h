@@ -12,33 +12,37 @@
 #include "stream.h"
 #include "task.h"
 
+typedef struct quant_pipeline quant_pipeline_t;
+
 /* The memory of one rank of `ranks`; the config is valid. */
 size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks);
 
 /*
  * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above
  * says for the ranks of `stream`; what config points to, the stream and the memory outlive the
- * task.  The task is part of the memory: nothing to free.
+ * pipeline, which is part of the memory: nothing to free.
  */
-arc_task_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream, void *memory);
+quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream,
+                                      void *memory);
 
-/* Make the task ready for a call; its progress does the work.  The call before is complete. */
-void quant_pipeline_start(arc_task_t *task, const quant_operation_t *operation);
+/* Begin a call: a task, to be driven to its end.  The call before is complete. */
+arc_task_t *quant_pipeline_start(quant_pipeline_t *pipeline, const quant_operation_t *operation);
 
 /* Does a call of this operation go by doubling? */
-bool quant_pipeline_is_doubling(const arc_task_t *task, const quant_operation_t *operation);
+bool quant_pipeline_is_doubling(const quant_pipeline_t *pipeline,
+                                const quant_operation_t *operation);
 
 /*
  * After a call: no element of the result is farther from the exact sum than this, unless it is
  * infinity, which says nothing.  The same on all ranks, but of a reduce-scatter: there it is that
  * of the own block.
  */
-float quant_pipeline_bound(const arc_task_t *task);
+float quant_pipeline_bound(const quant_pipeline_t *pipeline);
 
 /*
  * After a call with a bound_max: elements of totals that went as they are.  The same on all ranks,
  * but of a reduce-scatter, which has no totals: 0.
  */
-size_t quant_pipeline_exact_elems(const arc_task_t *task);
+size_t quant_pipeline_exact_elems(const quant_pipeline_t *pipeline);
 
 #endif

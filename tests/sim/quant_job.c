@@ -46,7 +46,8 @@ typedef struct member {
     test_buffer_t send;
     test_buffer_t recv;
     test_buffer_t residual; /* with error feedback */
-    arc_task_t *task;
+    quant_pipeline_t *pipeline;
+    arc_task_t *task; /* of the call */
 } member_t;
 
 quant_config_t quant_job_config(const quant_algo_t *algo)
@@ -187,8 +188,8 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     member->residual =
         test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
-    member->task = quant_pipeline_init(&member->config, sim_network_stream(network, rank),
-                                       member->memory.data);
+    member->pipeline = quant_pipeline_init(&member->config, sim_network_stream(network, rank),
+                                           member->memory.data);
 }
 
 static void member_start(member_t *member)
@@ -213,7 +214,7 @@ static void member_start(member_t *member)
         .bound_max = job->bound_max,
         .residual = member->config.feedback ? (float *) member->residual.data : NULL,
     };
-    quant_pipeline_start(member->task, &operation);
+    member->task = quant_pipeline_start(member->pipeline, &operation);
 }
 
 static void add_to_running(const member_t *member)
@@ -284,14 +285,14 @@ static void member_fini(member_t *member)
 
 static void judge_outcome(quant_outcome_t *outcome, const member_t *members, const quant_job_t *job)
 {
-    outcome->bound = quant_pipeline_bound(members[0].task);
-    outcome->exact_elems = quant_pipeline_exact_elems(members[0].task);
+    outcome->bound = quant_pipeline_bound(members[0].pipeline);
+    outcome->exact_elems = quant_pipeline_exact_elems(members[0].pipeline);
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
         const member_t *member = &members[rank];
         outcome->ok &= ARC_OK == outcome->statuses[rank];
         outcome->intact &= member_intact(member);
-        outcome->bounds[rank] = quant_pipeline_bound(member->task);
-        outcome->identical &= outcome->exact_elems == quant_pipeline_exact_elems(member->task);
+        outcome->bounds[rank] = quant_pipeline_bound(member->pipeline);
+        outcome->identical &= outcome->exact_elems == quant_pipeline_exact_elems(member->pipeline);
         outcome->identical &=
             EXCHANGE_REDUCE_SCATTER == job->collective ||
             (0 == memcmp(member->recv.data, members[0].recv.data, member->recv.bytes) &&
