@@ -153,7 +153,7 @@ typedef struct quant_operation {
     void *recv;
     /* Our parts of a sum of the node are added, and the result is there; NULL: as above. */
     const struct lowlat_task *parts;
-    const quant_element_t *element;   /* what these are; NULL: floats */
+    const quant_element_t *element;
     const quant_storage_t *storage;   /* of floats: what the program has; NULL: floats */
     size_t count;                     /* elements of the vector, or of a block */
     exchange_collective_t collective; /* the same on all ranks */

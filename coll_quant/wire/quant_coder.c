@@ -124,18 +124,6 @@ static void keep_residual(const quant_coder_t *coder, const quant_wire_segment_t
     }
 }
 
-/* The message of numbers that are off by `error`; its bytes. */
-static size_t pack(const quant_coder_t *coder, const exchange_message_t *message,
-                   const quant_wire_segment_t *segment, const void *numbers, float error,
-                   void *buffer)
-{
-    if (0 == coder->operation.bound_max) {
-        return coder->element->pack(segment, numbers, error, buffer);
-    }
-    const double most = quant_fit_bound(&coder->fit, error, message->partial);
-    return quant_fit_pack(&coder->fit, coder->element, segment, numbers, error, most, buffer);
-}
-
 static void raise_bound(quant_coder_t *coder, float bound)
 {
     coder->bound = bound > coder->bound ? bound : coder->bound;
@@ -168,10 +156,11 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
 
     if (!message->partial) {
         const void *block = parts_at(coder, message->span.begin - coder->own, message->span.elems);
-        return pack(coder, message, &segment, block, 0, buffer);
+        return quant_fit_pack(&coder->fit, &segment, block, 0, false, buffer);
     }
     const exchange_sum_t part = part_of(coder, &message->span, x);
-    const size_t bytes = pack(coder, message, &segment, part.numbers, part.error, buffer);
+    const size_t bytes =
+        quant_fit_pack(&coder->fit, &segment, part.numbers, part.error, true, buffer);
     keep_residual(coder, &segment, &message->span, part.numbers, buffer);
     return bytes;
 }
@@ -199,7 +188,8 @@ static size_t hop(exchange_coder_t *base, const exchange_message_t *received, co
         return element->hop(&segment, buffer, part.numbers, part.error, to);
     }
     const float error = element->add(&segment, buffer, part.numbers, part.error, coder->sum);
-    const size_t bytes = pack(coder, sent, &segment, coder->sum, error, to);
+    const size_t bytes =
+        quant_fit_pack(&coder->fit, &segment, coder->sum, error, sent->partial, to);
     keep_residual(coder, &segment, &sent->span, coder->sum, to);
     return bytes;
 }
@@ -332,7 +322,6 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
         .base.ops = &ops,
         .config = *config,
         .rank = rank,
-        .element = &quant_floats,
         .segment =
             {
                 .codec =
@@ -350,12 +339,12 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, voi
 void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation)
 {
     coder->operation = *operation;
-    coder->element = NULL == operation->element ? &quant_floats : operation->element;
+    coder->element = operation->element;
     coder->segment.codec.block_rows = coder->config.block_rows;
     coder->segment.exact = coder->element->exact;
     coder->segment.sequence = operation->sequence;
     coder->own = 0;
-    coder->fit = (quant_fit_t){.most = 0};
+    coder->fit = (quant_fit_t){.element = operation->element};
     coder->bound = 0;
     coder->exact_elems = 0;
 }

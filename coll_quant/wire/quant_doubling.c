@@ -66,11 +66,8 @@ unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks)
 
 bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t *operation)
 {
-    const quant_element_t *element =
-        NULL == operation->element ? &quant_floats : operation->element;
-
     return EXCHANGE_ALLREDUCE == operation->collective &&
-           operation->count <= config->doubling_bytes / element->bytes;
+           operation->count <= config->doubling_bytes / operation->element->bytes;
 }
 
 /* ---- memory ---- */

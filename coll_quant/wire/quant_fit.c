@@ -14,6 +14,7 @@ quant_fit_t quant_fit_of(const quant_config_t *config, const quant_operation_t *
     const double most = operation->bound_max;
 
     return (quant_fit_t){
+        .element = operation->element,
         .share = most / shape.nodes / (feedback ? 2 : 1),
         .most = most,
         .coarsest = 0 != most ? config->coarsest : NULL,
@@ -21,7 +22,8 @@ quant_fit_t quant_fit_of(const quant_config_t *config, const quant_operation_t *
     };
 }
 
-double quant_fit_bound(const quant_fit_t *fit, float error, bool partial)
+/* The most that the bound of a message may be, whose numbers are off by `error`, a bound. */
+static double most_of(const quant_fit_t *fit, float error, bool partial)
 {
     const double raised = (double) error + fit->share;
 
@@ -48,20 +50,20 @@ static bool is_within(const void *message, double most)
            (double) quant_wire_bound(message) <= most;
 }
 
-size_t quant_fit_pack(const quant_fit_t *fit, const quant_element_t *element,
-                      const quant_wire_segment_t *segment, const void *numbers, float error,
-                      double most, void *message)
+size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segment,
+                      const void *numbers, float error, bool partial, void *message)
 {
+    const quant_element_t *element = fit->element;
     quant_wire_segment_t tried = *segment;
     const quant_format_t *format = NULL;
 
-    if (quant_format_is_exact(segment->codec.format)) {
+    if (0 == fit->most || quant_format_is_exact(segment->codec.format)) {
         return element->pack(segment, numbers, error, message);
     }
     /* Next to an infinity or a NaN there is no bound; other numbers are to be as exact as ever. */
     const bool unbound = !isfinite(error);
     const float counted = unbound ? 0 : error;
-    const double limit = unbound ? fit->share : most;
+    const double limit = unbound ? fit->share : most_of(fit, error, partial);
     const uint32_t peak = element->peak(numbers, segment->codec.elems);
 
     while (NULL != (format = next_format(fit, segment, format))) {

@@ -32,6 +32,7 @@
 
 /* What a call allows. */
 typedef struct quant_fit {
+    const quant_element_t *element; /* of the numbers */
     double share;                   /* of a message in the limit */
     double most;                    /* the limit; 0: there is none */
     const quant_format_t *coarsest; /* NULL: only the format of the message, and the exact one */
@@ -41,12 +42,9 @@ typedef struct quant_fit {
 quant_fit_t quant_fit_of(const quant_config_t *config, const quant_operation_t *operation,
                          unsigned ranks);
 
-/* The most that the bound of a message may be, whose numbers are off by `error`, a bound. */
-double quant_fit_bound(const quant_fit_t *fit, float error, bool partial);
-
-/* As element->pack() in the format that fits: the bound of the message is at most `most`. */
-size_t quant_fit_pack(const quant_fit_t *fit, const quant_element_t *element,
-                      const quant_wire_segment_t *segment, const void *numbers, float error,
-                      double most, void *message);
+/* As element->pack(), of a partial sum or a total; where there is a limit in the format that fits.
+ */
+size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segment,
+                      const void *numbers, float error, bool partial, void *message);
 
 #endif

@@ -205,7 +205,7 @@ static void member_start(member_t *member)
     const quant_operation_t operation = {
         .send = source,
         .recv = recv,
-        .element = job->config.doubles ? &quant_doubles : NULL,
+        .element = job->config.doubles ? &quant_doubles : &quant_floats,
         .storage = job->storage,
         .count = job->count,
         .collective = job->collective,

@@ -247,7 +247,6 @@ TEST(a_message_takes_the_fewest_bits_that_do)
                   .tile = test_alloc(quant_tile_elems(64) * sizeof(float))},
         .any_scaled = true,
     };
-    const quant_fit_t fit = {.coarsest = &quant_format_int4};
     SCOPED uint8_t *message = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
     SCOPED uint8_t *other = test_alloc(quant_wire_bytes_max(&quant_format_int16, ELEMS, 64));
     SCOPED float **numbers = quant_inputs_new(1, ELEMS, SEED);
@@ -255,8 +254,8 @@ TEST(a_message_takes_the_fewest_bits_that_do)
     unsigned taken = 0;
 
     for (double most = 2; most > 1e-3; most = (double) error + (most - (double) error) * 0.8) {
-        const size_t bytes =
-            quant_fit_pack(&fit, &quant_floats, &segment, numbers[0], error, most, message);
+        const quant_fit_t fit = {&quant_floats, .most = most, .coarsest = &quant_format_int4};
+        const size_t bytes = quant_fit_pack(&fit, &segment, numbers[0], error, false, message);
         const quant_format_t *found = quant_wire_format(message);
         const quant_format_t *format = NULL;
 

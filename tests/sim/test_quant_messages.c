@@ -95,7 +95,8 @@ TEST(what_doubling_is_not_for_goes_as_the_algorithm_says)
     for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); ++i) {
         assert_int_equal(0, quant_doubling_phases(&closed[i], 4));
     }
-    quant_operation_t operation = {.count = 1, .collective = EXCHANGE_ALLREDUCE};
+    quant_operation_t operation = {
+        .element = &quant_floats, .count = 1, .collective = EXCHANGE_ALLREDUCE};
     assert_true(quant_doubling_takes(&open, &operation));
     operation.collective = EXCHANGE_ALLGATHER;
     assert_false(quant_doubling_takes(&open, &operation));
