@@ -186,8 +186,7 @@ static unsigned ranks_per_node(const arc_topology_t *topology)
 static void warn_of_levels(quant_module_t *module)
 {
     const arc_topology_t *topology = &module->topology;
-    const quant_algo_t *wanted =
-        quant_algo_by_name(quant_algorithm_choices[module->settings.algorithm]);
+    const quant_algo_t *wanted = quant_settings_algo(&module->settings);
 
     if (NULL == wanted || wanted == module->config.algo ||
         !arc_module_first(&module->base, QUANT_SAID_LEVELS)) {

@@ -1,8 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <string.h>
-
 #include "quant_format.h"
 
 #define X(_name, _id, _bits, _kind, _scaled, _divisor, _scale_min, _limit, _mantissa, _step, \
@@ -41,16 +39,6 @@ const quant_format_t quant_format_fp64 = {
 const quant_format_t *quant_format_at(size_t index)
 {
     return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
-}
-
-const quant_format_t *quant_format_by_name(const char *name)
-{
-    for (size_t i = 0; NULL != formats[i]; ++i) {
-        if (0 == strcmp(name, formats[i]->name)) {
-            return formats[i];
-        }
-    }
-    return NULL;
 }
 
 const quant_format_t *quant_format_by_id(uint8_t wire_id)

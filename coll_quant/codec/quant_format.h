@@ -58,7 +58,6 @@ QUANT_FORMAT_TABLE(X)
 extern const quant_format_t quant_format_fp64;
 
 /* NULL: there is no such format. */
-const quant_format_t *quant_format_by_name(const char *name);
 const quant_format_t *quant_format_by_id(uint8_t wire_id);
 
 /* The i-th format, NULL after the last: for lists and tests. */

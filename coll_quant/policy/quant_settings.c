@@ -59,9 +59,16 @@ static bool quantizes_gather(const quant_settings_t *settings)
     return QUANT_STAGES_BOTH == settings->stages || QUANT_STAGES_ALLGATHER == settings->stages;
 }
 
+/* Behind "auto" choices are rows of the tables. */
+const quant_algo_t *quant_settings_algo(const quant_settings_t *settings)
+{
+    return quant_algo_at((size_t) settings->algorithm - 1);
+}
+
 bool quant_settings_want_levels(const quant_settings_t *settings)
 {
-    const quant_algo_t *algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]);
+    const quant_algo_t *algo = quant_settings_algo(settings);
+
     return NULL == algo || algo->tree->levels;
 }
 
@@ -83,12 +90,11 @@ bool quant_settings_want_collective(const quant_settings_t *settings,
 
 bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, quant_config_t *config)
 {
-    /* There is no row of a table with the name "auto". */
-    const quant_format_t *format = quant_format_by_name(quant_format_choices[settings->format]);
+    const quant_format_t *format = quant_format_at((size_t) settings->format - 1);
     const quant_types_t *types = quant_settings_types(settings);
     quant_config_t chosen = {
         .kernels = config->kernels,
-        .algo = quant_algo_by_name(quant_algorithm_choices[settings->algorithm]),
+        .algo = quant_settings_algo(settings),
         .reduce_format = quantizes_reduce(settings) ? format : &quant_format_fp32,
         .gather_format = quantizes_gather(settings) ? format : &quant_format_fp32,
         .block_rows = 0 != settings->minishards ? QUANT_BLOCK_ROWS_MAX

@@ -66,6 +66,9 @@ extern const char *const quant_format_choices[];
 extern const char *const quant_algorithm_choices[];
 enum { QUANT_CHOICE_AUTO = 0 };
 
+/* NULL: auto. */
+const quant_algo_t *quant_settings_algo(const quant_settings_t *settings);
+
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
 

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "hash.h"
 #include "quant_algos.h"
@@ -18,16 +17,6 @@ static const quant_algo_t algos[] = {
 const quant_algo_t *quant_algo_at(size_t index)
 {
     return index < QUANT_ALGOS ? &algos[index] : NULL;
-}
-
-const quant_algo_t *quant_algo_by_name(const char *name)
-{
-    for (size_t i = 0; i < QUANT_ALGOS; ++i) {
-        if (0 == strcmp(name, algos[i].name)) {
-            return &algos[i];
-        }
-    }
-    return NULL;
 }
 
 exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks)

@@ -162,9 +162,6 @@ typedef struct quant_operation {
     double bound_max;  /* no element is to be farther off (quant_fit.h); 0: there is no limit */
 } quant_operation_t;
 
-/* NULL: there is no such algorithm. */
-const quant_algo_t *quant_algo_by_name(const char *name);
-
 /* The i-th algorithm, NULL after the last. */
 const quant_algo_t *quant_algo_at(size_t index);
 

@@ -153,7 +153,8 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     float **inputs = quant_inputs_new(ranks, count, SEED);
-    quant_job_t job = quant_job_new(quant_algo_by_name("full_loop"), ranks, count, inputs, SEED);
+    quant_job_t job =
+        quant_job_new(quant_algo_at(QUANT_ALGO_full_loop), ranks, count, inputs, SEED);
     bool fine = true;
 
     if (limits) {

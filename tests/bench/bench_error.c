@@ -168,7 +168,8 @@ static void measure_rows(work_t *work)
         work->rows[i].exact = error_of_result(work);
     }
     round_inputs(work, &quant_format_bf16);
-    run_algorithm(work, quant_algo_by_name("full_loop"), &quant_format_bf16, &quant_format_bf16);
+    run_algorithm(work, quant_algo_at(QUANT_ALGO_full_loop), &quant_format_bf16,
+                  &quant_format_bf16);
     memcpy(work->baseline, work->result, work->job.count * sizeof(float));
     for (size_t i = 0; i < work->row_count; ++i) {
         run_row(work, &work->rows[i], &quant_format_bf16);
@@ -353,7 +354,12 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     for (int i = 3; i < argc; ++i) {
-        const quant_format_t *format = quant_format_by_name(argv[i]);
+        const quant_format_t *format = NULL;
+        for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
+            if (0 == strcmp(argv[i], format->name)) {
+                break;
+            }
+        }
         if (NULL == format) {
             fprintf(stderr, "bench_error: no format %s\n", argv[i]);
             return EXIT_FAILURE;

@@ -84,7 +84,7 @@ static void put_number(void *numbers, size_t i, double value, bool doubles)
 static quant_config_t config_of(const fold_job_t *job)
 {
     const variant_t *variant = job->variant;
-    quant_config_t config = quant_job_config(quant_algo_by_name("hierarchical"));
+    quant_config_t config = quant_job_config(quant_algo_at(QUANT_ALGO_hierarchical));
 
     config.reduce_format = variant->reduce;
     config.gather_format = variant->gather;

@@ -243,8 +243,9 @@ static void add_doubling(void)
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); ++i) {
         for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); ++f) {
-            const row_t row = {.algo = 0 == ways[i].per_node ? quant_algo_at(0)
-                                                             : quant_algo_by_name("hierarchical"),
+            const row_t row = {.algo = 0 == ways[i].per_node
+                                           ? quant_algo_at(0)
+                                           : quant_algo_at(QUANT_ALGO_hierarchical),
                                .reduce = formats[f].format,
                                .gather = formats[f].format,
                                .ranks = ways[i].ranks,

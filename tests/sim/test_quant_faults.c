@@ -215,7 +215,7 @@ int main(void)
     enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
     printf("# seed %d\n", SEED);
-    full_loop.algo = quant_algo_by_name("full_loop");
+    full_loop.algo = quant_algo_at(QUANT_ALGO_full_loop);
     unit_add_of("full_loop", &full_loop, UNIT_TESTS(of_ring));
     for (size_t i = 0; i < ROWS; ++i) {
         char name[JOB_NAME_BYTES];

@@ -332,7 +332,7 @@ static void arenas_have_room_for_many_nodes(void **state)
                 {512, 512 * 12288},     {513, (size_t) 513 * 49152}};
     enum { PER_NODE = 8, MOST_BYTES = 4 << 20 };
     const quant_operation_t call = {.element = &quant_floats, .count = 1 << 20};
-    quant_config_t config = quant_job_config(quant_algo_by_name("hierarchical"));
+    quant_config_t config = quant_job_config(quant_algo_at(QUANT_ALGO_hierarchical));
     size_t best = 0;
 
     (void) state;

@@ -31,7 +31,7 @@ enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 static quant_job_t doubling_of(const struct ways *way, size_t count)
 {
     const quant_algo_t *algo =
-        0 == way->per_node ? quant_algo_at(0) : quant_algo_by_name("hierarchical");
+        0 == way->per_node ? quant_algo_at(0) : quant_algo_at(QUANT_ALGO_hierarchical);
     quant_job_t job = quant_job_new(algo, way->ranks, count, NULL, SEED);
 
     job.config.doubling_bytes = (count + 1) * sizeof(double);
@@ -135,8 +135,8 @@ TEST_OF_ALGOS(a_shard_goes_in_so_many_messages)
     enum { RANKS = 4, TILES = 6, ROWS = RANKS * TILES * 16, COUNT = ROWS * QUANT_LANES };
     static const unsigned microshards[] = {1, 2, 3, 6, 7, 1000000};
     static const unsigned messages[] = {1, 2, 3, 6, 6, 6};
-    const unsigned packs = *state == quant_algo_by_name("recursive_halving") ||
-                           *state == quant_algo_by_name("hierarchical");
+    const unsigned packs = *state == quant_algo_at(QUANT_ALGO_recursive_halving) ||
+                           *state == quant_algo_at(QUANT_ALGO_hierarchical);
     SCOPED float **inputs = quant_inputs_new(RANKS, COUNT, SEED);
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
     SCOPED float *first = test_alloc(COUNT * sizeof(float));

@@ -138,7 +138,7 @@ TEST_OF_ALGOS(a_walk_has_the_bits_of_the_pipelines)
 TEST(several_shards_go_in_one_message)
 {
     static const size_t elems_of[] = {QUANT_LANES, 5 * QUANT_LANES, 31 * QUANT_LANES};
-    const quant_algo_t *algo = quant_algo_by_name("recursive_halving");
+    const quant_algo_t *algo = quant_algo_at(QUANT_ALGO_recursive_halving);
     unsigned formats = 0;
 
     while (NULL != quant_format_at(formats)) {

@@ -412,7 +412,7 @@ static void add_shapes(void)
         grid_case_t one = {.kind = calls_of[0],
                            .ranks = quant_shapes[s].nodes * quant_shapes[s].per_node,
                            .per_node = quant_shapes[s].per_node};
-        one.kind.algo = quant_algo_by_name("hierarchical");
+        one.kind.algo = quant_algo_at(QUANT_ALGO_hierarchical);
         /* Many ranks take long. */
         const size_t first = one.ranks > 16 ? 2 : 0;
         const size_t end = sizeof(counts) / sizeof(counts[0]) - (one.ranks > 16);

@@ -426,14 +426,12 @@ TEST(the_documented_rows_have_the_documented_bytes)
     }
 }
 
-TEST(formats_are_found_by_name_and_by_id)
+TEST(formats_are_found_by_id)
 {
     for (size_t i = 0; NULL != quant_format_at(i); ++i) {
         const quant_format_t *format = quant_format_at(i);
-        assert_ptr_equal(format, quant_format_by_name(format->name));
         assert_ptr_equal(format, quant_format_by_id(format->wire_id));
     }
-    assert_null(quant_format_by_name("int15"));
     assert_null(quant_format_by_id(0xff));
     assert_null(quant_format_at(SIZE_MAX));
 }

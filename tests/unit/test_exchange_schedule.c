@@ -246,12 +246,13 @@ TEST(totals_may_descend_another_tree)
 TEST(memory_is_bounded_as_documented)
 {
     static const struct {
-        const char *name;
+        unsigned algo;
         unsigned open_of_8;
         unsigned open_of_33;
     } rows[] = {
-        {"full_loop", 1, 1},          {"semi_loop", 2, 2},     {"direct", 1, 1},
-        {"recursive_halving", 4, 16}, {"hierarchical", 2, 16},
+        {QUANT_ALGO_full_loop, 1, 1},     {QUANT_ALGO_semi_loop, 2, 2},
+        {QUANT_ALGO_direct, 1, 1},        {QUANT_ALGO_recursive_halving, 4, 16},
+        {QUANT_ALGO_hierarchical, 2, 16},
     };
     const exchange_shape_t one = exchange_shape_flat(1);
     const exchange_shape_t eight = exchange_shape_flat(8);
@@ -263,8 +264,7 @@ TEST(memory_is_bounded_as_documented)
     two_trees.gather = &exchange_recursive_halving;
     assert_int_equal(4, exchange_tree_open_max(&two_trees, &eight));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-        const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
-        assert_non_null(algo);
+        const quant_algo_t *algo = quant_algo_at(rows[i].algo);
         assert_int_equal(rows[i].open_of_8, exchange_tree_open_max(algo->tree, &eight));
         assert_int_equal(rows[i].open_of_33, exchange_tree_open_max(algo->tree, &thirty_three));
         assert_int_equal(0, exchange_tree_open_max(algo->tree, &one));

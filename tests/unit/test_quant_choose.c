@@ -90,9 +90,9 @@ static bool is_open_to_choice(const char *name, unsigned ranks)
 }
 
 /* What is taken as long as its error allows it. */
-static const char *usual_algo(unsigned ranks)
+static const quant_algo_t *usual_algo(unsigned ranks)
 {
-    return ranks <= 4 ? "full_loop" : "semi_loop";
+    return quant_algo_at(ranks <= 4 ? QUANT_ALGO_full_loop : QUANT_ALGO_semi_loop);
 }
 
 TEST(without_a_target_it_is_int8_on_a_loop)
@@ -104,7 +104,7 @@ TEST(without_a_target_it_is_int8_on_a_loop)
         assert_true(choose(&wanted, ranks_of[i], &choice));
         assert_ptr_equal(ranks_of[i] < 104 ? &quant_format_int8 : &quant_format_int9,
                          choice.format);
-        assert_string_equal(usual_algo(ranks_of[i]), choice.algo->name);
+        assert_ptr_equal(usual_algo(ranks_of[i]), choice.algo);
     }
 }
 
@@ -164,7 +164,7 @@ TEST(the_usual_algorithm_is_left_only_where_its_error_is_too_large)
     for (size_t i = 0; i < RANKS; ++i) {
         for (size_t t = 0; t < TARGETS; ++t) {
             const wanted_t wanted = want_anything(targets[t]);
-            const quant_algo_t *usual = quant_algo_by_name(usual_algo(ranks_of[i]));
+            const quant_algo_t *usual = usual_algo(ranks_of[i]);
             choice_t choice = {0};
             if (choose(&wanted, ranks_of[i], &choice)) {
                 const bool met =
@@ -191,7 +191,7 @@ TEST(what_is_named_restricts_the_choice)
     wanted.format = &quant_format_int8;
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("direct", choice.algo->name);
-    wanted.algo = quant_algo_by_name("full_loop");
+    wanted.algo = quant_algo_at(QUANT_ALGO_full_loop);
     assert_false(choose(&wanted, 8, &choice));
     wanted.format = NULL;
     assert_true(choose(&wanted, 8, &choice));
@@ -227,7 +227,7 @@ TEST(with_levels_the_hierarchical_one_is_taken)
     wanted.target_nmse = 2.4 * c;
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("direct", choice.algo->name);
-    wanted.algo = quant_algo_by_name("hierarchical");
+    wanted.algo = quant_algo_at(QUANT_ALGO_hierarchical);
     assert_true(choose(&wanted, 8, &choice));
     assert_string_equal("hierarchical", choice.algo->name);
     assert_ptr_equal(&quant_format_int9, choice.format);
@@ -243,7 +243,7 @@ TEST(where_there_are_no_levels_it_is_left_open)
                 choice_t choice = {0};
                 choice_t expected = {0};
 
-                wanted.algo = quant_algo_by_name("hierarchical");
+                wanted.algo = quant_algo_at(QUANT_ALGO_hierarchical);
                 wanted.per_node = per_node;
                 assert_int_equal(choose(&open, ranks_of[i], &expected),
                                  choose(&wanted, ranks_of[i], &choice));
@@ -355,7 +355,7 @@ TEST(the_limit_of_auto_is_not_for_what_is_named)
     assert_ptr_equal(&quant_format_int4, choice.format);
     /* The algorithm alone is named: 511/2 + 1 times c. */
     wanted.target_nmse = 0;
-    wanted.algo = quant_algo_by_name("full_loop");
+    wanted.algo = quant_algo_at(QUANT_ALGO_full_loop);
     assert_true(choose(&wanted, 512, &choice));
     assert_ptr_equal(&quant_format_int10, choice.format);
     assert_ptr_equal(wanted.algo, choice.algo);

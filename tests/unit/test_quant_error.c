@@ -124,14 +124,16 @@ static double growth_of(const quant_algo_t *algo, unsigned ranks)
 TEST(growth_is_the_closed_form_of_the_algorithm)
 {
     static const struct {
-        const char *name;
+        unsigned algo;
         double (*growth)(unsigned ranks);
         double of_8;
         double of_16;
     } rows[] = {
-        {"full_loop", growth_of_loop, 28, 120},    {"semi_loop", growth_of_semi_loop, 16, 64},
-        {"direct", growth_of_direct, 7, 15},       {"recursive_halving", growth_of_halving, 12, 32},
-        {"hierarchical", growth_of_nodes, 16, 64},
+        {QUANT_ALGO_full_loop, growth_of_loop, 28, 120},
+        {QUANT_ALGO_semi_loop, growth_of_semi_loop, 16, 64},
+        {QUANT_ALGO_direct, growth_of_direct, 7, 15},
+        {QUANT_ALGO_recursive_halving, growth_of_halving, 12, 32},
+        {QUANT_ALGO_hierarchical, growth_of_nodes, 16, 64},
     };
     size_t algos = 0;
 
@@ -139,8 +141,7 @@ TEST(growth_is_the_closed_form_of_the_algorithm)
     }
     assert_int_equal(algos, sizeof(rows) / sizeof(rows[0]));
     for (size_t i = 0; i < algos; ++i) {
-        const quant_algo_t *algo = quant_algo_by_name(rows[i].name);
-        assert_non_null(algo);
+        const quant_algo_t *algo = quant_algo_at(rows[i].algo);
         assert_true(rows[i].of_8 == growth_of(algo, 8));
         assert_true(rows[i].of_16 == growth_of(algo, 16));
         for (unsigned ranks = 1; ranks <= 65; ++ranks) {
@@ -152,7 +153,7 @@ TEST(growth_is_the_closed_form_of_the_algorithm)
 /* What is exact adds nothing; a message between nodes has the parts of a whole node. */
 TEST(with_levels_only_nodes_count_each_with_all_its_ranks)
 {
-    const quant_algo_t *algo = quant_algo_by_name("hierarchical");
+    const quant_algo_t *algo = quant_algo_at(QUANT_ALGO_hierarchical);
     const double c = quant_error_coefficient(&quant_format_int8, 64);
 
     for (unsigned nodes = 1; nodes <= 33; ++nodes) {
@@ -170,7 +171,7 @@ TEST(with_levels_only_nodes_count_each_with_all_its_ranks)
         }
     }
     /* Other algorithms do not care. */
-    const quant_config_t config = {.algo = quant_algo_by_name("full_loop"),
+    const quant_config_t config = {.algo = quant_algo_at(QUANT_ALGO_full_loop),
                                    .reduce_format = &quant_format_int8,
                                    .gather_format = &quant_format_fp32,
                                    .block_rows = 64,
@@ -180,7 +181,7 @@ TEST(with_levels_only_nodes_count_each_with_all_its_ranks)
 
 TEST(the_stages_add_up)
 {
-    const quant_algo_t *ring = quant_algo_by_name("full_loop");
+    const quant_algo_t *ring = quant_algo_at(QUANT_ALGO_full_loop);
     const quant_config_t reduce = {.algo = ring,
                                    .reduce_format = &quant_format_int8,
                                    .gather_format = &quant_format_fp32,
@@ -194,12 +195,4 @@ TEST(the_stages_add_up)
     assert_close(28 * c, quant_error_mse(&reduce, 8, 1), 1e-12);
     assert_close(8 * c, quant_error_mse(&gather, 8, 1), 1e-12);
     assert_close(8 * c * 4, quant_error_mse(&gather, 8, 4), 1e-12);
-}
-
-TEST(algorithms_are_found_by_name)
-{
-    for (size_t i = 0; NULL != quant_algo_at(i); ++i) {
-        assert_ptr_equal(quant_algo_at(i), quant_algo_by_name(quant_algo_at(i)->name));
-    }
-    assert_null(quant_algo_by_name("no such algorithm"));
 }
