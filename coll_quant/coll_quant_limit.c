@@ -1,26 +1,14 @@
 /*
- * Limits for the error of every element: coll_quant_target_abs and coll_quant_target_rel.
+ * Limits for the error of every element: coll_quant_target_abs and coll_quant_target_rel, kept as
+ * docs/guarantees.md, "A limit for every element", describes.
  *
- * The messages of a call keep a limit by their formats (quant_fit.h); a message that no format is
- * exact enough for goes as it is.  Where that is most of them the call was of no use: it had the
- * bytes of exact sums.  All ranks have seen the same totals, so they know alike, and pass down the
- * next call, and as long as that goes on the next 3, 7, ... 63 between two that try again, because
- * the numbers may be others.  Without totals that tell, in a reduce-scatter and where only that
- * stage is quantized, calls pause only behind a result that had to be made again.
+ * All ranks have seen the same totals, so they know alike which call was of no use, and pause
+ * alike.  Without totals that tell, in a reduce-scatter and where only that stage is quantized,
+ * calls pause only behind a result that had to be made again.
  *
- * target_rel T is a limit in terms of the largest magnitude R of the exact result, which nobody
- * knows before.  But results of one length are mostly of about one size, and after the call all
- * ranks know R' of the same result and its bound b, so that R >= R' - b:
- *
- *   before   the limit of the call is T 3/4 of the size to reckon with; where none is known the
- *            call goes as it is
- *   after    b <= T (R' - b): the result is right; otherwise the component below makes it again,
- *            exactly, from what was sent, which was kept where the result has taken its place
- *   then     the size is R' if that is less, and grows by an eighth of itself at most, so that
- *            vectors of one length and of different sizes, in turn, count as the smallest of them,
- *            and so do those of two lengths that share a place
- *
- * So no result is ever worse than it may be; where sizes shrink fast, calls take longer.
+ * The size to reckon with falls at once and grows slowly, so that vectors of one length and of
+ * different sizes, in turn, count as the smallest of them, and so do those of two lengths that
+ * share a place.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

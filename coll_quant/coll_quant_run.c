@@ -3,22 +3,8 @@
  * where they are quantized (quant_coder.c); all at once where they are verified, which takes the
  * vector again.
  *
- * Verification: what the error of a call really is.  Every verify_every-th call of a collective
- * also runs exactly, through the component below, and each rank compares:
- *
- *   exact result     send --(component below)--> scratch      first: in place, send is lost after
- *   quantized call   send --------------------> receive
- *   measure          receive, scratch --> NMSE, largest error
- *   agree            so that all decide alike
- *
- * Each part of the result is measured by itself: what one rank has sent, or what one gets.  Of both
- * numbers the largest counts, over all parts and ranks.
- *
- * If the NMSE is above max_nmse, receive is overwritten with the exact result, and the communicator
- * stays exact.
- *
- * Cost of such a call: an exact one, one pass over both results, two allreduces of a few bytes, and
- * memory for the result.
+ * Verification (docs/guarantees.md): the exact call comes before the quantized one, which may
+ * overwrite what is sent.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

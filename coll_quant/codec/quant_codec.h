@@ -4,20 +4,7 @@
  * A kernel sees neither tails, tiles nor messages; quant_payload.c cuts those into
  * whole rows and pads the last one.  All formats share the loops; they differ in
  * how a number becomes a code (the `kind` of quant_format_table.h) and in the
- * bits of a code.  A row of 64 codes of b bits is 8 b bytes:
- *
- *   b = 16, 32       the codes in the order of the lanes, little-endian
- *   b < 16           planes of 8, 4, 2 and 1 bits, the lowest bits of the codes first:
- *
- *   plane of 8 bits  64 bytes   byte j: lane j
- *   plane of 4 bits  32 bytes   byte j: lanes j | j + 32
- *   plane of 2 bits  16 bytes   byte j: lanes j | j + 16 | j + 32 | j + 48
- *                                       low bits first
- *   plane of 1 bit    8 bytes   byte j: lanes 8 j | 8 j + 1 | ... | 8 j + 7, the signs
- *
- * So int6 is 4 + 2, int10 is 8 + 2, int13 is 8 + 4 + 1.  Lanes that share a byte are
- * far apart so that whole registers are combined, without a shuffle; but for the signs, of which an
- * instruction makes a mask, lane by lane.
+ * bits of a code.  docs/format.md, "A row of codes", has their places.
  *
  * The scalar file is the specification: the others must return the same bits.
  * The vector loops exist once, in quant_codec_vector.h, on some twenty primitives of

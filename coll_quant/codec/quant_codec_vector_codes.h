@@ -3,25 +3,8 @@
  * loops that differs from format to format.  On the primitives that
  * quant_codec_vector.h names, which includes it.
  *
- *   scale    RNE_bf16(absmax / divisor), at least scale_min
- *   code     of x * (1 / scale), rounded to nearest even
- *   decoded  value of the code * scale
- *
- * and without a scale the code of x itself.
- *
- * Why every instruction set, rounding of products and flush-to-zero mode gives
- * the same decoded value: a code has at most 15 bits besides its sign and a bf16
- * scale 8, so the product is exact in the 24 bits of a float, and because of
- * scale_min it is never denormal.
- *
- * Why no code is larger than the largest: rounding absmax / divisor to 8 bits
- * makes it smaller by a factor of at least 1 / (1 + 2^-8), so |x / scale| is at
- * most divisor (1 + 2^-8): 127.4961 for int8, 32766.5 for int16, 449.75 for e4m3
- * (464 would be the first to round up).  The roundings of the quotients and of
- * the product are two relative errors of 2^-24, far less than what is left.
- *
- * Why |x - decoded| <= scale (step/2 + |x/scale| 2^-23), with the step at x/scale:
- * the quotient that is rounded is off by these two errors.
+ * docs/format.md, "Rounding", has the formulas, and why no code is larger than the largest, and why
+ * every instruction set, rounding of products and flush-to-zero mode decodes the same value.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

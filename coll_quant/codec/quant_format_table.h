@@ -4,7 +4,7 @@
  * Columns of X:
  *
  *   name, wire_id   as users and messages call it; an id is never used again for something else
- *   bits            of one code on the wire; see quant_codec.h for how they are packed
+ *   bits            of one code on the wire; how they are packed: docs/format.md
  *   kind            how a number becomes a code: the functions to_<kind> and from_<kind>
  *   scaled          1: the numbers of a block are divided by a scale of their own
  *   divisor         scale = largest magnitude / divisor; chosen so that no rounding can push a

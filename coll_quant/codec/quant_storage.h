@@ -3,15 +3,7 @@
  * when it is read, which is exact, and rounded once, when its total is written.
  *
  * Rounding makes infinite what is too large.  A total is off by up to its bound (quant_bound.h), so
- * it may be too large where the exact sum is not:
- *
- *            largest   overflow
- *     ----------|---------|-----------------> magnitude
- *                     |<- b ->r               the exact sum may be below overflow: largest
- *                         |   |<- b ->r       it is not: infinite
- *
- * Infinities and NaN that were added stay what they are.  Where there is no bound, because the
- * segment has one of these, numbers are rounded as they are.
+ * it may be too large where the exact sum is not: docs/guarantees.md, "A bound for every call".
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

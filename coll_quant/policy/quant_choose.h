@@ -5,7 +5,7 @@
  * For independent elements of equal variance v, the exact result has N v, so that the normalized
  * mean square error, the mean square of the error over that of the exact result, is
  *
- *   NMSE = (c_reduce R(N) + c_gather N) / N          (quant_error.h)
+ *   NMSE = (c_reduce R(N) + c_gather N) / N,   R(N) the sum of the depths of all vertices
  *
  * and with error feedback twice that: a call has its own error and what the one before it left, as
  * large if the numbers are (quant_element.h).

@@ -1,30 +1,20 @@
 /*
- * How large the error of an allreduce is expected to be: closed forms.
+ * How large the error of an allreduce is expected to be: closed forms, for elements of variance v,
+ * independent, normally distributed.  docs/format.md, "Error", has the formulas and figures, and
+ * docs/algorithms_quant.md, "Error", what the edges of a tree add up to.
  *
- * For elements of variance v, independent, normally distributed, rounding one
- * block of B values to codes of -q .. q adds an error of variance c v,
- *
- *   c = (B - 1)/B  E[M^2] / (12 q^2)  +  E[M^2] e / B,     M the largest magnitude of B normals
- *
- * because the step is M/q and all but the largest value are off by a uniform
- * part of a step.  The largest one has the code q and is off as its scale is, by the rounding
+ * The largest value of a block has the largest code and is off as its scale is, by the rounding
  * to bf16: a mantissa m in [1, 2) by a uniform part of 2^-7, and with 1/m as the density of m over
  * all sizes of numbers the mean square of the relative error is
  *
  *   e = 2^-14/12 * 3/(8 ln 2) = 2^-14 / (32 ln 2).
  *
- * docs/format.md, "Error", has the figures.
- *
  * Codes that are floats themselves have a step for every power of two: c is then
  *
  *   c = (B - 1)/B  E[ sum over k of step_k^2/12 P(x in the k-th power of two | |x| < M) ]  +  ...
  *
- * with steps proportional to M, and for bf16 and fp16, which have no scale, the
- * same sum for M without bound.  It holds for v = 1 and changes little with v.
- *
- * An allreduce of N ranks adds up the errors of its edges (docs/algorithms_quant.md, "Error"):
- *
- *   MSE = (c_reduce R(N) + c_gather N) v,   R(N) the sum of the depths of all vertices of the tree
+ * with steps proportional to M, the largest magnitude of B normals, and for bf16 and fp16, which
+ * have no scale, the same sum for M without bound.  It holds for v = 1 and changes little with v.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -119,15 +119,9 @@ static inline const quant_format_t *quant_config_format(const quant_config_t *co
 exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks);
 
 /*
- * How a call is cut: rows of a tile and elements of a message, for the length of its shards.
- * docs/algorithms_quant.md, "Minishards and microshards", has the picture, and why it is so.
- *
- *   m > 0   ceil(rows of the longest shard / m) rows a tile, made the next power of two from 8 to
- *           4096.  m = 0: that of the configuration
- *   u > 0   ceil(elements of the longest shard / u) a message, rounded up to whole tiles and
- *           down to what a message buffer holds.  u = 0: as many tiles as segment_bytes allows
- *
- * Source of it all are the configuration and the length, equal on all ranks: so is the cut.
+ * How a call is cut: rows of a tile and elements of a message, for the length of its shards;
+ * docs/algorithms_quant.md, "Minishards and microshards", has the rules and their reasons.  They
+ * follow from the configuration and the length, equal on all ranks: so is the cut.
  */
 typedef struct quant_cut {
     unsigned block_rows;  /* of a tile; at most those of the configuration */

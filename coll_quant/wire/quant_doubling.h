@@ -1,29 +1,14 @@
 /*
  * An allreduce of a short vector in few messages: no rank owns a part of it.  In each phase the
  * ranks of a group send their whole partial sums to each other, coded; each of them decodes
- * all, its own one too, and adds them in one order.
- *
- * Phase k has groups of f_k ranks; f_1 f_2 ... = N are the prime factors of the number of ranks.
- * 6 ranks, f = 2, 3:
- *
- *   phase 1   0 <-> 1   2 <-> 3   4 <-> 5      each has the sum of its pair
- *   phase 2   0, 2, 4   1, 3, 5                each has the sum of all
- *
- * Two, four, eight ranks: recursive doubling.  A prime number of ranks: all exchange all, in one
- * step.  With levels (exchange_tree.h) the factors of the ranks of a node come first and send exact
- * numbers, then those of the nodes; each rank of a node is in an exchange between nodes of its own.
+ * all, its own one too, and adds them in one order.  docs/algorithms_quant.md, "Short vectors:
+ * doubling", has the picture, the cost and the error.
  *
  * Equal bits.  All ranks that are to have a sum decode the same messages and add the values in the
  * order of the places of their senders.  Ranks that have the same sum make the same message of it.
  *
  * In place.  The own part is encoded before anything is stored, and partial sums are where the
  * result is made.  Why nobody waits for ever: steps.h, each phase a step.
- *
- *   cost      of n elements of b bytes on the wire: phases alpha + sum(f - 1) n b beta
- *   messages  sum(f - 1) a rank: log2 N for powers of two; with owners 2 (N - 1) of an N-th each
- *   error     each phase codes the N/s different sums of s parts once: MSE = c phases N v
- *             (quant_error.h), c times the number of phases relative to the result
- *   use       for vectors whose messages cost more than bytes: up to doubling_bytes
  *
  * Source: recursive doubling; groups of more than two as in Bruck's algorithms of any radix.
  *

@@ -1,25 +1,10 @@
 /*
  * Messages that are off by no more than they may be: a limit X for the error of every element of a
- * result, met by the choice of the format of each message.
+ * result, met by the choice of the format of each message.  docs/guarantees.md, "A limit for every
+ * element", tells how X is shared out, and what additions do to it.
  *
- * The sum of a shard is coded E times on the way to its result: once on each edge of the tree, and
- * once as the total; E is the number of ranks, with levels of nodes.  The sender of a message knows
- * how far its numbers are off, b, and the largest of them, and so what each format adds to b
- * (quant_bound.h).  It takes the format of the fewest bits with which
- *
- *   of a partial sum    b + e <= b + X/E
- *   of a total          b + e <= X             what is left of it all
- *
- * and sends the numbers themselves if there is none.  So no message has to know of another one,
- * the ranks have nothing to agree on, and the bound that comes with a total is at most X.
- *
- * But for additions: their roundings, 2^-24 of a sum each, are in b, and a total pays for them with
- * what is left.  Where they alone are more than that, the bound is above X; then they are
- * above X/E, and any sum of floats may have an error of this size.
- *
- * With error feedback b begins with what the call before has left, at most the share of a message
- * then: of a partial sum b + e <= b + X/2E, and a total, which leaves something, too, has no more
- * either.
+ * With error feedback a total, which leaves something for the next call, too, has no more than its
+ * share, as a partial sum has.
  *
  *   cost   one pass to find the largest number, and the hop in one pass over tiles becomes two
  *
