@@ -45,31 +45,29 @@ void coll_quant_fold_open(void)
     mca_pool_open(NODE_BYTES_MAX, 0);
 }
 
-/* Arenas for an operation, doubled, so that they grow seldom.  More than the most: it has none. */
-static size_t arena_for(const quant_module_t *module, const quant_operation_t *operation)
+/*
+ * Arenas for an operation, doubled, so that they grow seldom; *least: without so much it is not
+ * served.  0: it is not for that.  Of more ranks than there can be memory for, none is: the same
+ * whether there is memory or not.
+ */
+static size_t arena_for(const quant_module_t *module, const quant_operation_t *operation,
+                        size_t *least)
 {
-    size_t best = 0;
-    const size_t most = most_arena_bytes(module->config.per_node);
-    const size_t least =
-        quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation, most, &best);
+    const quant_config_t *config = &module->config;
+    const size_t most = most_arena_bytes(config->per_node);
     size_t arena_bytes = LOWLAT_MIN_ARENA_BYTES;
+    size_t best = 0;
 
+    if (!quant_fold_takes(config, operation) ||
+        quant_pipeline_is_doubling(module->pipeline, operation)) {
+        return 0;
+    }
+    *least = quant_fold_arena_bytes(config, module->stream.base.ranks, operation, most, &best);
     /* Never less than what it needs: whether it is served must not depend on the calls before. */
-    while (arena_bytes < least || arena_bytes < arc_min(best, most)) {
+    while (arena_bytes < *least || arena_bytes < arc_min(best, most)) {
         arena_bytes *= 2;
     }
-    return arena_bytes;
-}
-
-/*
- * Is it for an operation?  Of more ranks than there can be memory for, none is: the same whether
- * there is memory or not.
- */
-static bool takes(const quant_module_t *module, const quant_operation_t *operation)
-{
-    return quant_fold_takes(&module->config, operation) &&
-           !quant_pipeline_is_doubling(module->pipeline, operation) &&
-           arena_for(module, operation) <= most_arena_bytes(module->config.per_node);
+    return arena_bytes <= most ? arena_bytes : 0;
 }
 
 /* This rank's memory for the group, its levels, and the exchange. */
@@ -133,13 +131,14 @@ static void choose_levels(quant_module_t *module, mca_facts_t *facts)
 int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operation)
 {
     mca_facts_t facts = {0};
+    size_t least = 0;
+    const size_t arena_bytes = module->fold.looked ? 0 : arena_for(module, operation, &least);
 
-    if (module->fold.looked || !takes(module, operation)) {
+    if (0 == arena_bytes) {
         return MPI_SUCCESS;
     }
     const arc_float_env_t of_program = arc_float_env_enter();
-    const arc_status_t status =
-        share(module, make_exchange(module, &facts), arena_for(module, operation), &facts);
+    const arc_status_t status = share(module, make_exchange(module, &facts), arena_bytes, &facts);
     module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
     if (ARC_OK == status) {
         choose_levels(module, &facts);
@@ -155,13 +154,14 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
 int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *operation, bool *folds)
 {
     const lowlat_group_t *group = &module->fold.group;
-    size_t best = 0;
+    size_t least = 0;
+    const size_t arena_bytes =
+        NULL == module->fold.share.own ? 0 : arena_for(module, operation, &least);
 
     *folds = false;
-    if (NULL == module->fold.share.own || !takes(module, operation)) {
+    if (0 == arena_bytes) {
         return MPI_SUCCESS;
     }
-    const size_t arena_bytes = arena_for(module, operation);
     /* What was not granted is not asked for again. */
     if (arena_bytes > module->fold.asked_bytes && arena_bytes > group->arena_bytes) {
         const arc_float_env_t of_program = arc_float_env_enter();
@@ -175,9 +175,7 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
             return arc_module_broken_error();
         }
     }
-    *folds = quant_fold_arena_bytes(&module->config, module->stream.base.ranks, operation,
-                                    most_arena_bytes(module->config.per_node),
-                                    &best) <= group->arena_bytes;
+    *folds = least <= group->arena_bytes;
     return MPI_SUCCESS;
 }
 
