@@ -34,7 +34,7 @@
 
 enum {
     EAGER_BYTES = 64 << 10,
-    ENVELOPE_BYTES = 64,
+    ENVELOPE_BYTES = 16, /* as SMPI's messages have */
     CALLS = 3,
     NAME_BYTES = 64,
     SETTINGS = 7, /* arguments in front of the lengths */

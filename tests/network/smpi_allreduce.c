@@ -3,7 +3,8 @@
  *
  *     smpirun ... smpi_allreduce BYTES...
  *
- * Prints for each length: bytes, microseconds of a call.
+ * Prints for each length: bytes, microseconds of a call.  All ranks begin at the same time: where
+ * nodes share links, late ones would find them free.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -11,8 +12,19 @@
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { CALLS = 2, US = 1000000 };
+enum { CALLS = 2, US = 1000000, NS = 1000000000 };
+
+static void await_all(void)
+{
+    double latest = MPI_Wtime();
+
+    MPI_Allreduce(MPI_IN_PLACE, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    const double rest = latest + 1 - MPI_Wtime();
+    const struct timespec sleep = {(time_t) rest, (long) ((rest - (time_t) rest) * NS)};
+    smpi_nanosleep(&sleep, NULL);
+}
 
 int main(int argc, char **argv)
 {
@@ -27,6 +39,7 @@ int main(int argc, char **argv)
         float *out = SMPI_SHARED_MALLOC(bytes);
         double most;
         MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        await_all();
         double took = -MPI_Wtime();
         for (unsigned call = 0; call < CALLS; ++call) {
             MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
