@@ -1,10 +1,11 @@
 /*
  * The time of a call between nodes of a simulated network.
  *
- *     network PLATFORM ALGORITHM NODES OWNERS CHUNK_BYTES OVERHEAD_US checked|free BYTES
+ *     network PLATFORM ALGORITHM NODES OWNERS CHUNK_BYTES OVERHEAD_US checked|free|goal BYTES
  * [--cfg=...]
  *
- * Prints: bytes, microseconds of a call, messages and bytes that a node sends.
+ * Prints: bytes, microseconds of a call, messages and bytes that a node sends; or what each rank
+ * did in one call (network_goal.h).
  *
  * An owner of a node is an actor of SimGrid.  A message up to EAGER_BYTES leaves at once and is
  * complete for its sender; a longer one travels when both sides are there.  Either side of a
@@ -31,6 +32,7 @@
 
 #include "lowlat_net.h"
 #include "network.h"
+#include "network_goal.h"
 
 enum {
     EAGER_BYTES = 64 << 10,
@@ -53,6 +55,7 @@ typedef struct operation {
     void *message;
     void *buffer; /* to receive into; NULL: a send */
     size_t bytes;
+    network_goal_message_t goal;
 } operation_t;
 
 /* Where an actor receives. */
@@ -64,6 +67,8 @@ typedef struct inlet {
 typedef struct actor {
     unsigned node;
     unsigned owner;
+    network_job_t *job;
+    network_goal_t *goal; /* NULL: nothing is recorded */
     operation_t **pending;
     sg_comm_t *comms; /* of these */
     unsigned count;
@@ -81,6 +86,8 @@ typedef struct link_stream {
 
 /* Of the length that is simulated. */
 static network_setting_t setting;
+static bool records;
+static network_goal_t **goals; /* of all ranks, where they are recorded */
 static double overhead_s;
 static double first_s; /* when the untimed calls were over */
 static double last_s;
@@ -146,13 +153,23 @@ static void remove_pending(operation_t *operation)
     free(operation);
 }
 
+static network_goal_message_t post(const link_stream_t *stream, unsigned peer)
+{
+    actor_t *actor = stream->actor;
+
+    network_goal_add(actor->goal, network_job_take_added(actor->job));
+    return network_goal_post(actor->goal, peer * setting.owners + actor->owner, stream->number);
+}
+
 static arc_status_t send_message(arc_stream_t *base, unsigned peer, const void *buffer,
                                  size_t bytes, arc_stream_request_t *request)
 {
     const link_stream_t *stream = (const link_stream_t *) base;
     message_t *message = malloc(sizeof *message + (setting.carried ? bytes : 0));
+    const network_goal_message_t goal = post(stream, peer);
     char name[NAME_BYTES];
 
+    network_goal_sent(stream->actor->goal, &goal, bytes);
     messages += 1;
     message_bytes += bytes;
     sg_actor_sleep_for(overhead_s);
@@ -168,6 +185,7 @@ static arc_status_t send_message(arc_stream_t *base, unsigned peer, const void *
         return ARC_OK;
     }
     operation_t *operation = add_pending(stream->actor);
+    operation->goal = goal;
     operation->comm = sg_mailbox_put_async(mailbox, message, (long) bytes + ENVELOPE_BYTES);
     request->handle = operation;
     return ARC_OK;
@@ -184,6 +202,7 @@ static arc_status_t receive_message(arc_stream_t *base, unsigned peer, void *buf
     note_inlet(stream->actor, stream->number, peer);
     operation->buffer = buffer;
     operation->bytes = capacity_bytes;
+    operation->goal = post(stream, peer);
     operation->comm = sg_mailbox_get_async(sg_mailbox_by_name(name), &operation->message);
     request->handle = operation;
     return ARC_OK;
@@ -204,11 +223,14 @@ static arc_status_t test_message(arc_stream_t *base, arc_stream_request_t *reque
     if (NULL != operation->buffer) {
         message_t *message = operation->message;
         request->bytes = message->bytes;
+        network_goal_received(operation->actor->goal, &operation->goal, message->bytes);
         if (setting.carried) {
             memcpy(operation->buffer, message->data, message->bytes);
         }
         free(message);
         sg_actor_sleep_for(overhead_s);
+    } else {
+        network_goal_ended(operation->actor->goal, &operation->goal);
     }
     remove_pending(operation);
     request->handle = NULL;
@@ -263,7 +285,12 @@ static void run_actor(int argc, char **argv)
         bases[i] = &streams[i].base;
     }
     network_job_t *job = network_job_new(&setting, actor.node, bases);
-    for (unsigned call = 0; call < CALLS; ++call) {
+    actor.job = job;
+    if (records) {
+        actor.goal = network_goal_new();
+        goals[actor.node * setting.owners + actor.owner] = actor.goal;
+    }
+    for (unsigned call = 0; call < (records ? 1 : CALLS); ++call) {
         arc_task_t *task = network_job_start(job);
         arc_status_t status = task->ops->progress(task);
         while (ARC_IN_PROGRESS == status) {
@@ -271,6 +298,7 @@ static void run_actor(int argc, char **argv)
             status = task->ops->progress(task);
         }
         wrong += ARC_OK != status || !network_job_is_right(job);
+        network_goal_add(actor.goal, network_job_take_added(job));
         if (0 == call) {
             take_mailboxes(&actor, streams);
             first_s = simgrid_get_clock() > first_s ? simgrid_get_clock() : first_s;
@@ -305,7 +333,7 @@ int main(int argc, char **argv)
     simgrid_init(&argc, argv);
     if (argc != SETTINGS + 2) {
         (void) fprintf(stderr, "usage: network PLATFORM ALGORITHM NODES OWNERS CHUNK_BYTES "
-                               "OVERHEAD_US checked|free BYTES\n");
+                               "OVERHEAD_US checked|free|goal BYTES\n");
         return 2;
     }
     setting = (network_setting_t){.algorithm = argv[2],
@@ -316,11 +344,24 @@ int main(int argc, char **argv)
                                   .bytes = (size_t) atol(argv[8])};
     setting.carried = setting.checked || 0 == strcmp(setting.algorithm, NETWORK_PACKED);
     overhead_s = atof(argv[6]) * us;
+    records = 0 == strcmp(argv[7], "goal");
+    const unsigned ranks = setting.nodes * setting.owners;
+    goals = calloc(ranks, sizeof *goals);
     simgrid_load_platform(argv[1]);
-    barrier = sg_barrier_init(setting.nodes * setting.owners);
+    barrier = sg_barrier_init(ranks);
     start_actors();
     simgrid_run();
     sg_barrier_destroy(barrier);
+    if (records) {
+        (void) printf("num_ranks %u\n", ranks);
+    }
+    for (unsigned rank = 0; records && rank < ranks; ++rank) {
+        network_goal_print(goals[rank], rank);
+    }
+    free(goals);
+    if (records) {
+        return wrong > 0;
+    }
     const double calls = CALLS;
     const double senders = calls * setting.nodes;
     (void) printf("%zu %.2f %.1f %.0f\n", setting.bytes, (last_s - first_s) / (CALLS - 1) / us,

@@ -35,6 +35,9 @@ network_job_t *network_job_new(const network_setting_t *setting, unsigned node,
 
 arc_task_t *network_job_start(network_job_t *job);
 
+/* Bytes that it has added since it was asked last; not of `checked` ones. */
+size_t network_job_take_added(network_job_t *job);
+
 /* Are the sums right? */
 bool network_job_is_right(const network_job_t *job);
 

@@ -29,6 +29,7 @@ enum {
 
 typedef struct coder {
     exchange_coder_t base; /* of messages without numbers */
+    size_t added_bytes;
 } coder_t;
 
 struct network_job {
@@ -45,6 +46,7 @@ struct network_job {
     float *out;
     unsigned *peer;
     coder_t coder;
+    size_t *added_bytes;  /* the coder's, also of exact sums */
     arc_task_t *exchange; /* of int8; NULL: exact */
     void *memory;
 };
@@ -93,10 +95,12 @@ static void *get(const network_job_t *job, size_t bytes)
     return job->setting.checked ? own_memory(bytes) : same_page(bytes);
 }
 
+/* The context is where such bytes are counted. */
 static void add_nothing(const void *const *parts, unsigned count, void *sum, size_t elems,
                         const void *context)
 {
-    (void) parts, (void) count, (void) sum, (void) elems, (void) context;
+    (void) parts, (void) sum;
+    **(size_t *const *) context += (count - 1) * elems * sizeof(float);
 }
 
 /* ---- messages of int8 without numbers ---- */
@@ -125,13 +129,15 @@ static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
 static void add(exchange_coder_t *base, const exchange_message_t *message, const void *buffer,
                 const exchange_sum_t *x, exchange_sum_t *sum)
 {
-    (void) base, (void) message, (void) buffer, (void) x, (void) sum;
+    (void) buffer, (void) x, (void) sum;
+    ((coder_t *) base)->added_bytes += message->span.elems * sizeof(float);
 }
 
 static size_t hop(exchange_coder_t *base, const exchange_message_t *received, const void *buffer,
                   const exchange_sum_t *x, const exchange_message_t *sent, void *to)
 {
-    (void) received, (void) buffer, (void) x, (void) to;
+    (void) buffer, (void) x, (void) to;
+    ((coder_t *) base)->added_bytes += received->span.elems * sizeof(float);
     return capacity(base, sent);
 }
 
@@ -190,7 +196,10 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
 
     (void) arc_reduce_make(arc_reduce_table(ARC_ISA_BEST), ARC_OP_SUM, ARC_TYPE_FLOAT,
                            &job->reducer);
-    job->reducer.reduce = setting->checked ? job->reducer.reduce : add_nothing;
+    if (!setting->checked) {
+        job->reducer.reduce = add_nothing;
+        job->reducer.context = &job->added_bytes;
+    }
     job->segment = get(job, lowlat_segment_bytes(arena_bytes));
     job->net = (lowlat_net_t){.nodes = setting->nodes,
                               .node = node,
@@ -254,6 +263,7 @@ network_job_t *network_job_new(const network_setting_t *setting, unsigned node,
                 job->count = arc_round_up(job->count, (size_t) INT8_BLOCK * setting->nodes);
             }
             job->start = algorithms[i].start;
+            job->added_bytes = &job->coder.added_bytes;
             job->peer = own_memory(setting->nodes * sizeof *job->peer);
             for (unsigned peer = 0; peer < setting->nodes; ++peer) {
                 job->peer[peer] = peer;
@@ -303,6 +313,14 @@ arc_task_t *network_job_start(network_job_t *job)
                                 .span_bytes = job->count * sizeof *job->in};
     job->start(&job->task);
     return &job->task.task;
+}
+
+size_t network_job_take_added(network_job_t *job)
+{
+    const size_t bytes = *job->added_bytes;
+
+    *job->added_bytes = 0;
+    return bytes;
 }
 
 bool network_job_is_right(const network_job_t *job)
