@@ -8,8 +8,8 @@
  * did in one call (network_goal.h).
  *
  * An owner of a node is an actor of SimGrid.  A message up to EAGER_BYTES leaves at once and is
- * complete for its sender; a longer one travels when both sides are there.  Either side of a
- * message has OVERHEAD_US of processor time.
+ * complete for its sender; a longer one travels when both sides are there.  A message has
+ * OVERHEAD_US of processor time on either side, a longer one on the sender's only.
  *
  * A mailbox with a receiver lets a message begin before somebody waits for it, but hands out what
  * was put there before it had one last.  So mailboxes get their receivers between the first call,
@@ -227,8 +227,10 @@ static arc_status_t test_message(arc_stream_t *base, arc_stream_request_t *reque
         if (setting.carried) {
             memcpy(operation->buffer, message->data, message->bytes);
         }
+        if (message->bytes <= EAGER_BYTES) { /* as in SMPI */
+            sg_actor_sleep_for(overhead_s);
+        }
         free(message);
-        sg_actor_sleep_for(overhead_s);
     } else {
         network_goal_ended(operation->actor->goal, &operation->goal);
     }
