@@ -106,9 +106,9 @@ mpi_says "one line says so" \
     "coll_lowlat: coll_arc_report_file: .*/none/here.lowlat.prom cannot be written: No such file" 1
 printf '#!/bin/sh\nulimit -f 1\nexec %s -l 20\n' "$(mpi_find reported)" >"$mpi_scratch/limited"
 chmod +x "$mpi_scratch/limited"
-mpi_start 2 60 "--mca btl tcp,self --mca coll_arc_report_file $folder/limited" "$mpi_scratch/limited"
-mpi_judge "np=2 files of 512 bytes"
-mpi_says "np=2 files of 512 bytes: one line says so" \
+mpi_judge "np=2 files of 512 bytes" mpi_start 2 60 \
+    "--mca btl tcp,self --mca coll_arc_report_file $folder/limited" "$mpi_scratch/limited"
+mpi_says "one line says so" \
     "coll_lowlat: coll_arc_report_file: .*/limited.lowlat.prom cannot be written: File too large" 1
 # Calls that are not blocking, of requests that are set up outside of a call.
 for nodes in 1 2; do

@@ -79,12 +79,12 @@ mpi_judge "np=4 no file" mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_sc
 mpi_says "that is said" "coll_lowlat_rules @.*none cannot be read" 1
 
 seq 1000 >"$mpi_scratch/numbers"
-mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/numbers" explored -n 10
-mpi_judge "np=4 a file of something else"
-mpi_says "np=4 a file of something else: ten lines say so" "the rule is not used" 10
+mpi_judge "np=4 a file of something else" \
+    mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/numbers" explored -n 10
+mpi_says "ten lines say so" "the rule is not used" 10
 mkfifo "$mpi_scratch/fifo"
-mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/fifo" explored -n 10
-mpi_judge "np=4 a pipe that nobody writes"
+mpi_judge "np=4 a pipe that nobody writes" \
+    mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$mpi_scratch/fifo" explored -n 10
 with="env OMPI_MCA_coll_lowlat_rules=@$mpi_scratch/mine $(mpi_find explored) -n 10"
 cp "$file" "$mpi_scratch/mine"
 mpi_judge "a file on rank 0 only" \
