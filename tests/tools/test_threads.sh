@@ -49,7 +49,7 @@ check() {
     : >"$scratch/out"
     build "$1" "-Wl,--wrap=$([ "$1" = queues ] && echo arc_fiber_new)" \
         "$top/tests/unit/test_$1.c" "$scratch/queue.c" "$core/fiber.c" "$core/wait.c" \
-        "$top/tests/lib/testlib.c" && run "$1"
+        "$top/tests/lib/testlib.c" "$top/tests/lib/unit.c" "$top/tests/lib/unit_main.c" && run "$1"
 }
 
 cp "$core/queue.c" "$core/queue.h" "$scratch"
