@@ -153,36 +153,56 @@ const exchange_tree_t exchange_direct_loop = {
 };
 
 /*
- * Recursive halving and doubling, a binomial tree: the parent of a vertex lacks its highest bit.
- * Source: Rabenseifner's allreduce; on a circle as in the allgather of Bruck and others.
+ * Recursive halving and doubling, a binomial tree: the offset of a parent lacks the lowest bit.  So
+ * half of the vector goes to the next rank and least of it to the farthest, over links that many
+ * share in networks of several levels.  Source: Rabenseifner's allreduce; on a circle as in the
+ * allgather of Bruck and others.
+ *
+ * Vertices are numbered by that bit, those of the highest first.
  */
-static unsigned binomial_parent(unsigned ranks, unsigned vertex)
+static unsigned binomial_before(unsigned ranks, unsigned bit)
 {
-    unsigned highest = 1;
-
-    (void) ranks;
-    while (highest <= vertex / 2) {
-        highest *= 2;
-    }
-    return vertex - highest;
+    return 1 + (ranks - 1) / (2 * bit);
 }
 
-/*
- * The parents of the vertices whose highest bit is b are 0, 1, ..., all open before the first of
- * these vertices.  There are b of them, of the last b perhaps fewer than of the one before.
- */
+static unsigned binomial_bit(unsigned ranks, unsigned vertex)
+{
+    unsigned bit = 1;
+
+    while (vertex < binomial_before(ranks, bit)) {
+        bit *= 2;
+    }
+    return bit;
+}
+
+static unsigned binomial_offset(unsigned ranks, unsigned vertex)
+{
+    if (0 == vertex) {
+        return 0;
+    }
+    const unsigned bit = binomial_bit(ranks, vertex);
+    return (2 * (vertex - binomial_before(ranks, bit)) + 1) * bit;
+}
+
+static unsigned binomial_parent(unsigned ranks, unsigned vertex)
+{
+    const unsigned offset = binomial_offset(ranks, vertex);
+    const unsigned above = offset & (offset - 1);
+    const unsigned bit = above & -above;
+
+    return 0 == above ? 0 : binomial_before(ranks, bit) + above / (2 * bit);
+}
+
+/* All that have a next rank, before the vertices of bit 1. */
 static unsigned binomial_open(unsigned ranks, unsigned per_node)
 {
     (void) per_node;
-    const unsigned highest = ranks > 1 ? ranks - 1 - binomial_parent(ranks, ranks - 1) : 1;
-    const unsigned last = ranks - highest;
-
-    return last > highest / 2 ? last : highest / 2;
+    return ranks / 2;
 }
 
 const exchange_tree_t exchange_recursive_halving = {
     .parent = binomial_parent,
-    .offset = in_order,
+    .offset = binomial_offset,
     .open = binomial_open,
 };
 

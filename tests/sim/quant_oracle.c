@@ -68,10 +68,8 @@ static unsigned children_of_halving(unsigned ranks, unsigned d, unsigned child[C
 {
     unsigned count = 0;
 
-    for (unsigned distance = 64; distance > d; distance /= 2) {
-        if (d + distance < ranks) {
-            child[count++] = d + distance;
-        }
+    for (unsigned distance = 1; 0 == (d & distance) && d + distance < ranks; distance *= 2) {
+        child[count++] = d + distance;
     }
     return count;
 }
