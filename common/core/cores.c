@@ -163,16 +163,27 @@ static bool read_text(const char *directory, const char *file, char *text, size_
     return bytes > 0;
 }
 
-/* The quota of one control group, "QUOTA PERIOD" or "max PERIOD". */
+/*
+ * The quota of one control group.  Its files: "QUOTA PERIOD" or "max PERIOD" in cpu.max
+ * (version 2), or two files (version 1), where a quota of -1 is none.
+ */
 static bool read_quota(const char *directory, uint32_t *quota)
 {
     char text[NUMBERS_BYTES];
     long long run_us = 0;
     long long period_us = 0;
 
-    if (!read_text(directory, "cpu.max", text, sizeof text) ||
-        2 != sscanf(text, "%lld %lld", &run_us, &period_us) || run_us <= 0 || period_us <= 0 ||
-        run_us / period_us > UINT32_MAX / THOUSANDTHS) {
+    if (read_text(directory, "cpu.max", text, sizeof text)) {
+        if (2 != sscanf(text, "%lld %lld", &run_us, &period_us)) {
+            return false;
+        }
+    } else if (read_text(directory, "cpu.cfs_quota_us", text, sizeof text)) {
+        run_us = atoll(text);
+        if (read_text(directory, "cpu.cfs_period_us", text, sizeof text)) {
+            period_us = atoll(text);
+        }
+    }
+    if (run_us <= 0 || period_us <= 0 || run_us / period_us > UINT32_MAX / THOUSANDTHS) {
         return false;
     }
     /* Never 0, which would say that there is no quota. */
@@ -180,11 +191,10 @@ static bool read_quota(const char *directory, uint32_t *quota)
     return true;
 }
 
-/* Keep the smallest quota of the group at `path` and of all groups around it. */
-static void look_upwards(arc_cores_t *own, const char *root, const char *path)
+/* Keep the smallest quota of the group at `path` below a mount and of all groups around it. */
+static void look_upwards(arc_cores_t *own, const char *root, const char *mount, const char *path)
 {
-    static const char mount[] = "/sys/fs/cgroup";
-    const size_t mount_bytes = strlen(root) + sizeof mount - 1;
+    const size_t mount_bytes = strlen(root) + strlen(mount);
     char *directory = NULL;
 
     /* A group outside the container has a path that leads out of what is mounted here. */
@@ -208,10 +218,22 @@ static void look_upwards(arc_cores_t *own, const char *root, const char *path)
     free(directory);
 }
 
-/* Of control groups of version 2, which have one line in /proc/self/cgroup: "0::/path". */
+/* Does a list such as "cpu,cpuacct" hold "cpu"? */
+static bool names_cpu(const char *list)
+{
+    static const char name[] = "cpu";
+    size_t bytes = strcspn(list, ",");
+
+    while ((sizeof name - 1 != bytes || 0 != memcmp(list, name, bytes)) && '\0' != list[bytes]) {
+        list += bytes + 1;
+        bytes = strcspn(list, ",");
+    }
+    return sizeof name - 1 == bytes && 0 == memcmp(list, name, bytes);
+}
+
+/* Lines of /proc/self/cgroup: "4:cpu,cpuacct:/path" (version 1), "0::/path" (version 2). */
 static void find_quota(arc_cores_t *own, const char *root)
 {
-    static const char before[] = "0::";
     char text[TEXT_BYTES];
     char *rest = NULL;
 
@@ -220,8 +242,16 @@ static void find_quota(arc_cores_t *own, const char *root)
     }
     for (char *line = strtok_r(text, "\n", &rest); NULL != line;
          line = strtok_r(NULL, "\n", &rest)) {
-        if (0 == strncmp(line, before, sizeof before - 1)) {
-            look_upwards(own, root, line + sizeof before - 1);
+        char *list = strchr(line, ':');
+        char *path = NULL != list ? strchr(list + 1, ':') : NULL;
+        if (NULL != path) {
+            *list++ = '\0';
+            *path++ = '\0';
+            if ('\0' == *list) {
+                look_upwards(own, root, "/sys/fs/cgroup", path);
+            } else if (names_cpu(list)) {
+                look_upwards(own, root, "/sys/fs/cgroup/cpu", path);
+            }
         }
     }
 }

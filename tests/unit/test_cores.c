@@ -228,10 +228,10 @@ static uint32_t quota_now(void)
     return own.quota;
 }
 
-TEST_WITHIN(quotas_are_found, make_root, remove_root)
+TEST_WITHIN(quotas_of_version_2_are_found, make_root, remove_root)
 {
     assert_int_equal(0, quota_now());
-    write_file("proc/self/cgroup", "1:name=systemd:/\n0::/a.slice/b.scope\n");
+    write_file("proc/self/cgroup", "0::/a.slice/b.scope\n");
     assert_int_equal(0, quota_now());
     write_file("sys/fs/cgroup/a.slice/b.scope/cpu.max", "max 100000\n");
     assert_int_equal(0, quota_now());
@@ -247,6 +247,21 @@ TEST_WITHIN(quotas_are_found, make_root, remove_root)
     write_file("sys/fs/cgroup/cpu.max", "50000 100000\n");
     write_file("proc/self/cgroup", "0::/../elsewhere\n");
     assert_int_equal(500, quota_now());
+}
+
+TEST_WITHIN(quotas_of_version_1_are_found, make_root, remove_root)
+{
+    write_file("proc/self/cgroup", "5:cpuset:/x\n4:cpu,cpuacct:/a/b\n1:name=systemd:/\n0::/y\n");
+    write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(0, quota_now());
+    write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "75000\n");
+    write_file("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "50000\n");
+    assert_int_equal(1500, quota_now());
+    /* That of another controller has no quota. */
+    write_file("sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "1\n");
+    write_file("sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(1500, quota_now());
 }
 
 TEST_WITHIN(times_waited_are_found, make_root, remove_root)
