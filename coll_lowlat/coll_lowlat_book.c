@@ -66,7 +66,10 @@ static void warn_of_origin(const char *name, const char *text)
     }
 }
 
-/* All of a file, to be freed; "" where it cannot be read, with a warning. */
+/*
+ * All of a file, to be freed; "" of a pipe that nobody writes, and, with a warning, of what cannot
+ * be read.
+ */
 static char *read_file(const char *name)
 {
     char *text = NULL;
@@ -82,6 +85,8 @@ static char *read_file(const char *name)
     }
     if (NULL != file) {
         (void) fclose(file);
+    } else if (descriptor >= 0) {
+        (void) close(descriptor);
     }
     if (whole && bytes > 0) {
         warn_of_origin(name, text);

@@ -46,7 +46,7 @@ typedef bool (*lowlat_schedule_fn_t)(const lowlat_role_t *role, unsigned step, s
 
 /*
  * Recursive doubling: log2 N exchanges of everything, neighbours first, so that the
- * order of the nodes is kept; the fold of lowlat_pairing.h for other N.
+ * order of the nodes is kept; the fold of lowlat_pairing.h for other N, but three (lowlat_net.c).
  *   cost  log2 N (alpha + n beta)
  */
 bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,

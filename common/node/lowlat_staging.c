@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lowlat_staging.h"
@@ -253,15 +252,12 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
                             LOWLAT_BUFFER_SETS,
                    "the next operation of all leaves the packets of the first one alone");
     static const uint32_t in[COUNT];
-    uint32_t *out = malloc(COUNT * sizeof *out); /* not on a thread's stack, which may be small */
+    uint32_t out[COUNT];
     lowlat_segment_t *segments[LOWLAT_LEVEL_MEMBERS];
     lowlat_group_t near;
     trial_t trial = {.group = group, .run = run, .context = context, .in = in, .out = out};
     lowlat_staging_times_t times = {0};
 
-    if (NULL == out) {
-        return ARC_ERR_NO_MEMORY;
-    }
     /* Of all ranks: who has completed it may write into both arenas (lowlat.h). */
     arc_status_t status = make_calls(&trial, 1, 1);
     near = nearest_of(group, segments);
@@ -276,7 +272,6 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
             times.ns[length][LOWLAT_WAY_STREAMING] = NEVER_NS; /* nothing streams here */
         }
     }
-    free(out);
     if (ARC_OK != status) {
         return status;
     }
