@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "c11_state.h"
+#include "sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,8 +176,10 @@ static void run_once(void)
 
 static void begin(const c11_run_t *run)
 {
+    enum { PAGE_BYTES = 4096 };
+
     c11_the.run = run;
-    c11_the.memory = aligned_alloc(4096, run->bytes);
+    c11_the.memory = aligned_alloc(PAGE_BYTES, arc_round_up(run->bytes, PAGE_BYTES));
     c11_the.grain = test_alloc(run->bytes / C11_GRAIN_BYTES * sizeof *c11_the.grain);
     c11_the.location_of = test_alloc(run->bytes / C11_WORD_BYTES);
     if (NULL == c11_the.memory) {

@@ -1,5 +1,5 @@
 /*
- * Of unit programs whose tests add themselves.
+ * main() of unit programs whose tests add themselves.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

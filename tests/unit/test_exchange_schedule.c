@@ -119,7 +119,7 @@ static void check_children(const exchange_tree_t *tree, const exchange_shape_t *
         ++ends[last];
         most = open > most ? open : most;
     }
-    /* The form for levels is one or two more next to powers of two. */
+    /* The form for levels is one or two more than there are. */
     const unsigned slack = tree->levels && shape->nodes > 16 && shape->per_node > 1 ? 2 : 0;
     const unsigned open_most = tree->open(shape->nodes, shape->per_node);
     assert_true(most <= open_most && most + slack >= open_most);

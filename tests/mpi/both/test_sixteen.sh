@@ -21,7 +21,7 @@ for type in bf16 fp16; do
     done
     mpi_judge "np=3 $type passed down" \
         mpi_start 3 60 "$lowlat $type --mca coll_lowlat_rules below:16-inf" sixteen -f $type
-    mpi_says "longer vectors" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
+    mpi_says "longer vectors are passed down" 'passed  no algorithm here is for messages.* [1-9][0-9]* ' 1
     for stages in "--mca coll_quant_format fp32" "--mca coll_quant_stages none"; do
         mpi_judge "np=4 $type by coll_quant, ${stages##*_}" \
             mpi_start 4 60 "$exact $stages --mca coll_quant_types $type" sixteen -f $type

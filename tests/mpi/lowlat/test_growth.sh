@@ -30,6 +30,7 @@ mpi_says "six have none" "not used: .*max_memory is reached" 6
 mpi_start 2 60 "--mca coll ^quant --mca coll_arc_verbose 10 --mca coll_arc_max_memory 1m" \
     arc_allreduce -m 1048576:1048576 -i 5 -x 0 -c
 mpi_label="np=2 a long first message in 1 MiB"
+mpi_result "$mpi_status" "$mpi_label: sums are right"
 cp "$mpi_scratch/err" "$mpi_scratch/said"
 mpi_serves 1
 

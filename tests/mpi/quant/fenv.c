@@ -51,7 +51,7 @@ static unsigned read_environment(void)
 {
 #if defined(__x86_64__)
     const unsigned flags = 0x3f;
-    return _mm_getcsr() & ~flags;
+    return (_mm_getcsr() & ~flags) | (unsigned) fegetround() << 16; /* of x87, too */
 #else
     return (unsigned) fegetround();
 #endif
