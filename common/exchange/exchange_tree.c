@@ -229,7 +229,7 @@ static unsigned node_parent(unsigned nodes, unsigned vertex)
     return tree_between(nodes)->parent(nodes, vertex);
 }
 
-/* With loops only heads (above); of powers of two, and next to them, one or two fewer. */
+/* With loops only heads (above); with recursive halving one or two more than there are. */
 static unsigned node_open(unsigned nodes, unsigned per_node)
 {
     enum { HEADS = 2 };
