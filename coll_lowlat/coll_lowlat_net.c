@@ -103,7 +103,7 @@ static void make_exchanges(lowlat_module_t *module)
         MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
         MCA_COLL_BASE_TAG_REDUCE};
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes = lowlat_net_scratch_bytes(&module->net);
+    const size_t scratch_bytes = arc_round_up(module->net.chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
 
     module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
     for (int i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {

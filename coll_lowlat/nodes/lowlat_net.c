@@ -177,7 +177,7 @@ static unsigned begin_step(arc_steps_t *steps)
         exchange->vector = NULL;
         return 0;
     }
-    exchange->link[0] = (arc_link_t){
+    exchange->link = (arc_link_t){
         .peer = net->peer[move->node],
         .sent = exchange->vector + move->sent.first * stride_bytes,
         .sent_bytes = lowlat_range_elems(move->sent) * stride_bytes,
@@ -194,7 +194,7 @@ static arc_status_t end_step(arc_steps_t *steps)
     lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
     const arc_reducer_t *reducer = exchange->net->reducer;
     const lowlat_move_t *move = &exchange->move;
-    const arc_link_t *link = exchange->link;
+    const arc_link_t *link = &exchange->link;
     unsigned char *own = exchange->vector + move->received.first * reducer->stride_bytes;
 
     if (link->receive.bytes != link->received_bytes) {
@@ -208,52 +208,6 @@ static arc_status_t end_step(arc_steps_t *steps)
     return ARC_OK;
 }
 
-/* ---- three nodes at once ---- */
-
-/* By the fold three messages come one after the other. */
-static unsigned begin_three(arc_steps_t *steps)
-{
-    lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
-    const lowlat_net_t *net = exchange->net;
-    const size_t bytes = exchange->elems * net->reducer->stride_bytes;
-    const size_t come_bytes = arc_round_up(bytes, LOWLAT_CACHE_LINE_BYTES);
-
-    if (0 != steps->step) {
-        exchange->vector = NULL;
-        return 0;
-    }
-    for (unsigned i = 0; i < LOWLAT_LINKS; ++i) {
-        exchange->link[i] = (arc_link_t){.peer = net->peer[i < net->node ? i : i + 1],
-                                         .sent = exchange->vector,
-                                         .sent_bytes = bytes,
-                                         .received = exchange->scratch + i * come_bytes,
-                                         .received_bytes = bytes};
-    }
-    return LOWLAT_LINKS;
-}
-
-/* (0 + 1) + 2, as after the fold: what comes is link[0]'s, then link[1]'s, without our own. */
-static arc_status_t end_three(arc_steps_t *steps)
-{
-    lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
-    const arc_reducer_t *reducer = exchange->net->reducer;
-    const unsigned node = exchange->net->node;
-    const arc_link_t *link = exchange->link;
-    unsigned char *own = exchange->vector;
-    const void *pair[] = {0 == node ? own : link[0].received,
-                          1 == node ? own : link[node / 2].received};
-    unsigned char *sum = 2 == node ? link[0].received : own;
-    const void *all[] = {sum, 2 == node ? own : link[1].received};
-
-    if (link[0].receive.bytes != link[0].received_bytes ||
-        link[1].receive.bytes != link[1].received_bytes) {
-        return ARC_ERR_PROTOCOL;
-    }
-    reducer->reduce(pair, 2, sum, exchange->elems, reducer->context);
-    reducer->reduce(all, 2, own, exchange->elems, reducer->context);
-    return ARC_OK;
-}
-
 /*
  * Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL.  The
  * turn says who of a pair is the proxy.
@@ -262,11 +216,8 @@ static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
                            unsigned char *vector, size_t elems)
 {
     static const arc_steps_ops_t ops = {.begin = begin_step, .end = end_step};
-    static const arc_steps_ops_t of_three = {.begin = begin_three, .end = end_three};
-    const bool at_once =
-        lowlat_schedule_doubling == net->schedule && LOWLAT_LINKS + 1 == net->nodes;
 
-    arc_steps_start(&exchange->steps, at_once ? &of_three : &ops, exchange->stream, exchange->link);
+    arc_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
     exchange->net = net;
     exchange->role = lowlat_role(net->node, net->nodes, turn);
     exchange->vector = vector;

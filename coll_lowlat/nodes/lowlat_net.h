@@ -17,16 +17,12 @@
 #ifndef LOWLAT_NET_H
 #define LOWLAT_NET_H
 
-#include "sizes.h"
 #include "steps.h"
 #include "lowlat.h"
 #include "lowlat_pairing.h"
 #include "lowlat_parts.h"
 
-enum {
-    LOWLAT_EXCHANGES = 4, /* at the same time */
-    LOWLAT_LINKS = 2,     /* of a step: three nodes give each other all in one */
-};
+enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
 /* One step of a schedule.  Ranges are those of the vector; empty: nothing. */
 typedef struct lowlat_move {
@@ -46,7 +42,7 @@ typedef bool (*lowlat_schedule_fn_t)(const lowlat_role_t *role, unsigned step, s
 
 /*
  * Recursive doubling: log2 N exchanges of everything, neighbours first, so that the
- * order of the nodes is kept; the fold of lowlat_pairing.h for other N, but three (lowlat_net.c).
+ * order of the nodes is kept; the fold of lowlat_pairing.h for other N.
  *   cost  log2 N (alpha + n beta)
  */
 bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,
@@ -66,10 +62,10 @@ enum { LOWLAT_SCHEDULES = 2, LOWLAT_PIPES = 2 /* direct and ring */ };
 /* An exchange under way. */
 typedef struct lowlat_exchange {
     arc_steps_t steps; /* first: the exchange is their task */
-    arc_link_t link[LOWLAT_LINKS];
+    arc_link_t link;
     arc_stream_t *stream;
     const struct lowlat_net *net;
-    unsigned char *scratch; /* for what is to be added: lowlat_net_scratch_bytes() */
+    unsigned char *scratch; /* for what is to be added: as long as the longest vector */
     unsigned char *vector;  /* our sum, then that of all nodes; NULL: not under way */
     size_t elems;
     lowlat_role_t role;
@@ -95,13 +91,6 @@ typedef struct lowlat_net {
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
     struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.c); NULL: we have none */
 } lowlat_net_t;
-
-/* For the longest vector, of each link of a step. */
-static inline size_t lowlat_net_scratch_bytes(const lowlat_net_t *net)
-{
-    const size_t links = LOWLAT_LINKS + 1 == net->nodes ? LOWLAT_LINKS : 1;
-    return links * arc_round_up(net->chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
-}
 
 /* Ranks of each node that own a part of a call: all that may, or one. */
 static inline unsigned lowlat_net_owners(lowlat_task_t *task)

@@ -213,7 +213,7 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
     lowlat_pipe_prepare(&job->net);
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         job->net.exchange[i].stream = streams[i];
-        job->net.exchange[i].scratch = get(job, lowlat_net_scratch_bytes(&job->net));
+        job->net.exchange[i].scratch = get(job, chunk_bytes);
     }
     const size_t bytes = lowlat_pipe_memory_bytes(&job->net);
     if (bytes > 0 && (rings || job->start == lowlat_direct_start)) {

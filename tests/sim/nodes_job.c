@@ -84,7 +84,7 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         net->direct_nodes = LOWLAT_PUT_NODES;
     }
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        nodes->scratch[rank][i] = test_buffer_new(lowlat_net_scratch_bytes(net), 0);
+        nodes->scratch[rank][i] = test_buffer_new(nodes->chunk_bytes, 0);
         net->exchange[i].stream = NULL != nodes->windows
                                       ? arc_put_streams_get(nodes->streams[rank], i)
                                       : sim_network_stream(nodes->network[i], rank);

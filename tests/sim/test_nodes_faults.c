@@ -86,8 +86,8 @@ static uint64_t operations_of(unsigned algorithm, unsigned exchange)
     enum { PIPE_CHUNKS = 5, PIPE_MESSAGES = 2 * (NODES - 1) * NODES };
     const uint64_t chunks =
         CHUNKS / LOWLAT_EXCHANGES + (exchange < (unsigned) CHUNKS % LOWLAT_EXCHANGES);
-    /* Halving folds one of three nodes: give, exchange both ways twice, get.  Doubling: to both. */
-    const uint64_t messages = 6;
+    /* Of three nodes one is folded: give, exchange both ways (halving: twice), get. */
+    const uint64_t messages = LOWLAT_ALGORITHM_HALVING == algorithm ? 6 : 4;
 
     if (LOWLAT_ALGORITHM_DIRECT == algorithm || LOWLAT_ALGORITHM_RING == algorithm) {
         return 0 == exchange ? (uint64_t) 4 * PIPE_MESSAGES * PIPE_CHUNKS * OWNERS : 0;
