@@ -74,7 +74,7 @@ static char *read_file(const char *name)
 {
     char *text = NULL;
     size_t room = 0;
-    const int descriptor = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* nobody may write it */
+    const int descriptor = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe: at once */
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     const ssize_t bytes = NULL == file ? -1 : getdelim(&text, &room, '\0', file);
     const bool whole = NULL != file && 0 == ferror(file) && (bytes <= 0 || '\0' != text[bytes - 1]);

@@ -4,8 +4,9 @@
  * on many kinds of communicators.  Operations of the program: lowlat/user_types.c.
  *
  * All predefined results are compared with an exact oracle byte by byte, so the
- * comparison also proves that all ranks hold the same bits; of sums of arbitrary
- * floats, which have no exact oracle, lowlat/reproducible.c shows it.
+ * comparison also proves that all ranks hold the same bits; sums of arbitrary
+ * floats, which have no exact oracle, are checked for both properties on their
+ * own in matrix_special.c.
  *
  *   -l N   leave out counts above N (elements); for runs with many ranks
  *   -t     thinned: predefined types on world only, and counts around the smallest block, chunk
@@ -188,6 +189,7 @@ int main(int argc, char **argv)
     }
     if (!only_nan && !thin) {
         matrix_check_communicators();
+        matrix_check_random_floats();
     }
     return tap_end();
 }

@@ -13,6 +13,9 @@
 /** Some types, operations and counts on every kind of communicator (matrix_comms.c). */
 void matrix_check_communicators(void);
 
+/** Sums of arbitrary floats: error bound, and the same bits on all ranks (matrix_special.c). */
+void matrix_check_random_floats(void);
+
 /** NaN of several ranks: the same bits on all ranks, which plain Open MPI does not promise. */
 void matrix_check_nan(void);
 
