@@ -102,17 +102,23 @@ static void make_exchanges(lowlat_module_t *module)
     static const int tags[LOWLAT_EXCHANGES] = {
         MCA_COLL_BASE_TAG_ALLREDUCE, MCA_COLL_BASE_TAG_REDUCE_SCATTER, MCA_COLL_BASE_TAG_ALLGATHER,
         MCA_COLL_BASE_TAG_REDUCE};
+    lowlat_net_t *net = &module->net;
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes = arc_round_up(module->net.chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+    const size_t scratch_bytes = arc_round_up(
+        net->single ? net->long_chunk_bytes : net->chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+    const size_t places = net->single && net->gives_up ? 2 : 1;
 
-    module->scratch = aligned_alloc(LOWLAT_CACHE_LINE_BYTES, LOWLAT_EXCHANGES * scratch_bytes);
+    /* What no call needs is never written, and takes no memory. */
+    module->scratch =
+        aligned_alloc(LOWLAT_CACHE_LINE_BYTES, places * LOWLAT_EXCHANGES * scratch_bytes);
     for (int i = 0; NULL != module->scratch && i < LOWLAT_EXCHANGES; ++i) {
-        lowlat_exchange_t *exchange = &module->net.exchange[i];
+        lowlat_exchange_t *exchange = &net->exchange[i];
         mca_stream_init(&module->stream[i], module->base.comm, tags[i]);
         module->stream[i].tags = &module->base.tags;
         module->stream[i].number = i;
         exchange->stream = &module->stream[i].base;
-        exchange->scratch = module->scratch + (size_t) i * scratch_bytes;
+        exchange->scratch = module->scratch + (size_t) i * places * scratch_bytes;
+        exchange->place = exchange->scratch + (places - 1) * scratch_bytes;
     }
 }
 
@@ -136,6 +142,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .gives_up = mca_coll_lowlat_component.config.arc_timeout > 0,
         .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
         .chunk_bytes = chunk_bytes_of(&module->topology),
+        .long_chunk_bytes = LOWLAT_NODES_SINGLE_CHUNK_BYTES,
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };

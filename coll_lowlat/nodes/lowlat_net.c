@@ -165,6 +165,12 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
 
 /* ---- an exchange ---- */
 
+/* After the first step, which all nodes are in, a node needs only what that has written. */
+static const unsigned char *own_of(const lowlat_exchange_t *exchange)
+{
+    return 0 == exchange->steps.step ? exchange->given : exchange->vector;
+}
+
 static unsigned begin_step(arc_steps_t *steps)
 {
     lowlat_exchange_t *exchange = (lowlat_exchange_t *) steps;
@@ -179,7 +185,7 @@ static unsigned begin_step(arc_steps_t *steps)
     }
     exchange->link = (arc_link_t){
         .peer = net->peer[move->node],
-        .sent = exchange->vector + move->sent.first * stride_bytes,
+        .sent = own_of(exchange) + move->sent.first * stride_bytes,
         .sent_bytes = lowlat_range_elems(move->sent) * stride_bytes,
         .received =
             move->adds ? exchange->scratch : exchange->vector + move->received.first * stride_bytes,
@@ -195,7 +201,8 @@ static arc_status_t end_step(arc_steps_t *steps)
     const arc_reducer_t *reducer = exchange->net->reducer;
     const lowlat_move_t *move = &exchange->move;
     const arc_link_t *link = &exchange->link;
-    unsigned char *own = exchange->vector + move->received.first * reducer->stride_bytes;
+    const size_t offset_bytes = move->received.first * reducer->stride_bytes;
+    const unsigned char *own = own_of(exchange) + offset_bytes;
 
     if (link->receive.bytes != link->received_bytes) {
         return ARC_ERR_PROTOCOL;
@@ -203,23 +210,25 @@ static arc_status_t end_step(arc_steps_t *steps)
     if (move->adds && 0 != link->received_bytes) {
         const void *parts[] = {move->peers_is_left ? exchange->scratch : own,
                                move->peers_is_left ? own : exchange->scratch};
-        reducer->reduce(parts, 2, own, lowlat_range_elems(move->received), reducer->context);
+        reducer->reduce(parts, 2, exchange->vector + offset_bytes,
+                        lowlat_range_elems(move->received), reducer->context);
     }
     return ARC_OK;
 }
 
 /*
- * Begin to sum `vector` of `elems` > 0 elements over the nodes; it is ours until it is NULL.  The
- * turn says who of a pair is the proxy.
+ * Begin to sum what nodes give, `elems` > 0 elements, into `vector`, which is ours until it is
+ * NULL and may be the same.  The turn says who of a pair is the proxy.
  */
 static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net, unsigned turn,
-                           unsigned char *vector, size_t elems)
+                           const unsigned char *given, unsigned char *vector, size_t elems)
 {
     static const arc_steps_ops_t ops = {.begin = begin_step, .end = end_step};
 
     arc_steps_start(&exchange->steps, &ops, exchange->stream, &exchange->link);
     exchange->net = net;
     exchange->role = lowlat_role(net->node, net->nodes, turn);
+    exchange->given = given;
     exchange->vector = vector;
     exchange->elems = elems;
 }
@@ -252,8 +261,9 @@ static void begin_exchange(lowlat_task_t *task, size_t chunk)
     const lowlat_range_t part = lowlat_own_part(task, chunk);
 
     if (lowlat_range_elems(part) > 0) {
-        exchange_begin(exchange_of(task, chunk), task->group->net, (chunk + rank) % 2,
-                       lowlat_part_at(task, rank, chunk, part.first), lowlat_range_elems(part));
+        unsigned char *vector = lowlat_part_at(task, rank, chunk, part.first);
+        exchange_begin(exchange_of(task, chunk), task->group->net, (chunk + rank) % 2, vector,
+                       vector, lowlat_range_elems(part));
     }
 }
 
@@ -323,25 +333,86 @@ static void give_up(arc_task_t *base)
     }
 }
 
-/*
- * Of one owner, halving has an even number of chunks of equal length, for the turns of the pairs.
- * What is too short for several owners is too short to be cut, too.
+/* ---- where nothing is staged: sums are made in `out` ---- */
+
+static lowlat_range_t elems_of(const lowlat_task_t *task, size_t chunk)
+{
+    const size_t first = chunk * task->piece_elems;
+    return (lowlat_range_t){first, arc_min(task->count, first + task->piece_elems)};
+}
+
+/* What a time limit gives up may still be sent and received: then in memory of ours, which stays.
  */
-static size_t halving_chunk_bytes(const lowlat_task_t *task, unsigned owners)
+static void begin_unstaged(lowlat_task_t *task, size_t chunk)
 {
     const lowlat_net_t *net = task->group->net;
     const size_t stride_bytes = task->reducer->stride_bytes;
-    const size_t row_bytes = lowlat_line_elems(stride_bytes) * stride_bytes;
-    const size_t most_bytes =
-        arc_min(net->chunk_bytes, task->group->arena_bytes / LOWLAT_MIN_SLOTS);
-    const size_t bytes = task->count * stride_bytes;
-    const bool has_pairs = lowlat_role(net->node, net->nodes, 0).extras > 0;
+    const lowlat_range_t elems = elems_of(task, chunk);
+    lowlat_exchange_t *exchange = exchange_of(task, chunk);
+    const unsigned char *given = lowlat_in(task, elems.first * stride_bytes);
+    unsigned char *sum = lowlat_out(task, elems.first * stride_bytes);
 
-    if (!has_pairs || owners > 1 || task->span_bytes <= net->leader_bytes) {
-        return net->chunk_bytes;
+    if (net->gives_up) {
+        sum = memcpy(exchange->place, given, lowlat_range_elems(elems) * stride_bytes);
+        given = sum;
     }
-    const size_t chunks = 2 * arc_divide_up(bytes, 2 * (most_bytes / row_bytes * row_bytes));
-    return arc_round_up(arc_divide_up(bytes, chunks), row_bytes);
+    exchange_begin(exchange, net, chunk % 2, given, sum, lowlat_range_elems(elems));
+}
+
+static void end_unstaged(const lowlat_task_t *task, size_t chunk)
+{
+    const lowlat_range_t elems = elems_of(task, chunk);
+
+    if (task->group->net->gives_up) {
+        lowlat_copy_out(task, exchange_of(task, chunk)->place, elems.first, elems.end);
+    }
+}
+
+static arc_status_t progress_unstaged(arc_task_t *base)
+{
+    lowlat_task_t *task = (lowlat_task_t *) base;
+    arc_status_t status = ARC_IN_PROGRESS;
+
+    while (task->exchanged < task->pieces) {
+        const size_t before = task->exchanged + task->reduced;
+        while (task->reduced < arc_min(task->pieces, task->exchanged + LOWLAT_EXCHANGES)) {
+            begin_unstaged(task, task->reduced++);
+        }
+        status = drive_exchanges(base);
+        if (ARC_OK != status && ARC_IN_PROGRESS != status) {
+            arc_task_abort(base);
+            return status;
+        }
+        for (const size_t end = completed_chunks(task); task->exchanged < end; ++task->exchanged) {
+            end_unstaged(task, task->exchanged);
+        }
+        if (before == task->exchanged + task->reduced) {
+            return ARC_IN_PROGRESS;
+        }
+    }
+    return ARC_OK;
+}
+
+/*
+ * Halving cuts long vectors into few chunks, within two bounds: each takes 2 log2 N messages, but
+ * one is added while others travel.  For the turns of the pairs it has an even number of them.
+ */
+static void cut_unstaged(lowlat_task_t *task, bool halves)
+{
+    enum { LONG_CHUNKS = 3 };
+    const lowlat_net_t *net = task->group->net;
+    const size_t line_elems = lowlat_line_elems(task->reducer->stride_bytes);
+    const size_t bytes = task->count * task->reducer->stride_bytes;
+    const bool has_pairs = lowlat_role(net->node, net->nodes, 0).extras > 0;
+    size_t chunk_bytes = net->chunk_bytes;
+
+    if (halves && bytes > LONG_CHUNKS * chunk_bytes) {
+        const size_t third_elems =
+            arc_round_up(arc_divide_up(task->count, LONG_CHUNKS), line_elems);
+        chunk_bytes = arc_min(net->long_chunk_bytes, third_elems * task->reducer->stride_bytes);
+    }
+    lowlat_cut_pieces(task, chunk_bytes, line_elems,
+                      halves && has_pairs && bytes > net->leader_bytes ? 2 : 1);
 }
 
 static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
@@ -350,16 +421,24 @@ static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
                                        .waits_for = lowlat_parts_waits_for,
                                        .awaits = awaits,
                                        .abort = give_up};
+    static const arc_task_ops_t unstaged_ops = {.progress = progress_unstaged,
+                                                .waits_for = lowlat_parts_waits_for,
+                                                .awaits = awaits,
+                                                .abort = give_up};
     lowlat_net_t *net = task->group->net;
-    const unsigned owners = lowlat_net_owners(task);
 
     net->schedule = schedule;
     net->reducer = task->reducer;
-    lowlat_parts_begin(task, &ops,
-                       lowlat_schedule_halving == schedule ? halving_chunk_bytes(task, owners)
-                                                           : net->chunk_bytes,
-                       owners, lowlat_line_elems(task->reducer->stride_bytes));
     task->exchanged = 0;
+    if (lowlat_net_is_unstaged(task)) {
+        cut_unstaged(task, lowlat_schedule_halving == schedule);
+        lowlat_task_begin(task, &unstaged_ops, 1);
+        task->task.memory_only = false;
+        task->reduced = 0;
+        return;
+    }
+    lowlat_parts_begin(task, &ops, net->chunk_bytes, lowlat_net_owners(task),
+                       lowlat_line_elems(task->reducer->stride_bytes));
 }
 
 void lowlat_doubling_start(lowlat_task_t *task)

@@ -66,7 +66,9 @@ typedef struct lowlat_exchange {
     arc_stream_t *stream;
     const struct lowlat_net *net;
     unsigned char *scratch; /* for what is to be added: as long as the longest vector */
-    unsigned char *vector;  /* our sum, then that of all nodes; NULL: not under way */
+    unsigned char *place; /* as long, for a sum, where nodes are single and there is a time limit */
+    const unsigned char *given; /* what the first step reads; may be `vector` */
+    unsigned char *vector;      /* our sum, then that of all nodes; NULL: not under way */
     size_t elems;
     lowlat_role_t role;
     lowlat_move_t move;
@@ -84,6 +86,7 @@ typedef struct lowlat_net {
     unsigned direct_nodes;         /* on more nodes direct is halving */
     unsigned places;               /* of direct, for partial sums (lowlat_order.h) */
     size_t chunk_bytes;            /* of the vector at a time */
+    size_t long_chunk_bytes;       /* ... of a long one, by halving, where nodes are single */
     size_t piece_bytes;            /* of a message of a pipe */
     size_t leader_bytes;           /* messages up to here have one owner in each node */
     lowlat_schedule_fn_t schedule; /* of this call */
@@ -97,6 +100,12 @@ static inline unsigned lowlat_net_owners(lowlat_task_t *task)
 {
     return lowlat_cut_owners(task,
                              task->span_bytes <= task->leader_bytes ? 1 : task->group->net->owners);
+}
+
+/* No rank shares our node, and `out` has no bytes between elements, which must stay as they are. */
+static inline bool lowlat_net_is_unstaged(const lowlat_task_t *task)
+{
+    return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
 }
 
 /* Algorithms: reduce-scatter in the node, exchange by the schedule, allgather in the node. */

@@ -30,7 +30,7 @@
 
 enum {
     /* Segments under way: enough for the link, few enough for the cache; */
-    DEPTH = 8,
+    DEPTH = 16,
     /* the most nodes of the ring as a full loop, which fills links better than a semi loop but has
      * twice its latencies (both: docs/benchmarks_nodes.md). */
     FULL_LOOP_NODES = 8,
@@ -284,12 +284,6 @@ static size_t chunk_elems(const lowlat_task_t *task, unsigned owners)
     return (lines > 0 ? lines : 1) * line_elems * owners * net->nodes;
 }
 
-/* Bytes between elements must stay as they are: a staged call leaves them alone. */
-static bool is_unstaged(const lowlat_task_t *task)
-{
-    return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
-}
-
 /* All of `in` is there at once. */
 static void start_unstaged(lowlat_task_t *task, lowlat_pipe_t *pipe)
 {
@@ -313,7 +307,7 @@ static void start(lowlat_task_t *task)
     const lowlat_net_t *net = task->group->net;
     const unsigned owners = lowlat_net_owners(task);
     lowlat_pipe_t *pipe = net->pipe;
-    const bool unstaged = is_unstaged(task);
+    const bool unstaged = lowlat_net_is_unstaged(task);
 
     if (NULL != pipe) {
         pipe->task = task;

@@ -24,6 +24,21 @@ unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most)
     return (unsigned) arc_min(most, owners);
 }
 
+void lowlat_cut_pieces(lowlat_task_t *task, size_t max_bytes, size_t row_elems, size_t multiple)
+{
+    const size_t stride_bytes = task->reducer->stride_bytes;
+    const size_t max_elems = max_bytes / (row_elems * stride_bytes) * row_elems;
+    const size_t pieces =
+        task->count * stride_bytes <= max_bytes ? 1 : arc_divide_up(task->count, max_elems);
+
+    task->piece_elems = task->count;
+    if (arc_round_up(pieces, multiple) > 1) {
+        task->piece_elems =
+            arc_round_up(arc_divide_up(task->count, arc_round_up(pieces, multiple)), row_elems);
+    }
+    task->pieces = arc_divide_up(task->count, task->piece_elems);
+}
+
 unsigned lowlat_levels_of(const lowlat_task_t *task)
 {
     return NULL == task->levels ? 1 : task->levels->count;

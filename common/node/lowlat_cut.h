@@ -38,6 +38,13 @@ static inline unsigned lowlat_speaker(const lowlat_circle_t *circle, unsigned me
  */
 unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most);
 
+/*
+ * Cut the vector into pieces of at most `max_bytes`, in whole rows, and of equal length, as near as
+ * rows allow: one if it fits, which functions that want whole vectors count on, or a multiple of
+ * `multiple`.
+ */
+void lowlat_cut_pieces(lowlat_task_t *task, size_t max_bytes, size_t row_elems, size_t multiple);
+
 /* ---- of a task that has begun (lowlat_parts_begin()) ---- */
 
 /* The parts of a member, of those that its group has; behind the last owner: none. */

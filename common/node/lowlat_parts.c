@@ -12,20 +12,11 @@ void lowlat_parts_begin(lowlat_task_t *task, const arc_task_ops_t *ops, size_t c
                         unsigned owners, size_t row_elems)
 {
     const lowlat_group_t *group = task->group;
-    const size_t stride_bytes = task->reducer->stride_bytes;
-    const size_t max_bytes = arc_min(chunk_bytes, group->arena_bytes / LOWLAT_MIN_SLOTS);
-    const size_t max_elems = max_bytes / (row_elems * stride_bytes) * row_elems;
 
-    /* One chunk if it fits: functions that want whole vectors count on it. */
-    task->piece_elems = task->count;
-    if (task->count * stride_bytes > max_bytes) {
-        /* Chunks of equal length, as near as whole rows allow. */
-        const size_t chunks = arc_divide_up(task->count, max_elems);
-        task->piece_elems = arc_round_up(arc_divide_up(task->count, chunks), row_elems);
-    }
-    task->pieces = arc_divide_up(task->count, task->piece_elems);
-    task->slots =
-        arc_min(group->arena_bytes / (task->piece_elems * stride_bytes), LOWLAT_MAX_SLOTS);
+    lowlat_cut_pieces(task, arc_min(chunk_bytes, group->arena_bytes / LOWLAT_MIN_SLOTS), row_elems,
+                      1);
+    task->slots = arc_min(group->arena_bytes / (task->piece_elems * task->reducer->stride_bytes),
+                          LOWLAT_MAX_SLOTS);
     assert(task->slots >= LOWLAT_MIN_SLOTS && owners > 0 && owners <= group->ranks);
     task->owners = owners;
     task->row_elems = row_elems;

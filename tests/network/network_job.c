@@ -208,12 +208,13 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
                               .single = true,
                               .loops = rings,
                               .chunk_bytes = chunk_bytes,
+                              .long_chunk_bytes = LOWLAT_NODES_SINGLE_CHUNK_BYTES,
                               .piece_bytes = LOWLAT_PIECE_BYTES,
                               .leader_bytes = LOWLAT_LEADER_BYTES};
     lowlat_pipe_prepare(&job->net);
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         job->net.exchange[i].stream = streams[i];
-        job->net.exchange[i].scratch = get(job, chunk_bytes);
+        job->net.exchange[i].scratch = get(job, LOWLAT_NODES_SINGLE_CHUNK_BYTES);
     }
     const size_t bytes = lowlat_pipe_memory_bytes(&job->net);
     if (bytes > 0 && (rings || job->start == lowlat_direct_start)) {

@@ -76,6 +76,8 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         .single = 1 == topology->largest,
         .loops = options->loops,
         .chunk_bytes = nodes->chunk_bytes,
+        .long_chunk_bytes = NODES_LONG_CHUNKS * nodes->chunk_bytes,
+        .gives_up = options->gives_up,
         .piece_bytes = NODES_PIECE_BYTES,
         .leader_bytes = NODES_LEADER_BYTES,
     };
@@ -84,11 +86,13 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         net->direct_nodes = LOWLAT_PUT_NODES;
     }
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        nodes->scratch[rank][i] = test_buffer_new(nodes->chunk_bytes, 0);
+        const size_t scratch_bytes = NODES_LONG_CHUNKS * nodes->chunk_bytes;
+        nodes->scratch[rank][i] = test_buffer_new(2 * scratch_bytes, 0);
         net->exchange[i].stream = NULL != nodes->windows
                                       ? arc_put_streams_get(nodes->streams[rank], i)
                                       : sim_network_stream(nodes->network[i], rank);
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
+        net->exchange[i].place = net->exchange[i].scratch + scratch_bytes;
     }
     nodes->pipe[rank] = test_buffer_new(lowlat_pipe_memory_bytes(net), 0);
     if (topology->local_rank < topology->owners) {

@@ -22,6 +22,7 @@ enum {
         4096, /* for chunks of the longest kind: one slot more than a pipeline needs */
     NODES_LEADER_BYTES = 300,
     NODES_PIECE_BYTES = 128, /* of a message of a pipe */
+    NODES_LONG_CHUNKS = 2,   /* a long chunk is so many others */
 };
 
 typedef struct nodes_options {
@@ -29,6 +30,7 @@ typedef struct nodes_options {
     unsigned size[NODES_MAX]; /* ranks of each */
     bool cyclic;              /* ranks are dealt to the nodes one by one, else node by node */
     bool loops;               /* long messages take the ring, else direct */
+    bool gives_up;            /* there is a time limit */
     const char *levels;       /* of each node: actor_make_levels() */
     size_t chunk_bytes;
     uint64_t seed;

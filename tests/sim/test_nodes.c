@@ -222,6 +222,41 @@ TEST(a_vector_that_fits_is_one_chunk)
     }
 }
 
+/* ---- messages that outlive their call ---- */
+
+/* A time limit ends a call, and the program may free its vectors, while messages are under way. */
+TEST(with_a_time_limit_single_nodes_send_and_receive_in_memory_of_ours)
+{
+    const nodes_options_t options = {
+        .nodes = 2, .size = {1, 1}, .gives_up = true, .chunk_bytes = 1000, .seed = SEED};
+
+    for (unsigned algorithm = LOWLAT_ALGORITHM_DOUBLING; algorithm <= LOWLAT_ALGORITHM_HALVING;
+         ++algorithm) {
+        sim_nodes_t *nodes = sim_nodes_new(&options);
+        const operation_t operation = {.algorithm = algorithm,
+                                       .reducer = lowlat_job_reducer(0),
+                                       .count = 2000,
+                                       .span_bytes = 8000,
+                                       .seed = SEED};
+        lowlat_task_t *task = &nodes->actors[0].task;
+
+        actor_start(&nodes->actors[0], &operation);
+        assert_int_equal(ARC_IN_PROGRESS, task->task.ops->progress(&task->task));
+        for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
+            const arc_link_t *link = &nodes->net[0].exchange[i].link;
+            const unsigned char *ours = nodes->scratch[0][i].data;
+            const size_t ours_bytes = 2 * (size_t) NODES_LONG_CHUNKS * options.chunk_bytes;
+            assert_in_range((uintptr_t) link->sent, (uintptr_t) ours,
+                            (uintptr_t) ours + ours_bytes - link->sent_bytes);
+            assert_in_range((uintptr_t) link->received, (uintptr_t) ours,
+                            (uintptr_t) ours + ours_bytes - link->received_bytes);
+        }
+        arc_task_abort(&task->task);
+        actor_release(&nodes->actors[0]);
+        sim_nodes_free(nodes);
+    }
+}
+
 /* ---- pairs ---- */
 
 /*
@@ -237,6 +272,7 @@ TEST(the_nodes_of_a_pair_take_turns)
     } cases[] = {{1, NODES_LEADER_BYTES / sizeof(float), 1},
                  {1, NODES_LEADER_BYTES / sizeof(float) + 1, 2},
                  {1, 600, 4},
+                 {1, 4000, 8},
                  {2, 256, 1},
                  {2, 600, 3}};
 
@@ -260,7 +296,7 @@ TEST(the_nodes_of_a_pair_take_turns)
             assert_int_equal(cases[i].chunks, nodes->actors[rank].task.pieces);
             for (unsigned chunk = 0; chunk < cases[i].chunks; ++chunk) {
                 assert_int_equal((chunk + nodes->topology[rank].local_rank) % 2,
-                                 nodes->net[rank].exchange[chunk].role.turn);
+                                 nodes->net[rank].exchange[chunk % LOWLAT_EXCHANGES].role.turn);
             }
         }
         sim_nodes_free(nodes);
@@ -321,6 +357,7 @@ int main(void)
             row.options.chunk_bytes = chunks_bytes[i % CHUNKS];
             row.options.puts = transports[transport].puts;
             row.options.seed = seed++;
+            row.options.gives_up = 0 != i % 2;
             row.options.loops = LOWLAT_ALGORITHM_RING == algorithm;
             add_row(&row, "sums_in_its_order_under_any_schedule",
                     sums_in_its_order_under_any_schedule);
