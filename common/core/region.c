@@ -132,6 +132,11 @@ static void *attach_memfd(const arc_region_key_t *key)
 
 /* ---- both ---- */
 
+static void keep_out_of_cores(const arc_region_t *region)
+{
+    (void) madvise(region->base, region->bytes, MADV_DONTDUMP);
+}
+
 arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, size_t bytes,
                                arc_region_key_t *key)
 {
@@ -152,6 +157,7 @@ arc_status_t arc_region_create(arc_region_t *region, arc_region_kind_t kind, siz
     *key = (arc_region_key_t){
         .identity = identity, .bytes = bytes, .number = number, .process = (int32_t) getpid()};
     *(uint64_t *) region->base = identity;
+    keep_out_of_cores(region);
     return ARC_OK;
 }
 
@@ -176,11 +182,13 @@ arc_status_t arc_region_attach(arc_region_t *region, arc_region_kind_t kind,
     set_none(region, kind);
     region->base = ARC_REGION_SYSV == kind ? attach_sysv(key->number) : attach_memfd(key);
     region->bytes = key->bytes;
-    if (NULL != region->base &&
-        (!arc_region_peek(&identity, region->base) || key->identity != identity)) {
+    if (NULL == region->base || !arc_region_peek(&identity, region->base) ||
+        key->identity != identity) {
         arc_region_release(region);
+        return ARC_ERR_TRANSPORT;
     }
-    return NULL == region->base ? ARC_ERR_TRANSPORT : ARC_OK;
+    keep_out_of_cores(region);
+    return ARC_OK;
 }
 
 void arc_region_release(arc_region_t *region)

@@ -12,6 +12,9 @@
  * last process that maps a region ends, however it ends, nothing remains.  (System V memory does
  * remain if its owner is killed between shmget and shmctl, two system calls in a row.)
  *
+ * Core files leave regions out: that of each rank would hold those of all ranks of the node, and be
+ * the first to touch most pages of them.
+ *
  * A region begins with a random number, which its key has, too: a key that comes from another
  * namespace may lead to somebody else's memory here.
  *
