@@ -36,11 +36,14 @@ static char *environment_value(const arc_component_t *component, const char *nam
 
 bool mca_params_may_warn(const arc_component_t *component)
 {
+    /* Of mpirun, of PMIx, and where neither starts the ranks, of PMI-2 and Flux, or Slurm. */
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
     const char *verbose = environment_value(component, "arc_verbose");
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = NULL;
 
-    if (NULL == rank) {
-        rank = getenv("PMIX_RANK");
+    for (size_t i = 0; NULL == rank && i < sizeof names / sizeof names[0]; ++i) {
+        rank = getenv(names[i]);
     }
     return (NULL == rank || 0 == strcmp(rank, "0")) &&
            (NULL == verbose || 0 != strcmp(verbose, "0"));
