@@ -58,6 +58,7 @@ enum { VOTE, WITHOUT, OTHER, WANTING };
 
 typedef struct roll {
     arc_module_t *module;
+    bool all_there; /* which is known of the whole job: looked at once, not for each rank */
     uint32_t own;
     uint64_t values[ARC_ROLL_VALUES];
 } roll_t;
@@ -71,6 +72,7 @@ static roll_t begin_roll(arc_module_t *module)
 {
     roll_t roll = {
         .module = module,
+        .all_there = module->component->in_whole_world && mca_compat_is_of_job(module->comm),
         .own = value_of(module->component),
         .values = {1, UINT64_MAX, UINT64_MAX, UINT64_MAX},
     };
@@ -92,7 +94,7 @@ static arc_answer_t ask(roll_t *roll, unsigned rank)
     const bool was_in_vain = component->asks_in_vain;
     uint32_t value = 0;
 
-    if (component->in_whole_world && mca_compat_is_of_job(comm)) {
+    if (roll->all_there) {
         return ARC_ANSWER_THERE;
     }
     const int seconds = is_known || was_in_vain ? 0 : ANSWER_SECONDS;
