@@ -196,9 +196,6 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
         if (!base->unsettled && ARC_PHASE_DECLINED == base->phase) {
             return base->declined;
         }
-        if (ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_UNKNOWN == base->presence) {
-            return ARC_REASON_YOUNG;
-        }
     }
     arc_reason_t reason = read_call(bridge, call, reduction, bytes);
     if (OPAL_LIKELY(ARC_REASON_NONE == reason)) {
@@ -207,7 +204,10 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
         reason = LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
     }
     if (ARC_AT_START == moment) {
-        if (!base->unsettled && is_young(module, call, reason, *bytes)) {
+        /* Who has the component may still be unknown, when it has made enough calls. */
+        const bool unknown =
+            ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_UNKNOWN == base->presence;
+        if (!base->unsettled && (is_young(module, call, reason, *bytes) || unknown)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
         return ARC_REASON_NONE == reason && module->settled.ready && is_slower(module, *bytes)
@@ -283,7 +283,9 @@ void coll_lowlat_settled(arc_module_t *base)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
 
-    if (ARC_PHASE_FRESH == base->phase) {
+    /* A look takes 15 us for each rank: not for communicators that are made for a few calls. */
+    if (ARC_PHASE_FRESH == base->phase &&
+        (base->calls_to_go <= 1 || ARC_TYPE_UINT16 != module->bridge.uint16)) {
         arc_presence_look(base);
         forget_halves_if_declined(module);
     }

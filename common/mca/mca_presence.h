@@ -14,9 +14,9 @@
  * come, so that what others have sent it in this one is never taken for a message of another.
  *
  * A call that is not blocking may not wait for a roll call.  Where all that the job published is in
- * local memory, the first such call looks up all ranks instead; what the process believes does not
- * count then, as the others cannot know it.  Elsewhere such calls go to the component below until a
- * blocking one has called the roll.
+ * local memory, the first such call for which it matters looks up all ranks instead, 15 us each;
+ * what the process believes does not count then, as the others cannot know it.  Elsewhere such
+ * calls go to the component below until a blocking one has called the roll.
  *
  * Cost: an agreement for each communicator, and 2 ceil(log2 P) lookups until one of them, in which
  * all processes of MPI_COMM_WORLD are, has found that all have it.
