@@ -135,19 +135,27 @@ static size_t size_of_stack(void)
                : MOST_STACK_BYTES;
 }
 
-/* Guard page and stack, if `spare_bytes` more of address space are left. */
+/*
+ * Guard page and stack, if `spare_bytes` more of address space are left.  What a program that locks
+ * its memory maps is there at once: not so what may not be touched, nor what is unlocked.
+ */
 static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes, size_t spare_bytes)
 {
     fiber->guard_bytes = (size_t) sysconf(_SC_PAGESIZE);
     fiber->stack_bytes = stack_bytes;
     const size_t bytes = fiber->guard_bytes + stack_bytes;
-    fiber->memory = mmap(NULL, bytes + spare_bytes, PROT_READ | PROT_WRITE,
+    fiber->memory = mmap(NULL, bytes + spare_bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (MAP_FAILED == fiber->memory) {
         return false;
     }
     if (0 != spare_bytes) {
         (void) munmap(fiber->memory + bytes, spare_bytes);
+    }
+    (void) munlock(stack_of(fiber), stack_bytes);
+    if (0 != mprotect(stack_of(fiber), stack_bytes, PROT_READ | PROT_WRITE)) {
+        (void) munmap(fiber->memory, bytes);
+        return false;
     }
     return true;
 }
@@ -181,10 +189,6 @@ arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
     TELL_TSAN(fiber->thread = __tsan_create_fiber(0));
     TELL_VALGRIND(fiber->number = VALGRIND_STACK_REGISTER(stack_of(fiber),
                                                           stack_of(fiber) + fiber->stack_bytes));
-    if (0 != mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE)) {
-        arc_fiber_free(fiber);
-        return NULL;
-    }
     fiber->ended = true;
     return fiber;
 }

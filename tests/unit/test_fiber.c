@@ -7,6 +7,8 @@
 
 #include <fenv.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "unit.h"
 #include "fiber.h"
@@ -47,6 +49,39 @@ TEST(a_fiber_goes_on_where_it_stopped)
     }
     assert_false(arc_fiber_resume(fiber));
     assert_true(counter.was_inside);
+    arc_fiber_free(fiber);
+}
+
+/* How many pages of half a mebibyte below the one in use are there? */
+static void count_pages(void *context)
+{
+    enum { BYTES = 512 * 1024, LEAST_PAGE_BYTES = 4096 };
+    const uintptr_t page_bytes = (uintptr_t) sysconf(_SC_PAGESIZE);
+    unsigned char is_there[BYTES / LEAST_PAGE_BYTES] = {0};
+    const uintptr_t here = (uintptr_t) is_there / page_bytes * page_bytes;
+
+    assert_int_equal(0, mincore((void *) (here - BYTES), BYTES, is_there));
+    for (size_t i = 0; i < BYTES / page_bytes; ++i) {
+        *(unsigned *) context += is_there[i] & 1;
+    }
+}
+
+TEST(a_stack_takes_no_memory_also_where_all_is_locked)
+{
+    enum { FEW = 16 };
+    unsigned pages = 0;
+
+    if (0 != mlockall(MCL_FUTURE)) {
+        skip();
+    }
+    arc_fiber_t *fiber = arc_fiber_new(0);
+    assert_int_equal(0, munlockall());
+    if (NULL == fiber) { /* more than may be locked */
+        skip();
+    }
+    arc_fiber_begin(fiber, count_pages, &pages);
+    assert_false(arc_fiber_resume(fiber));
+    assert_true(pages <= FEW);
     arc_fiber_free(fiber);
 }
 
