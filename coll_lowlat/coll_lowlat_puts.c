@@ -72,16 +72,9 @@ static arc_put_config_t put_config(void)
     };
 }
 
-static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, wiring_t *wiring)
+static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, size_t bytes,
+                                    wiring_t *wiring)
 {
-    const arc_put_config_t puts = put_config();
-    const size_t bytes = arc_put_window_bytes(&puts, wiring->partners);
-    const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
-
-    if (0 == mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes)) {
-        return LOWLAT_NO_MEMORY;
-    }
-    port->counted_bytes = memory_bytes;
     port->has_window = ARC_OK == ucx_window_create(&port->window, worker, bytes, wiring->partners);
     if (!port->has_window) {
         return LOWLAT_NO_MEMORY;
@@ -94,19 +87,29 @@ static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, w
     return LOWLAT_CONNECTED;
 }
 
+/* A worker takes megabytes and a thread, to the end of the process: it comes last. */
 static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port,
                                   wiring_t *wiring)
 {
+    const arc_put_config_t config = put_config();
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
-    const lowlat_outcome_t outcome = lowlat_puts_worker(puts);
 
-    if (LOWLAT_CONNECTED != outcome) {
-        return outcome;
-    }
     if (NULL == port || !find_partners(module, wiring)) {
         return LOWLAT_NO_MEMORY;
     }
-    return 0 == wiring->partners ? LOWLAT_CONNECTED : make_window(&puts->worker, port, wiring);
+    const bool has_window = 0 != wiring->partners;
+    const size_t bytes = has_window ? arc_put_window_bytes(&config, wiring->partners) : 0;
+    if (has_window) {
+        const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
+        port->counted_bytes = mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes);
+        if (0 == port->counted_bytes) {
+            return LOWLAT_NO_MEMORY;
+        }
+    }
+    const lowlat_outcome_t outcome = lowlat_puts_worker(puts);
+    return LOWLAT_CONNECTED == outcome && has_window
+               ? make_window(&puts->worker, port, bytes, wiring)
+               : outcome;
 }
 
 /* ---- step 2: cards ---- */
