@@ -16,17 +16,16 @@ static bool is_wanted(const arc_component_t *component)
 /*
  * What is published: a hash of all that must be the same, so that ranks need not compare it in a
  * call.  It is that of the parameters, in which the place in the chain of components is, and of our
- * version, which says what they do.  The lowest bits of it are others: does this process want the
- * component?  Nothing that is published is 0.
+ * version, which says what they do and whose last number is in the lowest bits.  Below these: does
+ * this process want the component?  Nothing that is published is 0.
  */
-enum { WANTED = 1, PRESENT = 2 };
+enum { WANTED = 1, PRESENT = 2, FLAGS = 2 };
 
 static uint32_t value_of(const arc_component_t *component)
 {
     const uint64_t hash = arc_component_hash(component, component->config);
-    const uint32_t flags = PRESENT | (is_wanted(component) ? WANTED : 0);
 
-    return ((uint32_t) (hash ^ hash >> 32) & ~(uint32_t) (PRESENT | WANTED)) | flags;
+    return (uint32_t) (hash ^ hash >> 32) << FLAGS | PRESENT | (is_wanted(component) ? WANTED : 0);
 }
 
 void arc_presence_publish(const arc_component_t *component)
@@ -138,8 +137,9 @@ static void tell_of_absence(arc_module_t *module, const uint64_t *values)
                     name, (int) values[WITHOUT]);
     } else if (UINT64_MAX != values[OTHER]) {
         opal_output(0,
-                    "coll_%s: not used: the coll_%s parameters are not the same on all ranks; set "
-                    "them once, on the mpirun command line (those of ranks %d and %d differ)",
+                    "coll_%s: not used: its version or the coll_%s parameters are not the same on "
+                    "all ranks; set these once, on the mpirun command line (those of ranks %d and "
+                    "%d differ)",
                     name, name, (int) values[WANTING], (int) values[OTHER]);
     }
 }
