@@ -177,5 +177,6 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
 void coll_quant_limit_reset(quant_module_t *module)
 {
     arc_module_free(&module->base, module->limit.kept);
+    free(module->limit.sizes);
     module->limit = (quant_limit_t){0};
 }

@@ -62,7 +62,8 @@ static bool get_memory(quant_module_t *module, size_t *bytes)
     /* Pages of it are taken when a class of lengths is learned. */
     module->selectors =
         calloc((size_t) QUANT_TRIED * ARC_SELECT_CLASSES, sizeof *module->selectors);
-    return NULL != module->memory && NULL != module->selectors;
+    module->limit.sizes = calloc(QUANT_SIZES, sizeof *module->limit.sizes);
+    return NULL != module->memory && NULL != module->selectors && NULL != module->limit.sizes;
 }
 
 /* The memory of the algorithm, on all ranks or on none. */
