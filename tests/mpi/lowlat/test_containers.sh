@@ -60,8 +60,8 @@ check_containers() {
         "$quantized" "$quantized" "$quantized" "$quantized"
     mpi_says "messages on the nodes" "adds up on each node" 0
     mpi_judge "rank 1 in a container" mpi_start_each 60 "$plain" "$origins" "$alone" "$origins"
-    container a --ipc --pid --mount-proc && a="nsenter -t $inside --ipc --pid --mount $origins" &&
-        container b --ipc --pid --mount-proc && b="nsenter -t $inside --ipc --pid --mount $origins"
+    container a --ipc --pid --mount-proc && a="nsenter -t $inside --ipc --pid --mount --root $origins" &&
+        container b --ipc --pid --mount-proc && b="nsenter -t $inside --ipc --pid --mount --root $origins"
     made=$?
     mpi_result $made "two containers start"
     [ $made -eq 0 ] || return
