@@ -167,7 +167,7 @@ def crossover(model, small, large, nodes, local, least=1, most=CROSSOVER_MAX_BYT
 
 def model_of(numbers):
     """
-    (Model, ranks of a node) of {name: text}, as in a model file; ValueError tells what is not a
+    (Model, ranks of a node) of {name: text}, as measure_links prints them; ValueError tells what is not a
     number that there may be.
     """
     least = dict.fromkeys(("alpha_intra", "beta_intra", "alpha_inter", "beta_inter", "gamma"), 0.0)

@@ -1,7 +1,7 @@
 /*
- * Alpha, beta and gamma of the machine that it runs on, as a model file for tests/bench/predict:
+ * Alpha, beta and gamma of the machine that it runs on, as tests/bench/crossovers reads them:
  *
- *   mpirun ... measure_links > model.txt
+ *   mpirun ... measure_links
  *
  * Messages go both ways at once between pairs of ranks: neighbours on a node, and ranks of equal
  * number on neighbouring nodes, all pairs at the same time, because that is how an allreduce uses

@@ -1,12 +1,9 @@
 #!/bin/sh
-# The cost model (bench/cost_model.py) against figures worked out by hand, and at its limits; and
-# bench/predict on top of it.
+# The cost model (bench/cost_model.py) against figures worked out by hand, and at its limits.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 . "${top_srcdir:-../..}/tests/lib/tap.sh"
 bench=$(cd "${top_srcdir:-../..}/tests/bench" && pwd)
-predict=$bench/predict
-model=$scratch/model
 command -v python3 >/dev/null || skip_all "needs python3"
 
 # Numbers to reckon with in the head, no machine's.
@@ -89,36 +86,4 @@ for check in by_hand at_the_limits crossovers; do
     result $? "the cost model: $check" "$scratch/err"
 done
 
-predicts() {
-    line=$1
-    shift
-    python3 "$predict" --nodes 4 --sizes 8000 "$@" | grep -qF "$line"
-}
-
-# refuses WORD ARGUMENT...: ends with an error that has the word, and prints no table
-refuses() {
-    word=$1
-    shift
-    ! python3 "$predict" "$@" >"$scratch/out" 2>"$scratch/err" && [ ! -s "$scratch/out" ] && grep -q "$word" "$scratch/err"
-}
-
-cat >"$model" <<'END'
-# seconds, and seconds per byte
-alpha_intra 1e-6
-beta_intra  1e-9    # a comment
-alpha_inter 1e-5
-beta_inter  1e-8
-eta 1.5
-gamma 1e-10
-ranks_per_node 2
-END
-ok_if "reads a model file" \
-    predicts "|  8000 |     4 | 280.7 | 163.6 |    191.4 |        151.2 |" --markdown --model "$model"
-ok_if "options go before the file" predicts "alpha_inter 2e-5" --model "$model" --alpha-inter 2e-5
-ok_if "says that nothing is measured" predicts "Predicted, not measured (numbers of the user)" \
-    --model "$model"
-ok_if "refuses a negative number" refuses "gamma -1" --gamma=-1
-ok_if "refuses no nodes" refuses "from 1" --nodes 0
-echo "alpha_outer 1" >>"$model"
-ok_if "refuses an unknown line in a file" refuses alpha_outer --model "$model"
 tap_done
