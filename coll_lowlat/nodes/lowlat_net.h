@@ -102,10 +102,10 @@ static inline unsigned lowlat_net_owners(lowlat_task_t *task)
                              task->span_bytes <= task->leader_bytes ? 1 : task->group->net->owners);
 }
 
-/* No rank shares our node, and `out` has no bytes between elements, which must stay as they are. */
+/* No rank shares our node, and `out` has no gaps, which a result must not change. */
 static inline bool lowlat_net_is_unstaged(const lowlat_task_t *task)
 {
-    return task->group->net->single && task->reducer->stride_bytes == task->reducer->last_bytes;
+    return task->group->net->single && !task->reducer->has_gaps;
 }
 
 /* Algorithms: reduce-scatter in the node, exchange by the schedule, allgather in the node. */

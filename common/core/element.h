@@ -131,6 +131,7 @@ typedef struct arc_reducer {
     size_t stride_bytes; /* from one element to the next */
     size_t last_bytes;   /* of the last element: a padded pair may end before its stride */
     bool rounds_once;    /* more precise inside than an element: best given all parts at once */
+    bool has_gaps;       /* padding, in an element or behind it, that a result must not change */
 } arc_reducer_t;
 
 /*

@@ -57,21 +57,17 @@ arc_copier_t arc_copier_streaming(arc_isa_t isa)
 
 /* ---- reducers ---- */
 
-/* How a type lies in memory, and whether its kernels round once for all parts. */
-typedef struct shape {
-    size_t stride_bytes;
-    size_t last_bytes;
-    bool rounds_once;
-} shape_t;
-
+/* Without a function: how a type lies in memory, and whether kernels round once for all parts. */
 /* clang-format off */
-#define PLAIN(_id, _type, ...) [ARC_TYPE_##_id] = {sizeof(_type), sizeof(_type), false},
-#define HALF(_id, _type, ...)  [ARC_TYPE_##_id] = {sizeof(_type), sizeof(_type), true},
-#define PAIR(_id, _type, _value, _index) \
-    [ARC_TYPE_##_id] = {sizeof(_type), offsetof(_type, index) + sizeof(_index), false},
+#define SHAPE(_id, ...)        [ARC_TYPE_##_id] = {NULL, NULL, __VA_ARGS__},
+#define PLAIN(_id, _type, ...) SHAPE(_id, sizeof(_type), sizeof(_type), false, false)
+#define HALF(_id, _type, ...)  SHAPE(_id, sizeof(_type), sizeof(_type), true, false)
+#define PAIR(_id, _type, _value, _index)                                               \
+    SHAPE(_id, sizeof(_type), offsetof(_type, index) + sizeof(_index), false,          \
+          sizeof(_type) > sizeof(_value) + sizeof(_index))
 /* clang-format on */
 
-static const shape_t shapes[ARC_TYPES] = {ARC_INTEGER_TABLE(PLAIN) ARC_FLOAT_TABLE(
+static const arc_reducer_t shapes[ARC_TYPES] = {ARC_INTEGER_TABLE(PLAIN) ARC_FLOAT_TABLE(
     PLAIN) ARC_COMPLEX_TABLE(PLAIN) ARC_HALF_TABLE(HALF) ARC_PAIR_TABLE(PAIR)};
 
 arc_reduce_fn_t arc_reduce_kernel(const arc_reduce_table_t *table, arc_op_t op, arc_type_t type)
@@ -90,12 +86,7 @@ bool arc_reduce_make(const arc_reduce_table_t *table, arc_op_t op, arc_type_t ty
     if (NULL == reduce) {
         return false;
     }
-    *reducer = (arc_reducer_t){
-        .reduce = reduce,
-        .context = NULL,
-        .stride_bytes = shapes[type].stride_bytes,
-        .last_bytes = shapes[type].last_bytes,
-        .rounds_once = shapes[type].rounds_once,
-    };
+    *reducer = shapes[type];
+    reducer->reduce = reduce;
     return true;
 }

@@ -161,6 +161,7 @@ static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype
         .context = reduction,
         .stride_bytes = (size_t) extent_bytes,
         .last_bytes = (size_t) true_extent_bytes,
+        .has_gaps = type->super.size != (size_t) extent_bytes,
     };
     return ARC_REASON_NONE;
 }

@@ -208,7 +208,7 @@ static inline void lowlat_copy_out(const lowlat_task_t *task, const void *from, 
     const arc_reducer_t *reducer = task->reducer;
     unsigned char *out = lowlat_out(task, first * reducer->stride_bytes);
 
-    if (reducer->stride_bytes == reducer->last_bytes) {
+    if (!reducer->has_gaps) {
         memcpy(out, from, (end - first) * reducer->stride_bytes);
     } else {
         reducer->reduce(&from, 1, out, end - first, reducer->context);

@@ -172,7 +172,7 @@ static c11_run_t run_of(job_t *job, const c11_case_t *what)
 {
     memset(job, 0, sizeof *job);
     job->what = what;
-    job->reducer = (arc_reducer_t){sum, NULL, sizeof(int32_t), sizeof(int32_t), false};
+    job->reducer = (arc_reducer_t){sum, NULL, sizeof(int32_t), sizeof(int32_t), false, false};
     return (c11_run_t){.ranks = what->ranks,
                        .bytes = what->ranks * segment_bytes(),
                        .prepare = prepare,

@@ -352,7 +352,7 @@ bool model_job_run(const model_case_t *what, model_result_t *result)
     }
     job->what = what;
     job->span = make_span(what);
-    job->reducer = (arc_reducer_t){model_sum, NULL, sizeof(int32_t), sizeof(int32_t), false};
+    job->reducer = (arc_reducer_t){model_sum, NULL, sizeof(int32_t), sizeof(int32_t), false, false};
     job->memory =
         model_access_begin(what->machine, what->ranks, job->span.bytes,
                            what->flags_in_one_line ? offsetof(lowlat_segment_t, left) : 0);

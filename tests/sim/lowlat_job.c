@@ -75,11 +75,11 @@ arc_reducer_t lowlat_job_reducer(unsigned kind)
 {
     const arc_reduce_table_t *table = arc_reduce_table(ARC_ISA_SCALAR);
     const arc_reducer_t reducers[LOWLAT_JOB_REDUCERS] = {
-        {table->reduce[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4, false},
-        {table->reduce[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8, false},
-        {table->reduce[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1, false},
-        {reduce_gapped, NULL, sizeof(gapped_t), offsetof(gapped_t, gap), false},
-        {reduce_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4]), false},
+        {table->reduce[ARC_OP_SUM][ARC_TYPE_INT32], NULL, 4, 4, false, false},
+        {table->reduce[ARC_OP_SUM][ARC_TYPE_DOUBLE], NULL, 8, 8, false, false},
+        {table->reduce[ARC_OP_BXOR][ARC_TYPE_UINT8], NULL, 1, 1, false, false},
+        {reduce_gapped, NULL, sizeof(gapped_t), offsetof(gapped_t, gap), false, true},
+        {reduce_matrices, NULL, sizeof(matrix_t), sizeof(uint16_t[4]), false, true},
     };
     return reducers[kind];
 }

@@ -258,6 +258,12 @@ TEST(reducers_know_their_memory)
     assert_int_equal(16, reducer.stride_bytes);
     assert_int_equal(12, reducer.last_bytes);
     assert_false(reducer.rounds_once);
+    assert_true(reducer.has_gaps);
+    assert_true(arc_reduce_make(table, ARC_OP_MAXLOC, ARC_TYPE_SHORT_INT, &reducer));
+    assert_int_equal(8, reducer.last_bytes);
+    assert_true(reducer.has_gaps);
+    assert_true(arc_reduce_make(table, ARC_OP_MAXLOC, ARC_TYPE_INT_INT, &reducer));
+    assert_false(reducer.has_gaps);
     assert_true(arc_reduce_make(table, ARC_OP_SUM, ARC_TYPE_FP16, &reducer));
     assert_int_equal(2, reducer.stride_bytes);
     assert_int_equal(2, reducer.last_bytes);

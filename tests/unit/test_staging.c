@@ -340,7 +340,8 @@ static void try_behind_a_sum(rank_t *rank)
     static const unsigned members[] = {2, 2};
     uint32_t in[LONG_COUNT];
     uint32_t out[LONG_COUNT];
-    const arc_reducer_t reducer = {reduce_late, &rank->group, sizeof in[0], sizeof in[0], false};
+    const arc_reducer_t reducer = {reduce_late,  &rank->group, sizeof in[0],
+                                   sizeof in[0], false,        false};
     lowlat_task_t task = {.group = &rank->group,
                           .reducer = &reducer,
                           .in = in,

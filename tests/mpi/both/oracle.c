@@ -103,6 +103,25 @@ static size_t shift_for(const type_row_t *type, const call_t *call)
     return (call->first + (size_t) rank) % PLACES * align_bytes;
 }
 
+/* Is all that is in no part what it was?  A long double has padding that belongs to it. */
+static bool gaps_intact(const type_row_t *type, const unsigned char *out, size_t count,
+                        unsigned char was)
+{
+    for (size_t at = 0; type->parts[0].bytes <= sizeof(double) && at < count * type->extent_bytes;
+         at++) {
+        const size_t in = at % type->extent_bytes;
+        bool covered = false;
+
+        for (size_t p = 0; p < TYPE_PARTS; p++) {
+            covered |= in - type->parts[p].offset_bytes < type->parts[p].bytes;
+        }
+        if (!covered && out[at] != was) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const call_t *call)
 {
     enum { POISON = 0x5C };
@@ -129,6 +148,9 @@ bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const cal
                           op->name, call->count, how, code);
     good &= tap_check(wrong == call->count, "%s %s count %zu %s: element %zu is wrong", type->name,
                       op->name, call->count, how, wrong);
+    good &=
+        tap_check(call->in_place || gaps_intact(type, receive, call->count, POISON),
+                  "%s %s count %zu %s: wrote into a gap", type->name, op->name, call->count, how);
     good &= tap_check(memcmp(send, mine, bytes) == 0, "%s %s count %zu %s: send buffer changed",
                       type->name, op->name, call->count, how);
     good &= tap_check(guarded_intact(&buffers->send) && guarded_intact(&buffers->receive),
