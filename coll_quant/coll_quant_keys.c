@@ -40,8 +40,8 @@ static bool take_value(quant_module_t *module, const char *value)
     module->settings = settings;
     module->active = is_initial ? settings.enable : QUANT_WISH_OFF != wish;
     module->base.key_was_set = module->base.key_was_set || !is_initial;
-    coll_quant_renew(module);
     arc_module_show(&module->base, NULL);
+    coll_quant_renew(module);
     return true;
 }
 

@@ -139,6 +139,7 @@ void coll_quant_renew(quant_module_t *module)
     module->base.wanted = slots_of(module);
     if (ARC_PRESENCE_LACKING == module->base.presence) {
         module->uint16 = ARC_TYPE_UINT16;
+        coll_quant_show(module); /* no set-up will */
     } else if (ARC_PHASE_BROKEN != module->base.phase) {
         module->base.phase = ARC_PHASE_FRESH;
     }

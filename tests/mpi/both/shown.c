@@ -7,6 +7,7 @@
  *
  *   shown lowlat WORD    arc_lowlat_choice has WORD
  *   shown quant          coll_quant
+ *   shown lacking        coll_quant, which rank 0 does not have
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -125,6 +126,14 @@ static void check_quant(MPI_Comm comm)
     tap_case("a communicator that stays exact tells why");
 }
 
+static void check_lacking(MPI_Comm comm)
+{
+    sum(comm);
+    set_key(comm, "arc_quant", "on");
+    expect_word(comm, "arc_quant_choice", world_rank > 0 ? "exact: a rank lacks" : "");
+    tap_case("a key that comes when ranks are known to lack the component: why it has no effect");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -135,6 +144,8 @@ int main(int argc, char **argv)
     if (argc > 2) {
         check_lowlat(comm, argv[2]);
         check_inherited(comm, "arc_lowlat_choice");
+    } else if (argc > 1 && strcmp(argv[1], "lacking") == 0) {
+        check_lacking(comm);
     } else {
         check_quant(comm);
     }

@@ -173,6 +173,9 @@ check_missing() {
             start_odd $rank "--mca coll_quant_enable 1" "env OMPI_MCA_coll=^quant $agree -c 0"
         mpi_says "said once" "coll_quant: .*$absent" 1
     done
+    shown="$(mpi_find shown) lacking"
+    mpi_judge "quant: missing on rank 0, and asked for by key too late" \
+        mpi_start_each 60 "--mca coll_arc_setup_calls 0" "env OMPI_MCA_coll=^quant $shown" "$shown"
     # A rank that is in fewer collectives would not be there when the others agree.
     for odd in collectives=all collectives=allgather; do
         mpi_judge "quant: $odd on rank 1 only" start_odd 1 "" "env OMPI_MCA_coll_quant_$odd $agree -c 0"
