@@ -67,6 +67,15 @@ typedef const char *mca_compat_info_string_t;
 typedef char *mca_compat_info_string_t;
 #endif
 
+/*
+ * May several threads of the program be in MPI at the same time?  Open MPI 5.0 tells sessions by
+ * opal_using_threads() alone, which Open MPI 4.1 sets for threads of its own, too.
+ */
+static inline bool mca_compat_threads(void)
+{
+    return ompi_mpi_thread_multiple || (OMPI_MAJOR_VERSION >= 5 && opal_using_threads());
+}
+
 /* The value of a communicator's info key, at most value_bytes - 1 long; false if it has none. */
 static inline bool mca_compat_info_get(struct ompi_communicator_t *comm, const char *key,
                                        char *value, size_t value_bytes)
@@ -107,6 +116,9 @@ static inline void mca_compat_info_forget(struct ompi_communicator_t *comm, cons
 static inline void mca_compat_info_show(struct ompi_communicator_t *comm, const char *key,
                                         const char *value)
 {
+    if (arc_fiber_inside() && mca_compat_threads()) {
+        return; /* another thread may free the communicator now, its info first */
+    }
     if (NULL == comm->super.s_info) {
         opal_info_t *none = NULL;
         opal_info_t *made = NULL == value ? NULL : OBJ_NEW(opal_info_t);
@@ -206,15 +218,6 @@ static inline unsigned mca_compat_comm_id(struct ompi_communicator_t *comm)
 #else
     return (unsigned) comm->c_contextid;
 #endif
-}
-
-/*
- * May several threads of the program be in MPI at the same time?  Open MPI 5.0 tells sessions by
- * opal_using_threads() alone, which Open MPI 4.1 sets for threads of its own, too.
- */
-static inline bool mca_compat_threads(void)
-{
-    return ompi_mpi_thread_multiple || (OMPI_MAJOR_VERSION >= 5 && opal_using_threads());
 }
 
 /* In a fiber: back to whoever drives the progress (fiber.h). */
