@@ -149,7 +149,9 @@ mpi_watch() {
     rm -f "$mpi_scratch"/sanitizer.*
     ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:log_path=$mpi_scratch/sanitizer
     LSAN_OPTIONS=exitcode=0:print_suppressions=0:use_tls=0
-    export ASAN_OPTIONS LSAN_OPTIONS
+    # Open MPI's patcher writes over functions that AddressSanitizer has replaced: 6.0 ends by SIGILL.
+    OMPI_MCA_memory=^patcher
+    export ASAN_OPTIONS LSAN_OPTIONS OMPI_MCA_memory
     mpi_watched="-x LD_PRELOAD=$ARC_PRELOAD -x ASAN_OPTIONS -x LSAN_OPTIONS"
 }
 
