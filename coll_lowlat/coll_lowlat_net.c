@@ -104,8 +104,9 @@ static void make_exchanges(lowlat_module_t *module)
         MCA_COLL_BASE_TAG_REDUCE};
     lowlat_net_t *net = &module->net;
     /* Functions of the program may count on the alignment of their vectors. */
-    const size_t scratch_bytes = arc_round_up(
-        net->single ? net->long_chunk_bytes : net->chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
+    const bool has_long = net->single && net->long_chunk_bytes > net->chunk_bytes;
+    const size_t scratch_bytes =
+        arc_round_up(has_long ? net->long_chunk_bytes : net->chunk_bytes, LOWLAT_CACHE_LINE_BYTES);
     const size_t places = net->single && net->gives_up ? 2 : 1;
 
     /* What no call needs is never written, and takes no memory. */
@@ -142,7 +143,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .gives_up = mca_coll_lowlat_component.config.arc_timeout > 0,
         .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
         .chunk_bytes = chunk_bytes_of(&module->topology),
-        .long_chunk_bytes = LOWLAT_NODES_SINGLE_CHUNK_BYTES,
+        .long_chunk_bytes = mca_compat_is_duplex() ? LOWLAT_NODES_SINGLE_CHUNK_BYTES : 0,
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };

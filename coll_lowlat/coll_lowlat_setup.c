@@ -319,12 +319,14 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
 
     facts.all_remember = ready && recall_staging(module);
+    facts.all_duplex = mca_compat_is_duplex();
     if (ARC_OK != get_memory(module, ready, arena_bytes, LOWLAT_MIN_ARENA_BYTES - 1, &facts)) {
         free(facts.seats);
         decline_communicator(module, ARC_REASON_NONE == reason ? ARC_REASON_NO_SETUP : reason);
         return;
     }
     if (NULL != module->group.net) {
+        module->net.long_chunk_bytes = facts.all_duplex ? module->net.long_chunk_bytes : 0;
         lowlat_net_connect(module);
     }
     use_share(module);

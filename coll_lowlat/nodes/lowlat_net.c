@@ -404,15 +404,12 @@ static void cut_unstaged(lowlat_task_t *task, bool halves)
     const size_t line_elems = lowlat_line_elems(task->reducer->stride_bytes);
     const size_t bytes = task->count * task->reducer->stride_bytes;
     const bool has_pairs = lowlat_role(net->node, net->nodes, 0).extras > 0;
-    size_t chunk_bytes = net->chunk_bytes;
+    const size_t third_elems = arc_round_up(arc_divide_up(task->count, LONG_CHUNKS), line_elems);
+    const size_t long_bytes =
+        arc_min(net->long_chunk_bytes, third_elems * task->reducer->stride_bytes);
 
-    if (halves && bytes > LONG_CHUNKS * chunk_bytes) {
-        const size_t third_elems =
-            arc_round_up(arc_divide_up(task->count, LONG_CHUNKS), line_elems);
-        chunk_bytes = arc_min(net->long_chunk_bytes, third_elems * task->reducer->stride_bytes);
-    }
-    lowlat_cut_pieces(task, chunk_bytes, line_elems,
-                      halves && has_pairs && bytes > net->leader_bytes ? 2 : 1);
+    lowlat_cut_pieces(task, halves && long_bytes > net->chunk_bytes ? long_bytes : net->chunk_bytes,
+                      line_elems, halves && has_pairs && bytes > net->leader_bytes ? 2 : 1);
 }
 
 static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)

@@ -30,7 +30,7 @@
 
 enum {
     /* Segments under way: enough for the link, few enough for the cache; */
-    DEPTH = 16,
+    DEPTH = 8,
     /* the most nodes of the ring as a full loop, which fills links better than a semi loop but has
      * twice its latencies (both: docs/benchmarks_nodes.md). */
     FULL_LOOP_NODES = 8,

@@ -166,7 +166,7 @@ typedef struct call {
 /* Steps 1 to 4 with one kind of memory.  ARC_UNSUPPORTED: not on all ranks; try another. */
 static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *cards)
 {
-    uint64_t all[] = {0, 0, 0, 0}; /* the least bytes, and facts */
+    uint64_t all[] = {0, 0, 0, 0, 0}; /* the least bytes, and facts */
 
     const mca_circle_t node = circle_of(call->topology);
     offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
@@ -182,6 +182,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
         all[1] = !are_cores_shared(cards, share->ranks, 0);
         all[2] = call->facts->all_remember;
         all[3] = !are_cores_shared(cards, share->ranks, ARC_CORES_WAITED);
+        all[4] = call->facts->all_duplex;
     }
     status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
@@ -191,6 +192,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
             call->facts->cores_shared = !all[1];
             call->facts->all_remember = all[2];
             call->facts->cores_few = !all[3];
+            call->facts->all_duplex = all[4];
             for (unsigned i = 0; NULL != call->facts->seats && i < share->ranks; ++i) {
                 call->facts->seats[i] = cards[mca_gather_place(&node, i)].seat;
             }

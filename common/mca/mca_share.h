@@ -27,6 +27,7 @@ typedef struct mca_facts {
     bool cores_shared; /* some ranks have no core of their own */
     bool cores_few;    /* ... also if no rank ever waits for one: the same in every run */
     bool all_remember; /* before: this rank remembers how to stage; after: all do */
+    bool all_duplex;   /* before: mca_compat_is_duplex(); after: of all ranks */
     /* [ranks of the node] where they sit, in their order; NULL: not wanted, on all ranks alike. */
     lowlat_seat_t *seats;
 } mca_facts_t;
