@@ -149,13 +149,15 @@ static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes, size_t spare_bytes
     if (MAP_FAILED == fiber->memory) {
         return false;
     }
+    /* Writable together: a limit of data, or of what may be committed, counts no other memory. */
+    const size_t writable_bytes = stack_bytes + spare_bytes;
+    (void) munlock(stack_of(fiber), writable_bytes);
+    if (0 != mprotect(stack_of(fiber), writable_bytes, PROT_READ | PROT_WRITE)) {
+        (void) munmap(fiber->memory, bytes + spare_bytes);
+        return false;
+    }
     if (0 != spare_bytes) {
         (void) munmap(fiber->memory + bytes, spare_bytes);
-    }
-    (void) munlock(stack_of(fiber), stack_bytes);
-    if (0 != mprotect(stack_of(fiber), stack_bytes, PROT_READ | PROT_WRITE)) {
-        (void) munmap(fiber->memory, bytes);
-        return false;
     }
     return true;
 }

@@ -7,7 +7,9 @@
 
 #include <fenv.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -83,6 +85,42 @@ TEST(a_stack_takes_no_memory_also_where_all_is_locked)
     assert_false(arc_fiber_resume(fiber));
     assert_true(pages <= FEW);
     arc_fiber_free(fiber);
+}
+
+/* Of the process, as RLIMIT_DATA counts. */
+static size_t data_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(1, fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages));
+    (void) fclose(file);
+    return pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+TEST(stacks_take_at_most_half_of_the_data_that_there_may_be)
+{
+    enum { MORE_BYTES = 256 << 20, THIRD_BYTES = MORE_BYTES / 3, MOST = 64 };
+    arc_fiber_t *fibers[MOST];
+    struct rlimit before;
+    unsigned count = 0;
+
+    assert_int_equal(0, getrlimit(RLIMIT_DATA, &before));
+    struct rlimit limit = {data_bytes() + MORE_BYTES, before.rlim_max};
+    assert_int_equal(0, setrlimit(RLIMIT_DATA, &limit));
+    while (count < MOST && NULL != (fibers[count] = arc_fiber_new(count + 1))) {
+        ++count;
+    }
+    void *rest =
+        mmap(NULL, THIRD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(0, setrlimit(RLIMIT_DATA, &before));
+    assert_true(count > 0);
+    assert_true(MAP_FAILED != rest);
+    assert_int_equal(0, munmap(rest, THIRD_BYTES));
+    while (count > 0) {
+        arc_fiber_free(fibers[--count]);
+    }
 }
 
 TEST(a_fiber_is_used_again_and_several_take_turns)
