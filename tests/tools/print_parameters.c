@@ -177,7 +177,8 @@ static void print_keys(const table_t *table)
             "`arc_lowlat_choice`, `arc_quant_choice`", "",
             "Not to be set: what the component does on this communicator, and why, as a line of "
             "text. `MPI_Comm_get_info` has it once the component is set up there, and `coll_quant` "
-            "only where it is switched on. In Open MPI 4.1 it is hidden when a program gives "
+            "only where it is switched on. With MPI_THREAD_MULTIPLE what a nonblocking call "
+            "changes is not shown. In Open MPI 4.1 it is hidden when a program gives "
             "`MPI_Comm_set_info` what it got from `MPI_Comm_get_info`."});
 }
 
