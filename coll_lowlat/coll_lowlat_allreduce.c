@@ -60,7 +60,9 @@ static __attribute__((noinline)) int run_packed(lowlat_module_t *module, const a
     if (MPI_SUCCESS == result) {
         return mca_bridge_unpack(reduction, receive, task->count);
     }
-    mca_bridge_discard(reduction);
+    if (ARC_PHASE_BROKEN != module->base.phase) { /* or messages may still use the vector */
+        mca_bridge_discard(reduction);
+    }
     return result;
 }
 

@@ -5,8 +5,8 @@
  * is room for chunk c once those of c-1 and before are over.  Short messages have one owner in each
  * node: one message instead of G.  A schedule has no circular wait when all its nodes run it.
  *
- * What is left of an operation is in a scratch of our own or in our set of the
- * arena; messages of one exchange are in order, those of others have other streams.
+ * What a time limit leaves of an operation is in memory of ours; messages of one exchange are in
+ * order, those of others have other streams.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

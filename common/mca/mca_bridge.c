@@ -388,6 +388,6 @@ int mca_half_call(arc_module_t *module, arc_type_t half, const arc_call_t *call,
         scalar.narrow(floats, call->receive, received);
         arc_float_env_leave(of_program);
     }
-    free(floats);
+    arc_module_free(module, floats);
     return status;
 }
