@@ -29,6 +29,15 @@ if mpi_have_plugin; then
         mpi_run "np=4, 2 on a node, $algorithm, many small" 4 120 "$nodes" stress -q -n 30000 -s 25
         mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small chunks" 5 120 "$nodes" stress -s 26
     done
+    # Each rank a node, where halving has longer chunks over any pml but ob1.
+    single="--mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm halving"
+    ucx="--mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any"
+    mpi_for_tests mpi_run "np=5 single nodes, small chunks" 5 120 "$single" stress -s 28
+    mpi_for_tests mpi_run "np=3 single nodes, small chunks, time limit" 3 120 "$single --mca coll_arc_timeout 100" stress -s 28
+    if ompi_info | grep -q 'MCA pml: ucx'; then
+        mpi_for_tests mpi_run "np=5 single nodes, long chunks" 5 120 "$single $ucx" stress -s 28
+        mpi_run "np=3 single nodes over pml ucx" 3 120 "$single $ucx" stress -s 29
+    fi
     mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_rules below:1m-inf" stress -s 22
     mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_rules below:1k-inf" stress -s 23
 fi
