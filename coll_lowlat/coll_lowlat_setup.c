@@ -198,11 +198,17 @@ static void announce(const lowlat_module_t *module)
     coll_lowlat_show(module);
 }
 
-/* By what all ranks know alike: less where they are many on one node. */
+/*
+ * By what all ranks know alike: less where they are many on one node, and the least where no node
+ * has two ranks: there only types with gaps are staged.
+ */
 static void bound_arenas(lowlat_module_t *module)
 {
     const size_t share = LOWLAT_NODE_BYTES / LOWLAT_NODE_COMMUNICATORS / module->group.ranks;
 
+    if (1 == module->topology.largest) {
+        module->max_arena_bytes = LOWLAT_MIN_ARENA_BYTES;
+    }
     while (1 == module->topology.nodes && module->max_arena_bytes > LOWLAT_MIN_ARENA_BYTES &&
            lowlat_segment_bytes(module->max_arena_bytes) > share) {
         module->max_arena_bytes /= 2;
