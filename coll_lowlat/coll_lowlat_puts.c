@@ -29,8 +29,8 @@ static const int64_t proof_ns = 500000000;
 
 static const char *const outcome_texts[LOWLAT_CONNECTED + 1] = {
     [LOWLAT_REFUSED] = "the ranks could not all reach each other before",
-    [LOWLAT_NO_TRANSPORT] = "UCX has no transport here that puts (none did within 0.5 s), or "
-                            "UCX_TLS excludes them",
+    [LOWLAT_NO_TRANSPORT] =
+        "UCX has no transport here that puts in 0.5 s, or UCX_TLS excludes them",
     [LOWLAT_NO_MEMORY] = "no memory, or coll_arc_max_memory is reached",
     [LOWLAT_NO_CONNECTION] = "the ranks cannot all reach each other",
 };
