@@ -193,14 +193,19 @@ check_missing() {
     printf 'sleep $1\nshift\nexec "$@"\n' >"$mpi_scratch/late"
     late="sh $mpi_scratch/late"
     odd_seconds=20
-    mpi_judge "missing on rank 1, asynchronous exchange" \
-        mpi_patiently start_odd 1 "$unknown" "$late 1 env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
-    mpi_serves 0
-    mpi_says "said once" "coll_lowlat: not used: " 1
-    mpi_says "the calls have a row" "passed  a rank lacks .* [1-9][0-9]* *[1-9][0-9]*$" 1
-    mpi_judge "asynchronous exchange" mpi_patiently start_odd 1 "$unknown" "$late 1 $agree -c 0"
-    mpi_serves 1
-    mpi_says "not a word about coll_quant, which nobody enabled" "coll_quant" 0
+    start_odd 1 "--mca coll ^lowlat,quant" "$late 1 $agree -c 0"
+    if [ "$mpi_status" -eq 0 ]; then
+        mpi_judge "missing on rank 1, asynchronous exchange" \
+            mpi_patiently start_odd 1 "$unknown" "$late 1 env OMPI_MCA_coll=^lowlat,quant $agree -c 0"
+        mpi_serves 0
+        mpi_says "said once" "coll_lowlat: not used: " 1
+        mpi_says "the calls have a row" "passed  a rank lacks .* [1-9][0-9]* *[1-9][0-9]*$" 1
+        mpi_judge "asynchronous exchange" mpi_patiently start_odd 1 "$unknown" "$late 1 $agree -c 0"
+        mpi_serves 1
+        mpi_says "not a word about coll_quant, which nobody enabled" "coll_quant" 0
+    else
+        mpi_skip "a rank that comes late, asynchronous exchange" "this Open MPI hangs there without ARC, too"
+    fi
     mpi_judge "asynchronous exchange, quant enabled" \
         mpi_patiently mpi_start 2 20 "--mca coll_arc_verbose 2 --mca coll_quant_enable 1 --mca coll_quant_format fp32" \
         "$agree" -c 0
