@@ -67,8 +67,10 @@ enum { QUANT_SIZES = 509 }; /* a prime: few lengths of a program share a place *
 typedef struct quant_limit {
     unsigned pause;   /* calls to pass down after the last one that was of no use; 0: it was */
     unsigned waiting; /* of them are left */
-    /* [QUANT_SIZES] from the set-up on: magnitudes to reckon with, by length and type; DBL_MIN: all
-     * were zeros; 0: of no call yet. */
+    /*
+     * [QUANT_SIZES] from the set-up on: magnitudes to reckon with, by length and type; DBL_MIN: all
+     * were zeros; 0: of no call yet.
+     */
     double *sizes;
     void *kept; /* what is sent, where the result takes its place; NULL: no room yet */
     size_t kept_bytes;

@@ -335,19 +335,12 @@ static void give_up(arc_task_t *base)
 
 /* ---- where nothing is staged: sums are made in `out` ---- */
 
-static lowlat_range_t elems_of(const lowlat_task_t *task, size_t chunk)
-{
-    const size_t first = chunk * task->piece_elems;
-    return (lowlat_range_t){first, arc_min(task->count, first + task->piece_elems)};
-}
-
-/* What a time limit gives up may still be sent and received: then in memory of ours, which stays.
- */
+/* What a time limit gives up may still be sent and received: then all is in memory of ours. */
 static void begin_unstaged(lowlat_task_t *task, size_t chunk)
 {
     const lowlat_net_t *net = task->group->net;
     const size_t stride_bytes = task->reducer->stride_bytes;
-    const lowlat_range_t elems = elems_of(task, chunk);
+    const lowlat_range_t elems = lowlat_chunk_elems(task, chunk);
     lowlat_exchange_t *exchange = exchange_of(task, chunk);
     const unsigned char *given = lowlat_in(task, elems.first * stride_bytes);
     unsigned char *sum = lowlat_out(task, elems.first * stride_bytes);
@@ -361,7 +354,7 @@ static void begin_unstaged(lowlat_task_t *task, size_t chunk)
 
 static void end_unstaged(const lowlat_task_t *task, size_t chunk)
 {
-    const lowlat_range_t elems = elems_of(task, chunk);
+    const lowlat_range_t elems = lowlat_chunk_elems(task, chunk);
 
     if (task->group->net->gives_up) {
         lowlat_copy_out(task, exchange_of(task, chunk)->place, elems.first, elems.end);
@@ -371,14 +364,13 @@ static void end_unstaged(const lowlat_task_t *task, size_t chunk)
 static arc_status_t progress_unstaged(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    arc_status_t status = ARC_IN_PROGRESS;
 
     while (task->exchanged < task->pieces) {
         const size_t before = task->exchanged + task->reduced;
         while (task->reduced < arc_min(task->pieces, task->exchanged + LOWLAT_EXCHANGES)) {
             begin_unstaged(task, task->reduced++);
         }
-        status = drive_exchanges(base);
+        const arc_status_t status = drive_exchanges(base);
         if (ARC_OK != status && ARC_IN_PROGRESS != status) {
             arc_task_abort(base);
             return status;

@@ -28,13 +28,12 @@ void lowlat_cut_pieces(lowlat_task_t *task, size_t max_bytes, size_t row_elems, 
 {
     const size_t stride_bytes = task->reducer->stride_bytes;
     const size_t max_elems = max_bytes / (row_elems * stride_bytes) * row_elems;
-    const size_t pieces =
-        task->count * stride_bytes <= max_bytes ? 1 : arc_divide_up(task->count, max_elems);
+    const bool fits = task->count * stride_bytes <= max_bytes;
+    const size_t pieces = arc_round_up(fits ? 1 : arc_divide_up(task->count, max_elems), multiple);
 
     task->piece_elems = task->count;
-    if (arc_round_up(pieces, multiple) > 1) {
-        task->piece_elems =
-            arc_round_up(arc_divide_up(task->count, arc_round_up(pieces, multiple)), row_elems);
+    if (pieces > 1) {
+        task->piece_elems = arc_round_up(arc_divide_up(task->count, pieces), row_elems);
     }
     task->pieces = arc_divide_up(task->count, task->piece_elems);
 }
@@ -71,7 +70,7 @@ lowlat_range_t lowlat_share_of(const lowlat_task_t *task, unsigned level, unsign
                             arc_min(all.end, all.first + (member + 1) * parts)};
 }
 
-static lowlat_range_t chunk_elems(const lowlat_task_t *task, size_t chunk)
+lowlat_range_t lowlat_chunk_elems(const lowlat_task_t *task, size_t chunk)
 {
     const size_t first = chunk * task->piece_elems;
     return (lowlat_range_t){first, arc_min(task->count, first + task->piece_elems)};
@@ -84,7 +83,7 @@ static size_t elems_of_part(const lowlat_task_t *task, lowlat_range_t chunk)
 
 lowlat_range_t lowlat_elems_of(const lowlat_task_t *task, size_t chunk, lowlat_range_t parts)
 {
-    const lowlat_range_t all = chunk_elems(task, chunk);
+    const lowlat_range_t all = lowlat_chunk_elems(task, chunk);
     const size_t part_elems = elems_of_part(task, all);
 
     return (lowlat_range_t){arc_min(all.end, all.first + parts.first * part_elems),
@@ -93,7 +92,7 @@ lowlat_range_t lowlat_elems_of(const lowlat_task_t *task, size_t chunk, lowlat_r
 
 size_t lowlat_sharers_of(const lowlat_task_t *task, size_t chunk, unsigned level)
 {
-    const lowlat_range_t elems = chunk_elems(task, chunk);
+    const lowlat_range_t elems = lowlat_chunk_elems(task, chunk);
     const lowlat_range_t parts = task->range[level];
     const size_t filled =
         arc_min(parts.end, arc_divide_up(lowlat_range_elems(elems), elems_of_part(task, elems)));

@@ -39,11 +39,14 @@ static inline unsigned lowlat_speaker(const lowlat_circle_t *circle, unsigned me
 unsigned lowlat_cut_owners(lowlat_task_t *task, unsigned most);
 
 /*
- * Cut the vector into pieces of at most `max_bytes`, in whole rows, and of equal length, as near as
- * rows allow: one if it fits, which functions that want whole vectors count on, or a multiple of
- * `multiple`.
+ * Cut the vector into pieces of at most `max_bytes`, in whole rows: a multiple of `multiple`, and
+ * of equal length, as near as rows allow.  With 1 a vector that fits is one piece, which functions
+ * that want whole vectors count on.
  */
 void lowlat_cut_pieces(lowlat_task_t *task, size_t max_bytes, size_t row_elems, size_t multiple);
+
+/* The elements of a piece. */
+lowlat_range_t lowlat_chunk_elems(const lowlat_task_t *task, size_t chunk);
 
 /* ---- of a task that has begun (lowlat_parts_begin()) ---- */
 
