@@ -22,7 +22,7 @@ static const char builtin[] = "twoshot, oneshot:0-256, levels=2-:twoshot:128-256
                               "cores=shared:oneshot:0-4k, ranks=2-8:cores=shared:oneshot:0-8k,"
                               "ranks=2-4:cores=shared:oneshot:0-32k,"
                               "ranks=2:cores=shared:oneshot:0-512k,"
-                              "direct, nodes=33-:halving:0-1m,"
+                              "direct, nodes=12-:halving:0-256k, nodes=33-:halving:0-1m,"
                               "doubling:0-32k, nodes=2:doubling:0-64k,"
                               "doubling_by_leaders:0-16k,"
                               "nodes=2:below:64k-inf, nodes=3-:below:8k-inf,"

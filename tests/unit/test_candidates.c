@@ -115,14 +115,23 @@ TEST(reproducible_begins_with_ours)
 /* Direct sends each node a message: on many nodes not before these are worth one. */
 TEST(many_nodes_go_direct_with_long_messages)
 {
-    enum { MANY = LOWLAT_PUT_NODES + 1, SHORT_BYTES = 64 << 10, LONG_BYTES = 2 << 20 };
+    enum {
+        FEW = 11,
+        MANY = LOWLAT_PUT_NODES + 1,
+        SHORT_BYTES = 64 << 10,
+        MORE_BYTES = 1 << 20,
+        LONG_BYTES = 2 << 20
+    };
     const lowlat_candidates_t list = list_of(1, true);
     const lowlat_candidate_t direct = list.candidate[find(&list, LOWLAT_ALGORITHM_DIRECT, false)];
-    const lowlat_net_t few = {.nodes = LOWLAT_PUT_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t few = {.nodes = FEW, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t more = {.nodes = FEW + 1, .owners = 1, .leader_bytes = LEADER_BYTES};
     const lowlat_net_t many = {.nodes = MANY, .owners = 1, .leader_bytes = LEADER_BYTES};
 
     assert_int_equal(first_of(&list, &few, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
-    assert_int_equal(first_of(&list, &many, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_HALVING);
+    assert_int_equal(first_of(&list, &more, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_HALVING);
+    assert_int_equal(first_of(&list, &more, true, MORE_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
+    assert_int_equal(first_of(&list, &many, true, MORE_BYTES).algorithm, LOWLAT_ALGORITHM_HALVING);
     assert_int_equal(first_of(&list, &many, true, LONG_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
     assert_int_equal(lowlat_candidate_guess(direct, &few, SHORT_BYTES), ARC_RATIO_ONE);
     assert_true(lowlat_candidate_guess(direct, &many, SHORT_BYTES) > 4 * ARC_RATIO_ONE);
