@@ -144,6 +144,7 @@ bool lowlat_net_make(lowlat_module_t *module)
         .loops = LOWLAT_ALGORITHM_RING == lowlat_forced(&mca_coll_lowlat_component.config, true),
         .chunk_bytes = chunk_bytes_of(&module->topology),
         .long_chunk_bytes = mca_compat_is_duplex() ? LOWLAT_NODES_SINGLE_CHUNK_BYTES : 0,
+        .part_bytes = LOWLAT_NODES_PART_BYTES,
         .piece_bytes = LOWLAT_PIECE_BYTES,
         .leader_bytes = LOWLAT_LEADER_BYTES,
     };

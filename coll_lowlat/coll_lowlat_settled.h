@@ -34,12 +34,14 @@ enum {
      * halving are worth a message, within two bounds.  Half of the lower one is below the eager
      * limit of Open MPI's TCP, 64 KiB: on 4 nodes with 1 Gb/s longer chunks took 1.1 to 1.5 times
      * as long.  Where no node has two ranks, halving cuts long vectors into a few chunks that are
-     * longer than the upper one (tests/network/run --chunk).
+     * longer than the upper one (tests/network/run --chunk), two in place of three if a node's part
+     * would be short: 1 MiB on 512 nodes at 10 Gb/s took 1.05 times as long in three.
      */
     LOWLAT_NODES_SHARE_BYTES = 15 << 10,
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),
     LOWLAT_NODES_LONG_CHUNK_BYTES = ARC_SETTLED(256 << 10, 5000),
     LOWLAT_NODES_SINGLE_CHUNK_BYTES = ARC_SETTLED(1 << 20, 10000),
+    LOWLAT_NODES_PART_BYTES = ARC_SETTLED(3 << 10, 1000),
     /* A message of direct and ring: as long as that limit allows, header and all. */
     LOWLAT_PIECE_BYTES = ARC_SETTLED(60 << 10, 640),
     /* Up to this length one rank of each node exchanges, where calls have not told better. */

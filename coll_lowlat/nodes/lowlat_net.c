@@ -387,18 +387,21 @@ static arc_status_t progress_unstaged(arc_task_t *base)
 
 /*
  * Halving cuts long vectors into few chunks, within two bounds: each takes 2 log2 N messages, but
- * one is added while others travel.  For the turns of the pairs it has an even number of them.
+ * one is added while others travel; into fewer where a node's part of one would be short.  For the
+ * turns of the pairs it has an even number of them.
  */
 static void cut_unstaged(lowlat_task_t *task, bool halves)
 {
-    enum { LONG_CHUNKS = 3 };
+    enum { LONG_CHUNKS = 3, FEWER_CHUNKS = 2 };
     const lowlat_net_t *net = task->group->net;
     const size_t line_elems = lowlat_line_elems(task->reducer->stride_bytes);
     const size_t bytes = task->count * task->reducer->stride_bytes;
     const bool has_pairs = lowlat_role(net->node, net->nodes, 0).extras > 0;
-    const size_t third_elems = arc_round_up(arc_divide_up(task->count, LONG_CHUNKS), line_elems);
+    const bool is_short = bytes < (size_t) LONG_CHUNKS * net->part_bytes * net->nodes;
+    const size_t chunks = is_short ? FEWER_CHUNKS : LONG_CHUNKS;
+    const size_t chunk_elems = arc_round_up(arc_divide_up(task->count, chunks), line_elems);
     const size_t long_bytes =
-        arc_min(net->long_chunk_bytes, third_elems * task->reducer->stride_bytes);
+        arc_min(net->long_chunk_bytes, chunk_elems * task->reducer->stride_bytes);
 
     lowlat_cut_pieces(task, halves && long_bytes > net->chunk_bytes ? long_bytes : net->chunk_bytes,
                       line_elems, halves && has_pairs && bytes > net->leader_bytes ? 2 : 1);

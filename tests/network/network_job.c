@@ -209,6 +209,7 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
                               .loops = rings,
                               .chunk_bytes = chunk_bytes,
                               .long_chunk_bytes = LOWLAT_NODES_SINGLE_CHUNK_BYTES,
+                              .part_bytes = LOWLAT_NODES_PART_BYTES,
                               .piece_bytes = LOWLAT_PIECE_BYTES,
                               .leader_bytes = LOWLAT_LEADER_BYTES};
     lowlat_pipe_prepare(&job->net);
