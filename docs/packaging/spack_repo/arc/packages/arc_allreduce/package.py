@@ -1,10 +1,12 @@
-# ARC for Spack, in the folder of an unpacked tarball of `make dist`, or of a checkout after `autoreconf -fi`:
+# ARC for Spack 1, in the folder of an unpacked tarball of `make dist`, or of a checkout after `autoreconf -fi`:
 #
 #   spack repo add docs/packaging/spack_repo/arc
 #   spack dev-build arc-allreduce@0.1.0 ^openmpi@5.0.7
 #   spack load arc-allreduce
 #
-# Nobody has run this so far: no Spack was at hand, only Python, which compiles it.
+# Spack 0.23.0 built it beside Debian 12's Open MPI 4.1.4 (spack external find), with and without ucx, by dev-build and
+# from a mirror, loaded it for mpirun, and uninstalled it. There repo.yaml has no `api`, the folder's name is
+# arc-allreduce, and builtin's classes come from spack.package and spack.pkg.builtin. Nobody has run it in Spack 1.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
