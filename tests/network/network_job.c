@@ -192,6 +192,7 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
     const network_setting_t *setting = &job->setting;
     const size_t chunk_bytes = setting->chunk_bytes / setting->owners;
     const size_t arena_bytes = (size_t) LOWLAT_SLOTS * chunk_bytes;
+    const bool single = 1 == setting->owners;
     const bool rings = 0 == strcmp(setting->algorithm, "ring");
 
     (void) arc_reduce_make(arc_reduce_table(ARC_ISA_BEST), ARC_OP_SUM, ARC_TYPE_FLOAT,
@@ -205,10 +206,10 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
                               .node = node,
                               .owners = 1,
                               .peer = job->peer,
-                              .single = true,
+                              .single = single,
                               .loops = rings,
                               .chunk_bytes = chunk_bytes,
-                              .long_chunk_bytes = LOWLAT_NODES_SINGLE_CHUNK_BYTES,
+                              .long_chunk_bytes = single ? LOWLAT_NODES_SINGLE_CHUNK_BYTES : 0,
                               .part_bytes = LOWLAT_NODES_PART_BYTES,
                               .piece_bytes = LOWLAT_PIECE_BYTES,
                               .leader_bytes = LOWLAT_LEADER_BYTES};
