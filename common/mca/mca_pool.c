@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lowlat_memory.h"
 #include "mca_pool.h"
 #include "sizes.h"
 
@@ -85,10 +86,9 @@ static lowlat_segment_t *own_segment(const source_t *source, const arc_pool_segm
     return segment_at(source->region[segment->region].base, segment->offset_bytes);
 }
 
-/* Acquire: what they have read, they have read before we write. */
 static bool all_left(void *context, const arc_pool_segment_t *segment)
 {
-    const uint64_t left = __atomic_load_n(&own_segment(context, segment)->left, __ATOMIC_ACQUIRE);
+    const uint64_t left = lowlat_left(own_segment(context, segment));
 
     assert(left <= segment->users);
     return left == segment->users;

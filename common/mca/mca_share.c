@@ -84,8 +84,7 @@ void mca_share_release(mca_share_t *share)
     }
     for (unsigned rank = 0; rank < share->ranks; ++rank) {
         if (rank != share->rank) {
-            /* Release: all that we have read there, we have read before. */
-            (void) __atomic_add_fetch(&share->segment[rank]->left, 1, __ATOMIC_RELEASE);
+            lowlat_leave(share->segment[rank]);
         }
     }
     unmap_all(share);

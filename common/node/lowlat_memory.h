@@ -82,6 +82,19 @@ static inline bool lowlat_all_reached(lowlat_task_t *task, lowlat_flag_t flag, s
     return true;
 }
 
+/* Let go of another's segment, for good.  Release: all that we read there, we have read before. */
+static inline void lowlat_leave(lowlat_segment_t *segment)
+{
+    (void) __atomic_add_fetch(&segment->left, 1, __ATOMIC_RELEASE);
+}
+
+/* Others that have let go of ours.  Acquire: what they have read, they have read before we write.
+ */
+static inline uint64_t lowlat_left(const lowlat_segment_t *segment)
+{
+    return __atomic_load_n(&segment->left, __ATOMIC_ACQUIRE);
+}
+
 /* The arena of `rank` in our buffer set. */
 static inline unsigned char *lowlat_arena(const lowlat_task_t *task, unsigned rank)
 {

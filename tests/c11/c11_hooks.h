@@ -18,6 +18,9 @@
 #define __atomic_load_n(_address, _order) \
     ((__typeof__(*(_address))) c11_load(_address, _order, C11_HERE))
 #define __atomic_store_n(_address, _value, _order) c11_store(_address, _value, _order, C11_HERE)
+/* Where nobody else adds meanwhile. */
+#define __atomic_add_fetch(_address, _value, _order) \
+    c11_store(_address, c11_load(_address, __ATOMIC_RELAXED, C11_HERE) + (_value), _order, C11_HERE)
 #define __atomic_thread_fence(_order) c11_fence(_order, C11_HERE)
 #undef memcpy
 #define memcpy c11_copy

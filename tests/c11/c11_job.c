@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "c11_hooks.h"
 #include "c11_job.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "coll_lowlat_settled.h"
 #include "lowlat_by_levels.h"
+#include "lowlat_memory.h"
 #include "lowlat_rules.h"
 #include "lowlat_staging.h"
 #include "sizes.h"
@@ -153,6 +155,22 @@ static void agree(job_t *job, unsigned rank)
     }
 }
 
+static void leave(job_t *job, unsigned rank)
+{
+    lowlat_segment_t *segment = job->segment[0];
+
+    if (0 != rank) {
+        lowlat_leave(segment);
+        return;
+    }
+    while (0 == lowlat_left(segment)) {
+        if (!c11_polled_in_vain()) {
+            return;
+        }
+    }
+    c11_write(segment->arena, C11_ARENA_BYTES);
+}
+
 static void body(void *context, unsigned rank)
 {
     job_t *job = context;
@@ -165,6 +183,9 @@ static void body(void *context, unsigned rank)
         if (0 == i && job->what->agrees) {
             agree(job, rank);
         }
+    }
+    if (job->what->leaves) {
+        leave(job, rank);
     }
 }
 

@@ -21,6 +21,7 @@ typedef struct c11_case {
     unsigned members[LOWLAT_MAX_LEVELS]; /* of levels, innermost first; 0 first: flat */
     c11_call_t call[C11_MOST_CALLS];     /* until one has no algorithm */
     bool streams;
+    bool leaves; /* in the end rank 1 lets go of the segment of rank 0, which uses it anew */
     bool agrees; /* the ranks agree on how to stage, between the calls */
     /* Defects: */
     bool one_buffer_set;

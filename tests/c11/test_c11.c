@@ -24,6 +24,7 @@ static const c11_case_t all_cases[] = {
     {.ranks = 3, .call = {{"butterfly", 9}, {"butterfly", 2}}},
     {.ranks = 2, .call = {{"twoshot", 60}, {"oneshot", 9}, {"twoshot", 60}}, .streams = true},
     {.ranks = 3, .call = {{"oneshot", 1}, {"oneshot", 1}}, .agrees = true},
+    {.ranks = 2, .call = {{"oneshot", 1}, {"twoshot", 90}}, .leaves = true},
 };
 enum { ALL_CASES = sizeof all_cases / sizeof all_cases[0] };
 
