@@ -35,6 +35,7 @@
 #include <opal/util/info.h>
 #include <opal/util/info_subscriber.h>
 #include <opal/util/output.h>
+#include <opal/util/proc.h>
 
 #include <stdbool.h>
 #include <stdio.h>
