@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include <unistd.h>
+#include <glob.h>
 
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_book.h"
@@ -50,15 +50,23 @@ static int lowlat_register(void)
     return arc_component_register(&mca_coll_lowlat_component.base);
 }
 
+static bool has_adapters(void)
+{
+    glob_t found;
+    const bool has = 0 == glob("/sys/class/infiniband/*", GLOB_NOSORT, NULL, &found);
+
+    globfree(&found);
+    return has;
+}
+
 /*
  * By default UCX is opened only where the kernel knows RDMA adapters; shared memory between
  * declared nodes is no network to be tried by itself, but for tests.
  */
 static bool wants_puts(const lowlat_component_t *component)
 {
-    const bool may_try = component->config.arc_ranks_per_node > 0
-                             ? LOWLAT_TRIES_DECLARED
-                             : 0 == access("/sys/class/infiniband", F_OK);
+    const bool may_try =
+        component->config.arc_ranks_per_node > 0 ? LOWLAT_TRIES_DECLARED : has_adapters();
 
     return component->config.priority >= 0 &&
            (LOWLAT_TRANSPORT_PUTS == component->config.nodes_transport ||
