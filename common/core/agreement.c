@@ -12,10 +12,16 @@ static uint64_t distance_of(const arc_agreement_t *agreement)
     return UINT64_C(1) << agreement->steps.step;
 }
 
-/* The rank so far after ours, which awaits a message of ours at this distance. */
+/* The rank to which we send at this distance. */
 static unsigned rank_after(const arc_stream_t *stream, uint64_t distance)
 {
-    return (unsigned) ((stream->rank + distance) % stream->ranks);
+    return arc_rank_after(stream->rank, stream->ranks, distance);
+}
+
+/* The rank from which we receive at this distance. */
+static unsigned rank_before(const arc_stream_t *stream, uint64_t distance)
+{
+    return arc_rank_before(stream->rank, stream->ranks, distance);
 }
 
 /* A send that has not ended goes on alone; one that fails nobody will miss. */
@@ -48,7 +54,7 @@ static unsigned begin_round(arc_steps_t *steps)
         .sent_bytes = hears[0] ? agreement->bytes : 0,
     };
     agreement->link[1] = (arc_link_t){
-        .peer = rank_after(steps->stream, steps->stream->ranks - distance),
+        .peer = rank_before(steps->stream, distance),
         .received = agreement->received,
         .received_bytes = hears[1] ? agreement->bytes : 0,
     };
@@ -123,7 +129,7 @@ void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, u
 
     for (; distance < stream->ranks; distance *= 2) {
         const arc_answer_t next = ask(context, rank_after(stream, distance));
-        const arc_answer_t last = ask(context, rank_after(stream, stream->ranks - distance));
+        const arc_answer_t last = ask(context, rank_before(stream, distance));
         hears[0] |= ARC_ANSWER_THERE == next ? distance : 0;
         hears[1] |= ARC_ANSWER_THERE == last ? distance : 0;
         tells |= ARC_ANSWER_NO != next ? distance : 0;

@@ -7,7 +7,9 @@
  *     rank r sends what it knows to rank r + 2^k and receives from rank r - 2^k     (modulo P)
  *
  * and takes the minimum: it then knows that of the 2^(k+1) ranks up to its own, and after the last
- * round that of all.  A number that comes twice does no harm to a minimum, so any P will do.
+ * round that of all.  A number that comes twice does no harm to a minimum, so any P will do.  Where
+ * P is a power of two both are rank r xor 2^k, with whom recursive doubling exchanges, too: so an
+ * agreement opens no connection that the program does not have anyway.
  *
  *   cost    ceil(log2 P) (alpha + n beta)
  *   message 8 bytes for each number; one more says who is missing: 2^64 - 1 if nobody is
@@ -16,15 +18,15 @@
  * agreement, and always in the same round: the i-th message between two ranks cannot be taken for
  * that of another agreement.
  *
- * If rank m does not come, rank m + 1 waits in round 0, where everybody sends at once, and so knows
- * that m is missing; the others wait for m in a later round, or for a rank that itself waits in an
- * earlier one.  So a rank gives up after the time limit in round 0, and the later the round the
- * longer it waits for somebody who knows better, in the last one nearly once more as long.  Who
- * gives up, or is told that a rank is missing, tells that, in a message of 8 bytes, to all to whom
- * it sends in an agreement, and ends.  To whom it would have sent later in this one the notice
- * comes in place of that message, and to the others in place of the message of the next agreement,
- * which there will not be.  In this way all are told who wait for a rank that waits, and who come
- * late: it is enough if one rank has a time limit.
+ * If rank m does not come, rank m + 1 (or m xor 1) waits in round 0, where everybody sends at once,
+ * and so knows that m is missing; the others wait for m in a later round, or for a rank that itself
+ * waits in an earlier one.  So a rank gives up after the time limit in round 0, and the later the
+ * round the longer it waits for somebody who knows better, in the last one nearly once more as
+ * long.  Who gives up, or is told that a rank is missing, tells that, in a message of 8 bytes, to
+ * all to whom it sends in an agreement, and ends.  To whom it would have sent later in this one the
+ * notice comes in place of that message, and to the others in place of the message of the next
+ * agreement, which there will not be.  In this way all are told who wait for a rank that waits, and
+ * who come late: it is enough if one rank has a time limit.
  *
  * A roll call is an agreement among ranks of which some may be deaf: they do not take part at all.
  * Each rank asks beforehand which of its 2 ceil(log2 P) partners are there.  It may get no answer.
@@ -36,10 +38,10 @@
  *   No rank waits for a deaf one, and whom a rank waits for sends.
  *
  *   If one rank s is deaf, or votes 0, all that are not deaf end with 0.  From s to a rank r goes a
- *   path of messages, in rounds that ascend: the powers of two that r - s (modulo P) consists of.
- *   Take the last rank on it that is deaf or votes 0 from the start.  If that is r, it is so.
- *   Otherwise all after it vote 1, so they receive from those before them: the rank is not deaf, as
- *   it is known to be there, it sends its 0, and the 0 is passed on to r.
+ *   path of messages, in rounds that ascend: the powers of two that r - s (modulo P) or r xor s
+ *   consists of.  Take the last rank on it that is deaf or votes 0 from the start.  If that is r,
+ *   it is so.  Otherwise all after it vote 1, so they receive from those before them: the rank is
+ *   not deaf, as it is known to be there, it sends its 0, and the 0 is passed on to r.
  *
  * A message is left in the queue of a rank only if one of the two got no answer about the other.
  * The receiver is deaf or has voted 0, and so makes no agreement on this communicator.
@@ -74,6 +76,24 @@ typedef struct arc_agreement {
     uint64_t received[ARC_AGREEMENT_WORDS];
     uint64_t notice; /* who is missing, once that is told */
 } arc_agreement_t;
+
+/* Do two ranks exchange, so that the rank before is the rank after? */
+static inline bool arc_ranks_exchange(unsigned ranks)
+{
+    return 0 == (ranks & (ranks - 1));
+}
+
+/* At a distance that is a power of two and less than `ranks`. */
+static inline unsigned arc_rank_after(unsigned rank, unsigned ranks, uint64_t distance)
+{
+    return (unsigned) (arc_ranks_exchange(ranks) ? rank ^ distance : (rank + distance) % ranks);
+}
+
+static inline unsigned arc_rank_before(unsigned rank, unsigned ranks, uint64_t distance)
+{
+    return (unsigned) (arc_ranks_exchange(ranks) ? rank ^ distance
+                                                 : (rank + ranks - distance) % ranks);
+}
 
 /* At least 2 ranks, 1 to ARC_AGREEMENT_VALUES numbers.  The task ends in ARC_OK, ARC_ERR_TIMEOUT if
  * somebody is missing, or an error of the stream. */

@@ -122,12 +122,10 @@ arc_status_t arc_module_trade(arc_module_t *module, arc_stream_t *stream, arc_li
     return end_with(module, status, missing);
 }
 
-/* Number `member` of the circle, which goes on from its begin, in the communicator. */
+/* Number `member` of the circle in the communicator. */
 static unsigned rank_of(const mca_circle_t *circle, unsigned member)
 {
-    const unsigned number = member % circle->ranks;
-
-    return NULL == circle->members ? number : circle->members[number];
+    return NULL == circle->members ? member : circle->members[member];
 }
 
 arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *cards,
@@ -141,10 +139,10 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
     mca_stream_init(&stream, module->comm, module->agreement_tag + MCA_COMPAT_TAG_GATHER);
     for (unsigned step = 1; step < ranks && ARC_OK == status; step *= 2) {
         const size_t bytes = card_bytes * arc_min(step, ranks - step);
-        arc_link_t link[] = {{.peer = rank_of(circle, circle->self + ranks - step),
+        arc_link_t link[] = {{.peer = rank_of(circle, arc_rank_before(circle->self, ranks, step)),
                               .sent = place,
                               .sent_bytes = bytes},
-                             {.peer = rank_of(circle, circle->self + step),
+                             {.peer = rank_of(circle, arc_rank_after(circle->self, ranks, step)),
                               .received = place + step * card_bytes,
                               .received_bytes = bytes}};
 

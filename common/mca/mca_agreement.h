@@ -55,7 +55,9 @@ typedef struct mca_circle {
 /* The place of number `member` in a list that begins with ourselves; the others follow. */
 static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned member)
 {
-    return (member + circle->ranks - circle->self) % circle->ranks;
+    return arc_ranks_exchange(circle->ranks)
+               ? member ^ circle->self
+               : (member + circle->ranks - circle->self) % circle->ranks;
 }
 
 /*
