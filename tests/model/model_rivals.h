@@ -6,11 +6,11 @@
  *            ones are announced, and copied by the kernel out of the sender's memory.  Each costs
  *            message_ns, single_ns of software.  From 128 ranks on "nonoverlapping" is a binomial
  *            tree up and down, whatever the rules of coll_tuned for reduce and bcast are.
- *   xhc      coll_xhc of Open MPI 5: levels with a leader, control lines of one writer, up to 4 KiB
- *            through a buffer of the writer, above that each member sums its part of a chunk of
- *            16 KiB straight from the others' memory (XPMEM); the result comes down the levels.
- *            Its default hierarchy, numa,socket
- *   xhc_l3   ... with cache groups below
+ *   xhc      coll_xhc as Open MPI 5.0 has it: levels with a leader (numa,socket), control lines of
+ *            one writer, up to 1 KiB (cico_max) through a buffer of the writer, above that each
+ *            member sums its part of a chunk of 16 KiB straight from the others' memory (XPMEM);
+ *            the result comes down the levels
+ *   xhc_l3   ... as Open MPI 6 has it: cache groups below (l3,numa,socket), and up to 4 KiB
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

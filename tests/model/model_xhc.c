@@ -10,17 +10,18 @@
 /* The groups that a rank is in, from the lowest level on, up to the one in which it does not lead.
  */
 typedef struct place {
-    unsigned levels; /* of the node */
-    unsigned own;    /* ... in which the rank takes part */
+    size_t box_bytes; /* vectors up to this length go through boxes */
+    unsigned levels;  /* of the node */
+    unsigned own;     /* ... in which the rank takes part */
     unsigned leader[RIVAL_XHC_LEVELS];
     unsigned stride[RIVAL_XHC_LEVELS]; /* from a member to the next */
     unsigned members[RIVAL_XHC_LEVELS];
     unsigned index[RIVAL_XHC_LEVELS]; /* of the rank; 0: it leads */
 } place_t;
 
-static place_t find_place(const model_rival_call_t *call, model_level_t first)
+static place_t find_place(const model_rival_call_t *call, model_level_t first, size_t box_bytes)
 {
-    place_t place = {0};
+    place_t place = {.box_bytes = box_bytes};
     unsigned stride = 1;
 
     for (unsigned level = first; level < MODEL_LEVELS; ++level) {
@@ -55,9 +56,10 @@ static rival_box_t *box(const model_rival_call_t *call, unsigned rank, unsigned 
 }
 
 /* Where a rank's vector is at a level. */
-static unsigned char *vector(const model_rival_call_t *call, unsigned level, unsigned rank)
+static unsigned char *vector(const model_rival_call_t *call, const place_t *place, unsigned level,
+                             unsigned rank)
 {
-    if (call->bytes <= RIVAL_BOX_BYTES) {
+    if (call->bytes <= place->box_bytes) {
         return box(call, rank, level)->data;
     }
     return 0 == level ? rival_in(call, rank) : rival_out(call, rank);
@@ -84,28 +86,28 @@ static void sum(const model_rival_call_t *call, const place_t *place, unsigned l
     const void *parts[MODEL_MOST_CORES];
 
     for (unsigned i = 0; i < place->members[level]; ++i) {
-        parts[i] = vector(call, level, member(place, level, i)) + first;
+        parts[i] = vector(call, place, level, member(place, level, i)) + first;
     }
     if (end > first) {
         model_sum(parts, place->members[level], to + first, (end - first) / sizeof(int32_t), NULL);
     }
 }
 
-/* Up to 4 KiB: the leader sums what the members have put into their buffers, behind the number. */
+/* Short ones: the leader sums what the members have put into their buffers, behind the number. */
 static void run_short(const model_rival_call_t *call, const place_t *place)
 {
     rival_box_t *result = box(call, call->rank, RIVAL_XHC_LEVELS);
     unsigned level = 0;
 
-    (void) model_copy(vector(call, 0, call->rank), rival_in(call, call->rank), call->bytes);
+    (void) model_copy(vector(call, place, 0, call->rank), rival_in(call, call->rank), call->bytes);
     for (; level < place->own && 0 == place->index[level]; ++level) {
         const bool is_last = level + 1 == place->levels;
         for (unsigned i = 1; i < place->members[level]; ++i) {
             model_rival_await(call->machine, &box(call, member(place, level, i), level)->number,
                               call->call);
         }
-        sum(call, place, level, is_last ? result->data : vector(call, level + 1, call->rank), 0,
-            call->bytes);
+        sum(call, place, level, is_last ? result->data : vector(call, place, level + 1, call->rank),
+            0, call->bytes);
     }
     if (level < place->levels) {
         const rival_box_t *there = box(call, place->leader[level], RIVAL_XHC_LEVELS);
@@ -170,11 +172,11 @@ static void run_long(const model_rival_call_t *call, const place_t *place)
     }
 }
 
-static void run(const model_rival_call_t *call, model_level_t first)
+static void run(const model_rival_call_t *call, model_level_t first, size_t box_bytes)
 {
-    const place_t place = find_place(call, first);
+    const place_t place = find_place(call, first, box_bytes);
 
-    if (call->bytes <= RIVAL_BOX_BYTES) {
+    if (call->bytes <= box_bytes) {
         run_short(call, &place);
     } else {
         run_long(call, &place);
@@ -183,10 +185,10 @@ static void run(const model_rival_call_t *call, model_level_t first)
 
 void model_xhc_run(const model_rival_call_t *call)
 {
-    run(call, MODEL_NUMA);
+    run(call, MODEL_NUMA, RIVAL_XHC_BOX_BYTES);
 }
 
 void model_xhc_l3_run(const model_rival_call_t *call)
 {
-    run(call, MODEL_GROUP);
+    run(call, MODEL_GROUP, RIVAL_BOX_BYTES);
 }
