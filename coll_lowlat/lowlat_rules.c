@@ -14,7 +14,10 @@
  * are doubled, by leaders the shortest; longer ones are passed down where that may be: doubling
  * wins on a fast network and loses on a slow one.
  */
-static const char builtin[] = "twoshot, oneshot:0-256, levels=2-:twoshot:128-256,"
+static const char builtin[] = "twoshot, oneshot:0-256, ranks=9-24:levels=2-:oneshot:0-512,"
+                              "ranks=49-:levels=2-:twoshot:128-256,"
+                              "ranks=128-:levels=2-:twoshot:56-256,"
+                              "ranks=192-:levels=2-:twoshot:0-256,"
                               "ranks=2-8:oneshot:0-1k, ranks=2-4:oneshot:0-4k,"
                               "ranks=2:oneshot:0-16k,"
                               "ranks=2:cores=prefetching:oneshot:0-32k,"

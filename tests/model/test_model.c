@@ -99,6 +99,25 @@ TEST(levels_keep_lines_in_the_socket)
     assert_true(levels.us < flat.us);
 }
 
+TEST(rules_take_the_faster_of_equal_bits)
+{
+    static const struct {
+        const char *machine;
+        unsigned ranks;
+        size_t bytes;
+    } rows[] = {
+        {"graviton3", 16, 512}, {"xeon-8480", 48, 256}, {"grace", 64, 128},
+        {"epyc-9654", 64, 256}, {"epyc-7763", 128, 64}, {"epyc-9654", 192, 8},
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const model_machine_t machine = read_machine(rows[i].machine);
+        const double us = run(&machine, "auto", rows[i].ranks, rows[i].bytes).us;
+        assert_true(us <= run(&machine, "oneshot", rows[i].ranks, rows[i].bytes).us);
+        assert_true(us <= run(&machine, "twoshot", rows[i].ranks, rows[i].bytes).us);
+    }
+}
+
 TEST(two_ranks_take_what_they_took)
 {
     const model_machine_t machine = read_machine("here");
