@@ -129,7 +129,8 @@ void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, u
 
     for (; distance < stream->ranks; distance *= 2) {
         const arc_answer_t next = ask(context, rank_after(stream, distance));
-        const arc_answer_t last = ask(context, rank_before(stream, distance));
+        const arc_answer_t last =
+            arc_ranks_exchange(stream->ranks) ? next : ask(context, rank_before(stream, distance));
         hears[0] |= ARC_ANSWER_THERE == next ? distance : 0;
         hears[1] |= ARC_ANSWER_THERE == last ? distance : 0;
         tells |= ARC_ANSWER_NO != next ? distance : 0;

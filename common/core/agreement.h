@@ -8,8 +8,9 @@
  *
  * and takes the minimum: it then knows that of the 2^(k+1) ranks up to its own, and after the last
  * round that of all.  A number that comes twice does no harm to a minimum, so any P will do.  Where
- * P is a power of two both are rank r xor 2^k, with whom recursive doubling exchanges, too: so an
- * agreement opens no connection that the program does not have anyway.
+ * P is a power of two both are rank r xor 2^k, and it knows that of a block of 2^(k+1) ranks: these
+ * are the partners of recursive doubling, so that programs with short sums have no connections
+ * more.
  *
  *   cost    ceil(log2 P) (alpha + n beta)
  *   message 8 bytes for each number; one more says who is missing: 2^64 - 1 if nobody is
@@ -29,7 +30,7 @@
  * who come late: it is enough if one rank has a time limit.
  *
  * A roll call is an agreement among ranks of which some may be deaf: they do not take part at all.
- * Each rank asks beforehand which of its 2 ceil(log2 P) partners are there.  It may get no answer.
+ * Each rank asks beforehand which of its partners are there.  It may get no answer.
  * A yes is never wrong; a no is either, or else the partner is not told yes about this rank.  If it
  * misses a partner it votes 0.  It receives from those it knows to be there, and sends to all but
  * those of which it knows that they are not: to those of which it knows nothing a 0, for whose way

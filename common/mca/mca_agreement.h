@@ -52,7 +52,7 @@ typedef struct mca_circle {
     unsigned self; /* our number in it */
 } mca_circle_t;
 
-/* The place of number `member` in a list that begins with ourselves; the others follow. */
+/* The place of number `member` in a list that begins with ourselves: by distance, as they come. */
 static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned member)
 {
     return arc_ranks_exchange(circle->ranks)
@@ -65,8 +65,9 @@ static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned mem
  * each rank, and our card in the first.  All of them take part; others are not waited for.  After
  * an error what is there is not complete, and messages may still use `cards`.
  *
- *   step k = 1, 2, 4, ...   send the first k places to the k-th rank before us, and receive the
- *                           next k from the k-th rank behind us
+ *   step k = 1, 2, 4, ...   send the first k places to the rank before us at this distance, and
+ *                           receive the next k from the rank after us (agreement.h); where these
+ *                           are one, place p of rank self xor k is our place k + p, as p < k
  *
  *   cost   log2 P messages one after the other, P - 1 cards in all
  */

@@ -18,8 +18,8 @@
  * what the process believes does not count then, as the others cannot know it.  Elsewhere such
  * calls go to the component below until a blocking one has called the roll.
  *
- * Cost: an agreement for each communicator, and 2 ceil(log2 P) lookups until one of them, in which
- * all processes of MPI_COMM_WORLD are, has found that all have it.
+ * Cost: an agreement for each communicator, and ceil(log2 P) lookups, or twice as many, until one
+ * of them, in which all processes of MPI_COMM_WORLD are, has found that all have it.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -99,7 +99,8 @@ static void leave_alone(unsigned ranks, unsigned rank, unsigned partner)
 {
     const unsigned distance = 1U << partner / 2;
 
-    is_left_alone[rank][(rank + (partner % 2 ? distance : ranks - distance)) % ranks] = true;
+    is_left_alone[rank][partner % 2 ? arc_rank_after(rank, ranks, distance)
+                                    : arc_rank_before(rank, ranks, distance)] = true;
 }
 
 static unsigned partners_of(unsigned ranks)
