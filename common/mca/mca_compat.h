@@ -39,6 +39,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fiber.h"
@@ -175,6 +176,19 @@ static inline bool mca_compat_is_local(struct ompi_group_t *group, int rank)
     const ompi_proc_t *process = ompi_group_peer_lookup_existing(group, rank);
 
     return NULL != process && OPAL_PROC_ON_LOCAL_NODE(process->super.proc_flags);
+}
+
+/* The host of a rank, for a message; "unknown" if Open MPI has not heard of it. */
+static inline void mca_compat_host(struct ompi_communicator_t *comm, int rank, char *text,
+                                   size_t text_bytes)
+{
+    const ompi_proc_t *process = ompi_comm_peer_lookup(comm, rank);
+    char *name = NULL == process ? NULL : opal_get_proc_hostname(&process->super);
+
+    (void) snprintf(text, text_bytes, "%s", NULL == name ? "unknown" : name);
+#if OMPI_MAJOR_VERSION >= 5
+    free(name);
+#endif
 }
 
 /* Of MPI_COMM_WORLD; 0: the program has sessions only, and nothing has made it. */

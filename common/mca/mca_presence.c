@@ -131,13 +131,14 @@ static void tell_of_absence(arc_module_t *module, const uint64_t *values)
     }
     component->absence_told = true;
     if (UINT64_MAX != values[WITHOUT]) {
-        const int rank = (int) values[WITHOUT];
+        enum { HOST_BYTES = 256 };
+        char host[HOST_BYTES];
+        mca_compat_host(module->comm, (int) values[WITHOUT], host, sizeof host);
         opal_output(0,
                     "coll_%s: not used: rank %d, on host %s, does not have it, or has not "
                     "answered; install it on all nodes, and give all ranks the same --mca "
                     "parameters",
-                    name, rank,
-                    opal_get_proc_hostname(&ompi_comm_peer_lookup(module->comm, rank)->super));
+                    name, (int) values[WITHOUT], host);
     } else if (UINT64_MAX != values[OTHER]) {
         opal_output(0,
                     "coll_%s: not used: its version or the coll_%s parameters are not the same on "

@@ -156,7 +156,7 @@ check_no_ucx() {
 
 # One rank on which a component is not there at all.
 check_missing() {
-    absent="on host $(hostname), does not have it, or has not answered; install it"
+    absent="on host $(hostname | cut -d . -f 1)[^ ]*, does not have it, or has not answered; install it"
     for rank in 0 1; do
         for how in coll=^lowlat,quant coll=tuned,basic,libnbc,self coll_lowlat_priority=-1; do
             mpi_judge "lowlat: $how on rank $rank only" \
