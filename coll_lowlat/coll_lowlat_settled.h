@@ -35,7 +35,8 @@ enum {
      * limit of Open MPI's TCP, 64 KiB: on 4 nodes with 1 Gb/s longer chunks took 1.1 to 1.5 times
      * as long.  Where no node has two ranks, halving cuts long vectors into a few chunks that are
      * longer than the upper one (tests/network/run --chunk), two in place of three if a node's part
-     * would be short: 1 MiB on 512 nodes at 10 Gb/s took 1.05 times as long in three.
+     * would be shorter than PART bytes: 1 MiB at 10 Gb/s took 1.04 times as long in three on 128
+     * nodes.
      */
     LOWLAT_NODES_SHARE_BYTES = 15 << 10,
     LOWLAT_NODES_CHUNK_BYTES = ARC_SETTLED(120 << 10, 5000),

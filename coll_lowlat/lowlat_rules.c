@@ -12,7 +12,8 @@
 /*
  * Where they come from: docs/algorithms.md, "which algorithm when".  Between nodes short messages
  * are doubled, by leaders the shortest; longer ones are passed down where that may be: doubling
- * wins on a fast network and loses on a slow one.
+ * wins on a fast network and loses on a slow one.  Where it may not, halving or direct has them, by
+ * simulations of one rank a node without TCP (docs/scale.md).
  */
 static const char builtin[] = "twoshot, oneshot:0-256, ranks=9-24:levels=2-:oneshot:0-512,"
                               "ranks=49-:levels=2-:twoshot:128-256,"

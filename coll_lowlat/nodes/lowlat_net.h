@@ -87,7 +87,7 @@ typedef struct lowlat_net {
     unsigned places;               /* of direct, for partial sums (lowlat_order.h) */
     size_t chunk_bytes;            /* of the vector at a time */
     size_t long_chunk_bytes;       /* ... of a long one, by halving; 0: no longer ones */
-    size_t part_bytes;             /* ... of three, at least, for each node; else two */
+    size_t part_bytes;             /* of three such chunks, for each node, or there are two */
     size_t piece_bytes;            /* of a message of a pipe */
     size_t leader_bytes;           /* messages up to here have one owner in each node */
     lowlat_schedule_fn_t schedule; /* of this call */

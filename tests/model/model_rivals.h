@@ -6,7 +6,7 @@
  *            ones are announced, and copied by the kernel out of the sender's memory.  Each costs
  *            message_ns, single_ns of software.  From 128 ranks on "nonoverlapping" is a binomial
  *            tree up and down, whatever the rules of coll_tuned for reduce and bcast are.
- *   xhc      coll_xhc as Open MPI 5.0 has it: levels with a leader (numa,socket), control lines of
+ *   xhc      coll_xhc before it was released: levels with a leader (numa,socket), control lines of
  *            one writer, up to 1 KiB (cico_max) through a buffer of the writer, above that each
  *            member sums its part of a chunk of 16 KiB straight from the others' memory (XPMEM);
  *            the result comes down the levels

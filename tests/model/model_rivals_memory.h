@@ -12,7 +12,7 @@ enum {
     RIVAL_SETS = 2,         /* of boxes, by turns: a rank in the next call may be ahead */
     RIVAL_STEPS = 20,       /* messages that a rank gets in a call */
     RIVAL_BOX_BYTES = 4096, /* the eager limit of vader, and the length that xhc_l3 copies twice */
-    RIVAL_XHC_BOX_BYTES = 1024,
+    RIVAL_XHC_BOX_BYTES = 1024, /* what xhc copies twice (model_rivals.h) */
     RIVAL_XHC_LEVELS = 4,
     RIVAL_XHC_CHUNK_BYTES = 16384
 };

@@ -77,7 +77,7 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         .loops = options->loops,
         .chunk_bytes = nodes->chunk_bytes,
         .long_chunk_bytes = NODES_LONG_CHUNKS * nodes->chunk_bytes,
-        .part_bytes = nodes->chunk_bytes / 8, /* on 9 nodes two or three chunks */
+        .part_bytes = nodes->chunk_bytes / 8, /* on 8 nodes two or three chunks */
         .gives_up = options->gives_up,
         .piece_bytes = NODES_PIECE_BYTES,
         .leader_bytes = NODES_LEADER_BYTES,
