@@ -12,18 +12,6 @@ static uint64_t distance_of(const arc_agreement_t *agreement)
     return UINT64_C(1) << agreement->steps.step;
 }
 
-/* The rank to which we send at this distance. */
-static unsigned rank_after(const arc_stream_t *stream, uint64_t distance)
-{
-    return arc_rank_after(stream->rank, stream->ranks, distance);
-}
-
-/* The rank from which we receive at this distance. */
-static unsigned rank_before(const arc_stream_t *stream, uint64_t distance)
-{
-    return arc_rank_before(stream->rank, stream->ranks, distance);
-}
-
 /* A send that has not ended goes on alone; one that fails nobody will miss. */
 static void send_alone(arc_stream_t *stream, unsigned peer, const uint64_t *words, size_t bytes)
 {
@@ -41,25 +29,26 @@ static unsigned begin_round(arc_steps_t *steps)
     static const uint64_t no[1 + ARC_ROLL_VALUES] = {UINT64_MAX, 0, UINT64_MAX, UINT64_MAX,
                                                      UINT64_MAX};
     arc_agreement_t *agreement = (arc_agreement_t *) steps;
+    arc_stream_t *stream = steps->stream;
     const uint64_t distance = distance_of(agreement);
 
-    if (distance >= steps->stream->ranks) {
+    if (distance >= stream->ranks) {
         return 0;
     }
     const bool hears[] = {0 != (agreement->hears[0] & distance),
                           0 != (agreement->hears[1] & distance)};
     agreement->link[0] = (arc_link_t){
-        .peer = rank_after(steps->stream, distance),
+        .peer = arc_rank_after(stream->rank, stream->ranks, distance),
         .sent = agreement->known,
         .sent_bytes = hears[0] ? agreement->bytes : 0,
     };
     agreement->link[1] = (arc_link_t){
-        .peer = rank_before(steps->stream, distance),
+        .peer = arc_rank_before(stream->rank, stream->ranks, distance),
         .received = agreement->received,
         .received_bytes = hears[1] ? agreement->bytes : 0,
     };
     if (!hears[0] && 0 != (agreement->tells & distance)) {
-        send_alone(steps->stream, agreement->link[0].peer, no, sizeof no);
+        send_alone(stream, agreement->link[0].peer, no, sizeof no);
     }
     return 2;
 }
@@ -72,8 +61,8 @@ static void tell_the_others(arc_agreement_t *agreement)
     agreement->notice = agreement->known[0];
     for (uint64_t distance = 1; distance < stream->ranks; distance *= 2) {
         /* Who cannot be told finds out by itself. */
-        send_alone(stream, rank_after(stream, distance), &agreement->notice,
-                   sizeof agreement->notice);
+        send_alone(stream, arc_rank_after(stream->rank, stream->ranks, distance),
+                   &agreement->notice, sizeof agreement->notice);
     }
 }
 
@@ -128,9 +117,10 @@ void arc_agreement_call_roll(arc_agreement_t *agreement, arc_stream_t *stream, u
     uint64_t distance = 1;
 
     for (; distance < stream->ranks; distance *= 2) {
-        const arc_answer_t next = ask(context, rank_after(stream, distance));
-        const arc_answer_t last =
-            arc_ranks_exchange(stream->ranks) ? next : ask(context, rank_before(stream, distance));
+        const unsigned after = arc_rank_after(stream->rank, stream->ranks, distance);
+        const unsigned before = arc_rank_before(stream->rank, stream->ranks, distance);
+        const arc_answer_t next = ask(context, after);
+        const arc_answer_t last = before == after ? next : ask(context, before);
         hears[0] |= ARC_ANSWER_THERE == next ? distance : 0;
         hears[1] |= ARC_ANSWER_THERE == last ? distance : 0;
         tells |= ARC_ANSWER_NO != next ? distance : 0;

@@ -9,8 +9,7 @@
  * and takes the minimum: it then knows that of the 2^(k+1) ranks up to its own, and after the last
  * round that of all.  A number that comes twice does no harm to a minimum, so any P will do.  Where
  * P is a power of two both are rank r xor 2^k, and it knows that of a block of 2^(k+1) ranks: these
- * are the partners of recursive doubling, so that programs with short sums have no connections
- * more.
+ * are the partners of recursive doubling, so a program with short sums has no more connections.
  *
  *   cost    ceil(log2 P) (alpha + n beta)
  *   message 8 bytes for each number; one more says who is missing: 2^64 - 1 if nobody is
@@ -78,22 +77,28 @@ typedef struct arc_agreement {
     uint64_t notice; /* who is missing, once that is told */
 } arc_agreement_t;
 
-/* Do two ranks exchange, so that the rank before is the rank after? */
+/* Is the rank after another one at a distance the one before it, too? */
 static inline bool arc_ranks_exchange(unsigned ranks)
 {
     return 0 == (ranks & (ranks - 1));
 }
 
-/* At a distance that is a power of two and less than `ranks`. */
+/* The rank at a distance that is less than `ranks`: to it a rank sends. */
 static inline unsigned arc_rank_after(unsigned rank, unsigned ranks, uint64_t distance)
 {
     return (unsigned) (arc_ranks_exchange(ranks) ? rank ^ distance : (rank + distance) % ranks);
 }
 
+/* The distance at which `other` is after `rank`. */
+static inline unsigned arc_rank_distance(unsigned rank, unsigned ranks, unsigned other)
+{
+    return arc_ranks_exchange(ranks) ? rank ^ other : (other + ranks - rank) % ranks;
+}
+
+/* The rank of which `rank` is the one after, at this distance: from it a rank receives. */
 static inline unsigned arc_rank_before(unsigned rank, unsigned ranks, uint64_t distance)
 {
-    return (unsigned) (arc_ranks_exchange(ranks) ? rank ^ distance
-                                                 : (rank + ranks - distance) % ranks);
+    return arc_rank_distance((unsigned) distance, ranks, rank);
 }
 
 /* At least 2 ranks, 1 to ARC_AGREEMENT_VALUES numbers.  The task ends in ARC_OK, ARC_ERR_TIMEOUT if

@@ -55,9 +55,7 @@ typedef struct mca_circle {
 /* The place of number `member` in a list that begins with ourselves: by distance, as they come. */
 static inline unsigned mca_gather_place(const mca_circle_t *circle, unsigned member)
 {
-    return arc_ranks_exchange(circle->ranks)
-               ? member ^ circle->self
-               : (member + circle->ranks - circle->self) % circle->ranks;
+    return arc_rank_distance(circle->self, circle->ranks, member);
 }
 
 /*

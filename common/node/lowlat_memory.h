@@ -88,8 +88,7 @@ static inline void lowlat_leave(lowlat_segment_t *segment)
     (void) __atomic_add_fetch(&segment->left, 1, __ATOMIC_RELEASE);
 }
 
-/* Others that have let go of ours.  Acquire: what they have read, they have read before we write.
- */
+/* Others that have let go of ours.  Acquire: what they read there, they have read before. */
 static inline uint64_t lowlat_left(const lowlat_segment_t *segment)
 {
     return __atomic_load_n(&segment->left, __ATOMIC_ACQUIRE);

@@ -99,6 +99,7 @@ TEST(levels_keep_lines_in_the_socket)
     assert_true(levels.us < flat.us);
 }
 
+/* One row for each rule by levels; on some other machines they lose (docs/scale.md). */
 TEST(rules_take_the_faster_of_equal_bits)
 {
     static const struct {

@@ -120,6 +120,28 @@ TEST(all_find_the_minimum)
     }
 }
 
+/* Whoever sends is heard by the one to whom it sends, and lists by distance come together. */
+TEST(ranks_before_and_after)
+{
+    for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            for (unsigned distance = 0; distance < ranks; ++distance) {
+                const unsigned after = arc_rank_after(rank, ranks, distance);
+                assert_true(after < ranks);
+                assert_int_equal(rank, arc_rank_before(after, ranks, distance));
+                assert_int_equal(distance, arc_rank_distance(rank, ranks, after));
+            }
+            for (unsigned step = 1; step < ranks; step *= 2) {
+                const unsigned after = arc_rank_after(rank, ranks, step);
+                for (unsigned place = 0; place < step && step + place < ranks; ++place) {
+                    assert_int_equal(arc_rank_after(rank, ranks, step + place),
+                                     arc_rank_after(after, ranks, place));
+                }
+            }
+        }
+    }
+}
+
 /* Every start and completion of a message may fail: an error, and nothing stays started. */
 static void check_failures(unsigned ranks)
 {
