@@ -205,6 +205,30 @@ TEST(the_last_rule_that_is_for_a_message_counts)
     }
 }
 
+/* docs/algorithms.md, "which algorithm when": with a core each, where one-shot ends. */
+TEST(one_shot_ends_by_ranks_and_levels)
+{
+    static const struct {
+        unsigned ranks, levels;
+        size_t most_bytes; /* 0: two-shot takes all */
+    } rows[] = {
+        {9, 2, 512},  {24, 3, 512}, {25, 2, 256}, {48, 3, 256}, {49, 2, 128}, {127, 3, 128},
+        {128, 2, 56}, {191, 3, 56}, {192, 3, 0},  {9, 1, 256},  {49, 1, 256}, {192, 1, 256},
+    };
+    lowlat_rules_t rules;
+
+    assert_int_equal(read_text(&rules, "").count, 0);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const lowlat_shape_t shape = lowlat_shape_of(
+            &(lowlat_group_t){.ranks = rows[i].ranks, .levels.count = rows[i].levels});
+        for (size_t bytes = 1; bytes <= 2048; ++bytes) {
+            const lowlat_rule_t *rule = lowlat_rules_find(&rules, &shape, bytes);
+            assert_string_equal(lowlat_candidate_name(rule->candidate),
+                                bytes <= rows[i].most_bytes ? "oneshot" : "twoshot");
+        }
+    }
+}
+
 /* Before the set-up: a rule for one node, or for several, may be for this communicator or not. */
 TEST(nothing_is_passed_down_while_the_nodes_are_not_known)
 {
