@@ -53,8 +53,10 @@ typedef struct arc_wait {
     arc_wait_times_t *times; /* NULL: nobody asks */
 } arc_wait_t;
 
-/* A clock that only goes forward.  Integers: floating point would raise exceptions, and the program
- * may have asked for traps. */
+/*
+ * A clock that only goes forward: the kernel's, which knows whether a processor's counters agree.
+ * Integers: floating point would raise exceptions, and the program may have asked for traps.
+ */
 static inline int64_t arc_now_ns(void)
 {
     struct timespec now;

@@ -1,6 +1,7 @@
 /*
  * All kernels for NEON, which has no wider vectors than 16 bytes: these are the wide ones of
- * vector.h, and those of 8 bytes the short ones.
+ * vector.h, and those of 8 bytes the short ones.  BFCVT is not used: it rounds as FPCR says, which
+ * is the program's.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
