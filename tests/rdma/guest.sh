@@ -10,11 +10,7 @@ right "no adapter"
 grep -q "connected" /tmp/out
 result $((! $?)) "no adapter: nothing is connected"
 
-rdma link add rxe0 type rxe netdev rx0
-[ -e $device ]
-result $? "soft-RoCE"
-# rxe does not tell the type of a packet, so UCX's ud drops all of IPv4 unless told not to look.
-export UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
+adapter
 
 # ---- beside messages, by default ----
 
@@ -30,15 +26,12 @@ UCX_UD_VERBS_ETH_DGID_CHECK=y over 2 1 60 "-x UCX_UD_VERBS_ETH_DGID_CHECK" mpi/b
 right "no answer"
 says "no answer" "auto: messages are used between the nodes; on some rank: the ranks cannot all reach each other"
 
-# ---- packets, acknowledgements included, of a call on both nodes together ----
+# ---- packets of a call ----
 
 setup_packets=60
 # promise BYTES CALLS MOST
 promise() {
-    local before
-    before=$(packets)
-    over 2 1 60 "$doubling" arc_allreduce -m "$1:$1" -x 0 -i "$2" --back-to-back
-    local sent=$(($(packets) - before))
+    count "$1" "$2" "$doubling"
     awk -v n="$sent" -v calls="$2" -v most="$3" "BEGIN { exit !($status == 0 && n <= calls * most + $setup_packets) }"
     result $? "$1 bytes: at most $3 packets a call: $sent for $2 calls"
 }

@@ -52,7 +52,7 @@ over() {
     # shellcheck disable=SC2086
     timeout -k 5 "$limit" mpirun --oversubscribe --bind-to none -n $((nodes * ranks)) \
         -H "$(seq -s , -f "arc-n%g:$ranks" 1 "$nodes")" --mca plm_rsh_agent /tmp/agent \
-        --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo --mca btl self,vader,tcp --mca pml ob1 \
+        --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo --mca btl self,vader,tcp --mca pml ${pml:-ob1} \
         --mca coll_arc_verbose 10 $mca "$build/tests/$program" "$@" >/tmp/out 2>&1 </dev/null
     status=$?
 }
@@ -60,6 +60,21 @@ over() {
 right() {
     [ $status -eq 0 ] && grep -q '^ok' /tmp/out && ! grep -q '^not ok' /tmp/out
     result $? "$1: right (status $status, $SECONDS s)"
+}
+# adapter: soft-RoCE, for UCX
+adapter() {
+    rdma link add rxe0 type rxe netdev rx0
+    [ -e $device ]
+    result $? "soft-RoCE"
+    # rxe does not tell the type of a packet, so UCX's ud drops all of IPv4 unless told not to look.
+    export UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
+}
+# count BYTES CALLS "MCA": $sent, the packets of so many calls and of the set-up, acknowledgements included, of both nodes
+count() {
+    local before
+    before=$(packets)
+    over 2 1 60 "$3" arc_allreduce -m "$1:$1" -x 0 -i "$2" --back-to-back
+    sent=$(($(packets) - before))
 }
 # says LABEL TEXT
 says() {
