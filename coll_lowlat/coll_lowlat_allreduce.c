@@ -11,7 +11,6 @@
 #include "coll_lowlat_choice.h"
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_settled.h"
-#include "lowlat_memory.h"
 #include "lowlat_order.h"
 
 /* So many bytes of 16-bit floats for each node go as floats; longer ones straight to owners. */

@@ -5,7 +5,6 @@
 
 #include "agreement.h"
 #include "coll_lowlat_choice.h"
-#include "coll_lowlat_net.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
 #include "hash.h"

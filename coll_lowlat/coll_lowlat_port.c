@@ -2,9 +2,7 @@
 #include "config.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll_lowlat_port.h"
 #include "coll_lowlat_port_ucx.h"

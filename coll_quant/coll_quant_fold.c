@@ -12,7 +12,6 @@
 #include "coll_quant_call.h"
 #include "float_env.h"
 #include "mca_levels.h"
-#include "quant_codec.h"
 #include "reduce.h"
 #include "settled.h"
 #include "sizes.h"

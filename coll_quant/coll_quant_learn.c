@@ -13,8 +13,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "coll_quant_call.h"
 #include "settled.h"
 

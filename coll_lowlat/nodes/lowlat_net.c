@@ -16,7 +16,6 @@
 
 #include "lowlat_memory.h"
 #include "lowlat_net.h"
-#include "lowlat_order.h"
 #include "lowlat_pairing.h"
 
 /* ---- who sends what to whom ---- */

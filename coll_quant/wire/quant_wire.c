@@ -5,7 +5,6 @@
 
 #include "quant_bound.h"
 #include "quant_wire.h"
-#include "sizes.h"
 
 static size_t message_bytes(const quant_format_t *format, size_t elems, unsigned block_rows)
 {

@@ -72,8 +72,6 @@
 #ifndef EXCHANGE_PIPELINE_H
 #define EXCHANGE_PIPELINE_H
 
-#include <stdint.h>
-
 #include "exchange_coder.h"
 #include "exchange_layout.h"
 #include "exchange_tree.h"

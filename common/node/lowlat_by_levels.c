@@ -1,8 +1,6 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <assert.h>
-
 #include "lowlat_by_levels.h"
 #include "lowlat_memory.h"
 #include "sizes.h"

@@ -28,7 +28,6 @@
 #define LOWLAT_LEVELS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {

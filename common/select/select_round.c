@@ -16,8 +16,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
-
 #include "select_round.h"
 
 enum {

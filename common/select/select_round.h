@@ -8,7 +8,6 @@
 #define ARC_SELECT_ROUND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "select_ratios.h"
