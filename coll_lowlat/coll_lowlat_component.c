@@ -173,46 +173,9 @@ static void lowlat_enabled(arc_module_t *base)
 
 /* The one symbol that the DSO exports. */
 __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
-    .base =
-        {
-            .super =
-                {
-                    .collm_version =
-                        {
-                            MCA_COMPAT_COLL_VERSION,
-                            .mca_component_name = "lowlat",
-                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
-                            .mca_open_component = lowlat_open,
-                            .mca_close_component = lowlat_close,
-                            .mca_register_component_params = lowlat_register,
-                        },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
-                    .collm_init_query = lowlat_init_query,
-                    .collm_comm_query = lowlat_comm_query,
-                },
-            .config = &mca_coll_lowlat_component.config,
-            .params = lowlat_params,
-            .priority = &mca_coll_lowlat_component.config.priority,
-            .verbose = &mca_coll_lowlat_component.config.arc_verbose,
-            .file = &mca_coll_lowlat_component.config.arc_report_file,
-            .timeout = &mca_coll_lowlat_component.config.arc_timeout,
-            .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
-            .choice_key = "arc_lowlat_choice",
-            .presence_key = (char[]){"arc coll_lowlat"},
-            .installed_everywhere = &mca_coll_lowlat_component.config.arc_installed_everywhere,
-            .setup_calls = &mca_coll_lowlat_component.config.arc_setup_calls,
-            .algorithm_names = algorithm_names,
-            .algorithms = LOWLAT_ALGORITHMS,
-            .module_class = OBJ_CLASS(lowlat_module_t),
-            .entries = &coll_lowlat_entries,
-            .serve = coll_lowlat_serve,
-            .settled = coll_lowlat_settled,
-            .decide = coll_lowlat_decide,
-            .direct = coll_lowlat_direct,
-            .directed = coll_lowlat_directed,
-            .awaited = lowlat_awaited,
-            .enabled = lowlat_enabled,
-        },
+    .base = ARC_COMPONENT(lowlat, config, .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
+                          .algorithm_names = algorithm_names, .algorithms = LOWLAT_ALGORITHMS,
+                          .direct = coll_lowlat_direct, .directed = coll_lowlat_directed),
 };
 _Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
 

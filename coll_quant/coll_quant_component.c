@@ -42,8 +42,6 @@ static int quant_register(void)
     arc_component_t *base = &mca_coll_quant_component.base;
 
     base->params_count = quant_params_count;
-    base->algorithm_names = algorithm_names;
-    base->algorithms = QUANT_ALGOS + 1;
     coll_quant_pvars_register(&mca_coll_quant_component);
     return arc_component_register(base);
 }
@@ -134,43 +132,9 @@ static void quant_enabled(arc_module_t *base)
 
 /* The one symbol that the DSO exports. */
 __attribute__((visibility("default"))) quant_component_t mca_coll_quant_component = {
-    .base =
-        {
-            .super =
-                {
-                    .collm_version =
-                        {
-                            MCA_COMPAT_COLL_VERSION,
-                            .mca_component_name = "quant",
-                            MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),
-                            .mca_open_component = quant_open,
-                            .mca_close_component = quant_close,
-                            .mca_register_component_params = quant_register,
-                        },
-                    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
-                    .collm_init_query = quant_init_query,
-                    .collm_comm_query = quant_comm_query,
-                },
-            .config = &mca_coll_quant_component.settings,
-            .params = quant_params,
-            .priority = &mca_coll_quant_component.settings.priority,
-            .verbose = &mca_coll_quant_component.settings.arc_verbose,
-            .file = &mca_coll_quant_component.settings.arc_report_file,
-            .timeout = &mca_coll_quant_component.settings.arc_timeout,
-            .agreement_tag = MCA_COMPAT_TAG_QUANT,
-            .choice_key = "arc_quant_choice",
-            .presence_key = (char[]){"arc coll_quant"},
-            .installed_everywhere = &mca_coll_quant_component.settings.arc_installed_everywhere,
-            .setup_calls = &mca_coll_quant_component.settings.arc_setup_calls,
-            .module_class = OBJ_CLASS(quant_module_t),
-            .entries = &coll_quant_entries,
-            .serve = coll_quant_serve,
-            .settled = coll_quant_settled,
-            .decide = coll_quant_decide,
-            .wanted = quant_wanted,
-            .awaited = quant_awaited,
-            .enabled = quant_enabled,
-        },
+    .base = ARC_COMPONENT(quant, settings, .agreement_tag = MCA_COMPAT_TAG_QUANT,
+                          .algorithm_names = algorithm_names, .algorithms = QUANT_ALGOS + 1,
+                          .wanted = quant_wanted),
 };
 
 static void module_destruct(quant_module_t *module)

@@ -273,6 +273,41 @@ int arc_component_init_query(arc_component_t *component);
 mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
 
+/*
+ * The descriptor of coll_<name>, with fields that only this one has: what it calls its functions
+ * and its parameters is the same in all components.  `_config`: the field with the parameters.
+ */
+#define ARC_COMPONENT(_name, _config, ...)                                                       \
+    {                                                                                            \
+        .super =                                                                                 \
+            {                                                                                    \
+                .collm_version =                                                                 \
+                    {                                                                            \
+                        MCA_COMPAT_COLL_VERSION,                                                 \
+                        .mca_component_name = #_name,                                            \
+                        MCA_BASE_MAKE_VERSION(component, ARC_MAJOR, ARC_MINOR, ARC_PATCH),       \
+                        .mca_open_component = _name##_open,                                      \
+                        .mca_close_component = _name##_close,                                    \
+                        .mca_register_component_params = _name##_register,                       \
+                    },                                                                           \
+                .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},                     \
+                .collm_init_query = _name##_init_query,                                          \
+                .collm_comm_query = _name##_comm_query,                                          \
+            },                                                                                   \
+        .config = &mca_coll_##_name##_component._config, .params = _name##_params,               \
+        .priority = &mca_coll_##_name##_component._config.priority,                              \
+        .verbose = &mca_coll_##_name##_component._config.arc_verbose,                            \
+        .file = &mca_coll_##_name##_component._config.arc_report_file,                           \
+        .timeout = &mca_coll_##_name##_component._config.arc_timeout,                            \
+        .installed_everywhere = &mca_coll_##_name##_component._config.arc_installed_everywhere,  \
+        .setup_calls = &mca_coll_##_name##_component._config.arc_setup_calls,                    \
+        .choice_key = "arc_" #_name "_choice", .presence_key = (char[]){"arc coll_" #_name},     \
+        .module_class = OBJ_CLASS(_name##_module_t), .entries = &coll_##_name##_entries,         \
+        .serve = coll_##_name##_serve, .settled = coll_##_name##_settled,                        \
+        .decide = coll_##_name##_decide, .awaited = _name##_awaited, .enabled = _name##_enabled, \
+        __VA_ARGS__                                                                              \
+    }
+
 /* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */
 bool arc_component_listed(const arc_component_t *component);
 
