@@ -82,18 +82,23 @@ static unsigned members_in(const uint16_t *inner, unsigned begin, unsigned end)
     return members;
 }
 
+typedef struct extremes {
+    unsigned fewest;
+    unsigned most;
+} extremes_t;
+
 /* Of the units of `outer`: the fewest and the most units of `inner` in one. */
-static void count_members(const plan_t *plan, const uint16_t *outer, const uint16_t *inner,
-                          unsigned *fewest, unsigned *most)
+static extremes_t count_members(const plan_t *plan, const uint16_t *outer, const uint16_t *inner)
 {
-    *fewest = plan->ranks;
-    *most = 0;
+    extremes_t count = {.fewest = plan->ranks};
+
     for (unsigned begin = 0, end = 0; begin < plan->ranks; begin = end) {
         end = unit_end(plan, outer, begin);
         const unsigned members = members_in(inner, begin, end);
-        *fewest = members < *fewest ? members : *fewest;
-        *most = members > *most ? members : *most;
+        count.fewest = members < count.fewest ? members : count.fewest;
+        count.most = members > count.most ? members : count.most;
     }
+    return count;
 }
 
 /* Cut each unit of `outer` into `pieces`, or fewer, of as many units of `inner` as can be. */
@@ -149,11 +154,9 @@ static unsigned pieces_of(unsigned members, unsigned levels)
 static void refine(plan_t *plan)
 {
     const uint16_t *inner = plan->finer;
-    unsigned fewest = 0;
-    unsigned most = 0;
+    unsigned most = count_members(plan, plan->cut[plan->cuts - 1], inner).most;
     unsigned levels = 0;
 
-    count_members(plan, plan->cut[plan->cuts - 1], inner, &fewest, &most);
     for (unsigned room = LOWLAT_LEVEL_MEMBERS; room < most; room *= LOWLAT_LEVEL_MEMBERS) {
         ++levels;
     }
@@ -161,7 +164,7 @@ static void refine(plan_t *plan)
         cut_evenly(plan, plan->cut[plan->cuts - 1], inner, pieces_of(most, levels),
                    plan->cut[plan->cuts]);
         plan->cuts += 1;
-        count_members(plan, plan->cut[plan->cuts - 1], inner, &fewest, &most);
+        most = count_members(plan, plan->cut[plan->cuts - 1], inner).most;
     }
     if (most > 1) {
         memcpy(plan->cut[plan->cuts], inner, plan->ranks * sizeof *inner);
@@ -204,14 +207,12 @@ static bool view(const plan_t *plan, unsigned rank, lowlat_levels_t *levels)
         const uint16_t *outer = plan->cut[plan->cuts - 2 - i];
         const uint16_t *inner = plan->cut[plan->cuts - 1 - i];
         lowlat_level_t *level = &levels->level[i];
-        unsigned fewest = 0;
-        unsigned most = 0;
+        const extremes_t members = count_members(plan, outer, inner);
 
-        count_members(plan, outer, inner, &fewest, &most);
-        if (most > LOWLAT_LEVEL_MEMBERS) {
+        if (members.most > LOWLAT_LEVEL_MEMBERS) {
             return false;
         }
-        level->owners = (uint16_t) fewest;
+        level->owners = (uint16_t) members.fewest;
         const unsigned end = unit_end(plan, outer, outer[own]);
         for (unsigned begin = outer[own]; begin < end; begin = unit_end(plan, inner, begin)) {
             level->own = begin == inner[own] ? level->members : level->own;
@@ -276,11 +277,9 @@ static unsigned even_domains(const plan_t *plan, unsigned even[LOWLAT_DOMAINS])
 
     cut_singly(plan, inner);
     for (unsigned domains = LOWLAT_DOMAINS; domains > 0; --domains) {
-        unsigned fewest = 0;
-        unsigned most = 0;
         cut_by_domain(plan, domains, outer);
-        count_members(plan, outer, inner, &fewest, &most);
-        if (most > 1 && 2 * fewest >= most) {
+        const extremes_t parts = count_members(plan, outer, inner);
+        if (parts.most > 1 && 2 * parts.fewest >= parts.most) {
             even[count++] = domains;
             memcpy(inner, outer, plan->ranks * sizeof *inner);
         }
@@ -315,12 +314,9 @@ bool lowlat_levels_by_numbers(lowlat_levels_t *levels, unsigned rank, unsigned r
     const bool made = plan_make(&plan, ranks);
 
     for (unsigned i = count; made && i-- > 1 && plan.cuts < LOWLAT_MAX_LEVELS;) {
-        unsigned fewest = 0;
-        unsigned most = 0;
         cut_singly(&plan, plan.finer);
         cut_evenly(&plan, plan.cut[plan.cuts - 1], plan.finer, members[i], plan.cut[plan.cuts]);
-        count_members(&plan, plan.cut[plan.cuts - 1], plan.cut[plan.cuts], &fewest, &most);
-        plan.cuts += most > 1;
+        plan.cuts += count_members(&plan, plan.cut[plan.cuts - 1], plan.cut[plan.cuts]).most > 1;
     }
     return finish(&plan, made, rank, levels);
 }
