@@ -73,20 +73,21 @@ float quant_bound_encoded(float error, const quant_format_t *format, uint32_t pe
     return round_up(((double) error + encoding_error(format, magnitude(peak))) * slack);
 }
 
+/* `error` of numbers up to `peak`; none if that is not finite. */
+static float bound_of(double error, double peak)
+{
+    return isfinite(peak) ? round_up(error * slack) : INFINITY;
+}
+
 float quant_bound_added(float error, float other, uint32_t peak)
 {
-    if (peak >= infinity_bits) {
-        return INFINITY;
-    }
-    return round_up(((double) error + (double) other + magnitude(peak) * 0x1p-24) * slack);
+    const double most = magnitude(peak);
+    return bound_of((double) error + (double) other + most * 0x1p-24, most);
 }
 
 float quant_bound_added_doubles(float error, float other, double peak)
 {
-    if (!isfinite(peak)) {
-        return INFINITY;
-    }
-    return round_up(((double) error + (double) other + peak * 0x1p-53) * slack);
+    return bound_of((double) error + (double) other + peak * 0x1p-53, peak);
 }
 
 float quant_bound_summed(double error, unsigned additions, double most, double unit)
@@ -94,16 +95,12 @@ float quant_bound_summed(double error, unsigned additions, double most, double u
     /* Sums that were rounded before are longer than the magnitudes by that part, at most. */
     const double rounded = 1 + additions * unit * slack;
 
-    return isfinite(most) ? round_up((error + additions * most * unit * rounded) * slack)
-                          : INFINITY;
+    return bound_of(error + additions * most * unit * rounded, most);
 }
 
 float quant_bound_narrowed(float error, double peak)
 {
-    if (!isfinite(peak)) {
-        return INFINITY;
-    }
-    return round_up(((double) error + peak * 0x1p-24 + 0x1p-150) * slack);
+    return bound_of((double) error + peak * 0x1p-24 + 0x1p-150, peak);
 }
 
 bool quant_bound_is_valid(uint32_t bits)

@@ -2,28 +2,13 @@
 #include "config.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdint.h>
 
-#include "quant_bound.h"
-#include "quant_element.h"
-
-static const uint64_t magnitude_bits = UINT64_C(0x7fffffffffffffff);
-
-/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
-static int64_t larger(int64_t peak, double value)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    const int64_t magnitude = (int64_t) (bits & magnitude_bits);
-    return magnitude > peak ? magnitude : peak;
-}
-
-static double from_bits(int64_t bits)
-{
-    double value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+typedef double number_t;
+typedef int64_t bits_t;
+#define MAGNITUDE INT64_MAX
+#define ADDED(_error, _other, _peak) quant_bound_added_doubles(_error, _other, from_bits(_peak))
+#include "quant_number.h"
 
 static double load_double(const uint8_t *payload, size_t index)
 {
@@ -88,7 +73,7 @@ static float add(const quant_wire_segment_t *segment, const void *received, cons
             peak = larger(peak, out[i]);
         }
     }
-    return quant_bound_added_doubles(quant_wire_bound(received), error, from_bits(peak));
+    return ADDED(quant_wire_bound(received), error, peak);
 }
 
 static void unpack(const quant_wire_segment_t *segment, const void *message, void *out)
@@ -103,21 +88,6 @@ static void unpack(const quant_wire_segment_t *segment, const void *message, voi
     for (size_t i = 0; i < segment->codec.elems; ++i) {
         numbers[i] = (double) segment->floats[i];
     }
-}
-
-static float feed(const void *x, const float *residual, size_t elems, void *own)
-{
-    const double *in = x;
-    double *out = own;
-    int64_t most = 0;
-    int64_t peak = 0;
-
-    for (size_t i = 0; i < elems; ++i) {
-        out[i] = in[i] + (double) residual[i];
-        most = larger(most, (double) residual[i]);
-        peak = larger(peak, out[i]);
-    }
-    return quant_bound_added_doubles((float) from_bits(most), 0, from_bits(peak));
 }
 
 static double most_of(const quant_kernels_t *kernels, const void *x, size_t elems)
@@ -145,21 +115,6 @@ static uint32_t peak_of(const void *x, size_t elems)
     const float rounded = (float) peak;
     memcpy(&bits, &rounded, sizeof bits);
     return (double) rounded < peak ? bits + 1 : bits;
-}
-
-static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
-                 float *residual)
-{
-    const double *in = value;
-
-    if (quant_format_is_exact(quant_wire_format(message))) {
-        memset(residual, 0, segment->codec.elems * sizeof *residual);
-        return;
-    }
-    quant_wire_unpack(segment, message, segment->floats);
-    for (size_t i = 0; i < segment->codec.elems; ++i) {
-        residual[i] = (float) (in[i] - (double) segment->floats[i]);
-    }
 }
 
 const quant_element_t quant_doubles = {"double",  sizeof(double), &quant_format_fp64,

@@ -1,43 +1,13 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <string.h>
+#include <stdint.h>
 
-#include "quant_bound.h"
-#include "quant_element.h"
-
-static const uint32_t magnitude_bits = UINT32_C(0x7fffffff);
-
-static float from_bits(uint32_t bits)
-{
-    float value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Signed, for the compiler's vectors: magnitudes have no sign bit. */
-static int32_t larger(int32_t peak, float value)
-{
-    uint32_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    const int32_t magnitude = (int32_t) (bits & magnitude_bits);
-    return magnitude > peak ? magnitude : peak;
-}
-
-static float feed(const void *x, const float *residual, size_t elems, void *own)
-{
-    const float *in = x;
-    float *out = own;
-    int32_t most = 0;
-    int32_t peak = 0;
-
-    for (size_t i = 0; i < elems; ++i) {
-        out[i] = in[i] + residual[i];
-        most = larger(most, residual[i]);
-        peak = larger(peak, out[i]);
-    }
-    return quant_bound_added(from_bits((uint32_t) most), 0, (uint32_t) peak);
-}
+typedef float number_t;
+typedef int32_t bits_t;
+#define MAGNITUDE INT32_MAX
+#define ADDED(_error, _other, _peak) quant_bound_added(_error, _other, (uint32_t) (_peak))
+#include "quant_number.h"
 
 static double most_of(const quant_kernels_t *kernels, const void *x, size_t elems)
 {
@@ -56,7 +26,7 @@ static double most_of(const quant_kernels_t *kernels, const void *x, size_t elem
         peak = larger(peak, in[i]);
     }
     peak = (int32_t) absmax[0] > peak ? (int32_t) absmax[0] : peak;
-    return (double) from_bits((uint32_t) peak);
+    return (double) from_bits(peak);
 }
 
 static uint32_t peak_of(const void *x, size_t elems)
@@ -65,29 +35,11 @@ static uint32_t peak_of(const void *x, size_t elems)
     int32_t peak = 0;
 
     for (size_t i = 0; i < elems; ++i) {
-        uint32_t bits = 0;
-        memcpy(&bits, &in[i], sizeof bits);
-        const int32_t magnitude = (int32_t) (bits & magnitude_bits);
+        const int32_t magnitude = larger(0, in[i]);
         const int32_t coded = magnitude < (int32_t) QUANT_LIMIT_SCALED ? magnitude : 0;
         peak = coded > peak ? coded : peak;
     }
     return (uint32_t) peak;
-}
-
-static void keep(const quant_wire_segment_t *segment, const void *message, const void *value,
-                 float *residual)
-{
-    const float *in = value;
-
-    if (quant_format_is_exact(quant_wire_format(message))) {
-        memset(residual, 0, segment->codec.elems * sizeof *residual);
-        return;
-    }
-    quant_wire_unpack(segment, message, residual);
-    for (size_t i = 0; i < segment->codec.elems; ++i) {
-        const float lost = in[i] - residual[i];
-        residual[i] = lost == lost ? lost : 0; /* nothing of an infinity or a NaN that was kept */
-    }
 }
 
 const quant_element_t quant_floats = {"float",
