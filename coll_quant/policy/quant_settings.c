@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cpu.h"
-#include "element.h"
 #include "quant_settings.h"
 
 /* clang-format off */
@@ -25,6 +23,7 @@ const char *const quant_algorithm_choices[] = {
     NULL,
 };
 /* clang-format on */
+/* Collectives in the order of exchange_collective_t, and behind them all of these. */
 static const char *const quant_collectives_choices[] = {"allreduce", "reduce_scatter_block",
                                                         "allgather", "all", NULL};
 #define X(_name, ...) #_name,
@@ -37,7 +36,7 @@ static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", N
 #define ARC_PARAM_TABLE quant_params
 #define ARC_PARAM_COUNT quant_params_count
 #include "param_table.h"
-static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == QUANT_COLLECTIVES_ALL + 1,
+static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == EXCHANGE_COLLECTIVES + 1,
               "a name each");
 static_assert(ARC_PARAM_CHOICES(quant_stages_choices) == QUANT_STAGES_NONE + 1, "a name each");
 
@@ -75,14 +74,8 @@ bool quant_settings_want_levels(const quant_settings_t *settings)
 bool quant_settings_want_collective(const quant_settings_t *settings,
                                     exchange_collective_t collective)
 {
-    static const int names[] = {
-        [EXCHANGE_ALLREDUCE] = QUANT_COLLECTIVES_ALLREDUCE,
-        [EXCHANGE_REDUCE_SCATTER] = QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
-        [EXCHANGE_ALLGATHER] = QUANT_COLLECTIVES_ALLGATHER,
-    };
-    static_assert(sizeof names / sizeof names[0] == EXCHANGE_COLLECTIVES, "a name for each");
-    const bool named = QUANT_COLLECTIVES_ALL == settings->collectives ||
-                       names[collective] == settings->collectives;
+    const bool named =
+        EXCHANGE_COLLECTIVES == settings->collectives || (int) collective == settings->collectives;
 
     return named && (EXCHANGE_REDUCE_SCATTER != collective || quantizes_reduce(settings)) &&
            (EXCHANGE_ALLGATHER != collective || quantizes_gather(settings));

@@ -48,13 +48,6 @@ typedef struct quant_types {
 
 enum { QUANT_STAGES_BOTH, QUANT_STAGES_REDUCE_SCATTER, QUANT_STAGES_ALLGATHER, QUANT_STAGES_NONE };
 
-enum {
-    QUANT_COLLECTIVES_ALLREDUCE,
-    QUANT_COLLECTIVES_REDUCE_SCATTER_BLOCK,
-    QUANT_COLLECTIVES_ALLGATHER,
-    QUANT_COLLECTIVES_ALL,
-};
-
 const quant_types_t *quant_settings_types(const quant_settings_t *settings);
 
 /* Do settings whose values are in range name the collective and, if it is a stage, quantize it? */
