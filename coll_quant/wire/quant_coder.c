@@ -18,20 +18,18 @@ static size_t storage_bytes(const quant_coder_t *coder)
                                             : coder->operation.storage->bytes;
 }
 
-static const void *sent_at(const quant_coder_t *coder, size_t index)
+/* Numbers of the program from `index` on, in one of its buffers; or of our parts. */
+static void *number_at(const quant_coder_t *coder, const void *buffer, size_t index)
 {
     const lowlat_task_t *parts = coder->operation.parts;
 
-    return NULL == parts ? (const uint8_t *) coder->operation.send + index * storage_bytes(coder)
+    return NULL == parts ? (uint8_t *) buffer + index * storage_bytes(coder)
                          : lowlat_own_at(parts, index);
 }
 
 static void *result_at(const quant_coder_t *coder, size_t index)
 {
-    const lowlat_task_t *parts = coder->operation.parts;
-
-    return NULL == parts ? (uint8_t *) coder->operation.recv + index * storage_bytes(coder)
-                         : lowlat_own_at(parts, index);
+    return number_at(coder, coder->operation.recv, index);
 }
 
 /* Of elements that follow each other; there is a residual. */
@@ -46,7 +44,7 @@ static float *residual_at(const quant_coder_t *coder, size_t index)
 static const void *parts_at(const quant_coder_t *coder, size_t index, size_t elems)
 {
     const quant_storage_t *storage = coder->operation.storage;
-    const void *numbers = sent_at(coder, index);
+    const void *numbers = number_at(coder, coder->operation.send, index);
 
     if (NULL == storage) {
         return numbers;
@@ -285,8 +283,8 @@ exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ra
     };
 }
 
-/* Where each part begins, and behind the last one the end. */
-static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
+/* Where each part begins; the bytes of all. */
+static size_t lay_out(const quant_config_t *config, void *memory, void *part[PARTS])
 {
     /* Of a segment, or of a vector that goes whole (quant_doubling.h). */
     const size_t doubling_elems = config->doubling_bytes / sizeof(float);
@@ -300,38 +298,29 @@ static void lay_out(const quant_config_t *config, size_t begin[PARTS + 1])
         [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
     };
 
-    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
+    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
 }
 
 size_t quant_coder_memory_bytes(const quant_config_t *config)
 {
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, begin);
-    return begin[PARTS];
+    return lay_out(config, NULL, part);
 }
 
 quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory)
 {
     quant_coder_t *coder = memory;
-    uint8_t *base = memory;
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, begin);
+    (void) lay_out(config, memory, part);
     *coder = (quant_coder_t){
         .base.ops = &ops,
         .config = *config,
         .rank = rank,
-        .segment =
-            {
-                .codec =
-                    {
-                        .kernels = config->kernels,
-                        .tile = (float *) (base + begin[PART_TILE]),
-                    },
-                .floats = (float *) (base + begin[PART_FLOATS]),
-            },
-        .sum = base + begin[PART_NUMBERS],
+        .segment = {.codec = {.kernels = config->kernels, .tile = part[PART_TILE]},
+                    .floats = part[PART_FLOATS]},
+        .sum = part[PART_NUMBERS],
     };
     return coder;
 }

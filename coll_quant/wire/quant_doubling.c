@@ -81,8 +81,8 @@ static size_t message_bytes(const quant_config_t *config)
 /* The parts of the memory of a task, in their order. */
 typedef enum part { PART_STATE, PART_LINKS, PART_MESSAGES, PARTS } part_t;
 
-/* Where each part begins, and behind the last one the end. */
-static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[PARTS + 1])
+/* Where each part begins; the bytes of all. */
+static size_t lay_out(const quant_config_t *config, unsigned ranks, void *memory, void *part[PARTS])
 {
     const exchange_shape_t shape = quant_config_shape(config, ranks);
     const unsigned members = extent_of(&shape).members;
@@ -92,15 +92,14 @@ static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[P
         [PART_MESSAGES] = members * message_bytes(config),
     };
 
-    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
+    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
 }
 
 size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks)
 {
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, ranks, begin);
-    return begin[PARTS];
+    return lay_out(config, ranks, NULL, part);
 }
 
 arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void *memory)
@@ -109,17 +108,16 @@ arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t pair = exchange_schedule_place(&shape, stream->rank);
     doubling_t *task = memory;
-    uint8_t *base = memory;
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, stream->ranks, begin);
+    (void) lay_out(config, stream->ranks, memory, part);
     *task = (doubling_t){
-        .link = (arc_link_t *) (base + begin[PART_LINKS]),
+        .link = part[PART_LINKS],
         .stream = stream,
         .coder = coder,
         .shape = shape,
         .at = pair.node * shape.per_node + pair.place,
-        .messages = base + begin[PART_MESSAGES],
+        .messages = part[PART_MESSAGES],
         .message_bytes = message_bytes(config),
     };
     for (unsigned step = 0; step <= GROUPS_MAX; ++step) {

@@ -54,8 +54,8 @@ static quant_config_t config_between(const quant_config_t *config)
 /* The parts of the memory, in their order. */
 typedef enum part { PART_STATE, PART_PEERS, PART_CODER, PART_EXCHANGE, PARTS } part_t;
 
-/* Where each part begins, and behind the last one the end. */
-static void lay_out(const quant_config_t *config, unsigned nodes, size_t begin[PARTS + 1])
+/* Where each part begins; the bytes of all. */
+static size_t lay_out(const quant_config_t *config, unsigned nodes, void *memory, void *part[PARTS])
 {
     const exchange_config_t exchange = quant_coder_exchange(config, nodes);
     const size_t bytes[PARTS] = {
@@ -65,16 +65,15 @@ static void lay_out(const quant_config_t *config, unsigned nodes, size_t begin[P
         [PART_EXCHANGE] = exchange_pipeline_memory_bytes(&exchange),
     };
 
-    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
+    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
 }
 
 size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
 {
     const quant_config_t between = config_between(config);
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(&between, ranks / config->per_node, begin);
-    return begin[PARTS];
+    return lay_out(&between, ranks / config->per_node, NULL, part);
 }
 
 /* Sums of the node, made one part after the other. */
@@ -99,23 +98,22 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
     const quant_config_t between = config_between(config);
     exchange_config_t exchange = quant_coder_exchange(&between, shape.nodes);
     quant_fold_t *fold = memory;
-    uint8_t *base = memory;
-    size_t at[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(&between, shape.nodes, at);
-    unsigned *peers = (unsigned *) (void *) (base + at[PART_PEERS]);
+    (void) lay_out(&between, shape.nodes, memory, part);
+    unsigned *peers = part[PART_PEERS];
     for (unsigned node = 0; node < shape.nodes; ++node) {
         const unsigned index = node * shape.per_node + own.place;
         peers[node] = NULL == shape.order ? index : shape.order[index];
     }
     exchange.peer = peers;
-    quant_coder_t *coder = quant_coder_init(&between, own.node, base + at[PART_CODER]);
+    quant_coder_t *coder = quant_coder_init(&between, own.node, part[PART_CODER]);
     group->sum_error = sum_error;
     *fold = (quant_fold_t){
         .group = group,
         .kernels = kernels,
-        .piped.exchange = exchange_pipeline_init(&exchange, own.node, stream, &coder->base,
-                                                 base + at[PART_EXCHANGE]),
+        .piped.exchange =
+            exchange_pipeline_init(&exchange, own.node, stream, &coder->base, part[PART_EXCHANGE]),
         .coder = coder,
         .most_arena_bytes = most_arena_bytes,
         .nodes = shape.nodes,

@@ -17,8 +17,8 @@ struct quant_pipeline {
 /* The parts of the memory of a task, in their order. */
 typedef enum part { PART_STATE, PART_CODER, PART_EXCHANGE, PART_DOUBLING, PARTS } part_t;
 
-/* Where each part begins, and behind the last one the end. */
-static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[PARTS + 1])
+/* Where each part begins; the bytes of all. */
+static size_t lay_out(const quant_config_t *config, unsigned ranks, void *memory, void *part[PARTS])
 {
     const exchange_config_t exchange = quant_coder_exchange(config, ranks);
     const size_t bytes[PARTS] = {
@@ -30,15 +30,14 @@ static void lay_out(const quant_config_t *config, unsigned ranks, size_t begin[P
                               : 0,
     };
 
-    arc_lay_out(bytes, PARTS, EXCHANGE_ALIGN_BYTES, begin);
+    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
 }
 
 size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks)
 {
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, ranks, begin);
-    return begin[PARTS];
+    return lay_out(config, ranks, NULL, part);
 }
 
 quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream,
@@ -46,19 +45,18 @@ quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t
 {
     const exchange_config_t exchange = quant_coder_exchange(config, stream->ranks);
     quant_pipeline_t *pipeline = memory;
-    uint8_t *base = memory;
-    size_t begin[PARTS + 1];
+    void *part[PARTS];
 
-    lay_out(config, stream->ranks, begin);
-    quant_coder_t *coder = quant_coder_init(config, stream->rank, base + begin[PART_CODER]);
+    (void) lay_out(config, stream->ranks, memory, part);
+    quant_coder_t *coder = quant_coder_init(config, stream->rank, part[PART_CODER]);
     *pipeline = (quant_pipeline_t){
         .coder = coder,
         .ranks = stream->ranks,
         .exchange = exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,
-                                           base + begin[PART_EXCHANGE]),
+                                           part[PART_EXCHANGE]),
     };
     if (0 != quant_doubling_phases(config, stream->ranks)) {
-        pipeline->doubling = quant_doubling_init(coder, stream, base + begin[PART_DOUBLING]);
+        pipeline->doubling = quant_doubling_init(coder, stream, part[PART_DOUBLING]);
     }
     return pipeline;
 }

@@ -29,13 +29,17 @@ static inline size_t arc_round_up(size_t size, size_t unit)
     return arc_divide_up(size, unit) * unit;
 }
 
-/* Parts of memory behind each other, at multiples of `unit`; begin[parts] is the end. */
-static inline void arc_lay_out(const size_t *bytes, size_t parts, size_t unit, size_t *begin)
+/* Parts of `memory` behind each other, at multiples of `unit`; their bytes.  NULL: to count. */
+static inline size_t arc_lay_out(void *memory, const size_t *bytes, size_t parts, size_t unit,
+                                 void **part)
 {
-    begin[0] = 0;
-    for (size_t part = 0; part < parts; ++part) {
-        begin[part + 1] = begin[part] + arc_round_up(bytes[part], unit);
+    size_t end = 0;
+
+    for (size_t i = 0; i < parts; ++i) {
+        part[i] = (void *) ((uintptr_t) memory + end);
+        end += arc_round_up(bytes[i], unit);
     }
+    return end;
 }
 
 /* *bytes = count * each_bytes + more_bytes.  False if that is more than memory can have. */

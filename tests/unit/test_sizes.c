@@ -74,9 +74,12 @@ TEST(parts_begin_at_multiples_of_the_unit)
 {
     enum { PARTS = 4, UNIT = 64 };
     static const size_t bytes[PARTS] = {1, 0, 64, 65};
-    size_t begin[PARTS + 1] = {7, 7, 7, 7, 7};
-    static const size_t expected[PARTS + 1] = {0, 64, 64, 128, 256};
+    static const size_t expected[PARTS] = {0, 64, 64, 128};
+    unsigned char memory[4 * UNIT];
+    void *part[PARTS];
 
-    arc_lay_out(bytes, PARTS, UNIT, begin);
-    assert_memory_equal(expected, begin, sizeof expected);
+    assert_int_equal(sizeof memory, arc_lay_out(memory, bytes, PARTS, UNIT, part));
+    for (size_t i = 0; i < PARTS; ++i) {
+        assert_ptr_equal(memory + expected[i], part[i]);
+    }
 }
