@@ -12,26 +12,14 @@
 #include "cpu.h"
 
 #if HAVE_ISA_AVX2
-/* Not all compilers that we support know this one as a name. */
-static bool cpu_has_f16c(void)
-{
-    unsigned eax = 0;
-    unsigned ebx = 0;
-    unsigned ecx = 0;
-    unsigned edx = 0;
-    return 0 != __get_cpuid(1, &eax, &ebx, &ecx, &edx) && 0 != (ecx & bit_F16C);
-}
-#endif
+enum { EAX, ECX = 2, AVX512_BF16_BIT = 1 << 5 };
 
-#if HAVE_ISA_AVX512_BF16
-static bool cpu_has_avx512_bf16(void)
+/* Not all compilers that we support know these by name. */
+static bool cpu_has(unsigned leaf, unsigned subleaf, unsigned in, unsigned bit)
 {
-    enum { LEAF = 7, SUBLEAF = 1, BIT = 1 << 5 };
-    unsigned eax = 0;
-    unsigned ebx = 0;
-    unsigned ecx = 0;
-    unsigned edx = 0;
-    return 0 != __get_cpuid_count(LEAF, SUBLEAF, &eax, &ebx, &ecx, &edx) && 0 != (eax & BIT);
+    unsigned found[4] = {0};
+    return 0 != __get_cpuid_count(leaf, subleaf, &found[0], &found[1], &found[2], &found[3]) &&
+           0 != (found[in] & bit);
 }
 #endif
 
@@ -39,14 +27,14 @@ static arc_isa_t isa_of_this_cpu(void)
 {
 #if HAVE_ISA_AVX2
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !cpu_has_f16c()) {
+    if (!__builtin_cpu_supports("avx2") || !cpu_has(1, 0, ECX, bit_F16C)) {
         return ARC_ISA_SCALAR;
     }
 #if HAVE_ISA_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
 #if HAVE_ISA_AVX512_BF16
-        if (cpu_has_avx512_bf16()) {
+        if (cpu_has(7, 1, EAX, AVX512_BF16_BIT)) {
             return ARC_ISA_AVX512_BF16;
         }
 #endif
