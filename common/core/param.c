@@ -128,27 +128,15 @@ static arc_status_t parse_fraction(const char *text, long long *value)
 
 arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long long *value)
 {
-    arc_status_t status = ARC_ERR_INVALID;
+    const arc_param_kind_t kind = param->kind;
     long long parsed = 0;
+    const arc_status_t status = ARC_PARAM_KIND_BOOL == kind     ? parse_bool(text, &parsed)
+                                : ARC_PARAM_KIND_CHOICE == kind ? parse_choice(param, text, &parsed)
+                                : ARC_PARAM_KIND_FRACTION == kind ? parse_fraction(text, &parsed)
+                                : ARC_PARAM_KIND_TEXT == kind
+                                    ? ARC_OK /* any; who reads it says what is wrong */
+                                    : parse_number(param, text, &parsed);
 
-    switch (param->kind) {
-    case ARC_PARAM_KIND_INT:
-    case ARC_PARAM_KIND_SIZE:
-        status = parse_number(param, text, &parsed);
-        break;
-    case ARC_PARAM_KIND_BOOL:
-        status = parse_bool(text, &parsed);
-        break;
-    case ARC_PARAM_KIND_CHOICE:
-        status = parse_choice(param, text, &parsed);
-        break;
-    case ARC_PARAM_KIND_FRACTION:
-        status = parse_fraction(text, &parsed);
-        break;
-    case ARC_PARAM_KIND_TEXT:
-        status = ARC_OK; /* any; who reads it says what is wrong */
-        break;
-    }
     if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
         return ARC_ERR_INVALID;
     }
@@ -211,16 +199,13 @@ void arc_param_set(const arc_param_t *param, void *config, long long value)
 
 void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes)
 {
-    if (ARC_PARAM_KIND_BOOL == param->kind) {
-        snprintf(text, text_bytes, "%s", value ? "true" : "false");
-        return;
-    }
-    if (ARC_PARAM_KIND_TEXT == param->kind) {
-        snprintf(text, text_bytes, "none");
-        return;
-    }
-    if (ARC_PARAM_KIND_CHOICE == param->kind) {
-        snprintf(text, text_bytes, "%s", param->choices[value]);
+    const char *word = ARC_PARAM_KIND_BOOL == param->kind     ? (value ? "true" : "false")
+                       : ARC_PARAM_KIND_TEXT == param->kind   ? "none"
+                       : ARC_PARAM_KIND_CHOICE == param->kind ? param->choices[value]
+                                                              : NULL;
+
+    if (NULL != word) {
+        snprintf(text, text_bytes, "%s", word);
         return;
     }
     if (ARC_PARAM_KIND_FRACTION == param->kind) {
@@ -257,12 +242,9 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
         }
         return;
     }
-    if (ARC_PARAM_KIND_TEXT == param->kind) {
-        snprintf(text, text_bytes, "text");
-        return;
-    }
-    if (ARC_PARAM_KIND_BOOL == param->kind) {
-        snprintf(text, text_bytes, "true or false");
+    if (ARC_PARAM_KIND_TEXT == param->kind || ARC_PARAM_KIND_BOOL == param->kind) {
+        const bool is_text = ARC_PARAM_KIND_TEXT == param->kind;
+        snprintf(text, text_bytes, "%s", is_text ? "text" : "true or false");
         return;
     }
     arc_param_print(param, param->minimum, low, sizeof low);
