@@ -67,33 +67,22 @@ static void note_error(arc_reduction_t *reduction, int status)
     }
 }
 
-/* Elements [first, first + count) of the vector at `part` -> typed[0 .. count). */
-static void load_elements(arc_reduction_t *reduction, const void *part, size_t first, size_t count,
-                          void *typed)
+/* Elements [first, first + count) of the vector at `vector` -> typed[0 .. count), or back. */
+static void move_elements(arc_reduction_t *reduction, const void *vector, size_t first,
+                          size_t count, void *typed, bool back)
 {
-    char *from = (char *) part + first * reduction->reducer.stride_bytes;
+    char *at = (char *) vector + first * reduction->reducer.stride_bytes;
     const size_t bytes = count * reduction->reducer.stride_bytes;
+    struct ompi_datatype_t *type = reduction->type;
 
     assert(bytes <= INT32_MAX);
-    note_error(reduction, reduction->packed
-                              ? ompi_datatype_sndrcv(from, (int32_t) bytes, &ompi_mpi_packed.dt,
-                                                     typed, (int32_t) count, reduction->type)
-                              : ompi_datatype_copy_content_same_ddt(reduction->type,
-                                                                    (int32_t) count, typed, from));
-}
-
-static void store_elements(arc_reduction_t *reduction, void *typed, void *out, size_t first,
-                           size_t count)
-{
-    char *to = (char *) out + first * reduction->reducer.stride_bytes;
-    const size_t bytes = count * reduction->reducer.stride_bytes;
-
-    assert(bytes <= INT32_MAX);
-    note_error(reduction, reduction->packed
-                              ? ompi_datatype_sndrcv(typed, (int32_t) count, reduction->type, to,
-                                                     (int32_t) bytes, &ompi_mpi_packed.dt)
-                              : ompi_datatype_copy_content_same_ddt(reduction->type,
-                                                                    (int32_t) count, to, typed));
+    note_error(reduction, !reduction->packed
+                              ? ompi_datatype_copy_content_same_ddt(
+                                    type, (int32_t) count, back ? at : typed, back ? typed : at)
+                          : back ? ompi_datatype_sndrcv(typed, (int32_t) count, type, at,
+                                                        (int32_t) bytes, &ompi_mpi_packed.dt)
+                                 : ompi_datatype_sndrcv(at, (int32_t) bytes, &ompi_mpi_packed.dt,
+                                                        typed, (int32_t) count, type));
 }
 
 /*
@@ -119,16 +108,16 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
     }
     for (size_t first = 0; first < count; first += at_once) {
         const size_t elems = arc_min(count - first, at_once);
-        load_elements(reduction, parts[n - 1], first, elems, sum);
+        move_elements(reduction, parts[n - 1], first, elems, sum, false);
         for (unsigned i = n - 1; i-- > 0;) {
             unsigned char *left = (unsigned char *) parts[i] + first * stride_bytes;
             if (reduction->packed) {
                 left = reduction->typed[1];
-                load_elements(reduction, parts[i], first, elems, left);
+                move_elements(reduction, parts[i], first, elems, left, false);
             }
             ompi_op_reduce(reduction->op, left, sum, elems, reduction->type);
         }
-        store_elements(reduction, sum, out, first, elems);
+        move_elements(reduction, out, first, elems, sum, true);
     }
 }
 
@@ -294,7 +283,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
     reduction->vector = aligned(reduction->vector_memory);
     reduction->typed_memory = NULL;
     reduction->typed[0] = NULL;
-    store_elements(reduction, (void *) in, reduction->vector, 0, count);
+    move_elements(reduction, reduction->vector, 0, count, (void *) in, true);
     if (MPI_SUCCESS != reduction->error) {
         memset(reduction->vector, 0, count * reduction->reducer.stride_bytes);
     }
@@ -307,7 +296,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
 int mca_bridge_unpack(arc_reduction_t *reduction, void *out, size_t count)
 {
     if (MPI_SUCCESS == reduction->error) {
-        load_elements(reduction, reduction->vector, 0, count, out);
+        move_elements(reduction, reduction->vector, 0, count, out, false);
     }
     mca_bridge_discard(reduction);
     return reduction->error;
