@@ -3,8 +3,6 @@
 
 #include "mca_request.h"
 
-#include <stdlib.h>
-
 #include "mca_below.h"
 #include "mca_presence.h"
 
@@ -208,28 +206,22 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
 
 /* ---- persistent ones ---- */
 
-static int start_one(arc_request_t *request)
-{
-    arc_module_t *module = request->module;
-    ompi_request_t *base = &request->super.super;
-    int result = MPI_SUCCESS;
-
-    base->req_state = OMPI_REQUEST_ACTIVE;
-    base->req_status.MPI_ERROR = MPI_SUCCESS;
-    base->req_complete = REQUEST_PENDING;
-    if (arc_queue_try(&all.queues, &module->queue, &request->call, &result)) {
-        base->req_status.MPI_ERROR = result;
-        (void) ompi_request_complete(base, false);
-    } else {
-        arc_queue_append(&all.queues, &module->queue, &request->pending);
-    }
-    return MPI_SUCCESS;
-}
-
 static int start_all(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; ++i) {
-        (void) start_one((arc_request_t *) requests[i]);
+        arc_request_t *request = (arc_request_t *) requests[i];
+        arc_queue_t *queue = &request->module->queue;
+        int result = MPI_SUCCESS;
+
+        requests[i]->req_state = OMPI_REQUEST_ACTIVE;
+        requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
+        requests[i]->req_complete = REQUEST_PENDING;
+        if (arc_queue_try(&all.queues, queue, &request->call, &result)) {
+            requests[i]->req_status.MPI_ERROR = result;
+            (void) ompi_request_complete(requests[i], false);
+        } else {
+            arc_queue_append(&all.queues, queue, &request->pending);
+        }
     }
     return OMPI_SUCCESS;
 }
@@ -260,20 +252,18 @@ static arc_module_t *open_own(arc_module_t *module)
 }
 
 /* A request with a module of its own, still to be set up.  NULL: no memory. */
-static ompi_request_t *make_persistent(arc_module_t *module, const arc_call_t *call)
+static arc_request_t *make_persistent(arc_module_t *module, const arc_call_t *call)
 {
     arc_module_t *own = open_own(module);
     arc_request_t *made = NULL == own ? NULL : make_request(own, call, true);
 
-    if (NULL == made) {
-        if (NULL != own) {
-            OBJ_RELEASE(own);
-        }
-        return NULL;
+    if (NULL != made) {
+        arc_call_hold(call, true);
+        made->super.super.req_start = start_all;
+    } else if (NULL != own) {
+        OBJ_RELEASE(own);
     }
-    arc_call_hold(call, true);
-    made->super.super.req_start = start_all;
-    return &made->super.super;
+    return made;
 }
 
 int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_info_t *info,
@@ -294,20 +284,20 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
             module, ARC_PHASE_FRESH == module->phase ? ARC_REASON_YOUNG : module->declined, call);
         return arc_below_init(module, call, info, request);
     }
-    ompi_request_t *made = make_persistent(module, call);
+    arc_request_t *made = make_persistent(module, call);
     if (NULL == made) {
         /* The other ranks wait for this one, or will start theirs. */
         return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
-    arc_request_t *persistent = (arc_request_t *) made;
-    arc_module_t *own = persistent->module;
-    const arc_reason_t reason = own->component->decide(own, &persistent->call, ARC_AT_INIT);
+    ompi_request_t *base = &made->super.super;
+    arc_module_t *own = made->module;
+    const arc_reason_t reason = own->component->decide(own, &made->call, ARC_AT_INIT);
     const bool broken = ARC_PHASE_BROKEN == own->phase;
     if (!broken && ARC_REASON_NONE == reason) {
-        *request = made;
+        *request = base;
         return MPI_SUCCESS;
     }
-    (void) request_free(&made);
+    (void) request_free(&base);
     if (broken) {
         return arc_module_broken_error();
     }
