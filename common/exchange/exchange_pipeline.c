@@ -77,43 +77,26 @@ static size_t make_partial(exchange_pipeline_t *pipe, const exchange_message_t *
 }
 
 /* Send the sum of the subtree, or the own part of a leaf. */
-static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const place_t *place)
+static ARC_MUST_CHECK arc_status_t send_sum(exchange_pipeline_t *pipe, const place_t *place,
+                                            slot_t *slot)
 {
     const exchange_message_t message =
         exchange_keep_message(pipe, place, pipe->round[place->round].send_shard, true);
-
-    if (0 == pipe->free_slots) {
-        return ARC_IN_PROGRESS;
-    }
-    slot_t *slot = exchange_keep_take_slot(pipe);
     const size_t bytes = make_partial(pipe, &message, exchange_keep_sent(pipe, place), slot);
+
     return start_send(pipe, slot, slot->message, bytes);
 }
 
-/* Send sums, own parts or totals of several rounds. */
-static ARC_MUST_CHECK arc_status_t send_pack(exchange_pipeline_t *pipe, const place_t *place)
-{
-    if (0 == pipe->free_slots) {
-        return ARC_IN_PROGRESS;
-    }
-    slot_t *slot = exchange_keep_take_slot(pipe);
-    const size_t bytes = exchange_pack_make(pipe, place, slot);
-    return start_send(pipe, slot, slot->buffer, bytes);
-}
-
 /* An allgather: the own block is the total.  Encode it, send it for the first time, store it. */
-static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const place_t *place)
+static ARC_MUST_CHECK arc_status_t send_own(exchange_pipeline_t *pipe, const place_t *place,
+                                            slot_t *slot)
 {
     const exchange_message_t message =
         exchange_keep_message(pipe, place, pipe->round[place->round].send_shard, false);
     /* Where in an allreduce the total of the own shard is complete. */
     const place_t totals = {.round = place->round - 1, .lane = place->lane};
-
-    if (0 == pipe->free_slots) {
-        return ARC_IN_PROGRESS;
-    }
-    slot_t *slot = exchange_keep_take_slot(pipe);
     const size_t bytes = pipe->coder->ops->encode(pipe->coder, &message, NULL, slot->buffer);
+
     exchange_keep_total(pipe, slot, slot->buffer, bytes, &totals, message.shard);
     arc_status_t status = start_send(pipe, slot, slot->buffer, bytes);
     if (ARC_OK == status) {
@@ -139,17 +122,20 @@ static ARC_MUST_CHECK arc_status_t send_next(exchange_pipeline_t *pipe)
             return ARC_IN_PROGRESS;
         }
     }
-    if (exchange_pipeline_is_pack(&place)) {
-        return send_pack(pipe, &place);
+    const bool is_pack = exchange_pipeline_is_pack(&place);
+    const bool is_sum = exchange_keep_is_reduce(pipe, place.round);
+    if (!is_pack && !is_sum && place.round != pipe->first) {
+        const cell_t *cell =
+            exchange_keep_cell(pipe, pipe->round[place.round].send_shard, place.lane);
+        return start_send(pipe, cell->kept, cell->total, cell->total_bytes);
     }
-    if (exchange_keep_is_reduce(pipe, place.round)) {
-        return send_sum(pipe, &place);
+    if (0 == pipe->free_slots) {
+        return ARC_IN_PROGRESS;
     }
-    if (place.round == pipe->first) {
-        return send_own(pipe, &place);
-    }
-    const cell_t *cell = exchange_keep_cell(pipe, pipe->round[place.round].send_shard, place.lane);
-    return start_send(pipe, cell->kept, cell->total, cell->total_bytes);
+    slot_t *slot = exchange_keep_take_slot(pipe);
+    return is_pack  ? start_send(pipe, slot, slot->buffer, exchange_pack_make(pipe, &place, slot))
+           : is_sum ? send_sum(pipe, &place, slot)
+                    : send_own(pipe, &place, slot);
 }
 
 /* All that can be sent now. */
