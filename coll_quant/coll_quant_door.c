@@ -54,10 +54,10 @@ static const quant_element_t *element_of(const quant_module_t *module,
 {
     const quant_types_t *types = quant_settings_types(&module->settings);
 
-    if (mca_bridge_is_float(type) && types->floats) {
+    if (mca_bridge_is(type, OPAL_DATATYPE_FLOAT4) && types->floats) {
         return &quant_floats;
     }
-    return mca_bridge_is_double(type) && types->doubles ? &quant_doubles : NULL;
+    return mca_bridge_is(type, OPAL_DATATYPE_FLOAT8) && types->doubles ? &quant_doubles : NULL;
 }
 
 static const quant_element_t *element_of_halves(const quant_module_t *module,
@@ -289,12 +289,6 @@ static int gather_packed(quant_module_t *module, quant_call_t *call)
 
 /* ---- calls that are served ---- */
 
-/* Is it a basic type, or another name of the same format? */
-static bool is_plain(const struct ompi_datatype_t *type, const struct ompi_datatype_t *basic)
-{
-    return ompi_datatype_is_predefined(type) && type->super.id == basic->super.id;
-}
-
 static int run_gather(quant_module_t *module, quant_call_t *call)
 {
     const arc_call_t *said = call->said;
@@ -307,7 +301,8 @@ static int run_gather(quant_module_t *module, quant_call_t *call)
         ++module->sequence;
         return MPI_ERR_COUNT;
     }
-    return is_plain(said->type, call->type) && is_plain(said->send_type, call->type)
+    return mca_bridge_is(said->type, call->type->super.id) &&
+                   mca_bridge_is(said->send_type, call->type->super.id)
                ? coll_quant_run_call(module, call)
                : gather_packed(module, call);
 }

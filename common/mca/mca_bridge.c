@@ -316,19 +316,10 @@ arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *typ
     if (!ompi_datatype_is_predefined(type)) {
         return ARC_REASON_DERIVED_TYPE;
     }
-    return OMPI_OP_SUM == op->op_type && (mca_bridge_is_float(type) || mca_bridge_is_double(type))
+    return OMPI_OP_SUM == op->op_type && (mca_bridge_is(type, OPAL_DATATYPE_FLOAT4) ||
+                                          mca_bridge_is(type, OPAL_DATATYPE_FLOAT8))
                ? ARC_REASON_NONE
                : ARC_REASON_TYPE_OR_OP;
-}
-
-bool mca_bridge_is_float(const struct ompi_datatype_t *type)
-{
-    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT4 == type->super.id;
-}
-
-bool mca_bridge_is_double(const struct ompi_datatype_t *type)
-{
-    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT8 == type->super.id;
 }
 
 struct ompi_datatype_t *mca_bridge_all_of(const struct ompi_datatype_t *type)

@@ -89,9 +89,11 @@ void mca_bridge_discard(arc_reduction_t *reduction);
 /* Is it MPI_FLOAT or MPI_DOUBLE (or a Fortran type of the same format) with MPI_SUM? */
 arc_reason_t mca_bridge_is_sum(struct ompi_op_t *op, struct ompi_datatype_t *type);
 
-/* Is it one of them? */
-bool mca_bridge_is_float(const struct ompi_datatype_t *type);
-bool mca_bridge_is_double(const struct ompi_datatype_t *type);
+/* Is it a predefined type, of C or Fortran, in this format: OPAL_DATATYPE_FLOAT4, ...? */
+static inline bool mca_bridge_is(const struct ompi_datatype_t *type, unsigned format)
+{
+    return ompi_datatype_is_predefined(type) && format == type->super.id;
+}
 
 /*
  * MPI_FLOAT, MPI_DOUBLE or MPI_UINT16_T, if the type, predefined or not, is made of nothing but
@@ -117,17 +119,12 @@ bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t
  * _Float16.  No release of Open MPI has a type for bf16.
  */
 
-/* Open MPI's own type of fp16? */
-static inline bool mca_half_is_native(const struct ompi_datatype_t *type)
-{
-    return ompi_datatype_is_predefined(type) && OPAL_DATATYPE_FLOAT2 == type->super.id;
-}
-
 /* Are these 16-bit floats of the kind that the user named?  `uint16`: of arc_uint16_type(). */
 static inline bool mca_half_is_named(arc_type_t uint16, const struct ompi_datatype_t *type)
 {
     return ARC_TYPE_UINT16 != uint16 &&
-           (&ompi_mpi_uint16_t.dt == type || (ARC_TYPE_FP16 == uint16 && mca_half_is_native(type)));
+           (&ompi_mpi_uint16_t.dt == type ||
+            (ARC_TYPE_FP16 == uint16 && mca_bridge_is(type, OPAL_DATATYPE_FLOAT2)));
 }
 
 /* ... and this their sum? */
@@ -144,7 +141,8 @@ static inline arc_type_t mca_half_of(arc_type_t uint16, const struct ompi_op_t *
     if (mca_half_is(uint16, op, type)) {
         return uint16;
     }
-    return mca_half_is_native(type) && (OMPI_OP_SUM == op->op_type || OMPI_OP_PROD == op->op_type)
+    return mca_bridge_is(type, OPAL_DATATYPE_FLOAT2) &&
+                   (OMPI_OP_SUM == op->op_type || OMPI_OP_PROD == op->op_type)
                ? ARC_TYPE_FP16
                : ARC_TYPE_UINT16;
 }
