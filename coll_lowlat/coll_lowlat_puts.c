@@ -62,16 +62,13 @@ static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
     return NULL != wiring->sent && NULL != wiring->received;
 }
 
-static arc_put_config_t put_config(void)
-{
-    return (arc_put_config_t){
-        .streams = LOWLAT_EXCHANGES,
-        .slots = LOWLAT_PUT_SLOTS,
-        .slot_bytes = LOWLAT_PUT_SLOT_BYTES,
-        .fused_bytes = LOWLAT_PUT_FUSED_BYTES,
-        .sequence_bits = ARC_PUT_SEQUENCE_BITS,
-    };
-}
+static const arc_put_config_t put_config = {
+    .streams = LOWLAT_EXCHANGES,
+    .slots = LOWLAT_PUT_SLOTS,
+    .slot_bytes = LOWLAT_PUT_SLOT_BYTES,
+    .fused_bytes = LOWLAT_PUT_FUSED_BYTES,
+    .sequence_bits = ARC_PUT_SEQUENCE_BITS,
+};
 
 static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, size_t bytes,
                                     wiring_t *wiring)
@@ -92,14 +89,13 @@ static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, s
 static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *port,
                                   wiring_t *wiring)
 {
-    const arc_put_config_t config = put_config();
     lowlat_puts_t *puts = mca_coll_lowlat_component.puts;
 
     if (NULL == port || !find_partners(module, wiring)) {
         return LOWLAT_NO_MEMORY;
     }
     const bool has_window = 0 != wiring->partners;
-    const size_t bytes = has_window ? arc_put_window_bytes(&config, wiring->partners) : 0;
+    const size_t bytes = has_window ? arc_put_window_bytes(&put_config, wiring->partners) : 0;
     if (has_window) {
         const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
         port->counted_bytes = mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes);
@@ -134,9 +130,7 @@ static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
 static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *port,
                                  const wiring_t *wiring)
 {
-    const arc_put_config_t puts = put_config();
-
-    return arc_put_streams_new(&port->streams, &port->window.window, &puts, wiring->rank_of,
+    return arc_put_streams_new(&port->streams, &port->window.window, &put_config, wiring->rank_of,
                                (unsigned) ompi_comm_rank(module->base.comm),
                                (unsigned) ompi_comm_size(module->base.comm));
 }

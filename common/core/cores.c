@@ -218,17 +218,16 @@ static void look_upwards(arc_cores_t *own, const char *root, const char *mount, 
     free(directory);
 }
 
-/* Does a list such as "cpu,cpuacct" hold "cpu"? */
-static bool names_cpu(const char *list)
+/* Does a list such as "cpu,cpuacct" hold "cpu"?  The list is ours to change. */
+static bool names_cpu(char *list)
 {
-    static const char name[] = "cpu";
-    size_t bytes = strcspn(list, ",");
+    char *rest = NULL;
+    const char *name = strtok_r(list, ",", &rest);
 
-    while ((sizeof name - 1 != bytes || 0 != memcmp(list, name, bytes)) && '\0' != list[bytes]) {
-        list += bytes + 1;
-        bytes = strcspn(list, ",");
+    while (NULL != name && 0 != strcmp(name, "cpu")) {
+        name = strtok_r(NULL, ",", &rest);
     }
-    return sizeof name - 1 == bytes && 0 == memcmp(list, name, bytes);
+    return NULL != name;
 }
 
 /* Lines of /proc/self/cgroup: "4:cpu,cpuacct:/path" (version 1), "0::/path" (version 2). */
