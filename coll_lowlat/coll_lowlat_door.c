@@ -95,13 +95,16 @@ static void forget_halves_if_declined(lowlat_module_t *module)
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
  * long.  All ranks make the same calls, so all are here together.  Returns the
- * verdict, and the algorithm that now counts.
+ * verdict, and the algorithm that now counts.  What all decide alike must not follow how each one's
+ * program rounds, or traps.
  */
-static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
-                                 const arc_reduction_t *reduction, size_t bytes,
-                                 unsigned *algorithm)
+static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *module,
+                                                            arc_reason_t verdict,
+                                                            const arc_reduction_t *reduction,
+                                                            size_t bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     if (ARC_PHASE_FRESH == base->phase) {
         arc_presence_agree(base);
@@ -122,18 +125,6 @@ static arc_reason_t prepare_call(lowlat_module_t *module, arc_reason_t verdict,
         *algorithm = choose_algorithm(module, reduction, bytes);
     }
     return LOWLAT_PASS_DOWN == *algorithm ? ARC_REASON_TOO_LARGE : ARC_REASON_NONE;
-}
-
-/* What all ranks decide alike must not follow how each one's program rounds, or traps. */
-static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *module,
-                                                            arc_reason_t verdict,
-                                                            const arc_reduction_t *reduction,
-                                                            size_t bytes, unsigned *algorithm)
-{
-    const arc_float_env_t of_program = arc_float_env_enter();
-    const arc_reason_t now = prepare_call(module, verdict, reduction, bytes, algorithm);
-    arc_float_env_leave(of_program);
-    return now;
 }
 
 /*

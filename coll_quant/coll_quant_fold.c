@@ -136,7 +136,7 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
     if (0 == arena_bytes) {
         return MPI_SUCCESS;
     }
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     const arc_status_t status = share(module, make_exchange(module, &facts), arena_bytes, &facts);
     module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
     if (ARC_OK == status) {
@@ -146,7 +146,6 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
     }
     free(facts.seats);
     module->fold.looked = true;
-    arc_float_env_leave(of_program);
     return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : MPI_SUCCESS;
 }
 
@@ -163,13 +162,12 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
     }
     /* What was not granted is not asked for again. */
     if (arena_bytes > module->fold.asked_bytes && arena_bytes > group->arena_bytes) {
-        const arc_float_env_t of_program = arc_float_env_enter();
+        ARC_IN_DEFAULT_FLOAT_ENV;
         if (ARC_OK == share(module, true, arena_bytes, NULL)) { /* without it is slower */
             arc_module_log(&module->base, ARC_LOG_CHOICE,
                            "memory of the nodes grows, %zu bytes a rank",
                            lowlat_segment_bytes(group->arena_bytes));
         }
-        arc_float_env_leave(of_program);
         if (ARC_PHASE_BROKEN == module->base.phase) {
             return arc_module_broken_error();
         }

@@ -101,13 +101,12 @@ static int begin_relative(quant_module_t *module, quant_call_t *call, bool *exac
         memcpy(limit->kept, operation->send, bytes);
         operation->send = limit->kept;
     }
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     const double most = module->settings.target_rel * reckoned * *size_of(limit, operation);
     if (0 == operation->bound_max || most < operation->bound_max) {
         /* No format is exact enough for the least one: all goes as it is. */
         operation->bound_max = most > DBL_MIN ? most : DBL_MIN;
     }
-    arc_float_env_leave(of_program);
     return MPI_SUCCESS;
 }
 
@@ -133,7 +132,7 @@ static bool take_size(quant_module_t *module, const quant_call_t *call, bool *fi
     double *size = size_of(&module->limit, operation);
     float peak = 0;
 
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     const double bound = (double) call->bound;
     const uint32_t bits = operation->element->peak(operation->recv, operation->count);
     memcpy(&peak, &bits, sizeof peak);
@@ -143,7 +142,6 @@ static bool take_size(quant_module_t *module, const quant_call_t *call, bool *fi
     const bool within = isinf(bound) || bound <= module->settings.target_rel * (largest - bound);
     *first = 0 == *size;
     *size = grows ? most : largest > 0 ? largest : DBL_MIN;
-    arc_float_env_leave(of_program);
     return within;
 }
 

@@ -233,9 +233,12 @@ static vector_t vector_of(const quant_module_t *module, const quant_call_t *call
     return of;
 }
 
-/* In C's default floating-point environment. */
-static float *lost_before(quant_module_t *module, const quant_call_t *call)
+float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
 {
+    if (!module->config.feedback || 0 == call->operation.count) {
+        return NULL;
+    }
+    ARC_IN_DEFAULT_FLOAT_ENV;
     quant_residuals_t *all = &module->residuals;
     const vector_t of = vector_of(module, call);
     const double size = size_of(&of);
@@ -257,17 +260,6 @@ static float *lost_before(quant_module_t *module, const quant_call_t *call)
     one->next = all->latest;
     all->latest = one;
     return one->lost;
-}
-
-float *coll_quant_residual(quant_module_t *module, const quant_call_t *call)
-{
-    if (!module->config.feedback || 0 == call->operation.count) {
-        return NULL;
-    }
-    const arc_float_env_t of_program = arc_float_env_enter();
-    float *lost = lost_before(module, call);
-    arc_float_env_leave(of_program);
-    return lost;
 }
 
 void coll_quant_residuals_free(quant_module_t *module)

@@ -276,10 +276,9 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
         arc_module_uninstall(base);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
-        const arc_float_env_t of_program = arc_float_env_enter();
+        ARC_IN_DEFAULT_FLOAT_ENV;
         set_up(module);
         coll_quant_show(module);
-        arc_float_env_leave(of_program);
     }
     if (ARC_PHASE_DECLINED == base->phase) {
         return base->declined;
@@ -290,9 +289,8 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
 void coll_quant_agree_if_due(quant_module_t *module, size_t bytes)
 {
     if (ARC_PHASE_FRESH == module->base.phase && !arc_module_is_young(&module->base, bytes)) {
-        const arc_float_env_t of_program = arc_float_env_enter();
+        ARC_IN_DEFAULT_FLOAT_ENV;
         agree_on_settings(module);
         coll_quant_show(module);
-        arc_float_env_leave(of_program);
     }
 }

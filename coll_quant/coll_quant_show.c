@@ -91,9 +91,8 @@ void coll_quant_show(quant_module_t *module)
     if (!module->active || module->base.quiet || ARC_PHASE_BROKEN == module->base.phase) {
         return;
     }
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     mca_compat_info_show(module->base.comm, coll_quant_key, coll_quant_in_force(module));
     describe_choice(module, text, sizeof text);
-    arc_float_env_leave(of_program);
     arc_module_show(&module->base, text);
 }

@@ -31,10 +31,9 @@ void coll_quant_stats_note_bound(quant_module_t *module, float bound)
     quant_stats_t *stats = stats_of(module);
 
     (void) pthread_mutex_lock(&component->base.lock);
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     note_bound(stats, (double) bound);
     note_bound(&component->stats, (double) bound);
-    arc_float_env_leave(of_program);
     stats->last_call = QUANT_LAST_QUANTIZED;
     (void) pthread_mutex_unlock(&component->base.lock);
 }
@@ -68,10 +67,9 @@ void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t
     quant_component_t *component = &mca_coll_quant_component;
 
     (void) pthread_mutex_lock(&component->base.lock);
-    const arc_float_env_t of_program = arc_float_env_enter();
+    ARC_IN_DEFAULT_FLOAT_ENV;
     note_measure(stats_of(module), measure);
     note_measure(&component->stats, measure);
-    arc_float_env_leave(of_program);
     (void) pthread_mutex_unlock(&component->base.lock);
 }
 

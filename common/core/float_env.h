@@ -122,4 +122,14 @@ static inline void arc_float_env_leave(arc_float_env_t of_program)
 #error "where is the floating-point environment of this processor?"
 #endif
 
+static inline void arc_float_env_end(const arc_float_env_t *of_program)
+{
+    arc_float_env_leave(*of_program);
+}
+
+/* To the end of the block, however it is left: C's default environment. */
+#define ARC_IN_DEFAULT_FLOAT_ENV                                                   \
+    __attribute__((cleanup(arc_float_env_end))) const arc_float_env_t of_program = \
+        arc_float_env_enter()
+
 #endif

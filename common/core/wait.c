@@ -55,10 +55,8 @@ static arc_status_t step(const arc_wait_t *wait, arc_task_t *task)
     if (!wait->sheltered) {
         return task->ops->progress(task);
     }
-    const arc_float_env_t of_program = arc_float_env_enter();
-    const arc_status_t status = task->ops->progress(task);
-    arc_float_env_leave(of_program);
-    return status;
+    ARC_IN_DEFAULT_FLOAT_ENV;
+    return task->ops->progress(task);
 }
 
 /* A wait in a fiber. */
