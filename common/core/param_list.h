@@ -32,12 +32,5 @@
 #define ARC_PARAM_TEXT(_scope, _name, _level, _help) \
     ARC_PARAM_ROW(TEXT, const char *, _scope, _name, 0, 0, 0, NULL, _level, _help)
 #include ARC_PARAM_LIST
-#undef ARC_PARAM_INT
-#undef ARC_PARAM_SIZE
-#undef ARC_PARAM_BOOL
-#undef ARC_PARAM_CHOICE
-#undef ARC_PARAM_FRACTION
-#undef ARC_PARAM_NUMBER
-#undef ARC_PARAM_TEXT
 #undef ARC_PARAM_ROW
 #undef ARC_PARAM_LIST
