@@ -113,11 +113,6 @@ enum {
 HALF_VECTORS(wide, WIDE)
 HALF_VECTORS(short, SHORT)
 
-ALWAYS_INLINE UINT16_short_t narrow_BF16_short(const FLOAT_short_t *floats)
-{
-    return narrow_bits_BF16_short(floats);
-}
-
 #if defined(__AVX512BF16__)
 /* Of FPCLASS. */
 enum { CLASS_QUIET_NAN = 0x01, CLASS_SUBNORMAL = 0x20, CLASS_SIGNALLING_NAN = 0x80 };
@@ -150,11 +145,6 @@ ALWAYS_INLINE UINT16_wide_t narrow_BF16_wide(const FLOAT_wide_t *floats)
     return narrow_bits_BF16_wide(floats);
 }
 #endif
-
-ALWAYS_INLINE UINT16_short_t narrow_FP16_short(const FLOAT_short_t *floats)
-{
-    return narrow_late_FP16_short(floats);
-}
 
 /* Where one instruction changes all NaNs of a vector, before: the conversion keeps that one. */
 ALWAYS_INLINE UINT16_wide_t narrow_FP16_wide(const FLOAT_wide_t *floats)

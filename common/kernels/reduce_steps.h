@@ -153,17 +153,20 @@ typedef FLOAT_short_t BF16_short_t, FP16_short_t;
         const UINT16_##_width##_t halves = _narrow##_##_width(totals);                          \
         memcpy(memory, &halves, bytes);                                                         \
     }
-#define STORES(_which, _narrow) STORE(_which, wide, _narrow) STORE(_which, short, _narrow)
 /* clang-format on */
 
 LOAD_BF16(wide)
 LOAD_BF16(short)
-STORES(BF16, narrow_BF16)
-STORES(FP16, narrow_FP16)
+STORE(BF16, wide, narrow_BF16)
+STORE(BF16, short, narrow_bits_BF16)
+STORE(FP16, wide, narrow_FP16)
+STORE(FP16, short, narrow_late_FP16)
 
 /* One of the parts as it was; to FP16 that takes no less than rounding. */
-STORES(KEPT_BF16, keep_BF16)
-STORES(KEPT_FP16, narrow_FP16)
+STORE(KEPT_BF16, wide, keep_BF16)
+STORE(KEPT_BF16, short, keep_BF16)
+STORE(KEPT_FP16, wide, narrow_FP16)
+STORE(KEPT_FP16, short, narrow_late_FP16)
 
 /* Of wide vectors there are only whole ones. */
 ALWAYS_INLINE void load_FP16_wide(const void *memory, size_t bytes, FLOAT_wide_t *floats)
