@@ -92,8 +92,6 @@ AC_DEFUN([ARC_SUMMARY], [
         [arc_components="coll_lowlat coll_quant"])
     AS_IF([test "x$arc_have_cmocka" = xyes], [arc_unit_tests="yes (cmocka $CMOCKA_VERSION)"],
           [arc_unit_tests="NO: cmocka is missing, ALL UNIT TESTS WILL BE SKIPPED (Debian: libcmocka-dev)"])
-    AS_IF([test "x$arc_have_cblas" = xyes], [arc_workloads="yes ($CBLAS_LIBS)"],
-          [arc_workloads="no: a BLAS is missing (Debian: libopenblas-dev)"])
     arc_plugindir=$plugindir
     AS_IF([test "x$prefix" != xNONE], [
         exec_prefix_saved=$exec_prefix
@@ -113,6 +111,5 @@ AC_DEFUN([ARC_SUMMARY], [
       plugin directory   $arc_plugindir
       instruction sets   $ARC_ISAS
       unit tests         $arc_unit_tests
-      workloads          $arc_workloads
 "])
 ])

@@ -30,4 +30,4 @@ install_packages() {
 build_packages="autoconf automake autoconf-archive libtool make gcc libc6-dev pkg-config \
 libopenmpi-dev openmpi-bin libpmix-dev libucx-dev libcmocka-dev"
 check_packages="$build_packages clang clang-format libclang-rt-dev binutils xz-utils iproute2 \
-util-linux python3 python3-mpi4py python3-numpy hpcc libopenblas-dev"
+util-linux python3 python3-mpi4py python3-numpy hpcc libopenblas0"

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 
+PYTHON = "/usr/bin/python3"  # Debian's, whose packages are for it
 CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cluster", "cluster")
 SHOWN = 2000  # characters of what a program that failed printed last, of each stream
 PALETTE = 128  # colours of a picture: of a line those between it and the white, too
@@ -33,6 +34,16 @@ def require_component(name):
         sys.exit(f"ompi_info: {error.strerror}")
     if not re.search(rf"MCA coll: {name}\b", done.stdout):
         sys.exit(f"Open MPI does not find coll_{name}: source stage/arc.env")
+
+
+def missing_packages(*modules):
+    """Debian's packages that lack for PYTHON to have these modules, in words."""
+    lacking = [
+        f"python3-{name}"
+        for name in modules
+        if subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode
+    ]
+    return " and ".join(lacking)
 
 
 def positive(text):

@@ -96,23 +96,3 @@ const char *options_take(int argc, char **argv, const option_row_t *rows)
     }
     return NULL;
 }
-
-unsigned options_list(const char *text, int *numbers, unsigned most)
-{
-    enum { LARGEST = 1 << 20 };
-    unsigned count = 0;
-
-    while (count < most) {
-        char *end = NULL;
-        const long number = strtol(text, &end, 10);
-        if (end == text || number < 1 || number > LARGEST || (*end != '\0' && *end != ',')) {
-            return 0;
-        }
-        numbers[count++] = (int) number;
-        if (*end == '\0') {
-            return count;
-        }
-        text = end + 1;
-    }
-    return 0;
-}

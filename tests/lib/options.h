@@ -59,7 +59,4 @@ typedef struct option_row {
  */
 const char *options_take(int argc, char **argv, const option_row_t *rows);
 
-/** Whole numbers from 1, separated by commas: how many; 0 if that is not what the text has. */
-unsigned options_list(const char *text, int *numbers, unsigned most);
-
 #endif

@@ -12,7 +12,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
 from benchlib import (  # noqa: E402, F401
-    CLUSTER, cluster, find_program, in_turn, print_table, require_component,
+    CLUSTER, PYTHON, cluster, in_turn, missing_packages, print_table, require_component,
 )  # fmt: skip
 
 NAME = "transformer"
@@ -91,7 +91,7 @@ class Place:
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
-        words = [find_program(program[0]), *map(str, program[1:])]
+        words = [PYTHON, os.path.join(HERE, f"{program[0]}.py"), *map(str, program[1:])]
         done = subprocess.run(
             self.command(arguments) + words, capture_output=True, text=True, check=False,
             env=environment, timeout=LIMIT_SECONDS + 60, stdin=subprocess.DEVNULL,

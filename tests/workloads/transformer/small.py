@@ -22,7 +22,7 @@ def check_split(weights, held_out, configurations):
     for ranks in (1, 2, 3, 4):
         place = Place("node", ranks)
         for name in configurations:
-            program = ["transformer_infer", "check", "-m", weights, "-v", held_out, "-d", ROUNDING]
+            program = ["infer", "check", "-m", weights, "-v", held_out, "-d", ROUNDING]
             rows, status, errors = place.run(place.arguments(name), program)
             for _, batch, off, identical in rows:
                 print(
@@ -37,7 +37,7 @@ def check_split(weights, held_out, configurations):
 def check_training(weights, training, held_out):
     place = Place("node", 2)
     texts = ["-t", training, "-v", held_out, "-o", weights]
-    rows, status, errors = place.run([], ["transformer_train", *texts, *SHAPE])
+    rows, status, errors = place.run([], ["train", *texts, *SHAPE])
     if status != 0:
         return [f"training: exit status {status}\n{errors}"]
     perplexity = next(float(row[2]) for row in rows if row[:2] == ["held_out", "perplexity"])
@@ -50,13 +50,13 @@ def check_quantized(weights, held_out):
     place = Place("node", 2)
     infer = ["-m", weights, "-v", held_out]
     wrong = []
-    check = ["transformer_infer", "check", *infer, "-d", QUANTIZED_MOST]
+    check = ["infer", "check", *infer, "-d", QUANTIZED_MOST]
     rows, status, errors = place.run(place.arguments("int8"), check)
     if status != 0 or any(float(row[2]) < QUANTIZED_LEAST for row in rows):
         wrong.append(f"check with int8: {rows}, exit status {status}\n{errors}")
     perplexity = {}
     for name in ("lowlat", "int8"):
-        prefill = ["transformer_infer", "prefill", *infer, "-b", 192, "-n", 2, "-q", 4096]
+        prefill = ["infer", "prefill", *infer, "-b", 192, "-n", 2, "-q", 4096]
         rows, status, errors = place.run(place.arguments(name), prefill)
         if status != 0:
             return wrong + [f"prefill, {name}: exit status {status}\n{errors}"]
@@ -70,14 +70,14 @@ def check_quantized(weights, held_out):
 def check_decode():
     """The sums of a large model's step, exact and int8, and all answers of a trace."""
     place = Place("node", 2)
-    trace = ["transformer_serve", "-m", "8B", "-l", 2, "-n", 8, "-i", 12, "-o", 4, "-k", 8, "-c", 4]
+    trace = ["serve", "-m", "8B", "-l", 2, "-n", 8, "-i", 12, "-o", 4, "-k", 8, "-c", 4]
     wrong = []
     for name, program in (
         ("lowlat", trace),
         ("lowlat", [*trace, "-p", 2]),
-        ("bf16", ["transformer_decode", "-t", "bf16", "-m", "8B", "-b", 4, "-s", 0.05, "-d", 1e-4]),
-        ("lowlat", ["transformer_decode", "-m", "8B", "-b", 4, "-s", 0.05]),
-        ("int8", ["transformer_decode", "-m", "8B", "-b", "4,300", "-s", 0.05, "-d", 1e-3]),
+        ("bf16", ["decode", "-t", "bf16", "-m", "8B", "-b", 4, "-s", 0.05, "-d", 1e-4]),
+        ("lowlat", ["decode", "-m", "8B", "-b", 4, "-s", 0.05]),
+        ("int8", ["decode", "-m", "8B", "-b", "4,300", "-s", 0.05, "-d", 1e-3]),
     ):
         rows, status, errors = place.run(place.arguments(name), program)
         print("\n".join("  ".join(row) for row in rows))
@@ -88,7 +88,7 @@ def check_decode():
 
 def check_errors(weights, held_out):
     """12 heads for 5 ranks: one message."""
-    program = ["transformer_infer", "check", "-m", weights, "-v", held_out]
+    program = ["infer", "check", "-m", weights, "-v", held_out]
     _, status, errors = Place("node", 5).run([], program)
     right = status == USAGE_STATUS and errors.count("cannot be split") == 1
     return [] if right else [f"5 ranks: exit status {status}\n{errors}"]

@@ -8,7 +8,7 @@ import statistics
 
 from launch import Place, print_table
 
-WEIGHT_BYTES_PER_SECOND, TERAFLOPS = 1530e9, 285  # transformer_decode's defaults
+WEIGHT_BYTES_PER_SECOND, TERAFLOPS = 1530e9, 285  # the defaults of waits.py
 DECODED = ["tuned", "han", "lowlat", "int8"]
 PREFILLED = ["tuned", "lowlat", "int8 full_loop", "int8 semi_loop", "int8 direct", "int4"]
 INT8_SHARE = (8 + 16 / 64) / 32  # of the bytes of floats: a scale of 16 bits for 64 numbers
@@ -58,11 +58,11 @@ def kib(size):
 
 
 def infer(options, held_out, mode, *more):
-    return ["transformer_infer", mode, "-m", options.weights, "-v", held_out, *more]
+    return ["infer", mode, "-m", options.weights, "-v", held_out, *more]
 
 
 def decode(options, place, _):
-    program = ["transformer_decode", "-m", options.models, "-b", options.batches]
+    program = ["decode", "-m", options.models, "-b", options.batches]
     found = place.compare(DECODED, options.rounds, program, 3, TIGHT, LEARNING)
     header = ["model", "batch", "KiB", "tuned tokens/s", "in sums"]
     header += ["han", "lowlat", "int8", "sums: han", "lowlat", "int8"]
@@ -87,7 +87,7 @@ def decode(options, place, _):
 
 
 def first_token(options, place, _):
-    program = ["transformer_decode", "-m", options.models, "-b", options.lengths]
+    program = ["decode", "-m", options.models, "-b", options.lengths]
     found = place.compare(PREFILLED, options.rounds, program, 3, TIGHT, LEARNING)
     others = PREFILLED[1:]
     header = ["model", "tokens", "MiB", "tuned s", "in sums", *others]
@@ -152,7 +152,7 @@ def tasks(options, place, held_out):
     """Models of several seeds: how much each way of summing changes a task's score, and p."""
     scores = {name: [] for name in PREFILLED}
     for weights in options.of_seeds:
-        program = ["transformer_infer", "prefill", "-m", weights, "-v", held_out]
+        program = ["infer", "prefill", "-m", weights, "-v", held_out]
         found = place.compare(PREFILLED, 1, [*program, "-b", TASK_LENGTH, "-n", 1], 2)
         for name in PREFILLED:
             scores[name].append(next(iter(found[name].values()))[2:6])
@@ -199,7 +199,7 @@ def serve(options, place, _):
     rows = [["model", "trace", "tuned tokens/s", *SERVED[1:], "s to the first token: tuned", *SERVED[1:]]]
     for model in options.models.split(","):
         for trace, words in TRACES:
-            program = ["transformer_serve", "-m", model, *words]
+            program = ["serve", "-m", model, *words]
             found = place.compare(SERVED, options.rounds, program, 2, STAGES, [])
             one = {name: next(iter(of_name.values())) for name, of_name in found.items()}
             speed, first = ({name: row[column] for name, row in one.items()} for column in (3, 4))
@@ -216,7 +216,7 @@ def shares(options, place, _):
     tight = {name: ["-d", 1e-3] for name in BF16[1:]} | {BF16[0]: ["-d", 1e-4]}
     for model in options.models.split(","):
         for tokens in options.lengths.split(","):
-            program = ["transformer_decode", "-t", "bf16", "-m", model, "-b", tokens]
+            program = ["decode", "-t", "bf16", "-m", model, "-b", tokens]
             for share in SHARES:
                 teraflops = TERAFLOPS
                 for _ in range(4):  # waits end late, and a sum is shorter between longer ones
