@@ -83,9 +83,9 @@ faults "$scratch/nowhere.csv" | grep -q "nowhere.csv: no document links to it"
 result $? "a file that no document links to is noticed"
 
 # strangers FILE: rows of papers.md that name nothing, and paths in it that are none.  A word with a
-# slash between backticks is a path, of a program with or without .c; ddeb56c is a program that went.
+# slash between backticks is a path, of a program with or without .c; ddeb56c and f059aac are programs that went.
 strangers() {
-    awk -F'|' '/^\| / && !/^\| section/ && $4 !~ /`[^` ]*\/|ddeb56c/ { print "no command: " $0 }' "$1"
+    awk -F'|' '/^\| / && !/^\| section/ && $4 !~ /`[^` ]*\/|ddeb56c|f059aac/ { print "no command: " $0 }' "$1"
     grep -o '`[^`]*`' "$1" | tr -d '`' | sed 's/ .*//' | grep / | sort -u | while read -r path; do
         test -e "$root/$path" || test -e "$root/$path.c" || echo "no file: $path"
     done

@@ -1,14 +1,13 @@
 """Multiplies distributed matrices, C = A B, by the universal one-sided algorithm, and times it.
 
-    mpirun -n 4 /usr/bin/python3 matmul.py -m 256 -k 2048 -n 512 'col,row,block*2,C' summa
+    mpirun -n 4 /usr/bin/python3 matmul.py -m 256 -k 2048 -n 512 'col,row,block*2,C'
     mpirun -n 4 /usr/bin/python3 matmul.py -v 200            random combinations, checked
 
-A job is as in slicing.py, or a baseline: summa, cannon or pdgemm (baselines.py). Direct execution: for each product
-the tiles of the next ones are on their way, what is there is multiplied, and sums for tiles of C are accumulated while
-the next product is computed. All ranks keep their tiles in one window for each matrix, locked for all from the start,
-so that MPI_Rget and MPI_Raccumulate need nobody's help. Where C stays, a product adds to the tile in place: no other
-process writes it. Where A or B stays several processes may add to a tile, so that every sum goes by accumulate, to an
-own tile, too.
+A job is as in slicing.py. Direct execution: for each product the tiles of the next ones are on their way, what is
+there is multiplied, and sums for tiles of C are accumulated while the next product is computed. All ranks keep their
+tiles in one window for each matrix, locked for all from the start, so that MPI_Rget and MPI_Raccumulate need nobody's
+help. Where C stays, a product adds to the tile in place: no other process writes it. Where A or B stays several
+processes may add to a tile, so that every sum goes by accumulate, to an own tile, too.
 
 Printed are tab-separated lines, with a header; times in milliseconds, medians of the slowest rank. Exit status: 1 if a
 sum is wrong or other bytes were moved than the lists of products have; 2 and one message for what cannot be.
@@ -29,7 +28,6 @@ import mpi4py  # noqa: E402
 
 mpi4py.rc.threads = False  # Open MPI's pt2pt windows refuse threads
 import numpy  # noqa: E402
-from baselines import BASELINES  # noqa: E402
 from blas import gemm  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from slicing import Refused, draw_job, elements, list_products, moved_bytes, parse_job  # noqa: E402
@@ -221,19 +219,13 @@ def error_of(c, dims, whole):
 
 def run_job(job, dims, options):
     """What is printed of it."""
-    if job in BASELINES:
-        layouts, stays = parse_job("block,block,block,C", dims, WORLD.size)
-    else:
-        layouts, stays = parse_job(job, dims, WORLD.size)
+    layouts, stays = parse_job(job, dims, WORLD.size)
     matrices = {name: Matrix(name, layout) for name, layout in layouts.items()}
     for name in "AB":
         for tile in layouts[name].tiles[matrices[name].member]:
             matrices[name].tile(tile)[0][:] = make_values(name, layouts[name].bounds(tile), options.whole)
         matrices[name].synchronize()
-    if job in BASELINES:
-        multiplier = BASELINES[job](matrices, WORLD)
-    else:
-        multiplier = Multiplier(matrices, layouts, stays, options.ahead, options.sums)
+    multiplier = Multiplier(matrices, layouts, stays, options.ahead, options.sums)
     times = numpy.zeros((2, options.calls))
     for call in range(-options.warm, options.calls):
         WORLD.Barrier()
@@ -246,7 +238,7 @@ def run_job(job, dims, options):
     error = error_of(matrices["C"], dims, options.whole)
     for matrix in matrices.values():
         matrix.free()
-    expected, reduced = (moved, 0) if job in BASELINES else moved_bytes(layouts, stays, options.ahead + 2)
+    expected, reduced = moved_bytes(layouts, stays, options.ahead + 2)
     wrong = (options.whole and error != 0) or moved != expected
     total, reducing = 1e3 * times
     return wrong, [job, statistics.median(total), min(total), statistics.median(reducing), moved, reduced, error]
@@ -259,7 +251,7 @@ def say(text, stream=sys.stdout):
 
 def run_jobs(options):
     dims = {dim: getattr(options, dim) for dim in "mkn"}
-    for job in set(options.jobs) - set(BASELINES):
+    for job in options.jobs:
         parse_job(job, dims, WORLD.size)
     say("\t".join(COLUMNS))
     wrongs = 0

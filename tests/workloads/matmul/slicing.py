@@ -97,10 +97,6 @@ class Product:
     def slice(self, name):
         return tuple(self.spans[dim] for dim in SIDES[name])
 
-    def flops(self):
-        return 2 * elements(self.spans.values())
-
-
 def pieces(layouts, dim, begin, end):
     """A span of a dimension, cut at the bounds of all tiles."""
     cuts = {begin, end}
