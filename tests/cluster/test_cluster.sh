@@ -8,6 +8,9 @@ mpi_setup
 unset OMPI_MCA_btl_tcp_if_include # `cluster run` sets it to the network of the nodes
 
 cluster=$(dirname "$0")/cluster
+python=/usr/bin/python3 # Debian's, whose packages these are
+probe="$python $(cd "$(dirname "$0")" && pwd)/cluster_probe.py"
+$python -c 'import mpi4py, numpy' 2>/dev/null || mpi_skip_all "needs python3-mpi4py and python3-numpy"
 # The cluster's state goes there: this test meets no other cluster.
 TMPDIR=$mpi_scratch
 export TMPDIR
@@ -103,12 +106,12 @@ esac
 ! "$cluster" up 2 2>"$mpi_scratch/err" && grep -q 'arc is up' "$mpi_scratch/err"
 mpi_result $? "up is refused where the cluster is up"
 
-cluster_start 30 --ppn 2,1,1 "$mpi_bin/cluster_probe"
+cluster_start 30 --ppn 2,1,1 $probe
 says "rank 0 on arc0 shares memory with 1
 rank 1 on arc0 shares memory with 1
 rank 2 on arc1 shares memory with 0
 rank 3 on arc2 shares memory with 0" "uneven nodes: host names and locality"
-cluster_start 30 -n 5 --map-by node "$mpi_bin/cluster_probe"
+cluster_start 30 -n 5 --map-by node $probe
 says "rank 0 on arc0 shares memory with 1
 rank 1 on arc1 shares memory with 1
 rank 2 on arc2 shares memory with 0
@@ -210,7 +213,7 @@ down_leaves_nothing "down cleans up behind a killed up"
 # Without ob1's put protocol: it hardly sends and receives at the same time.
 for nodes in 2 4; do
     within_soon ring $gbit_1_least $gbit_1_most \
-        -n $nodes --ppn 1 --mca btl_tcp_flags 1 "$mpi_bin/cluster_probe" ring 1048576 20
+        -n $nodes --ppn 1 --mca btl_tcp_flags 1 $probe ring 1048576 20
     mpi_result $? "1gbit: $nodes nodes in a ring, each with at least $gbit_1_least and at most $gbit_1_most Mbit/s"
     mpi_show "$mpi_scratch/out"
 done
@@ -218,7 +221,7 @@ for kib in 32 64 128; do
     least=$(((kib * 1024 - bucket_bytes) / 125)) # bytes that 1gbit carries in a us
     most=$((kib * 1024 / 125 * 3 / 2))
     within_soon burst $least $most \
-        -n 2 --ppn 1 "$mpi_bin/cluster_probe" burst $((kib * 1024)) 30
+        -n 2 --ppn 1 $probe burst $((kib * 1024)) 30
     mpi_result $? "1gbit: $kib KiB after a pause need the wire's time but for a bucket: $least to $most us"
     mpi_show "$mpi_scratch/out"
 done
