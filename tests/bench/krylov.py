@@ -1,14 +1,17 @@
 #!/usr/bin/python3
-"""Time of an iteration of PETSc's conjugate gradients: cg, and the overlapping pipecg and groppcg.
+"""PETSc's conjugate gradients, cg and the overlapping pipecg and groppcg, and SLEPc's eigensolver.
 
     mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] [-i ITERATIONS] [-r ROUNDS] [-s SOLVER,...]
+    mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] -e SOLVES
 
 Solves a 5-point Laplacian on a square grid of POINTS x POINTS (default 64) with a Jacobi
 preconditioner. cg calls MPI_Allreduce, the others MPI_Iallreduce and do the product with the matrix
 meanwhile. The solvers take turns; printed are for each the iterations to a relative residual of
-1e-8, which must not depend on who adds, and the median time of an iteration in microseconds.
+1e-8, which must not depend on who adds, and the median time of an iteration in microseconds. -e finds
+the smallest eigenvalues of that matrix by Krylov-Schur in place of that: printed are the number of
+restarts, which rounding can change, and eight eigenvalues, which it must not.
 
-Needs Debian's python3-petsc4py.
+Needs Debian's python3-petsc4py, for -e python3-slepc4py.
 
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
@@ -19,8 +22,9 @@ import statistics
 import sys
 import time
 
-# Where Debian has it, without the package libpetsc-real-dev.
-sys.path += glob.glob("/usr/lib/petscdir/petsc*/*-real/lib/python3/dist-packages")
+# Where Debian has them, without the packages libpetsc-real-dev and libslepc-real-dev.
+for name in ("petsc", "slepc"):
+    sys.path += glob.glob(f"/usr/lib/{name}dir/{name}*/*-real/lib/python3/dist-packages")
 try:
     import petsc4py
 except ImportError:
@@ -31,6 +35,8 @@ from petsc4py import PETSc  # noqa: E402
 
 SOLVERS = ("cg", "pipecg", "groppcg")
 TOLERANCE = 1e-8
+MOST_ITERATIONS = 10000
+EIGENVALUES = 8
 
 
 def laplacian(points):
@@ -64,23 +70,47 @@ def make_solver(name, matrix, tolerance, most):
     return solver
 
 
+def print_eigenvalues(matrix, solves):
+    try:
+        from slepc4py import SLEPc
+    except ImportError:
+        sys.exit("krylov.py -e needs slepc4py: Debian package python3-slepc4py")
+    for _ in range(solves):
+        solver = SLEPc.EPS().create()
+        solver.setOperators(matrix)
+        solver.setProblemType(SLEPc.EPS.ProblemType.HEP)
+        solver.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
+        solver.setDimensions(EIGENVALUES)
+        solver.setTolerances(TOLERANCE, MOST_ITERATIONS)
+        solver.solve()
+        if solver.getConverged() < EIGENVALUES:
+            sys.exit(f"only {solver.getConverged()} of {EIGENVALUES} eigenvalues converged")
+    PETSc.Sys.Print(f"{solver.getIterationNumber()} restarts")
+    for i in range(EIGENVALUES):
+        PETSc.Sys.Print(f"eigenvalue {solver.getEigenvalue(i).real:.10f}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-g", "--grid", type=int, default=64)
     parser.add_argument("-i", "--iterations", type=int, default=500)
     parser.add_argument("-r", "--rounds", type=int, default=5)
     parser.add_argument("-s", "--solvers", default=",".join(SOLVERS), help="default: %(default)s")
+    parser.add_argument("-e", "--eigenvalues", type=int, metavar="SOLVES")
     options = parser.parse_args()
     solvers = options.solvers.split(",")
     if not set(solvers) <= set(SOLVERS):
         parser.error(f"--solvers: of {', '.join(SOLVERS)}, not {options.solvers}")
     matrix = laplacian(options.grid)
+    if options.eigenvalues:
+        print_eigenvalues(matrix, options.eigenvalues)
+        return
     solution, right = matrix.createVecs()
     right.set(1.0)
 
     needed = {}
     for name in solvers:
-        solver = make_solver(name, matrix, TOLERANCE, 10000)
+        solver = make_solver(name, matrix, TOLERANCE, MOST_ITERATIONS)
         solver.solve(right, solution)
         needed[name] = solver.getIterationNumber()
     timed = {name: make_solver(name, matrix, 1e-300, options.iterations) for name in solvers}

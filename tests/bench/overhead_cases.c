@@ -174,59 +174,49 @@ static double time_block(MPI_Info info)
     return (MPI_Wtime() - begin) / BLOCK_DUPS;
 }
 
-static void time_blocks(int blocks)
-{
-    double *seconds = malloc((size_t) blocks * sizeof *seconds);
+typedef struct kind {
+    const char *name;
+    const char *preference; /* NULL: no info */
+} kind_t;
 
-    if (seconds == NULL) {
-        die("no memory");
-    }
-    for (int i = -WARM; i < blocks; i++) {
-        const double block = time_block(MPI_INFO_NULL);
-        if (i >= 0) {
-            seconds[i] = block;
-        }
-    }
-    if (world_rank == 0) {
-        printf("dup %.3f\n", seconds_median(seconds, (size_t) blocks) * 1e6);
-    }
-    free(seconds);
-    fflush(stdout);
-}
-
+static const kind_t plain_dups[] = {{"dup", NULL}};
 /* Both say as much, so that Open MPI has as much to read. */
-static void time_pairs(int blocks)
+static const kind_t pairs[] = {{"without", "^lowlat,quant"}, {"with", "^neither,nobody"}};
+
+/* A block of each kind in turn, so many times. */
+static void time_blocks(const kind_t *kinds, int count, int blocks)
 {
     enum { KINDS = 2 };
-    static const struct {
-        const char *name;
-        const char *preference;
-    } kinds[KINDS] = {{"without", "^lowlat,quant"}, {"with", "^neither,nobody"}};
     MPI_Info info[KINDS];
     double *seconds[KINDS];
 
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < count; kind++) {
         seconds[kind] = malloc((size_t) blocks * sizeof *seconds[kind]);
         if (seconds[kind] == NULL) {
             die("no memory");
         }
-        MPI_Info_create(&info[kind]);
-        MPI_Info_set(info[kind], "ompi_comm_coll_preference", kinds[kind].preference);
+        info[kind] = MPI_INFO_NULL;
+        if (kinds[kind].preference != NULL) {
+            MPI_Info_create(&info[kind]);
+            MPI_Info_set(info[kind], "ompi_comm_coll_preference", kinds[kind].preference);
+        }
     }
     for (int i = -WARM; i < blocks; i++) {
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < count; kind++) {
             const double block = time_block(info[kind]);
             if (i >= 0) {
                 seconds[kind][i] = block;
             }
         }
     }
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < count; kind++) {
         if (world_rank == 0) {
             printf("%s %.3f\n", kinds[kind].name,
                    seconds_median(seconds[kind], (size_t) blocks) * 1e6);
         }
-        MPI_Info_free(&info[kind]);
+        if (info[kind] != MPI_INFO_NULL) {
+            MPI_Info_free(&info[kind]);
+        }
         free(seconds[kind]);
     }
     fflush(stdout);
@@ -252,9 +242,9 @@ int main(int argc, char **argv)
             (what[0] == 'c' ? run_dup_call : run_dup)(i);
         }
     } else if (strcmp(what, "paired") == 0) {
-        time_pairs(asked);
+        time_blocks(pairs, 2, asked);
     } else if (strcmp(what, "blocks") == 0) {
-        time_blocks(asked);
+        time_blocks(plain_dups, 1, asked);
     } else {
         die("times, communicators, dups, paired or blocks");
     }
