@@ -101,17 +101,8 @@ def cluster(name, nodes, rate, needed=True):
             subprocess.run([*words, "down"], stdout=subprocess.DEVNULL, check=False)
 
 
-# The arguments are a core and who started this. It ends when that one does, however it ended, and
-# leaves Ctrl-C, which the terminal sends to all, to that one.
-BURNER = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-os.sched_setaffinity(0, {int(sys.argv[1])})
-print("burns", flush=True)
-while os.getppid() == int(sys.argv[2]):
-    for _ in range(1000000):
-        pass
-"""
+# Behind it comes a core. It ends when who started it does, however that ended.
+BURNER = ["setpriv", "--pdeathsig", "KILL", "sh", "-c", 'exec taskset -c "$0" sh -c "echo burns; while :; do :; done"']
 
 
 @contextlib.contextmanager
@@ -124,7 +115,7 @@ def burners(count):
             core = str(cores[number % len(cores)])
             started.append(
                 subprocess.Popen(
-                    [sys.executable, "-c", BURNER, core, str(os.getpid())],
+                    [*BURNER, core], start_new_session=True,  # Ctrl-C is for who started it
                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 )
             )  # fmt: skip
@@ -169,6 +160,17 @@ def parse_tsv(lines, name):
     if not cells or any(len(row) != len(cells[0]) for row in cells):
         sys.exit(f"{name}: not a table of tab-separated columns")
     return [dict(zip(cells[0], row)) for row in cells[1:]]
+
+
+def read_tsv(path):
+    """What its comments say, and its rows as parse_tsv() has them."""
+    try:
+        with open(path, encoding="utf-8") as text:
+            lines = text.readlines()
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}")
+    about = "; ".join(line[1:].strip() for line in lines if line.startswith("#"))
+    return about, parse_tsv(lines, path)
 
 
 def load_pyplot():

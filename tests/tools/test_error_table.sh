@@ -58,7 +58,7 @@ ok_if "refuses no minishards" refuses usage ./bench_error --minishards 0 2 64 in
 ok_if "refuses one rank" refuses usage ./bench_error 1 64 int8
 ok_if "refuses no elements" refuses usage ./bench_error 2 0 int8
 ok_if "refuses an unknown format" refuses int3 ./bench_error 2 64 int3
-ok_if "tells when there is no program" refuses make "$bench/error_table" --bench "$scratch/none"
+ok_if "tells when there is no program" refuses "did not start" "$bench/error_table" --bench "$scratch/none"
 
 # canned THEORY EXACT BASELINE: a bench_error that measures just this.
 canned() {

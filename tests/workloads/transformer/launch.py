@@ -6,13 +6,13 @@ Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 import collections
 import os
 import statistics
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
 from benchlib import (  # noqa: E402, F401
     CLUSTER, PYTHON, cluster, in_turn, missing_packages, print_table, require_component,
+    run_program,
 )  # fmt: skip
 
 NAME = "transformer"
@@ -92,10 +92,9 @@ class Place:
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
         words = [PYTHON, os.path.join(HERE, f"{program[0]}.py"), *map(str, program[1:])]
-        done = subprocess.run(
-            self.command(arguments) + words, capture_output=True, text=True, check=False,
-            env=environment, timeout=LIMIT_SECONDS + 60, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = run_program(
+            self.command(arguments) + words, LIMIT_SECONDS + 60, may_fail=True, env=environment
+        )
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         return rows, done.returncode, done.stderr
 
