@@ -1,15 +1,14 @@
 /*
  * The error of an allreduce on data that are not normal, for formats and blocks:
  *
- *   bench_data RANKS ELEMENTS
- *   bench_data limits RANKS ELEMENTS
+ *   bench_data [-l] [-n RANKS] [-e ELEMENTS]
  *
  * Schedules, messages and codec are the component's, by full_loop, on the simulated network of the
  * tests.  Prints tab-separated columns with a header: format, block, bits of a number on the wire,
  * and for each kind of data (tests/sim/quant_data.h) the mean square error divided by the mean
  * square of the exact sum, of the numbers that this kind is about.
  *
- * limits: with a limit for every element (coll_quant_target_abs), the bits of a number on the wire,
+ * -l: with a limit for every element (coll_quant_target_abs), the bits of a number on the wire,
  * headers included, for limits that are parts of the largest exact result.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -21,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "quant_data.h"
 
 enum { SEED = 20261122, ELEMENTS_MAX = 1 << 26, SCALE_BITS = 16 };
@@ -37,17 +37,6 @@ static const struct row {
     {&quant_format_int16, 64}, {&quant_format_fp8_e4m3, 64}, {&quant_format_fp8_e5m2, 64},
     {&quant_format_bf16, 64},  {&quant_format_fp16, 64},
 };
-
-/* A whole number from `min` to `max`; 0 if the text is none. */
-static size_t whole_number(const char *text, size_t min, size_t max)
-{
-    char *end = NULL;
-    const unsigned long long number = strtoull(text, &end, 10);
-
-    return '\0' == *text || '\0' != *end || '-' == *text || number < min || number > max
-               ? 0
-               : (size_t) number;
-}
 
 static bool print_row(const struct row *row, quant_job_t *job)
 {
@@ -140,16 +129,18 @@ static bool print_limits(quant_job_t *job)
 
 int main(int argc, char **argv)
 {
-    const bool limits = argc == 4 && 0 == strcmp("limits", argv[1]);
-    const int first = limits ? 2 : 1;
-    const bool enough = argc == first + 2;
-    const unsigned ranks = enough ? (unsigned) whole_number(argv[first], 2, JOB_RANKS_MAX) : 0;
-    const size_t count = enough ? whole_number(argv[first + 1], 1, ELEMENTS_MAX) : 0;
+    bool limits = false;
+    unsigned ranks = 4;
+    unsigned count = 1 << 18;
+    const char *wrong =
+        options_take(argc, argv,
+                     (const option_row_t[]){OPTION('l', limits),
+                                            OPTION_FROM('n', NULL, ranks, 2, JOB_RANKS_MAX),
+                                            OPTION_FROM('e', NULL, count, 1, ELEMENTS_MAX),
+                                            {.letter = 0}});
 
-    if (0 == ranks || 0 == count) {
-        fprintf(stderr,
-                "usage: bench_data [limits] RANKS ELEMENTS: 2 to %d ranks, 1 to %d elements\n",
-                JOB_RANKS_MAX, ELEMENTS_MAX);
+    if (NULL != wrong) {
+        fprintf(stderr, "bench_data: %s\n", wrong);
         return EXIT_FAILURE;
     }
     float **inputs = quant_inputs_new(ranks, count, SEED);

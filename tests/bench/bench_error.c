@@ -2,8 +2,8 @@
  * The mean squared error of an allreduce by every algorithm of coll_quant, for each
  * stage and for both, in the formats asked for:
  *
- *   bench_error [--minishards M] RANKS ELEMENTS FORMAT ...
- *   bench_error formats                     which there are
+ *   bench_error [-n RANKS] [-e ELEMENTS] [-m MINISHARDS] FORMAT ...
+ *   bench_error                             which formats there are
  *
  * Schedules, messages and codec are the component's; all ranks are in this process, on a
  * simulated network without delays. The inputs are standard normals. Every row is
@@ -32,7 +32,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "options.h"
 #include "quant_algos.h"
 #include "quant_mse.h"
 #include "quant_job.h"
@@ -269,25 +271,6 @@ static void add_format(work_t *work, const quant_format_t *format)
     }
 }
 
-/* A whole number from 1 to `max`; 0 if the text is none. */
-static size_t whole_number(const char *text, size_t max)
-{
-    char *end = NULL;
-    unsigned long long number = strtoull(text, &end, 10);
-
-    return '\0' == *text || '\0' != *end || '-' == *text || number > max ? 0 : (size_t) number;
-}
-
-/* Takes the option from the front of the arguments; how many of these it has. */
-static int take_minishards(unsigned *minishards, int argc, char **argv)
-{
-    if (argc < 3 || 0 != strcmp("--minishards", argv[1])) {
-        return 0;
-    }
-    *minishards = (unsigned) whole_number(argv[2], MINISHARDS_MAX);
-    return 0 != *minishards ? 2 : 0;
-}
-
 static void work_init(work_t *work, unsigned minishards, unsigned ranks, size_t count)
 {
     work->inputs = quant_inputs_new(ranks, count, SEED);
@@ -337,23 +320,23 @@ int main(int argc, char **argv)
     static work_t work;
     bool with_naive = false;
     unsigned minishards = 0;
-    const int taken = take_minishards(&minishards, argc, argv);
-    argc -= taken;
-    argv += taken;
-    const unsigned ranks = argc > 1 ? (unsigned) whole_number(argv[1], JOB_RANKS_MAX) : 0;
-    const size_t count = argc > 2 ? whole_number(argv[2], ELEMENTS_MAX) : 0;
+    unsigned ranks = 8;
+    unsigned count = 1 << 20;
+    const char *wrong =
+        options_take(argc, argv,
+                     (const option_row_t[]){OPTION_FROM('n', NULL, ranks, 2, JOB_RANKS_MAX),
+                                            OPTION_FROM('e', NULL, count, 1, ELEMENTS_MAX),
+                                            OPTION_FROM('m', NULL, minishards, 1, MINISHARDS_MAX),
+                                            {.letter = 0}});
 
-    if (2 == argc && 0 == strcmp("formats", argv[1])) {
-        return list_formats();
-    }
-    if (ranks < 2 || 0 == count || argc < 4 || argc - 3 > FORMATS_MAX) {
-        fprintf(stderr,
-                "usage: bench_error [--minishards M] RANKS ELEMENTS FORMAT ...: "
-                "2 to %d ranks, 1 to %d\n",
-                JOB_RANKS_MAX, ELEMENTS_MAX);
+    if (NULL != wrong || argc - optind > FORMATS_MAX) {
+        fprintf(stderr, "bench_error: %s\n", NULL != wrong ? wrong : "too many formats");
         return EXIT_FAILURE;
     }
-    for (int i = 3; i < argc; ++i) {
+    if (optind == argc) {
+        return list_formats();
+    }
+    for (int i = optind; i < argc; ++i) {
         const quant_format_t *format = NULL;
         for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
             if (0 == strcmp(argv[i], format->name)) {
