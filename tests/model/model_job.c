@@ -14,6 +14,7 @@
 #include "model_between.h"
 #include "model_clock.h"
 #include "model_rivals.h"
+#include "seconds.h"
 #include "sizes.h"
 
 enum {
@@ -301,13 +302,6 @@ static bool find_algorithm(job_t *job)
     return false;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const double left = *(const double *) a;
-    const double right = *(const double *) b;
-    return (left > right) - (left < right);
-}
-
 /* The median of the calls behind the warm ones, from one mean end to the next. */
 static double time_of(const job_t *job)
 {
@@ -322,8 +316,7 @@ static double time_of(const job_t *job)
         }
         ns[i] /= job->what->ranks;
     }
-    qsort(ns, times, sizeof ns[0], compare_times);
-    return (ns[times / 2 - 1] + ns[times / 2]) / 2;
+    return seconds_median(ns, times);
 }
 
 static span_t make_span(const model_case_t *what)
