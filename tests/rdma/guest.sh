@@ -37,7 +37,7 @@ promise() {
 }
 promise 1024 500 4.1
 promise 65536 50 61
-promise 1048576 10 1045
+promise 1048576 10 950
 
 # ---- puts only: right sums ----
 
