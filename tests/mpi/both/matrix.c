@@ -1,16 +1,15 @@
 /*
  * The correctness matrix of MPI_Allreduce: every predefined type with every
- * operation MPI allows on it, counts around every boundary, in place and not,
- * on many kinds of communicators.  Operations of the program: lowlat/user_types.c.
+ * operation MPI allows on it, counts around every boundary, in place and not.
+ * Operations of the program: lowlat/user_types.c; communicators: lowlat/origins.c.
  *
- * All predefined results are compared with an exact oracle byte by byte, so the
- * comparison also proves that all ranks hold the same bits; sums of arbitrary
- * floats, which have no exact oracle, are checked for both properties on their
- * own in matrix_special.c.
+ * Results are compared with an exact oracle byte by byte, so the comparison also
+ * proves that all ranks hold the same bits; floats whose sums round have the bits
+ * that lowlat/reproducible.c expects.
  *
  *   -l N   leave out counts above N (elements); for runs with many ranks
- *   -t     thinned: predefined types on world only, and counts around the smallest block, chunk
- *          and memory that coll_lowlat can be set to; for many algorithms with many ranks
+ *   -t     thinned: counts around the smallest block, chunk and memory that coll_lowlat can be set
+ *          to; for many algorithms with many ranks
  *   -b     only NaN, byte by byte
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -37,26 +36,25 @@ static const size_t boundary_bytes[] = {56, 632, 4096, 8192, 65536};
 static const size_t thin_bytes[] = {56, 256, 4096, 12288};
 static const size_t thin_counts[] = {0, 1, 997};
 
-/** An ascending list of element counts without repetitions. */
+/** Element counts without repetitions, none above the limit. */
 typedef struct counts {
     size_t values[COUNTS_MAX];
     size_t used;
+    size_t limit;
+    size_t largest;
 } counts_t;
 
 static void counts_add(counts_t *counts, size_t value)
 {
-    size_t at = 0;
-
-    while (at < counts->used && counts->values[at] < value) {
-        at++;
+    for (size_t i = 0; i < counts->used; i++) {
+        if (counts->values[i] == value) {
+            return;
+        }
     }
-    if (counts->used == COUNTS_MAX || (at < counts->used && counts->values[at] == value)) {
-        return;
+    if (counts->used < COUNTS_MAX && value <= counts->limit) {
+        counts->values[counts->used++] = value;
+        counts->largest = value > counts->largest ? value : counts->largest;
     }
-    memmove(&counts->values[at + 1], &counts->values[at],
-            (counts->used - at) * sizeof counts->values[0]);
-    counts->values[at] = value;
-    counts->used++;
 }
 
 static void counts_around(counts_t *counts, size_t elems)
@@ -66,17 +64,9 @@ static void counts_around(counts_t *counts, size_t elems)
     counts_add(counts, elems + 1);
 }
 
-static void counts_limit(counts_t *counts, size_t limit)
+/* Counts for one type; `large` adds the counts that cost time. */
+static void counts_for(counts_t *counts, const type_row_t *type, bool large)
 {
-    while (counts->used > 0 && counts->values[counts->used - 1] > limit) {
-        counts->used--;
-    }
-}
-
-/* Counts for one type, up to `limit`; `large` adds the counts that cost time. */
-static void counts_for(counts_t *counts, const type_row_t *type, bool large, size_t limit)
-{
-    counts->used = 0;
     for (size_t i = 0; i < sizeof small_counts / sizeof small_counts[0]; i++) {
         counts_add(counts, small_counts[i]);
     }
@@ -87,20 +77,15 @@ static void counts_for(counts_t *counts, const type_row_t *type, bool large, siz
         counts_add(counts, MIXED_COUNT);
         counts_add(counts, LARGEST_COUNT);
     }
-    counts_limit(counts, limit);
 }
 
-/* Counts for one type in a thinned run: `ranks` decides which of them have empty parts. */
-static void counts_for_thin(counts_t *counts, const type_row_t *type, bool large, size_t limit)
+/* Counts for one type in a thinned run: the ranks decide which of them have empty parts. */
+static void counts_for_thin(counts_t *counts, const type_row_t *type, bool large)
 {
-    int ranks;
-
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    counts->used = 0;
     for (size_t i = 0; i < sizeof thin_counts / sizeof thin_counts[0]; i++) {
         counts_add(counts, thin_counts[i]);
     }
-    counts_around(counts, (size_t) ranks);
+    counts_around(counts, (size_t) world_ranks);
     counts_around(counts, thin_bytes[0] / type->extent_bytes);
     for (size_t i = 1; large && i < sizeof thin_bytes / sizeof thin_bytes[0]; i++) {
         counts_around(counts, thin_bytes[i] / type->extent_bytes);
@@ -108,43 +93,29 @@ static void counts_for_thin(counts_t *counts, const type_row_t *type, bool large
     if (large && type->broad) {
         counts_add(counts, THIN_LARGEST_COUNT);
     }
-    counts_limit(counts, limit);
 }
 
-/* All counts of one type and operation on world, out of place and in place. */
-static void check_world_op(const type_row_t *type, op_id_t op, const counts_t *counts)
+/* All counts of one type and operation, out of place and in place. */
+static void check_op(const type_row_t *type, op_id_t op, const counts_t *counts)
 {
-    size_t largest = counts->values[counts->used - 1];
+    const draw_t draw = draw_of(op, (uint64_t) op + 1);
     check_buffers_t buffers;
     oracle_t oracle;
-    draw_t draw = {.op = op, .seed = (uint64_t) op + 1};
-    int rank;
-    int ranks;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    draw.rank = (unsigned) rank;
-    draw.ranks = (unsigned) ranks;
-    oracle_init(&oracle, type, &draw, largest + STAGGER_ELEMS);
-    check_buffers_init(&buffers, largest * type->extent_bytes);
-    for (size_t i = 0; i < counts->used; i++) {
-        for (int in_place = 0; in_place < 2; in_place++) {
-            call_t call = {.comm = MPI_COMM_WORLD,
-                           .first = (2 * i + (size_t) in_place) % STAGGER_ELEMS,
-                           .count = counts->values[i],
-                           .in_place = in_place != 0};
+    oracle_init(&oracle, type, &draw, counts->largest + STAGGER_ELEMS);
+    check_buffers_init(&buffers, counts->largest * type->extent_bytes);
+    for (size_t i = 0; i < 2 * counts->used; i++) {
+        const call_t call = {i % STAGGER_ELEMS, counts->values[i / 2], i % 2 != 0};
 
-            (void) check_allreduce(&oracle, &buffers, &call);
-        }
+        (void) check_allreduce(&oracle, &buffers, &call);
     }
     check_buffers_fini(&buffers);
     oracle_fini(&oracle);
 }
 
-static void check_world_type(const type_row_t *type, size_t limit, bool thin)
+static void check_type(const type_row_t *type, size_t limit, bool thin)
 {
     char ops[128] = "";
-    counts_t counts;
     size_t reached = 0;
     bool first_op = true;
 
@@ -155,21 +126,20 @@ static void check_world_type(const type_row_t *type, size_t limit, bool thin)
     for (unsigned op = 0; op < OP_COUNT; op++) {
         if (type->ops & (1u << op)) {
             /* The largest counts once per type: how bytes are moved does not depend on the op. */
+            counts_t counts = {.limit = limit};
             if (thin) {
-                counts_for_thin(&counts, type, first_op, limit);
+                counts_for_thin(&counts, type, first_op);
             } else {
-                counts_for(&counts, type, type->broad && first_op, limit);
+                counts_for(&counts, type, type->broad && first_op);
             }
             first_op = false;
-            check_world_op(type, (op_id_t) op, &counts);
+            check_op(type, (op_id_t) op, &counts);
             strncat(ops, " ", sizeof ops - strlen(ops) - 1);
             strncat(ops, op_table[op].name, sizeof ops - strlen(ops) - 1);
-            if (counts.values[counts.used - 1] > reached) {
-                reached = counts.values[counts.used - 1];
-            }
+            reached = counts.largest > reached ? counts.largest : reached;
         }
     }
-    tap_case("world: %s x%s, counts 0..%zu, in place and not", type->name, ops, reached);
+    tap_case("%s x%s, counts 0..%zu, in place and not", type->name, ops, reached);
 }
 
 int main(int argc, char **argv)
@@ -182,14 +152,9 @@ int main(int argc, char **argv)
     TAKE_OPTIONS(OPTION('l', limit), OPTION('b', only_nan), OPTION('t', thin));
     if (only_nan) {
         matrix_check_nan();
-    } else {
-        for (size_t row = 0; row < type_table_rows; row++) {
-            check_world_type(&type_table[row], limit, thin);
-        }
     }
-    if (!only_nan && !thin) {
-        matrix_check_communicators();
-        matrix_check_random_floats();
+    for (size_t row = 0; row < type_table_rows && !only_nan; row++) {
+        check_type(&type_table[row], limit, thin);
     }
     return tap_end();
 }

@@ -1,7 +1,5 @@
 /*
- * The parts of the correctness matrix that are not predefined types on
- * MPI_COMM_WORLD. Each function is collective over MPI_COMM_WORLD and prints its
- * own cases.
+ * The part of the correctness matrix that is about NaN.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,13 +8,10 @@
 
 #include "oracle.h"
 
-/** Some types, operations and counts on every kind of communicator (matrix_comms.c). */
-void matrix_check_communicators(void);
-
-/** Sums of arbitrary floats: error bound, and the same bits on all ranks (matrix_special.c). */
-void matrix_check_random_floats(void);
-
-/** NaN of several ranks: the same bits on all ranks, which plain Open MPI does not promise. */
+/**
+ * NaN of several ranks: the same bits on all ranks, which plain Open MPI does not promise.
+ * Collective over MPI_COMM_WORLD; prints its own cases.
+ */
 void matrix_check_nan(void);
 
 #endif

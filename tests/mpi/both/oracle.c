@@ -12,37 +12,26 @@
 
 #include "oracle.h"
 
-static void reduce_group(void *expected, const type_row_t *type, const draw_t *group, size_t count)
+draw_t draw_of(op_id_t op, uint64_t seed)
 {
-    SCOPED void *input = must_alloc(count * type->extent_bytes);
-    draw_t draw = *group;
-
-    for (draw.rank = 0; draw.rank < draw.ranks; draw.rank++) {
-        if (draw.rank == 0) {
-            type->draw(expected, &draw, count);
-        } else {
-            type->draw(input, &draw, count);
-            type->fold(expected, input, draw.op, count);
-        }
-    }
-}
-
-void oracle_init_inter(oracle_t *oracle, const type_row_t *type, const draw_t *mine,
-                       const draw_t *remote, size_t count)
-{
-    oracle->type = type;
-    oracle->op = mine->op;
-    oracle->count = count;
-    oracle->mine = must_alloc(count * type->extent_bytes);
-    oracle->expected = must_alloc(count * type->extent_bytes);
-    memset(oracle->mine, 0, count * type->extent_bytes);
-    type->draw(oracle->mine, mine, count);
-    reduce_group(oracle->expected, type, remote, count);
+    return (draw_t){op, seed, (unsigned) world_rank, (unsigned) world_ranks};
 }
 
 void oracle_init(oracle_t *oracle, const type_row_t *type, const draw_t *draw, size_t count)
 {
-    oracle_init_inter(oracle, type, draw, draw, count);
+    const size_t bytes = count * type->extent_bytes;
+    SCOPED void *input = must_alloc(bytes);
+    draw_t of_rank = *draw;
+
+    *oracle = (oracle_t){type, draw->op, count, must_alloc(bytes), must_alloc(bytes)};
+    memset(oracle->mine, 0, bytes);
+    type->draw(oracle->mine, draw, count);
+    for (of_rank.rank = 0; of_rank.rank < draw->ranks; of_rank.rank++) {
+        type->draw(of_rank.rank == 0 ? oracle->expected : input, &of_rank, count);
+        if (of_rank.rank > 0) {
+            type->fold(oracle->expected, input, draw->op, count);
+        }
+    }
 }
 
 void oracle_fini(oracle_t *oracle)
@@ -93,14 +82,10 @@ void check_buffers_fini(check_buffers_t *buffers)
 static size_t shift_for(const type_row_t *type, const call_t *call)
 {
     enum { STRICTEST_BYTES = 16, PLACES = 4 };
-    size_t align_bytes = type->extent_bytes & -type->extent_bytes;
-    int rank;
+    const size_t align_bytes = type->extent_bytes & -type->extent_bytes;
 
-    MPI_Comm_rank(call->comm, &rank);
-    if (align_bytes > STRICTEST_BYTES) {
-        align_bytes = STRICTEST_BYTES;
-    }
-    return (call->first + (size_t) rank) % PLACES * align_bytes;
+    return (call->first + (size_t) world_rank) % PLACES *
+           (align_bytes > STRICTEST_BYTES ? STRICTEST_BYTES : align_bytes);
 }
 
 /* Is all that is in no part what it was?  A long double has padding that belongs to it. */
@@ -141,7 +126,7 @@ bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const cal
         memset(receive, POISON, bytes);
     }
     int code = MPI_Allreduce(call->in_place ? MPI_IN_PLACE : send, receive, (int) call->count,
-                             type->handle, op->handle, call->comm);
+                             type->handle, op->handle, MPI_COMM_WORLD);
     size_t wrong = oracle_mismatch(oracle, call->first, call->count, receive);
 
     bool good = tap_check(code == MPI_SUCCESS, "%s %s count %zu %s: returned %d", type->name,

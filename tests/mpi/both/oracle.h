@@ -17,6 +17,9 @@
 #include "harness.h"
 #include "types.h"
 
+/** What this rank draws for an operation, of all ranks of MPI_COMM_WORLD. */
+draw_t draw_of(op_id_t op, uint64_t seed);
+
 /** Input of this rank and expected result for `count` elements. */
 typedef struct oracle {
     const type_row_t *type;
@@ -31,13 +34,6 @@ typedef struct oracle {
  * draw->seed. Free with oracle_fini().
  */
 void oracle_init(oracle_t *oracle, const type_row_t *type, const draw_t *draw, size_t count);
-
-/**
- * The same for an inter-communicator: the result reduces the inputs of the `remote` group, with
- * its own seed and size, and `mine` is the input of this rank in its own group.
- */
-void oracle_init_inter(oracle_t *oracle, const type_row_t *type, const draw_t *mine,
-                       const draw_t *remote, size_t count);
 
 /** Release both vectors. */
 void oracle_fini(oracle_t *oracle);
@@ -62,7 +58,6 @@ void check_buffers_fini(check_buffers_t *buffers);
 
 /** How one allreduce is called. */
 typedef struct call {
-    MPI_Comm comm;
     size_t first; /* elements first .. first + count - 1 of the oracle's vectors are reduced */
     size_t count;
     bool in_place;
@@ -70,7 +65,7 @@ typedef struct call {
 
 /**
  * One MPI_Allreduce against the oracle; canaries, send buffer and return code included. Buffers are
- * aligned differently from rank to rank. Collective over call->comm. Returns false, with the
+ * aligned differently from rank to rank. Collective over MPI_COMM_WORLD. Returns false, with the
  * failure recorded, when anything is not as it must be.
  */
 bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const call_t *call);

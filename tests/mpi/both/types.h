@@ -65,7 +65,7 @@ typedef struct type_row {
     MPI_Datatype handle;
     size_t extent_bytes;
     unsigned ops; /* bit 1u << op_id_t */
-    bool broad;   /* also run with the largest counts and on every communicator */
+    bool broad;   /* also run with the largest counts */
     part_t parts[TYPE_PARTS];
     draw_fn_t *draw;
     fold_fn_t *fold;
