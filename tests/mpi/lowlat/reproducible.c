@@ -37,7 +37,6 @@ enum {
     LARGEST = 1 << LARGEST_TURN,
     SEED = 61,
     NODES_MAX = 16,
-    ELEM_BYTES_MAX = 8,
 };
 
 /** How a vector is added. */
@@ -51,172 +50,109 @@ static int first_rank[NODES_MAX + 1];
 /* One element; a few; around a cache line; blocks and chunks of the algorithms; many of them. */
 static const int lengths[] = {1, 2, 7, 14, 15, 31, 1000, 4097, 8193, 20011, 70001, 300007, LARGEST};
 
-/** What a type of this test is to the oracle. */
+static const half_format_t *half;
+static bool rounds_between; /* -r */
+
+/* The nearest 32-bit or 16-bit float, and what needs no rounding. */
+static double to_double(double x)
+{
+    return x;
+}
+
+static double to_float(double x)
+{
+    return (double) (float) x;
+}
+
+static double to_half(double x)
+{
+    return half_number(half, half_round(half, x));
+}
+
+/**
+ * What a type of this test is to the oracle, which adds doubles: a sum of two floats that is
+ * rounded to a float is what an addition of floats gives.
+ */
 typedef struct row {
     const char *name;
     MPI_Datatype type;
     size_t elem_bytes;
-    /** The part of `rank` in element e. */
-    void (*put)(void *out, int rank, int e);
-    /** *sum += *part */
-    void (*add)(void *sum, const void *part);
-    /** Of a partial sum that leaves its node; NULL: it stays as it is. */
-    void (*round)(void *sum);
-    /** The type of partial sums and its end; NULL: the same type. */
-    const struct row *sums;
-    void (*narrow)(void *out, const void *sum);
+    double (*part)(double x);  /* of a rank */
+    double (*added)(double x); /* after each addition */
 } row_t;
 
-/* A full mantissa and one of 16 magnitudes, so that almost every order gives other bits. */
-static double value(int rank, int e)
+static row_t rows[] = {
+    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), to_float, to_float},
+    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), to_double, to_double},
+    {"16-bit float", MPI_DATATYPE_NULL, sizeof(uint16_t), to_half, to_float},
+};
+
+static bool is_half(const row_t *row)
+{
+    return row->elem_bytes == sizeof(uint16_t);
+}
+
+static void put_number(const row_t *row, void *out, double x)
+{
+    const float as_float = (float) x;
+    const uint16_t as_half = is_half(row) ? half_round(half, x) : 0;
+    const void *from = is_half(row)                       ? (const void *) &as_half
+                       : row->elem_bytes == sizeof(float) ? (const void *) &as_float
+                                                          : (const void *) &x;
+
+    memcpy(out, from, row->elem_bytes);
+}
+
+/* The part of `rank` in element e: a full mantissa and one of 16 magnitudes, so that almost every
+ * order gives other bits. */
+static double part_of(const row_t *row, int rank, int e)
 {
     const uint64_t bits = draw_bits(SEED, (unsigned) rank, (uint64_t) e);
     const double mantissa = 1.0 + (double) (bits >> 12) / (double) (UINT64_C(1) << 52);
+    const double x = ldexp(bits & 1 ? mantissa : -mantissa, (int) (bits >> 1 & 15));
 
-    return ldexp(bits & 1 ? mantissa : -mantissa, (int) (bits >> 1 & 15));
+    return row->part(is_half(row) ? x / 1024 : x);
 }
 
-static void put_double(void *out, int rank, int e)
+/* A partial sum that leaves its node. */
+static double between_nodes(const row_t *row, double sum)
 {
-    const double x = value(rank, e);
-    memcpy(out, &x, sizeof x);
-}
-
-static void add_double(void *sum, const void *part)
-{
-    double x;
-    double y;
-
-    memcpy(&x, sum, sizeof x);
-    memcpy(&y, part, sizeof y);
-    x += y;
-    memcpy(sum, &x, sizeof x);
-}
-
-static void put_float(void *out, int rank, int e)
-{
-    const float x = (float) value(rank, e);
-    memcpy(out, &x, sizeof x);
-}
-
-static void add_float(void *sum, const void *part)
-{
-    float x;
-    float y;
-
-    memcpy(&x, sum, sizeof x);
-    memcpy(&y, part, sizeof y);
-    x += y;
-    memcpy(sum, &x, sizeof x);
-}
-
-static const half_format_t *half;
-
-static uint16_t half_value(int rank, int e)
-{
-    return half_round(half, value(rank, e) * (1.0 / 1024));
-}
-
-static void put_half(void *out, int rank, int e)
-{
-    const uint16_t x = half_value(rank, e);
-    memcpy(out, &x, sizeof x);
-}
-
-static void put_widened(void *out, int rank, int e)
-{
-    const float x = (float) half_number(half, half_value(rank, e));
-    memcpy(out, &x, sizeof x);
-}
-
-static void narrow_sum(void *out, const void *sum)
-{
-    float x;
-
-    memcpy(&x, sum, sizeof x);
-    const uint16_t rounded = half_round(half, (double) x);
-    memcpy(out, &rounded, sizeof rounded);
-}
-
-static bool rounds_between; /* -r */
-
-static void round_partial(void *sum)
-{
-    uint16_t rounded;
-
-    if (rounds_between) {
-        narrow_sum(&rounded, sum);
-        const float x = (float) half_number(half, rounded);
-        memcpy(sum, &x, sizeof x);
-    }
-}
-
-static const row_t widened = {
-    "16-bit float, widened", MPI_FLOAT, sizeof(float), put_widened, add_float,
-    round_partial,           NULL,      NULL};
-
-static row_t rows[] = {
-    {"MPI_FLOAT", MPI_FLOAT, sizeof(float), put_float, add_float, NULL, NULL, NULL},
-    {"MPI_DOUBLE", MPI_DOUBLE, sizeof(double), put_double, add_double, NULL, NULL, NULL},
-    {"16-bit float", MPI_DATATYPE_NULL, sizeof(uint16_t), put_half, NULL, NULL, &widened,
-     narrow_sum},
-};
-
-/* *sum += *part between nodes */
-static void add_partial(const row_t *row, void *sum, const void *part)
-{
-    row->add(sum, part);
-    if (row->round != NULL) {
-        row->round(sum);
-    }
+    return is_half(row) && rounds_between ? to_half(sum) : sum;
 }
 
 /* A node's sum of element e. */
-static void sum_node(const row_t *row, int node, int e, void *sum)
+static double sum_node(const row_t *row, int node, int e)
 {
-    row->put(sum, first_rank[node], e);
+    double sum = part_of(row, first_rank[node], e);
+
     for (int rank = first_rank[node] + 1; rank < first_rank[node + 1]; rank++) {
-        unsigned char part[ELEM_BYTES_MAX];
-        row->put(part, rank, e);
-        row->add(sum, part);
+        sum = row->added(sum + part_of(row, rank, e));
     }
-    if (row->round != NULL) {
-        row->round(sum);
-    }
+    return between_nodes(row, sum);
 }
 
 /* The sum of `positions` positions, a power of two; of these the first ones are two nodes. */
-static void sum_positions(const row_t *row, int pairs, int first, int positions, int e, void *sum)
+static double sum_positions(const row_t *row, int pairs, int first, int positions, int e)
 {
-    unsigned char right[ELEM_BYTES_MAX];
-
-    if (positions > 1) {
-        sum_positions(row, pairs, first, positions / 2, e, sum);
-        sum_positions(row, pairs, first + positions / 2, positions / 2, e, right);
-        add_partial(row, sum, right);
-    } else if (first < pairs) {
-        sum_node(row, 2 * first, e, sum);
-        sum_node(row, 2 * first + 1, e, right);
-        add_partial(row, sum, right);
-    } else {
-        sum_node(row, first + pairs, e, sum);
+    if (positions == 1 && first >= pairs) {
+        return sum_node(row, first + pairs, e);
     }
+    const double left = positions > 1 ? sum_positions(row, pairs, first, positions / 2, e)
+                                      : sum_node(row, 2 * first, e);
+    const double right = positions > 1
+                             ? sum_positions(row, pairs, first + positions / 2, positions / 2, e)
+                             : sum_node(row, 2 * first + 1, e);
+    return between_nodes(row, row->added(left + right));
 }
 
-static void sum_all(const row_t *row, int e, void *sum)
+static double sum_all(const row_t *row, int e)
 {
     int positions = 1;
 
     while (2 * positions <= nodes) {
         positions *= 2;
     }
-    if (row->sums == NULL) {
-        sum_positions(row, nodes - positions, 0, positions, e, sum);
-    } else {
-        unsigned char wide[ELEM_BYTES_MAX];
-        sum_positions(row->sums, nodes - positions, 0, positions, e, wide);
-        row->narrow(sum, wide);
-    }
+    return sum_positions(row, nodes - positions, 0, positions, e);
 }
 
 /* `count` elements at `out` from the table of ELEMENTS, beginning at element `shift`. */
@@ -264,15 +200,15 @@ static void add_in_pieces(unsigned char *send, unsigned char *receive, const row
 static void check_type(const row_t *row, int largest, bool expect_differences)
 {
     const size_t bytes = (size_t) LARGEST * row->elem_bytes;
-    unsigned char *send = must_alloc(bytes);
-    unsigned char *receive = must_alloc(bytes);
-    unsigned char *parts = must_alloc(ELEMENTS * row->elem_bytes);
-    unsigned char *sums = must_alloc(ELEMENTS * row->elem_bytes);
+    SCOPED unsigned char *send = must_alloc(bytes);
+    SCOPED unsigned char *receive = must_alloc(bytes);
+    SCOPED unsigned char *parts = must_alloc(ELEMENTS * row->elem_bytes);
+    SCOPED unsigned char *sums = must_alloc(ELEMENTS * row->elem_bytes);
     int all_differences = 0;
 
     for (int e = 0; e < ELEMENTS; e++) {
-        row->put(parts + (size_t) e * row->elem_bytes, world_rank, e);
-        sum_all(row, e, sums + (size_t) e * row->elem_bytes);
+        put_number(row, parts + (size_t) e * row->elem_bytes, part_of(row, world_rank, e));
+        put_number(row, sums + (size_t) e * row->elem_bytes, sum_all(row, e));
     }
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0] && lengths[l] <= largest; l++) {
         for (way_t way = WHOLE; way < WAYS; way++) {
@@ -295,10 +231,6 @@ static void check_type(const row_t *row, int largest, bool expect_differences)
                       lengths[l], way_texts[way], found, first);
         }
     }
-    free(send);
-    free(receive);
-    free(parts);
-    free(sums);
     if (expect_differences) {
         tap_check(all_differences > 0, "all sums are in the order that is promised");
         tap_case("%s: sums in another order than the promised one are noticed", row->name);
@@ -346,7 +278,7 @@ int main(int argc, char **argv)
         }
         if (rows[r].type == MPI_DATATYPE_NULL && half != NULL) {
             tap_skip(rows[r].name, "this Open MPI has no MPIX_C_FLOAT16");
-        } else if (rows[r].sums == NULL || half != NULL) {
+        } else if (!is_half(&rows[r]) || half != NULL) {
             check_type(&rows[r], largest, expect_differences);
         }
     }
