@@ -98,14 +98,14 @@ check_unpackable() {
     mpi_judge "np=$1 no memory to pack" mpi_start "$1" 60 "$all" unpackable
     mpi_says "stderr names the rank" "rank $(($1 - 1)): MPI_Allgather failed: out of memory to pack a derived type" 1
 }
-# check_miscounted RANKS: nor where a rank's counts differ from each other.
-check_miscounted() {
-    mpi_judge "np=$1 a wrong count" mpi_start "$1" 60 "$all" miscounted
+# check_miscounts RANKS: nor where a rank's counts differ from each other.
+check_miscounts() {
+    mpi_judge "np=$1 a wrong count" mpi_start "$1" 60 "$all" unpackable -c
     mpi_says "stderr names the call" ": MPI_Allgather failed: " "$1"
 }
 for ranks in 2 3; do
     mpi_in_time check_unpackable "$ranks"
-    mpi_in_time check_miscounted "$ranks"
+    mpi_in_time check_miscounts "$ranks"
 done
 # Whether it is on is compared in the first call, whichever that is.
 mpi_judge "np=2 on one rank only" mpi_start_each 60 "--mca coll_quant_collectives all" \

@@ -4,6 +4,9 @@
  * an error after their time limit; and no call after that, of whatever data, is taken
  * for the one that failed, on any rank.
  *
+ *   -c   that rank has memory, but sends fewer floats than it says that it receives, which MPI
+ *        does not allow
+ *
  * To be run with coll_arc_timeout.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -20,6 +23,8 @@ enum {
     RANGE = 1000,
 };
 
+static bool miscounts; /* -c */
+
 /* Block r has r + 1 + shift + i % 1000. One call; its code, and if it is right. */
 static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type, int shift)
 {
@@ -28,10 +33,12 @@ static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type
     for (int i = 0; i < block; i++) {
         in[i] = (float) (world_rank + 1 + shift + i % RANGE);
     }
-    if (world_rank == world_ranks - 1 && shift < 0) {
+    const bool is_wrong = world_rank == world_ranks - 1 && shift < 0;
+    const int sent = is_wrong && miscounts ? block - 1 : block;
+    if (is_wrong && !miscounts) {
         shortage_begin(SLACK_BYTES);
     }
-    const int code = MPI_Allgather(in, block, MPI_FLOAT, out, block, type, comm);
+    const int code = MPI_Allgather(in, sent, MPI_FLOAT, out, block, type, comm);
     shortage_end();
     return code;
 }
@@ -68,6 +75,7 @@ int main(int argc, char **argv)
     MPI_Datatype wide;
 
     tap_begin(&argc, &argv);
+    TAKE_OPTIONS(OPTION('c', miscounts));
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &wide);
@@ -93,7 +101,8 @@ int main(int argc, char **argv)
         int class = MPI_SUCCESS;
 
         MPI_Error_class(code, &class);
-        tap_check(class == MPI_ERR_NO_MEM, "code %d, class %d", code, class);
+        tap_check(class == (miscounts ? MPI_ERR_COUNT : MPI_ERR_NO_MEM), "code %d, class %d", code,
+                  class);
         for (size_t i = 0; i < places; i++) {
             tap_check(out[i] == UNTOUCHED, "place %zu was written", i);
         }
@@ -102,7 +111,8 @@ int main(int argc, char **argv)
     } else {
         tap_check(code != MPI_SUCCESS, "success without the block of rank %d", world_ranks - 1);
     }
-    tap_case("no memory to pack: an error on all ranks, and nothing written on that one");
+    tap_case("%s: an error on all ranks, and nothing written on that one",
+             miscounts ? "a count that does not fit" : "no memory to pack");
     check_broken(comm, out, block);
     tap_case("later calls on the communicator return an error");
 
