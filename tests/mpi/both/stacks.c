@@ -11,24 +11,10 @@
  */
 #include "config.h"
 
-#include <sys/resource.h>
-
 #include "harness.h"
+#include "shortage.h"
 
 enum { MOST = 1000, SUMS = 3 };
-
-/* Of the whole process. */
-static size_t address_bytes(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (NULL == file || 1 != fscanf(file, "%lu", &pages)) {
-        abort();
-    }
-    fclose(file);
-    return pages * (size_t) sysconf(_SC_PAGESIZE);
-}
 
 static void start(MPI_Comm comm, int *in, int *out, MPI_Request *request)
 {
@@ -56,8 +42,7 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('c', count), OPTION('m', more_mib), OPTION('p', all_pending));
-    const rlim_t limit = address_bytes() + (more_mib << 20);
-    (void) setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
+    shortage_begin(more_mib << 20);
     for (int i = 0; i < count; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     }

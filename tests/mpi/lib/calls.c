@@ -206,8 +206,7 @@ static errors_t errors_of(const call_t *call, int rank, int ranks, const void *r
     return (errors_t){all[0], all[1], all[2] / all[0], all[3] / all[0], all[SUMS], all[SUMS + 1]};
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_of(const void *data, size_t bytes)
+uint64_t hash_of(const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <mpi.h>
 
@@ -54,6 +55,9 @@ typedef struct errors {
  * `kept`: gets the result, unless NULL.
  */
 errors_t call_run(const call_t *call, void *kept);
+
+/** FNV-1a, 64 bits. */
+uint64_t hash_of(const void *data, size_t bytes);
 
 /** Normally distributed numbers of variance 1. */
 void draw_normals(int rank, size_t first, size_t count, float *out);

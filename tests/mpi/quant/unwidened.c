@@ -13,21 +13,22 @@
 #include "config.h"
 
 #include "harness.h"
+#include "numbers.h"
 #include "shortage.h"
 
 enum {
     ELEMS = 1 << 23,        /* 32 MiB when widened */
     SLACK_BYTES = 24 << 20, /* less than that */
-    BF16_SHIFT = 16,        /* bf16 is the upper half of a float */
     UNTOUCHED = 0x4711,
 };
 
 static uint16_t bf16_of(float value)
 {
-    uint32_t bits = 0;
+    const numbers_t numbers = numbers_named("bf16");
+    uint16_t written = 0;
 
-    memcpy(&bits, &value, sizeof bits);
-    return (uint16_t) (bits >> BF16_SHIFT);
+    numbers_write(&numbers, &written, 0, value);
+    return written;
 }
 
 static void fill_vector(uint16_t *data, uint16_t value)
