@@ -66,8 +66,6 @@ static struct options {
     uint64_t seed;
 } options = {2000, 32, 3, 3000, 0, false, false, false, 1};
 
-static int rank;
-static int ranks;
 static MPI_Comm comms[MAX_COMMS];
 static MPI_Datatype pair_type;
 static MPI_Op compose;
@@ -134,9 +132,9 @@ static void fill(operation_t *operation)
 
     for (int i = 0; i < numbers; i++) {
         if (FLOATS == plan->kind) {
-            ((float *) to)[i] = (float) value_of(plan, rank, i);
+            ((float *) to)[i] = (float) value_of(plan, world_rank, i);
         } else {
-            ((int *) to)[i] = value_of(plan, rank, i);
+            ((int *) to)[i] = value_of(plan, world_rank, i);
         }
     }
 }
@@ -147,7 +145,7 @@ static void check_numbers(const operation_t *operation, const char *what)
     long sums[VALUES] = {0};
 
     for (int i = 0; i < VALUES; i++) {
-        for (int from = 0; from < ranks; from++) {
+        for (int from = 0; from < world_ranks; from++) {
             sums[i] += value_of(plan, from, i);
         }
     }
@@ -155,7 +153,7 @@ static void check_numbers(const operation_t *operation, const char *what)
         const double exact = (double) sums[i % VALUES];
         const double got = FLOATS == plan->kind ? (double) ((float *) operation->out)[i]
                                                 : (double) ((int *) operation->out)[i];
-        const double allowed = FLOATS == plan->kind ? options.error * MODULUS * ranks : 0;
+        const double allowed = FLOATS == plan->kind ? options.error * MODULUS * world_ranks : 0;
 
         if (!tap_check(fabs(got - exact) <= allowed, "%s of %d: element %d is %g, not %g", what,
                        plan->count, i, got, exact)) {
@@ -173,7 +171,7 @@ static void check_pairs(const operation_t *operation, const char *what)
         int exact[PAIR];
         int one = 1;
 
-        for (int from = 0; from < ranks; from++) {
+        for (int from = 0; from < world_ranks; from++) {
             int map[PAIR] = {value_of(plan, from, PAIR * i), value_of(plan, from, PAIR * i + 1)};
 
             if (from > 0) {
@@ -244,7 +242,7 @@ static void take(int place)
 static unsigned own_turn(void)
 {
     static uint64_t turn;
-    return (unsigned) draw_bits(options.seed + 1, (unsigned) rank, turn++);
+    return (unsigned) draw_bits(options.seed + 1, (unsigned) world_rank, turn++);
 }
 
 /* End some of what is pending, by one of MPI's ways. */
@@ -359,7 +357,7 @@ static void run_blocking(const plan_t *plan)
 /* Collectives that are not ours, and a message, while ours are pending. */
 static void run_other(const plan_t *plan)
 {
-    int number = 0 == rank ? (int) (plan->salt % MODULUS) : 0;
+    int number = 0 == world_rank ? (int) (plan->salt % MODULUS) : 0;
     int all[MAX_PENDING];
     MPI_Request request;
 
@@ -370,15 +368,16 @@ static void run_other(const plan_t *plan)
         MPI_Bcast(&number, 1, MPI_INT, 0, comms[plan->comm]);
     }
     tap_check(number == (int) (plan->salt % MODULUS), "a broadcast has %d", number);
-    if (ranks <= MAX_PENDING) {
-        MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, comms[plan->comm]);
-        for (int i = 0; i < ranks; i++) {
+    if (world_ranks <= MAX_PENDING) {
+        MPI_Allgather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, comms[plan->comm]);
+        for (int i = 0; i < world_ranks; i++) {
             tap_check(all[i] == i, "an allgather has %d from rank %d", all[i], i);
         }
     }
-    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &number, 1, MPI_INT,
-                 (rank + ranks - 1) % ranks, 0, comms[plan->comm], MPI_STATUS_IGNORE);
-    tap_check(number == (rank + ranks - 1) % ranks, "a message has %d", number);
+    MPI_Sendrecv(&world_rank, 1, MPI_INT, (world_rank + 1) % world_ranks, 0, &number, 1, MPI_INT,
+                 (world_rank + world_ranks - 1) % world_ranks, 0, comms[plan->comm],
+                 MPI_STATUS_IGNORE);
+    tap_check(number == (world_rank + world_ranks - 1) % world_ranks, "a message has %d", number);
 }
 
 static void start_one(int number)
@@ -405,8 +404,6 @@ int main(int argc, char **argv)
                  OPTION('t', options.error), OPTION('b', options.only_nonblocking),
                  OPTION('n', options.no_persistent), OPTION('f', options.frees),
                  OPTION('s', options.seed));
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Type_contiguous(PAIR, MPI_INT, &pair_type);
     MPI_Type_commit(&pair_type);
     find_stack();

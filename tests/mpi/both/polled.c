@@ -21,8 +21,6 @@
 enum { ELEMS = 64, TRIALS = 12, LATE_US = 8000, AFTER_US = 16000 };
 
 static const double us_per_s = 1e6;
-static int rank;
-static int ranks;
 static bool by_thread;
 static volatile bool stop;
 
@@ -98,7 +96,7 @@ static void check_sums(const environment_t *mode, MPI_Datatype type, const void 
 
         memset(out, 0, bytes);
         MPI_Barrier(MPI_COMM_WORLD);
-        if (1 == rank) {
+        if (1 == world_rank) {
             usleep(LATE_US);
         }
         if (0 == trial % 2) {
@@ -121,7 +119,7 @@ static void check_doubles(const environment_t *mode)
     double exact[ELEMS];
 
     for (int i = 0; i < ELEMS; i++) {
-        in[i] = mode->scale * (((double) rank + 1) / 3 + i * 1e-3 / 7);
+        in[i] = mode->scale * (((double) world_rank + 1) / 3 + i * 1e-3 / 7);
     }
     MPI_Allreduce(in, exact, ELEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     check_sums(mode, MPI_DOUBLE, in, out, exact, sizeof out);
@@ -137,7 +135,7 @@ static void check_long_doubles(const environment_t *mode)
     memset(in, 0, sizeof in);
     memset(exact, 0, sizeof exact);
     for (int i = 0; i < ELEMS; i++) {
-        in[i] = ((long double) rank + 1) / 3 + i * 1e-3L / 7;
+        in[i] = ((long double) world_rank + 1) / 3 + i * 1e-3L / 7;
     }
     MPI_Allreduce(in, exact, ELEMS, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     check_sums(mode, MPI_LONG_DOUBLE, in, out, exact, sizeof out);
@@ -149,8 +147,6 @@ int main(int argc, char **argv)
 
     by_thread = argc > 1 && 0 == strcmp(argv[1], "-t");
     MPI_Init_thread(&argc, &argv, by_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     tap_start();
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         pthread_t thread;

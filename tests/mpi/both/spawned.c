@@ -52,16 +52,13 @@ static void be_child(MPI_Comm parents)
 
 static void run_spawn(const char *program, int children)
 {
-    int rank = 0;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Comm inter = MPI_COMM_NULL;
 
         MPI_Comm_spawn(program, MPI_ARGV_NULL, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
                        MPI_ERRCODES_IGNORE);
         (void) check_pair(inter, false);
-        for (int child = 0; rank == 0 && child < children; child++) {
+        for (int child = 0; world_rank == 0 && child < children; child++) {
             int good = 0;
 
             MPI_Recv(&good, 1, MPI_INT, child, VERDICT_TAG, inter, MPI_STATUS_IGNORE);
@@ -76,20 +73,17 @@ static void run_connect(void)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm half = MPI_COMM_NULL;
-    int rank = 0;
-    int ranks = 0;
+    const int lower_ranks = world_ranks / 2;
+    const bool upper = world_rank >= lower_ranks;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const bool upper = rank >= ranks / 2;
-    MPI_Comm_split(MPI_COMM_WORLD, upper, rank, &half);
+    MPI_Comm_split(MPI_COMM_WORLD, upper, world_rank, &half);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Comm inter = MPI_COMM_NULL;
 
-        if (rank == ranks / 2) {
+        if (world_rank == lower_ranks) {
             MPI_Open_port(MPI_INFO_NULL, port);
         }
-        MPI_Bcast(port, (int) sizeof port, MPI_CHAR, ranks / 2, MPI_COMM_WORLD);
+        MPI_Bcast(port, (int) sizeof port, MPI_CHAR, lower_ranks, MPI_COMM_WORLD);
         if (upper) {
             MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &inter);
         } else {
@@ -97,11 +91,11 @@ static void run_connect(void)
         }
         (void) check_pair(inter, upper);
         MPI_Comm_disconnect(&inter);
-        if (rank == ranks / 2) {
+        if (world_rank == lower_ranks) {
             MPI_Close_port(port);
         }
-        tap_case("round %d: sums of %d ranks that connected and %d that accepted", round, ranks / 2,
-                 ranks - ranks / 2);
+        tap_case("round %d: sums of %d ranks that connected and %d that accepted", round,
+                 lower_ranks, world_ranks - lower_ranks);
     }
     MPI_Comm_free(&half);
 }

@@ -43,16 +43,15 @@ enum {
 /** One run of the test on this rank. */
 typedef struct stress {
     MPI_Comm comms[COMMS];
-    int rank;
-    int ranks;
     uint64_t seed;
     unsigned largest_log2;
     bool quiet;
-    uint32_t *send;
-    uint32_t *receive;
-    unsigned char *message_out;
-    unsigned char *message_in;
 } stress_t;
+
+static uint32_t send[LARGEST_ELEMS];
+static uint32_t receive[LARGEST_ELEMS];
+static unsigned char message_out[PENDING_BYTES];
+static unsigned char message_in[PENDING_BYTES];
 
 /* Decisions that all ranks must agree on: the same bits everywhere. */
 static uint64_t common_bits(const stress_t *stress, uint64_t call, unsigned what)
@@ -87,10 +86,10 @@ static void spin_turns(uint64_t turns)
 
 static void arrive_late(const stress_t *stress, uint64_t call)
 {
-    uint64_t bits = draw_bits(stress->seed, (unsigned) stress->rank, call);
-    int late = (int) (call / LATE_STRETCH % (2 * (uint64_t) stress->ranks));
+    uint64_t bits = draw_bits(stress->seed, (unsigned) world_rank, call);
+    int late = (int) (call / LATE_STRETCH % (2 * (uint64_t) world_ranks));
 
-    if (stress->rank == late) {
+    if (world_rank == late) {
         spin_turns(LATE_SPIN);
     } else if (bits % 4 == 0) {
         spin_turns(bits >> 32 & (SPIN_LONGEST - 1));
@@ -133,19 +132,19 @@ static void reduce_and_check(stress_t *stress, uint64_t call)
     unsigned family = (unsigned) (common_bits(stress, call, 1) % FAMILIES);
     MPI_Comm comm = stress->comms[common_bits(stress, call, 2) % COMMS];
     bool in_place = common_bits(stress, call, 3) % 2 == 0;
-    uint32_t *send = in_place ? stress->receive : stress->send;
+    uint32_t *in = in_place ? receive : send;
 
     for (size_t i = 0; i < count; i++) {
-        send[i] = element(family, stress->rank, call, i);
+        in[i] = element(family, world_rank, call, i);
     }
     arrive_late(stress, call);
-    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, stress->receive, (int) count, MPI_UINT32_T,
-                  MPI_SUM, comm);
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, (int) count, MPI_UINT32_T, MPI_SUM,
+                  comm);
     for (size_t i = 0; i < count; i++) {
-        if (stress->receive[i] != element_sum(family, stress->ranks, call, i)) {
+        if (receive[i] != element_sum(family, world_ranks, call, i)) {
             tap_fail("call %llu, %zu elements, family %u: element %zu is %u instead of %u",
-                     (unsigned long long) call, count, family, i, stress->receive[i],
-                     element_sum(family, stress->ranks, call, i));
+                     (unsigned long long) call, count, family, i, receive[i],
+                     element_sum(family, world_ranks, call, i));
             return;
         }
     }
@@ -154,20 +153,19 @@ static void reduce_and_check(stress_t *stress, uint64_t call)
 /* The same with a large message to the next rank under way all the time. */
 static void reduce_over_message(stress_t *stress, uint64_t call)
 {
-    int next = (stress->rank + 1) % stress->ranks;
-    int previous = (stress->rank + stress->ranks - 1) % stress->ranks;
+    int next = (world_rank + 1) % world_ranks;
+    int previous = (world_rank + world_ranks - 1) % world_ranks;
     MPI_Request requests[2];
 
-    memset(stress->message_out, (int) ((call + (uint64_t) stress->rank) & 0xff), PENDING_BYTES);
-    MPI_Isend(stress->message_out, PENDING_BYTES, MPI_BYTE, next, MESSAGE_TAG, MPI_COMM_WORLD,
+    memset(message_out, (int) ((call + (uint64_t) world_rank) & 0xff), PENDING_BYTES);
+    MPI_Isend(message_out, PENDING_BYTES, MPI_BYTE, next, MESSAGE_TAG, MPI_COMM_WORLD,
               &requests[0]);
-    MPI_Irecv(stress->message_in, PENDING_BYTES, MPI_BYTE, previous, MESSAGE_TAG, MPI_COMM_WORLD,
+    MPI_Irecv(message_in, PENDING_BYTES, MPI_BYTE, previous, MESSAGE_TAG, MPI_COMM_WORLD,
               &requests[1]);
     reduce_and_check(stress, call);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     int expected = (int) ((call + (uint64_t) previous) & 0xff);
-    tap_check(stress->message_in[0] == expected &&
-                  stress->message_in[PENDING_BYTES - 1] == expected,
+    tap_check(message_in[0] == expected && message_in[PENDING_BYTES - 1] == expected,
               "call %llu: the message under way arrived changed", (unsigned long long) call);
 }
 
@@ -179,13 +177,12 @@ static void reduce_over_message(stress_t *stress, uint64_t call)
 static void reduce_after_rendezvous(stress_t *stress, uint64_t call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int partner = stress->rank ^ 1;
+    int partner = world_rank ^ 1;
 
-    if (partner < stress->ranks && stress->rank % 2 == 0) {
-        MPI_Send(stress->message_out, PENDING_BYTES, MPI_BYTE, partner, MESSAGE_TAG,
-                 MPI_COMM_WORLD);
-    } else if (partner < stress->ranks) {
-        MPI_Irecv(stress->message_in, PENDING_BYTES, MPI_BYTE, partner, MESSAGE_TAG, MPI_COMM_WORLD,
+    if (partner < world_ranks && world_rank % 2 == 0) {
+        MPI_Send(message_out, PENDING_BYTES, MPI_BYTE, partner, MESSAGE_TAG, MPI_COMM_WORLD);
+    } else if (partner < world_ranks) {
+        MPI_Irecv(message_in, PENDING_BYTES, MPI_BYTE, partner, MESSAGE_TAG, MPI_COMM_WORLD,
                   &request);
     }
     reduce_and_check(stress, call);
@@ -194,8 +191,8 @@ static void reduce_after_rendezvous(stress_t *stress, uint64_t call)
 
 static void other_collective(stress_t *stress, uint64_t call)
 {
-    int root = (int) (call % (uint64_t) stress->ranks);
-    uint64_t word = stress->rank == root ? call : 0;
+    int root = (int) (call % (uint64_t) world_ranks);
+    uint64_t word = world_rank == root ? call : 0;
 
     MPI_Bcast(&word, 1, MPI_UINT64_T, root, stress->comms[call % COMMS]);
     tap_check(word == call, "call %llu: bcast", (unsigned long long) call);
@@ -247,25 +244,14 @@ int main(int argc, char **argv)
     if (stress.largest_log2 > LARGEST_LOG2) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &stress.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &stress.ranks);
     stress.comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &stress.comms[1]);
-    stress.send = must_alloc(LARGEST_ELEMS * sizeof(uint32_t));
-    stress.receive = must_alloc(LARGEST_ELEMS * sizeof(uint32_t));
-    stress.message_out = must_alloc(PENDING_BYTES);
-    stress.message_in = must_alloc(PENDING_BYTES);
-    memset(stress.message_out, 0, PENDING_BYTES);
     const double end = MPI_Wtime() + seconds;
     do {
         run_calls(&stress, calls);
     } while (goes_on(end));
     tap_case("%llu sums of changing size, data and arrival, seed %llu", (unsigned long long) calls,
              (unsigned long long) stress.seed);
-    free(stress.send);
-    free(stress.receive);
-    free(stress.message_out);
-    free(stress.message_in);
     MPI_Comm_free(&stress.comms[1]);
     return tap_end();
 }

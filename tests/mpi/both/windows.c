@@ -15,11 +15,6 @@
 enum { PUT, ADDED, OWN, WORDS };
 enum { OWN_VALUE = 77, SUMS_EVERY = 10 };
 
-typedef struct world {
-    int rank;
-    int ranks;
-} world_t;
-
 static void make_allocated(int **words, MPI_Win *window)
 {
     MPI_Win_allocate(WORDS * sizeof **words, sizeof **words, MPI_INFO_NULL, MPI_COMM_WORLD, words,
@@ -52,20 +47,20 @@ static const kind_t kinds[] = {
     {"MPI_Win_create", make_created},
 };
 
-static void use_window(const world_t *world, int *words, MPI_Win window, int turn)
+static void use_window(int *words, MPI_Win window, int turn)
 {
-    const int right = (world->rank + 1) % world->ranks;
-    const int left = (world->rank + world->ranks - 1) % world->ranks;
-    const int all = world->ranks * (world->ranks - 1) / 2 + world->ranks * turn;
-    const int mine = world->rank + turn;
+    const int right = (world_rank + 1) % world_ranks;
+    const int left = (world_rank + world_ranks - 1) % world_ranks;
+    const int all = world_ranks * (world_ranks - 1) / 2 + world_ranks * turn;
+    const int mine = world_rank + turn;
     int seen = 0;
 
     words[PUT] = -1;
     words[ADDED] = 0;
-    words[OWN] = OWN_VALUE + world->rank;
+    words[OWN] = OWN_VALUE + world_rank;
     MPI_Win_fence(0, window);
     MPI_Put(&mine, 1, MPI_INT, right, PUT, 1, MPI_INT, window);
-    for (int target = 0; target < world->ranks; target++) {
+    for (int target = 0; target < world_ranks; target++) {
         MPI_Accumulate(&mine, 1, MPI_INT, target, ADDED, 1, MPI_INT, MPI_SUM, window);
     }
     MPI_Win_fence(0, window);
@@ -80,20 +75,17 @@ static void use_window(const world_t *world, int *words, MPI_Win window, int tur
 
 int main(int argc, char **argv)
 {
-    world_t world;
     int turns = 50;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('n', turns));
-    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         for (int turn = 0; turn < turns; turn++) {
             int *words = NULL;
             MPI_Win window = MPI_WIN_NULL;
 
             kinds[k].make(&words, &window);
-            use_window(&world, words, window, turn);
+            use_window(words, window, turn);
             MPI_Win_free(&window);
             if (turn % SUMS_EVERY == 0) {
                 (void) sums_check(MPI_COMM_WORLD, (uint64_t) turn);

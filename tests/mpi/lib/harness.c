@@ -35,13 +35,13 @@ int world_ranks;
 void tap_begin(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
 }
 
 void tap_start(void)
 {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &report_comm);
     memset(&pending, 0, sizeof pending);
 }
@@ -79,12 +79,10 @@ bool tap_check(bool good, const char *format, ...)
 static unsigned collect_reports(char *details, size_t details_bytes)
 {
     unsigned failed_ranks = 0;
-    int ranks;
     size_t used_bytes = 0;
 
     details[0] = '\0';
-    MPI_Comm_size(report_comm, &ranks);
-    for (int rank = 0; rank < ranks; rank++) {
+    for (int rank = 0; rank < world_ranks; rank++) {
         report_t report = pending;
 
         if (rank > 0) {
@@ -109,10 +107,8 @@ void tap_case(const char *format, ...)
 {
     char details[8 * TEXT_BYTES];
     va_list arguments;
-    int rank;
 
-    MPI_Comm_rank(report_comm, &rank);
-    if (rank != 0) {
+    if (world_rank != 0) {
         MPI_Send(&pending, (int) sizeof pending, MPI_BYTE, 0, REPORT_TAG, report_comm);
     } else {
         unsigned failed_ranks = collect_reports(details, sizeof details);
@@ -129,10 +125,7 @@ void tap_case(const char *format, ...)
 
 void tap_skip(const char *description, const char *reason)
 {
-    int rank;
-
-    MPI_Comm_rank(report_comm, &rank);
-    if (rank == 0) {
+    if (world_rank == 0) {
         printf("ok %u - %s # SKIP %s\n", ++cases_printed, description, reason);
         fflush(stdout);
     }
@@ -142,10 +135,8 @@ void tap_skip(const char *description, const char *reason)
 void tap_note(const char *format, ...)
 {
     va_list arguments;
-    int rank;
 
-    MPI_Comm_rank(report_comm, &rank);
-    if (rank == 0) {
+    if (world_rank == 0) {
         printf("# ");
         va_start(arguments, format);
         vprintf(format, arguments);
@@ -157,10 +148,7 @@ void tap_note(const char *format, ...)
 
 void tap_finish(void)
 {
-    int rank;
-
-    MPI_Comm_rank(report_comm, &rank);
-    if (rank == 0) {
+    if (world_rank == 0) {
         printf("1..%u\n", cases_printed);
         fflush(stdout);
     }

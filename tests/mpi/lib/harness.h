@@ -28,10 +28,10 @@
 /** Start reporting. Collective over MPI_COMM_WORLD, after MPI_Init. */
 void tap_start(void);
 
-/** MPI_Init(), world_rank and world_ranks, and tap_start(). */
+/** MPI_Init() and tap_start(). */
 void tap_begin(int *argc, char ***argv);
 
-/** This rank of MPI_COMM_WORLD, and how many there are; from tap_begin() on. */
+/** This rank of MPI_COMM_WORLD, and how many there are; from tap_start() on. */
 extern int world_rank;
 extern int world_ranks;
 

@@ -55,7 +55,7 @@ static footprint_t hold(MPI_Comm *comms, int communicators)
 
 static void check_many(int communicators, long most_ids)
 {
-    MPI_Comm *comms = must_alloc((size_t) communicators * sizeof(MPI_Comm));
+    SCOPED MPI_Comm *comms = must_alloc((size_t) communicators * sizeof(MPI_Comm));
     const footprint_t first = hold(comms, communicators);
     const footprint_t second = hold(comms, communicators);
 
@@ -68,7 +68,6 @@ static void check_many(int communicators, long most_ids)
     tap_check(second.shared_files <= first.shared_files,
               "%ld files in /dev/shm the second time, %ld the first", second.shared_files,
               first.shared_files);
-    free(comms);
     tap_case("%d communicators at once, twice: right sums, at most %ld System V ids a process",
              communicators, most_ids);
 }
@@ -200,12 +199,10 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return EXIT_SUCCESS;
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    tap_start();
     if (world_ranks > MOST_RANKS || world_ranks < 3) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    tap_start();
     if (many > 0) {
         check_many(many, most_ids);
     }

@@ -195,11 +195,8 @@ int main(int argc, char **argv)
     enum { ELEMS = 200003, ELEMS_OF_FORMATS = 5003 };
     bool halves = false;
 
-    MPI_Init(&argc, &argv);
+    tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('u', halves));
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    tap_start();
     if (halves) {
         check_halves();
         return tap_end();

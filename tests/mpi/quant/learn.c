@@ -192,8 +192,6 @@ int main(int argc, char **argv)
     TAKE_OPTIONS(OPTION_BY('c', NULL, add_collective, NULL),
                  OPTION_BY('w', NULL, parse_wanted, NULL), OPTION('l', largest), OPTION('n', calls),
                  OPTION('t', threads));
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     tap_start();
     collective = named[0];
     if (threads && provided == MPI_THREAD_MULTIPLE) {
