@@ -118,70 +118,43 @@ static int parts_of_vectors;
 static int misaligned_vectors;
 static bool served;
 
-static int get_field(const unsigned char *element, int field)
-{
-    const unsigned char *at = element + current_place->at[field];
+/** What a field has, as each kind. */
+typedef union number {
     short as_short;
     int as_int;
     float as_float;
     double as_double;
     long double as_long_double;
     int64_t as_word;
+} number_t;
 
-    switch (current_row->kinds[field]) {
-    case SHORT:
-        memcpy(&as_short, at, sizeof as_short);
-        return as_short;
-    case INT:
-        memcpy(&as_int, at, sizeof as_int);
-        return as_int;
-    case FLOAT:
-        memcpy(&as_float, at, sizeof as_float);
-        return (int) as_float;
-    case DOUBLE:
-        memcpy(&as_double, at, sizeof as_double);
-        return (int) as_double;
-    case LONG_DOUBLE:
-        memcpy(&as_long_double, at, sizeof as_long_double);
-        return (int) as_long_double;
-    default:
-        memcpy(&as_word, at, sizeof as_word);
-        return (int) as_word;
-    }
+static int get_field(const unsigned char *element, int field)
+{
+    const kind_t kind = current_row->kinds[field];
+    number_t number = {0};
+
+    memcpy(&number, element + current_place->at[field], kinds[kind].bytes);
+    return SHORT == kind         ? number.as_short
+           : INT == kind         ? number.as_int
+           : FLOAT == kind       ? (int) number.as_float
+           : DOUBLE == kind      ? (int) number.as_double
+           : LONG_DOUBLE == kind ? (int) number.as_long_double
+                                 : (int) number.as_word;
 }
 
 static void put_field(unsigned char *element, int field, int value)
 {
-    unsigned char *at = element + current_place->at[field];
-    const short as_short = (short) value;
-    const float as_float = (float) value;
-    const double as_double = value;
-    const int64_t as_word = value;
-    const long double as_long_double = value;
+    const kind_t kind = current_row->kinds[field];
+    const number_t numbers[KINDS] = {
+        [SHORT] = {.as_short = (short) value},     [INT] = {.as_int = value},
+        [FLOAT] = {.as_float = (float) value},     [DOUBLE] = {.as_double = value},
+        [LONG_DOUBLE] = {.as_long_double = value}, [WORD] = {.as_word = value},
+    };
     /* That of x86-64 has ten bytes, and six that may be anything. */
-    const size_t long_double_bytes = 64 == LDBL_MANT_DIG ? 10 : sizeof as_long_double;
+    const bool has_rest = LONG_DOUBLE == kind && 64 == LDBL_MANT_DIG;
 
-    switch (current_row->kinds[field]) {
-    case SHORT:
-        memcpy(at, &as_short, sizeof as_short);
-        break;
-    case INT:
-        memcpy(at, &value, sizeof value);
-        break;
-    case FLOAT:
-        memcpy(at, &as_float, sizeof as_float);
-        break;
-    case DOUBLE:
-        memcpy(at, &as_double, sizeof as_double);
-        break;
-    case LONG_DOUBLE:
-        memset(at, GAP_VALUE, sizeof as_long_double);
-        memcpy(at, &as_long_double, long_double_bytes);
-        break;
-    default:
-        memcpy(at, &as_word, sizeof as_word);
-        break;
-    }
+    memset(element + current_place->at[field], GAP_VALUE, kinds[kind].bytes);
+    memcpy(element + current_place->at[field], &numbers[kind], has_rest ? 10 : kinds[kind].bytes);
 }
 
 /** The value of an element. */
@@ -318,9 +291,9 @@ static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
     affine_t (*operation)(affine_t, affine_t) = commutes ? add_maps : compose_maps;
     MPI_Datatype type = row->pair != MPI_DATATYPE_NULL ? row->pair : make_type(row, place);
     const size_t data_bytes = kinds[row->kinds[0]].bytes + kinds[row->kinds[1]].bytes;
-    unsigned char *send = must_alloc(buffer_bytes(LARGEST));
-    unsigned char *receive = must_alloc(buffer_bytes(LARGEST));
-    unsigned char *again = must_alloc(buffer_bytes(LARGEST));
+    SCOPED unsigned char *send = must_alloc(buffer_bytes(LARGEST));
+    SCOPED unsigned char *receive = must_alloc(buffer_bytes(LARGEST));
+    SCOPED unsigned char *again = must_alloc(buffer_bytes(LARGEST));
     int reductions = 0;
     MPI_Op op;
 
@@ -352,9 +325,6 @@ static int check_row(const row_t *row, bool commutes, size_t largest_bytes)
     if (row->pair == MPI_DATATYPE_NULL) {
         MPI_Type_free(&type);
     }
-    free(send);
-    free(receive);
-    free(again);
     return reductions;
 }
 
