@@ -204,7 +204,7 @@ size_t sim_nodes_outstanding(const sim_nodes_t *nodes)
     size_t outstanding = 0;
 
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        outstanding += sim_network_outstanding(nodes->network[i]);
+        outstanding += sim_network_counts(nodes->network[i])->outstanding;
     }
     return outstanding;
 }
@@ -285,7 +285,7 @@ static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, 
     const placement_t *placement = &nodes->placement;
     const bool full = placement->nodes <= 8;
     const size_t stride = operation->reducer.stride_bytes;
-    unsigned char *turn = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *turn = test_alloc(operation->span_bytes);
 
     for (unsigned owner = 0; owner < placement->nodes; ++owner) {
         if (full) {
@@ -299,7 +299,6 @@ static void expect_ring(const operation_t *operation, const sim_nodes_t *nodes, 
             }
         }
     }
-    free(turn);
 }
 
 void sim_nodes_expect(const operation_t *operation, const void *context, unsigned char *sum)

@@ -198,13 +198,12 @@ static arc_status_t start_item(const actor_t *actor, item_t *item)
 
 static void judge_item(job_t *job, const actor_t *actor, const item_t *item)
 {
-    unsigned char *expected = test_alloc(item->bytes + 1);
+    SCOPED unsigned char *expected = test_alloc(item->bytes + 1);
 
     fill_item(job, actor->round, item, expected);
     job->outcome.messages += 1;
     job->outcome.wrong +=
         item->request.bytes != item->bytes || 0 != memcmp(expected, item->buffer.data, item->bytes);
-    free(expected);
 }
 
 static void drop_items(job_t *job, actor_t *actor)
@@ -362,9 +361,7 @@ puts_outcome_t puts_job_run(const puts_options_t *options)
                   .outcome = {.intact = true}};
     set_up(&job);
     run_to_end(&job);
-    job.outcome.fault_happened = sim_windows_fault_happened(job.windows);
-    job.outcome.puts = sim_windows_puts(job.windows);
-    job.outcome.fences = sim_windows_fences(job.windows);
+    job.outcome.counts = *sim_windows_counts(job.windows);
     job.outcome.fragments = least_fragments(&job);
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
         drop_items(&job, &job.actors[rank]);

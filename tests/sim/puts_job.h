@@ -34,15 +34,13 @@ typedef struct puts_options {
 } puts_options_t;
 
 typedef struct puts_outcome {
-    bool finished; /* all rounds of all ranks, within the budget of steps */
-    bool fault_happened;
+    bool finished;      /* all rounds of all ranks, within the budget of steps */
     bool intact;        /* nothing was written beside a window or a receive buffer */
     unsigned failed;    /* ranks with an error */
     uint64_t wrong;     /* messages with a wrong length or contents */
     uint64_t messages;  /* received */
     uint64_t fragments; /* the least that a link that has messages in every round had */
-    uint64_t puts;
-    uint64_t fences;
+    sim_window_counts_t counts;
 } puts_outcome_t;
 
 puts_outcome_t puts_job_run(const puts_options_t *options);

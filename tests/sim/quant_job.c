@@ -324,10 +324,11 @@ quant_outcome_t quant_job_run(const quant_job_t *job, unsigned calls, void *resu
     }
     outcome.finished = sim_network_run(network, tasks, outcome.statuses, STEPS_MAX);
     judge_outcome(&outcome, members, job);
-    outcome.outstanding = sim_network_outstanding(network);
-    outcome.messages = sim_network_delivered(network);
-    outcome.bytes = sim_network_delivered_bytes(network);
-    outcome.fault_happened = sim_network_fault_happened(network);
+    const sim_counts_t *counts = sim_network_counts(network);
+    outcome.outstanding = counts->outstanding;
+    outcome.messages = counts->delivered;
+    outcome.bytes = counts->delivered_bytes;
+    outcome.fault_happened = counts->fault_happened;
     const size_t out_bytes = quant_job_out_count(job) * number_bytes(job);
     const unsigned results = (unsigned) blocks_of(job, EXCHANGE_REDUCE_SCATTER);
     for (unsigned rank = 0; rank < results; ++rank) {

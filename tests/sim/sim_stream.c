@@ -41,11 +41,8 @@ struct sim_network {
     uint64_t tick;
     uint64_t operations; /* counted for fail_at */
     uint64_t messages;   /* counted for garble_at */
-    uint64_t delivered;
-    uint64_t delivered_bytes;
-    size_t outstanding;
+    sim_counts_t counts;
     bool down;
-    bool fault_happened;
     endpoint_t *endpoints;
     queue_t *sends;    /* [from * ranks + to]: sent, not delivered */
     queue_t *receives; /* [from * ranks + to]: started, not delivered */
@@ -102,7 +99,7 @@ static bool fails_now(sim_network_t *network)
 {
     if (++network->operations == network->options.fail_at) {
         /* Only this one: whoever ignores it gets no second hint. */
-        network->fault_happened = true;
+        network->counts.fault_happened = true;
         return true;
     }
     return network->down;
@@ -117,7 +114,7 @@ static operation_t *operation_new(sim_network_t *network, arc_stream_request_t *
     *operation = *values;
     operation->request = request;
     request->handle = operation;
-    ++network->outstanding;
+    ++network->counts.outstanding;
     return operation;
 }
 
@@ -187,7 +184,7 @@ static arc_status_t sim_test(arc_stream_t *stream, arc_stream_request_t *request
     }
     request->bytes = operation->bytes;
     request->handle = NULL;
-    --network->outstanding;
+    --network->counts.outstanding;
     if (NULL != operation->copy) {
         operation->request = NULL; /* delivery forgets it */
     } else {
@@ -205,7 +202,7 @@ static void sim_abort(arc_stream_t *stream, arc_stream_request_t *request)
     take_out(link_of(operation->is_send ? network->sends : network->receives, network, operation),
              operation);
     request->handle = NULL;
-    --network->outstanding;
+    --network->counts.outstanding;
     forget_operation(operation);
 }
 
@@ -221,7 +218,7 @@ static void garble_message(sim_network_t *network, operation_t *receive)
 {
     const sim_options_t *options = &network->options;
 
-    network->fault_happened = true;
+    network->counts.fault_happened = true;
     if (0 != options->garble_cut) {
         receive->bytes -=
             options->garble_cut < receive->bytes ? options->garble_cut : receive->bytes;
@@ -249,7 +246,7 @@ static void deliver_message(sim_network_t *network, operation_t *send, operation
     const bool garbled = ++network->messages == network->options.garble_at;
 
     if (garbled && network->options.garble_discard) {
-        network->fault_happened = true;
+        network->counts.fault_happened = true;
         finish_send(network, send);
         return;
     }
@@ -261,8 +258,8 @@ static void deliver_message(sim_network_t *network, operation_t *send, operation
     }
     take_out(link_of(network->receives, network, receive), receive);
     receive->done = true;
-    ++network->delivered;
-    network->delivered_bytes += receive->bytes;
+    ++network->counts.delivered;
+    network->counts.delivered_bytes += receive->bytes;
     finish_send(network, send);
 }
 
@@ -334,24 +331,9 @@ arc_stream_t *sim_network_stream(sim_network_t *network, unsigned rank)
     return &network->endpoints[rank].stream;
 }
 
-size_t sim_network_outstanding(const sim_network_t *network)
+const sim_counts_t *sim_network_counts(const sim_network_t *network)
 {
-    return network->outstanding;
-}
-
-uint64_t sim_network_delivered(const sim_network_t *network)
-{
-    return network->delivered;
-}
-
-uint64_t sim_network_delivered_bytes(const sim_network_t *network)
-{
-    return network->delivered_bytes;
-}
-
-bool sim_network_fault_happened(const sim_network_t *network)
-{
-    return network->fault_happened;
+    return &network->counts;
 }
 
 void sim_network_down(sim_network_t *network)

@@ -41,13 +41,15 @@ void sim_network_free(sim_network_t *network);
 
 arc_stream_t *sim_network_stream(sim_network_t *network, unsigned rank);
 
-/* Started and neither completed nor aborted: 0 after a correct end, good or bad. */
-size_t sim_network_outstanding(const sim_network_t *network);
+/* So far. */
+typedef struct sim_counts {
+    size_t outstanding; /* neither completed nor aborted: 0 after a correct end, good or bad */
+    uint64_t delivered; /* messages */
+    uint64_t delivered_bytes;
+    bool fault_happened; /* the one asked for */
+} sim_counts_t;
 
-/* Messages delivered so far, their bytes, and whether the fault asked for has happened. */
-uint64_t sim_network_delivered(const sim_network_t *network);
-uint64_t sim_network_delivered_bytes(const sim_network_t *network);
-bool sim_network_fault_happened(const sim_network_t *network);
+const sim_counts_t *sim_network_counts(const sim_network_t *network);
 
 /* Let time pass: one message may arrive. */
 void sim_network_pass(sim_network_t *network);

@@ -45,17 +45,15 @@ struct sim_windows {
     put_t **end;
     size_t under_way;
     uint64_t operations; /* counted for fail_at */
-    uint64_t puts;
-    uint64_t fences;
+    sim_window_counts_t counts;
     bool down;
     unsigned lost; /* a rank that is gone, which only a look tells; `ranks`: none */
-    bool fault_happened;
 };
 
 static bool fails_now(sim_windows_t *windows)
 {
     if (++windows->operations == windows->options.fail_at) {
-        windows->fault_happened = true;
+        windows->counts.fault_happened = true;
         return true;
     }
     return windows->down;
@@ -107,7 +105,7 @@ static arc_status_t sim_put(arc_window_t *window, unsigned peer, size_t offset, 
     *windows->end = put;
     windows->end = &put->next;
     windows->under_way += 1;
-    windows->puts += 1;
+    windows->counts.puts += 1;
     return ARC_OK;
 }
 
@@ -119,7 +117,7 @@ static arc_status_t sim_fence(arc_window_t *window)
         return ARC_ERR_TRANSPORT;
     }
     endpoint->epoch += 1;
-    endpoint->windows->fences += 1;
+    endpoint->windows->counts.fences += 1;
     return ARC_OK;
 }
 
@@ -327,19 +325,9 @@ void sim_windows_down(sim_windows_t *windows)
     windows->down = true;
 }
 
-uint64_t sim_windows_puts(const sim_windows_t *windows)
+const sim_window_counts_t *sim_windows_counts(const sim_windows_t *windows)
 {
-    return windows->puts;
-}
-
-uint64_t sim_windows_fences(const sim_windows_t *windows)
-{
-    return windows->fences;
-}
-
-bool sim_windows_fault_happened(const sim_windows_t *windows)
-{
-    return windows->fault_happened;
+    return &windows->counts;
 }
 
 bool sim_windows_intact(const sim_windows_t *windows)

@@ -49,10 +49,14 @@ void sim_windows_lose(sim_windows_t *windows, unsigned rank);
 /* From now on every call fails. */
 void sim_windows_down(sim_windows_t *windows);
 
-/* Puts and fences so far, and whether the fault asked for has happened. */
-uint64_t sim_windows_puts(const sim_windows_t *windows);
-uint64_t sim_windows_fences(const sim_windows_t *windows);
-bool sim_windows_fault_happened(const sim_windows_t *windows);
+/* So far. */
+typedef struct sim_window_counts {
+    uint64_t puts;
+    uint64_t fences;
+    bool fault_happened; /* the one asked for */
+} sim_window_counts_t;
+
+const sim_window_counts_t *sim_windows_counts(const sim_windows_t *windows);
 
 /* Was nothing written beside the windows? */
 bool sim_windows_intact(const sim_windows_t *windows);

@@ -126,7 +126,7 @@ static outcome_t run(unsigned ranks, size_t chunks, size_t message_bytes,
         exchange_pipeline_start(tasks[rank], &operation);
     }
     assert_true(sim_network_run(network, tasks, outcome.statuses, STEPS_MAX));
-    outcome.messages = sim_network_delivered(network);
+    outcome.messages = sim_network_counts(network)->delivered;
     for (unsigned rank = 0; rank < ranks; ++rank) {
         for (size_t i = 0; i < count; ++i) {
             outcome.right &= coders[rank].out[i] == (uint32_t) (i * ((1U << ranks) - 1));
@@ -136,7 +136,7 @@ static outcome_t run(unsigned ranks, size_t chunks, size_t message_bytes,
         free(coders[rank].in);
         free(coders[rank].out);
     }
-    assert_int_equal(0, sim_network_outstanding(network));
+    assert_int_equal(0, sim_network_counts(network)->outstanding);
     sim_network_free(network);
     return outcome;
 }

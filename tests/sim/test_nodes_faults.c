@@ -64,7 +64,7 @@ static outcome_t run_with_fault(unsigned algorithm, unsigned exchange, uint64_t 
     /* Ranks that only wait for one that failed never end by themselves. */
     outcome.finished = job_run(&job, &random, 0 == fail_at + cut_at ? STEPS : STEPS_AFTER_FAULT);
     give_up(nodes);
-    outcome.fault_happened = sim_network_fault_happened(nodes->network[exchange]);
+    outcome.fault_happened = sim_network_counts(nodes->network[exchange])->fault_happened;
     for (unsigned rank = 0; rank < nodes->ranks; ++rank) {
         const arc_status_t status = nodes->actors[rank].status;
         outcome.failed += ARC_ERR_TRANSPORT == status;

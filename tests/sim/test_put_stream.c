@@ -93,8 +93,8 @@ TEST(answered_messages_need_one_put_each)
         options.max_messages = 1;
         const puts_outcome_t outcome = puts_job_run(&options);
         check_clean(&outcome);
-        assert_int_equal(outcome.messages, outcome.puts);
-        assert_int_equal(0, outcome.fences);
+        assert_int_equal(outcome.messages, outcome.counts.puts);
+        assert_int_equal(0, outcome.counts.fences);
     }
 }
 
@@ -107,8 +107,8 @@ TEST(unanswered_messages_need_a_credit_for_half_the_slots)
     options.max_bytes = options.config.fused_bytes;
     const puts_outcome_t outcome = puts_job_run(&options);
     check_clean(&outcome);
-    assert_int_equal(outcome.messages / (options.config.slots / 2), outcome.fences);
-    assert_int_equal(outcome.messages + outcome.fences, outcome.puts);
+    assert_int_equal(outcome.messages / (options.config.slots / 2), outcome.counts.fences);
+    assert_int_equal(outcome.messages + outcome.counts.fences, outcome.counts.puts);
 }
 
 TEST(long_messages_need_a_fence_for_each_fragment)
@@ -120,8 +120,8 @@ TEST(long_messages_need_a_fence_for_each_fragment)
     options.max_messages = 1;
     const puts_outcome_t outcome = puts_job_run(&options);
     check_clean(&outcome);
-    assert_true(outcome.fences > 0 && outcome.fences <= outcome.messages);
-    assert_int_equal(outcome.messages + outcome.fences, outcome.puts);
+    assert_true(outcome.counts.fences > 0 && outcome.counts.fences <= outcome.messages);
+    assert_int_equal(outcome.messages + outcome.counts.fences, outcome.counts.puts);
 }
 
 /* Half of the slots have one header and one fence. */
@@ -135,8 +135,8 @@ TEST(half_of_the_slots_need_one_header)
     options.max_messages = 1;
     const puts_outcome_t outcome = puts_job_run(&options);
     check_clean(&outcome);
-    assert_true(outcome.fences <= outcome.messages);
-    assert_true(outcome.puts > 4 * outcome.messages);
+    assert_true(outcome.counts.fences <= outcome.messages);
+    assert_true(outcome.counts.puts > 4 * outcome.messages);
 }
 
 /* ---- errors ---- */
@@ -152,7 +152,7 @@ static void every_failing_operation_is_reported(void **state)
         const puts_outcome_t outcome = puts_job_run(&options);
         assert_true(outcome.intact);
         assert_int_equal(0, outcome.wrong);
-        if (!outcome.fault_happened) {
+        if (!outcome.counts.fault_happened) {
             check_clean(&outcome);
             break;
         }

@@ -160,7 +160,7 @@ static void sums_are_equal_everywhere_within_the_bound_and_the_same_again(void *
         if (0 == round) {
             check_bits(row, job);
         }
-        assert_int_equal(0, sim_network_outstanding(job->network));
+        assert_int_equal(0, sim_network_counts(job->network)->outstanding);
         assert_int_equal(0, sim_nodes_outstanding(job->nodes));
         assert_true(sim_nodes_intact(job->nodes));
         fold_job_free(job);
@@ -260,7 +260,7 @@ static void give_up(fold_job_t *job, unsigned but)
             assert_true(job->nodes->placement.nodes <= arc_task_awaits(&member->task->task));
         }
     }
-    assert_int_equal(0, sim_network_outstanding(job->network));
+    assert_int_equal(0, sim_network_counts(job->network)->outstanding);
     assert_int_equal(0, sim_nodes_outstanding(job->nodes));
 }
 

@@ -88,34 +88,43 @@ static void check_series(const series_t *series, unsigned ranks)
     }
 }
 
-TEST(all_find_the_minimum)
+static arc_status_t statuses[MOST_RANKS];
+static arc_task_t *tasks[MOST_RANKS];
+
+/* All ranks to their ends, on a network that stays the caller's; none leaves a message there. */
+static sim_network_t *run_series(series_t *series, unsigned ranks, const sim_options_t *options)
 {
     static const arc_task_ops_t ops = {.progress = series_progress};
+    sim_network_t *network = sim_network_new(ranks, options);
+
+    memset(series, 0, ranks * sizeof *series);
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+        series[rank].task.ops = &ops;
+        series[rank].stream = sim_network_stream(network, rank);
+        tasks[rank] = &series[rank].task;
+    }
+    assert_true(sim_network_run(network, tasks, statuses, STEPS));
+    assert_int_equal(0, sim_network_counts(network)->outstanding);
+    return network;
+}
+
+TEST(all_find_the_minimum)
+{
     static series_t series[MOST_RANKS];
-    arc_task_t *tasks[MOST_RANKS];
-    arc_status_t statuses[MOST_RANKS];
 
     for (unsigned ranks = 2; ranks <= MOST_RANKS; ++ranks) {
         const sim_options_t options = {
             .seed = SEED + ranks, .delay_max = 1 + ranks % 30, .eager_max = ranks % 4};
-        sim_network_t *network = sim_network_new(ranks, &options);
-        memset(series, 0, sizeof series);
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-            series[rank].task.ops = &ops;
-            series[rank].stream = sim_network_stream(network, rank);
-            tasks[rank] = &series[rank].task;
-        }
-        assert_true(sim_network_run(network, tasks, statuses, STEPS));
+        sim_network_t *network = run_series(series, ranks, &options);
         for (unsigned rank = 0; rank < ranks; ++rank) {
             assert_int_equal(ARC_OK, statuses[rank]);
         }
         check_series(series, ranks);
-        assert_int_equal(0, sim_network_outstanding(network));
         unsigned rounds = 0;
         while (1U << rounds < ranks) {
             ++rounds;
         }
-        assert_int_equal(AGREEMENTS * ranks * rounds, sim_network_delivered(network));
+        assert_int_equal(AGREEMENTS * ranks * rounds, sim_network_counts(network)->delivered);
         sim_network_free(network);
     }
 }
@@ -145,29 +154,18 @@ TEST(ranks_before_and_after)
 /* Every start and completion of a message may fail: an error, and nothing stays started. */
 static void check_failures(unsigned ranks)
 {
-    static const arc_task_ops_t ops = {.progress = series_progress};
     static series_t series[MOST_RANKS];
-    arc_task_t *tasks[MOST_RANKS];
-    arc_status_t statuses[MOST_RANKS];
     bool happened = true;
 
     for (uint64_t at = 1; happened; ++at) {
         const sim_options_t options = {.seed = SEED, .delay_max = 3, .eager_max = 1, .fail_at = at};
         unsigned failed = 0;
-        sim_network_t *network = sim_network_new(ranks, &options);
-        memset(series, 0, sizeof series);
-        for (unsigned rank = 0; rank < ranks; ++rank) {
-            series[rank].task.ops = &ops;
-            series[rank].stream = sim_network_stream(network, rank);
-            tasks[rank] = &series[rank].task;
-        }
-        assert_true(sim_network_run(network, tasks, statuses, STEPS));
-        happened = sim_network_fault_happened(network);
+        sim_network_t *network = run_series(series, ranks, &options);
+        happened = sim_network_counts(network)->fault_happened;
         for (unsigned rank = 0; rank < ranks; ++rank) {
             failed += ARC_OK != statuses[rank];
         }
         assert_true(happened == (failed > 0));
-        assert_int_equal(0, sim_network_outstanding(network));
         sim_network_free(network);
     }
 }
@@ -179,9 +177,6 @@ TEST(failures_end_it)
 }
 
 /* ---- ranks that do not come ---- */
-
-static arc_status_t statuses[MOST_RANKS];
-static arc_task_t *tasks[MOST_RANKS];
 
 static void comes(unsigned rank)
 {

@@ -27,6 +27,7 @@ typedef struct actor {
 } actor_t;
 
 static sim_network_t *network;
+static actor_t actors[RANKS];
 
 static void no_progress(void)
 {
@@ -67,8 +68,17 @@ static void trade(void *context)
         arc_steps_trade(actor->stream, actor->links, PARTNERS, &actor->wait, &actor->missing);
 }
 
-/* All ranks but `absent`, until each has come to an end. */
-static void run_all(actor_t *actors, unsigned absent)
+/* A network, and its ranks as they come. */
+static void make_all(const sim_options_t *options)
+{
+    network = sim_network_new(RANKS, options);
+    for (unsigned rank = 0; rank < RANKS; ++rank) {
+        fill_actor(&actors[rank], rank);
+    }
+}
+
+/* All ranks but `absent`, until each has come to an end; nothing stays under way. */
+static void run_all(unsigned absent)
 {
     arc_fiber_t *fibers[RANKS];
     bool runs[RANKS] = {false};
@@ -95,21 +105,20 @@ static void run_all(actor_t *actors, unsigned absent)
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         arc_fiber_free(fibers[rank]);
     }
+    assert_int_equal(0, sim_network_counts(network)->outstanding);
+    sim_network_free(network);
 }
 
 TEST(each_gets_the_card_that_is_meant_for_it)
 {
-    static actor_t actors[RANKS];
-
     for (unsigned turn = 0; turn < 20; ++turn) {
         const sim_options_t options = {
             .seed = SEED + turn, .delay_max = 1 + turn, .eager_max = turn % 3};
-        network = sim_network_new(RANKS, &options);
+        make_all(&options);
         for (unsigned rank = 0; rank < RANKS; ++rank) {
-            fill_actor(&actors[rank], rank);
             actors[rank].wait.timeout_ns = 0;
         }
-        run_all(actors, RANKS);
+        run_all(RANKS);
         for (unsigned rank = 0; rank < RANKS; ++rank) {
             assert_int_equal(ARC_OK, actors[rank].status);
             for (unsigned i = 0; i < PARTNERS * CARD_BYTES; ++i) {
@@ -118,45 +127,30 @@ TEST(each_gets_the_card_that_is_meant_for_it)
                                  actors[rank].received[i / CARD_BYTES][i % CARD_BYTES]);
             }
         }
-        assert_int_equal(0, sim_network_outstanding(network));
-        sim_network_free(network);
     }
 }
 
 TEST(who_does_not_come_is_named_in_time)
 {
-    static actor_t actors[RANKS];
-
     for (unsigned absent = 0; absent < RANKS; ++absent) {
         const sim_options_t options = {.seed = SEED + absent, .delay_max = 4, .eager_max = 1};
-        network = sim_network_new(RANKS, &options);
-        for (unsigned rank = 0; rank < RANKS; ++rank) {
-            fill_actor(&actors[rank], rank);
-        }
-        run_all(actors, absent);
+        make_all(&options);
+        run_all(absent);
         for (unsigned rank = 0; rank < RANKS; ++rank) {
             if (rank != absent) {
                 assert_int_equal(ARC_ERR_TIMEOUT, actors[rank].status);
                 assert_int_equal(absent, actors[rank].missing);
             }
         }
-        assert_int_equal(0, sim_network_outstanding(network));
-        sim_network_free(network);
     }
 }
 
 TEST(a_card_of_another_length_is_an_error)
 {
-    static actor_t actors[RANKS];
     const sim_options_t options = {.seed = SEED, .delay_max = 4, .eager_max = 1};
 
-    network = sim_network_new(RANKS, &options);
-    for (unsigned rank = 0; rank < RANKS; ++rank) {
-        fill_actor(&actors[rank], rank);
-    }
+    make_all(&options);
     actors[1].card_bytes = CARD_BYTES - 1;
-    run_all(actors, RANKS);
+    run_all(RANKS);
     assert_int_equal(ARC_ERR_PROTOCOL, actors[0].status);
-    assert_int_equal(0, sim_network_outstanding(network));
-    sim_network_free(network);
 }
