@@ -86,8 +86,8 @@ static quant_config_t config_of(const fold_job_t *job)
     const variant_t *variant = job->variant;
     quant_config_t config = quant_job_config(quant_algo_at(QUANT_ALGO_hierarchical));
 
-    config.reduce_format = variant->reduce;
-    config.gather_format = variant->gather;
+    config.reduce_format = variant->format;
+    config.gather_format = variant->format;
     config.depth = variant->depth;
     if (variant->chunks) {
         config.block_rows = QUANT_BLOCK_ROWS_MIN;

@@ -23,8 +23,7 @@ enum {
 /* What is varied beside the shape. */
 typedef struct variant {
     const char *name;
-    const quant_format_t *reduce;
-    const quant_format_t *gather;
+    const quant_format_t *format;
     unsigned depth;
     bool doubles;
     bool feedback;
