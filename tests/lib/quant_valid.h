@@ -1,12 +1,27 @@
 /*
- * The limits that each configuration of coll_quant keeps (quant_algos.h).
+ * The settings that coll_quant has by default, and the limits that each of its configurations
+ * keeps (quant_algos.h).
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef QUANT_VALID_H
 #define QUANT_VALID_H
 
+#include <string.h>
+
 #include "quant_algos.h"
+#include "quant_settings.h"
+
+static inline quant_settings_t quant_defaults(void)
+{
+    quant_settings_t settings;
+
+    memset(&settings, 0, sizeof settings);
+    for (size_t i = 0; i < quant_params_count; ++i) {
+        arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
+    }
+    return settings;
+}
 
 static inline bool quant_config_is_valid(const quant_config_t *config)
 {

@@ -15,7 +15,7 @@
 #include "unit.h"
 #include "quant_mse.h"
 #include "quant_job.h"
-#include "quant_settings.h"
+#include "quant_valid.h"
 
 enum { SEED = 20261122, TILE_ELEMS = 64 * QUANT_LANES, SHARD_ELEMS = 4 * TILE_ELEMS };
 
@@ -177,12 +177,8 @@ typedef struct job_case {
 static quant_config_t config_of(const job_case_t *row, const quant_kernels_t *kernels)
 {
     quant_config_t config = {.kernels = kernels, .per_node = row->per_node};
-    quant_settings_t settings;
+    quant_settings_t settings = quant_defaults();
 
-    memset(&settings, 0, sizeof settings);
-    for (size_t i = 0; i < quant_params_count; ++i) {
-        arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
-    }
     settings.format = row->is_int8 ? QUANT_CHOICE_AUTO + 1 : QUANT_CHOICE_AUTO;
     assert_true(quant_settings_config(&settings, row->ranks, &config));
     return config;

@@ -27,22 +27,11 @@ enum {
     SEGMENTS = sizeof segments / sizeof segments[0],
 };
 
-static quant_settings_t default_settings(void)
-{
-    quant_settings_t settings;
-
-    memset(&settings, 0, sizeof settings);
-    for (size_t i = 0; i < quant_params_count; ++i) {
-        arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
-    }
-    return settings;
-}
-
 static quant_config_t config_of(int minishards, int microshards, size_t segment_bytes,
                                 const quant_format_t *format)
 {
     static quant_kernels_t kernels;
-    quant_settings_t settings = default_settings();
+    quant_settings_t settings = quant_defaults();
 
     settings.minishards = minishards;
     settings.microshards = microshards;
@@ -167,7 +156,7 @@ TEST(no_message_is_longer_than_its_buffer_nor_than_segment_bytes)
 /* semi_loop of 8: 24 c / 8 is 1.06e-4 with blocks of 64, 2.26e-4 with 4096. */
 TEST(a_target_is_met_with_the_longest_blocks)
 {
-    quant_settings_t settings = default_settings();
+    quant_settings_t settings = quant_defaults();
     quant_config_t config = {0};
 
     settings.algorithm = 1 + 1; /* auto, full_loop, semi_loop */
@@ -188,7 +177,7 @@ TEST(a_target_is_met_with_the_longest_blocks)
 /* Of 4 ranks direct has 7 c / 4, 6.2e-5, and doubling 2 c, 7.1e-5. */
 TEST(short_vectors_meet_a_target_too)
 {
-    quant_settings_t settings = default_settings();
+    quant_settings_t settings = quant_defaults();
     quant_config_t config = {0};
 
     assert_true(quant_settings_config(&settings, 4, &config));

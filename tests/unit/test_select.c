@@ -241,16 +241,6 @@ TEST(every_choice_of_format_and_algorithm_exists)
     assert_null(quant_algo_at(choice));
 }
 
-static quant_settings_t quant_defaults(void)
-{
-    quant_settings_t settings;
-    memset(&settings, 0, sizeof settings);
-    for (size_t i = 0; i < quant_params_count; ++i) {
-        arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
-    }
-    return settings;
-}
-
 /* For two ranks, in this format. */
 static quant_config_t config_of(const quant_settings_t *settings, const quant_format_t *format,
                                 const quant_kernels_t *kernels)
