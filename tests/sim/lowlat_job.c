@@ -140,14 +140,13 @@ static void add_input(const operation_t *operation, unsigned char *sum, const un
 void operation_sum(const operation_t *operation, const unsigned *member, unsigned ranks,
                    unsigned char *sum)
 {
-    unsigned char *part = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *part = test_alloc(operation->span_bytes);
 
     fill_input(operation, member[0], sum);
     for (unsigned i = 1; i < ranks; ++i) {
         fill_input(operation, member[i], part);
         add_input(operation, sum, part);
     }
-    free(part);
 }
 
 /* A matrix product keeps the order of the ranks. */
@@ -168,7 +167,7 @@ static void sum_by_levels(const operation_t *operation, const actor_t *actors,
                           const unsigned *member, unsigned local, unsigned level,
                           unsigned char *sum)
 {
-    unsigned char *part = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *part = test_alloc(operation->span_bytes);
 
     if (0 == level) {
         fill_input(operation, member[local], sum);
@@ -183,7 +182,6 @@ static void sum_by_levels(const operation_t *operation, const actor_t *actors,
             }
         }
     }
-    free(part);
 }
 
 void operation_on_node(const operation_t *operation, const actor_t *actors, const unsigned *member,
@@ -217,7 +215,7 @@ static void sum_positions(const operation_t *operation, const placement_t *place
                           unsigned extras, unsigned position, unsigned positions,
                           unsigned char *sum)
 {
-    unsigned char *upper = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *upper = test_alloc(operation->span_bytes);
 
     if (positions > 1) {
         sum_positions(operation, placement, extras, position, positions / 2, sum);
@@ -230,7 +228,6 @@ static void sum_positions(const operation_t *operation, const placement_t *place
     } else {
         sum_node(operation, placement, position + extras, sum);
     }
-    free(upper);
 }
 
 void operation_tree(const operation_t *operation, const placement_t *placement, unsigned char *sum)
@@ -247,7 +244,7 @@ void operation_chain(const operation_t *operation, const placement_t *placement,
                      int step, unsigned count, unsigned char *sum)
 {
     const unsigned nodes = placement->nodes;
-    unsigned char *next = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *next = test_alloc(operation->span_bytes);
     unsigned node = first % nodes;
 
     sum_node(operation, placement, node, sum);
@@ -256,7 +253,6 @@ void operation_chain(const operation_t *operation, const placement_t *placement,
         sum_node(operation, placement, node, next);
         add_input(operation, sum, next);
     }
-    free(next);
 }
 
 void operation_two_chains(const operation_t *operation, const placement_t *placement,
@@ -265,12 +261,11 @@ void operation_two_chains(const operation_t *operation, const placement_t *place
     const unsigned nodes = placement->nodes;
     const unsigned left = nodes / 2;
     const unsigned right = nodes - 1 - left;
-    unsigned char *own = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *own = test_alloc(operation->span_bytes);
 
     operation_chain(operation, placement, owner + right, -1, right + 1, own);
     operation_chain(operation, placement, owner + nodes - left, 1, left, sum);
     add_input(operation, sum, own);
-    free(own);
 }
 
 static bool are_equal(const operation_t *operation, const unsigned char *a, const unsigned char *b)
@@ -363,7 +358,7 @@ void actor_release(actor_t *actor)
 void actor_check(const actor_t *actor, const operation_t *operation, expect_fn_t expect,
                  const void *context)
 {
-    unsigned char *expected = test_alloc(operation->span_bytes);
+    SCOPED unsigned char *expected = test_alloc(operation->span_bytes);
 
     assert_true(test_buffer_intact(&actor->out));
     assert_true(test_buffer_intact(&actor->in));
@@ -372,7 +367,6 @@ void actor_check(const actor_t *actor, const operation_t *operation, expect_fn_t
     assert_true(padding_intact(operation, actor->out.data));
     fill_input(operation, actor->rank, expected);
     assert_memory_equal(expected, actor->in.data, operation->span_bytes);
-    free(expected);
 }
 
 unsigned job_pick_rank(unsigned ranks, unsigned *favourite, test_random_t *random)

@@ -194,7 +194,7 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
     const size_t scales = format->scaled ? arc_divide_up(count, block_rows) * 2 : 0;
     const size_t more = format->scaled ? arc_divide_up(whole, block_rows) * 2 - scales : 0;
     SCOPED float *decoded = test_alloc(whole * sizeof(float));
-    unsigned char *payload = test_alloc(trip->payload.bytes + more);
+    SCOPED unsigned char *payload = test_alloc(trip->payload.bytes + more);
     const quant_codec_t codec = {
         .kernels = &kernels, .format = format, .block_rows = block_rows, .elems = whole};
     memcpy(payload, trip->payload.data, scales);
@@ -204,7 +204,6 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
     for (size_t i = count; i < whole; ++i) {
         assert_memory_equal(&zero, &decoded[i], sizeof(zero));
     }
-    free(payload);
 }
 
 /* Where the largest magnitude is always the largest code, or its scale the least. */

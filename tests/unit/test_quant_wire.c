@@ -270,13 +270,11 @@ TEST_WITHIN(a_hop_packs_the_sum, setup, teardown)
         quant_wire_segment_t next = message->segment;
         next.codec.format = quant_format_at(f);
         const size_t most = quant_wire_bytes_max(next.codec.format, ELEMS, BLOCK_ROWS);
-        unsigned char *sent = test_alloc(most);
-        unsigned char *packed = test_alloc(most);
+        SCOPED unsigned char *sent = test_alloc(most);
+        SCOPED unsigned char *packed = test_alloc(most);
         size_t bytes = quant_wire_pack(&next, sum, error, packed);
         assert_int_equal(bytes, hop_message(message, &next, sent));
         assert_memory_equal(packed, sent, bytes);
-        free(packed);
-        free(sent);
     }
 }
 
@@ -300,7 +298,7 @@ TEST_WITHIN(a_hop_keeps_a_tile_and_codes_it_again, setup, teardown)
     assert_true(quant_wire_bound(sent.bytes) >= 0x1p103f &&
                 quant_wire_bound(sent.bytes) < INFINITY);
 
-    unsigned char *expected = test_alloc(most);
+    SCOPED unsigned char *expected = test_alloc(most);
     sent.values[ELEMS - 1] = -0x1p127f;
     const float error = quant_wire_add(&sent.segment, sent.bytes, sent.values, 0, sum);
     assert_true(fabsf(sum[ELEMS - 1]) < 0x1p126f);
@@ -308,7 +306,6 @@ TEST_WITHIN(a_hop_keeps_a_tile_and_codes_it_again, setup, teardown)
     assert_int_equal(CODED_BYTES, message->length);
     assert_int_equal(message->length, quant_wire_pack(&sent.segment, sum, error, expected));
     assert_memory_equal(expected, message->bytes, message->length);
-    free(expected);
     free(sent.bytes);
 }
 
@@ -316,7 +313,8 @@ TEST_WITHIN(a_hop_keeps_a_tile_and_codes_it_again, setup, teardown)
 TEST_WITHIN(a_hop_whose_sums_cannot_be_coded_sends_floats, setup, teardown)
 {
     message_t *message = *state;
-    unsigned char *sent = test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
+    SCOPED unsigned char *sent =
+        test_alloc(quant_wire_bytes_max(&quant_format_int8, ELEMS, BLOCK_ROWS));
     float sum[ELEMS];
 
     message->values[0] = NAN;
@@ -328,7 +326,6 @@ TEST_WITHIN(a_hop_whose_sums_cannot_be_coded_sends_floats, setup, teardown)
     assert_true(isinf(sum[ELEMS - 1]));
     assert_memory_equal(sum, quant_wire_payload(sent), sizeof(sum));
     assert_true(isinf(quant_wire_bound(sent)));
-    free(sent);
 }
 
 /* Half-way between two codes once it is a float, it was farther from the one that is taken. */
@@ -344,7 +341,8 @@ TEST(the_bound_of_doubles_covers_that_they_become_floats)
                                           .exact = &quant_format_fp64,
                                           .floats = floats};
     const double x = 1 + 0x1p-8 + 0x1p-30;
-    unsigned char *bytes = test_alloc(quant_doubles.bytes_max(&quant_format_bf16, ONE, BLOCK_ROWS));
+    SCOPED unsigned char *bytes =
+        test_alloc(quant_doubles.bytes_max(&quant_format_bf16, ONE, BLOCK_ROWS));
     double out = 0;
 
     quant_doubles.pack(&segment, &x, 0, bytes);
@@ -352,5 +350,4 @@ TEST(the_bound_of_doubles_covers_that_they_become_floats)
     quant_doubles.unpack(&segment, bytes, &out);
     assert_true(1 == out);
     assert_true(x - out <= (double) quant_wire_bound(bytes));
-    free(bytes);
 }

@@ -292,7 +292,7 @@ TEST(more_rules_than_there_may_be_are_complained_of)
 {
     enum { RULES = LOWLAT_RULES_MAX + 9 };
     static const char rule[] = "oneshot\n";
-    char *text = test_alloc(RULES * strlen(rule) + 1);
+    SCOPED char *text = test_alloc(RULES * strlen(rule) + 1);
     lowlat_rules_t rules;
 
     for (unsigned i = 0; i < RULES; ++i) {
@@ -301,5 +301,4 @@ TEST(more_rules_than_there_may_be_are_complained_of)
     const complaints_t complaints = read_text(&rules, text);
     assert_int_equal(rules.count, LOWLAT_RULES_MAX);
     assert_int_equal(complaints.count, RULES - (LOWLAT_RULES_MAX - rules.builtin));
-    free(text);
 }

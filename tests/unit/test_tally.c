@@ -42,7 +42,7 @@ static arc_tally_row_t *count(arc_tally_t *tally, uint32_t outcome, uint32_t ran
 TEST(the_report_has_a_row_for_each_algorithm_and_each_reason_met)
 {
     char text[TEXT_BYTES] = "";
-    arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
 
     assert_non_null(tally);
     assert_false(has_calls(tally, 0));
@@ -74,7 +74,6 @@ TEST(the_report_has_a_row_for_each_algorithm_and_each_reason_met)
     assert_int_equal(2048, bytes);
     assert_non_null(strstr(text, arc_reason_text(ARC_REASON_USER_OP)));
     assert_null(strstr(text, arc_reason_text(ARC_REASON_TOO_LARGE)));
-    free(tally);
 }
 
 TEST(files_have_labels_in_quotes_and_times_in_seconds)
@@ -93,7 +92,7 @@ TEST(files_have_labels_in_quotes_and_times_in_seconds)
                  "\"message_seconds_total\":1.000000000,\"longest_wait_seconds\":0.000000012,"
                  "\"peer\":5}]\n",
     };
-    arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
 
     assert_non_null(tally);
     arc_tally_row_t *row = count(tally, 0, 8, 300000);
@@ -111,14 +110,13 @@ TEST(files_have_labels_in_quotes_and_times_in_seconds)
             fail_msg("%s\nhas no\n%s", text, lines[json]);
         }
     }
-    free(tally);
 }
 
 /* More rows than there are: sums of calls stay what they are, and nobody looks for ever. */
 TEST(a_table_that_is_full_counts_on)
 {
     enum { SIZES = 2 * ARC_TALLY_ROWS, OUTCOMES = 2 };
-    arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
     uint64_t calls = 0;
 
     assert_non_null(tally);
@@ -133,7 +131,6 @@ TEST(a_table_that_is_full_counts_on)
     }
     assert_int_equal(SIZES * OUTCOMES, calls);
     assert_int_equal(ARC_TALLY_OWN_ROWS + OUTCOMES, tally->used);
-    free(tally);
 }
 
 TEST(lengths_are_told_apart_by_powers_of_four)

@@ -185,7 +185,7 @@ static void hold_signals(void)
 /* A healthy sum that takes longer than `limit_seconds`: the size grows until it does. */
 static void check_long(int count, double limit_seconds)
 {
-    float *data = must_alloc((size_t) LONGEST_ELEMS * sizeof *data);
+    SCOPED float *data = must_alloc((size_t) LONGEST_ELEMS * sizeof *data);
     double took_seconds = 0;
 
     while (took_seconds <= limit_seconds && count <= LONGEST_ELEMS) {
@@ -205,7 +205,6 @@ static void check_long(int count, double limit_seconds)
         MPI_Bcast(&took_seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         count = took_seconds <= limit_seconds ? 2 * count : count;
     }
-    free(data);
     if (took_seconds > limit_seconds) {
         tap_case("a sum that takes longer than %g s is not taken for one that stands still",
                  limit_seconds);

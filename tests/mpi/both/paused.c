@@ -25,10 +25,10 @@ typedef struct meeting {
 } meeting_t;
 
 typedef struct sums {
-    float *floats;
-    float *float_sums;
-    int *ints;
-    int *int_sums;
+    float floats[ELEMS];
+    float float_sums[ELEMS];
+    int ints[INTS];
+    int int_sums[INTS];
     MPI_Request requests[2];
 } sums_t;
 
@@ -105,6 +105,7 @@ static void check_pause(sums_t *sums, meeting_t *meeting, int pause)
 
 int main(int argc, char **argv)
 {
+    static sums_t sums;
     MPI_Win window;
     meeting_t *meeting = NULL;
     MPI_Aint bytes = 0;
@@ -118,10 +119,6 @@ int main(int argc, char **argv)
         atomic_init(&meeting->paused, 0);
         atomic_init(&meeting->released, 0);
     }
-    sums_t sums = {.floats = must_alloc(ELEMS * sizeof(float)),
-                   .float_sums = must_alloc(ELEMS * sizeof(float)),
-                   .ints = must_alloc(INTS * sizeof(int)),
-                   .int_sums = must_alloc(INTS * sizeof(int))};
     for (int i = 0; i < ELEMS; i++) {
         sums.floats[i] = (float) (i % 7) / 7;
     }
@@ -133,10 +130,6 @@ int main(int argc, char **argv)
         check_pause(&sums, meeting, pause);
     }
     tap_case("%d sums that a rank leaves alone for a while", PAUSES);
-    free(sums.floats);
-    free(sums.float_sums);
-    free(sums.ints);
-    free(sums.int_sums);
     MPI_Win_free(&window);
     return tap_end();
 }

@@ -33,7 +33,7 @@ typedef struct watched {
     pvar_t pvars[PVARS];
 } watched_t;
 
-static float *data;
+static float data[ELEMS];
 static float unit = 1;
 
 static void watch(watched_t *watched, MPI_Comm comm)
@@ -172,12 +172,10 @@ int main(int argc, char **argv)
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('r', is_limited));
     pvars_begin();
-    data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
     if (is_limited) {
         check_made_again(first);
         MPI_Comm_free(&first);
-        free(data);
         pvars_end();
         return tap_end();
     }
@@ -205,7 +203,6 @@ int main(int argc, char **argv)
     unwatch(&self);
     MPI_Comm_free(&first);
     MPI_Comm_free(&second);
-    free(data);
     pvars_end();
     return tap_end();
 }

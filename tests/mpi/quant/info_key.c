@@ -30,7 +30,7 @@ enum {
     COMM_GROWTH_KIB = 6 * 1024,
 };
 
-static float *data;
+static float data[ELEMS];
 static bool of_all; /* collectives, not only MPI_Allreduce */
 
 /* Sums of integers too fine for 16 bits are exact, or are not; a wrong one is a failure. */
@@ -124,7 +124,7 @@ static void check_toggles(MPI_Comm comm)
         set_key(comm, "arc_quant", toggle % 2 == 0 ? "on" : "off");
         data[0] = 1.0f;
         MPI_Allreduce(MPI_IN_PLACE, data, toggle % 10 < 2 ? ELEMS : 1, MPI_FLOAT, MPI_SUM, comm);
-        memset(data, 0, ELEMS * sizeof *data);
+        memset(data, 0, sizeof data);
     }
     const long growth_kib = footprint_take().resident_kib - before.resident_kib;
 
@@ -138,7 +138,7 @@ static void check_many_communicators(void)
     void *kept[WARM_COMMS + COMMS];
     footprint_t before = {0};
 
-    memset(data, 0, ELEMS * sizeof *data);
+    memset(data, 0, sizeof data);
     for (int i = 0; i < WARM_COMMS + COMMS; i++) {
         if (i == WARM_COMMS) {
             before = footprint_take();
@@ -166,7 +166,6 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('a', of_all));
-    data = must_alloc(ELEMS * sizeof *data);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     check_cycle(comm, "a dup");
     check_toggles(comm);
@@ -177,6 +176,5 @@ int main(int argc, char **argv)
     MPI_Comm_free(&comm);
     check_garbage_at_dup();
     check_many_communicators();
-    free(data);
     return tap_end();
 }

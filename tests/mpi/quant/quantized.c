@@ -319,11 +319,12 @@ static void check_pairs(void)
     MPI_Aint places[] = {0, sizeof(int)};
     MPI_Datatype types[] = {MPI_INT, MPI_FLOAT};
     MPI_Datatype pair;
-    struct {
+    typedef struct pair {
         int whole;
         float real;
-    } *in = must_alloc((size_t) block * sizeof *in),
-      *out = must_alloc((size_t) (block * world_ranks) * sizeof *out);
+    } pair_t;
+    SCOPED pair_t *in = must_alloc((size_t) block * sizeof *in);
+    SCOPED pair_t *out = must_alloc((size_t) (block * world_ranks) * sizeof *out);
     MPI_Type_create_struct(2, lengths, places, types, &pair);
     MPI_Type_commit(&pair);
     for (int i = 0; i < block; i++) {
@@ -338,8 +339,6 @@ static void check_pairs(void)
                   "a pair at %d", i);
     }
     MPI_Type_free(&pair);
-    free(in);
-    free(out);
     tap_case("a type of integers and floats is exact");
 }
 

@@ -97,7 +97,7 @@ static void check_tiny(float *data)
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
-    float *data = must_alloc(ELEMS * sizeof *data);
+    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
 
     MPI_Comm world = MPI_COMM_WORLD;
     pvars_begin();
@@ -105,7 +105,6 @@ int main(int argc, char **argv)
               "there is no coll_quant_comm_last_bound");
     check_parts(data);
     check_tiny(data);
-    free(data);
     pvar_close(&bound);
     pvars_end();
     return tap_end();
