@@ -128,15 +128,27 @@ static arc_status_t parse_fraction(const char *text, long long *value)
 
 arc_status_t arc_param_parse(const arc_param_t *param, const char *text, long long *value)
 {
-    const arc_param_kind_t kind = param->kind;
+    arc_status_t status = ARC_ERR_INVALID;
     long long parsed = 0;
-    const arc_status_t status = ARC_PARAM_KIND_BOOL == kind     ? parse_bool(text, &parsed)
-                                : ARC_PARAM_KIND_CHOICE == kind ? parse_choice(param, text, &parsed)
-                                : ARC_PARAM_KIND_FRACTION == kind ? parse_fraction(text, &parsed)
-                                : ARC_PARAM_KIND_TEXT == kind
-                                    ? ARC_OK /* any; who reads it says what is wrong */
-                                    : parse_number(param, text, &parsed);
 
+    switch (param->kind) {
+    case ARC_PARAM_KIND_INT:
+    case ARC_PARAM_KIND_SIZE:
+        status = parse_number(param, text, &parsed);
+        break;
+    case ARC_PARAM_KIND_BOOL:
+        status = parse_bool(text, &parsed);
+        break;
+    case ARC_PARAM_KIND_CHOICE:
+        status = parse_choice(param, text, &parsed);
+        break;
+    case ARC_PARAM_KIND_FRACTION:
+        status = parse_fraction(text, &parsed);
+        break;
+    case ARC_PARAM_KIND_TEXT:
+        status = ARC_OK; /* any; who reads it says what is wrong */
+        break;
+    }
     if (ARC_OK != status || !arc_param_in_range(param, parsed)) {
         return ARC_ERR_INVALID;
     }

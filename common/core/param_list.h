@@ -3,8 +3,8 @@
  *
  *     ARC_PARAM_ROW(kind, type, scope, name, default, minimum, maximum, choices, level, help)
  *
- * with the macro of that name that is defined, and undefines both.  The fields of a configuration
- * struct:
+ * with the macro of that name that is defined, and undefines both; the macros of rows stay, for the
+ * next reading.  The fields of a configuration struct:
  *
  *     typedef struct lowlat_config {
  *     #define ARC_PARAM_ROW(_kind, _type, _scope, _name, ...) _type _name;

@@ -82,4 +82,5 @@ TEST(parts_begin_at_multiples_of_the_unit)
     for (size_t i = 0; i < PARTS; ++i) {
         assert_ptr_equal(memory + expected[i], part[i]);
     }
+    assert_int_equal(sizeof memory, arc_lay_out(NULL, bytes, PARTS, UNIT, part));
 }
