@@ -59,15 +59,15 @@ def run_program(command, limit_seconds, label="", may_fail=False, **options):
     shown = label + (command if isinstance(command, str) else shlex.join(command))
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=limit_seconds, check=False, **options,
+            command, stdin=subprocess.DEVNULL, text=True, errors="replace", timeout=limit_seconds, check=False,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
         )  # fmt: skip
     except OSError as error:
         sys.exit(f"{shown}\ndid not start: {error.strerror}")
     except subprocess.TimeoutExpired:
         sys.exit(f"{shown}\ndid not end in {limit_seconds} s")
     if done.returncode != 0 and not may_fail:
-        printed = done.stdout[-SHOWN:] + done.stderr[-SHOWN:]
+        printed = done.stdout[-SHOWN:] + (done.stderr or "")[-SHOWN:]
         sys.exit(f"{shown}\nended with {done.returncode}\n{printed}")
     return done
 
@@ -162,13 +162,13 @@ def parse_tsv(lines, name):
     return [dict(zip(cells[0], row)) for row in cells[1:]]
 
 
-def read_tsv(path):
-    """What its comments say, and its rows as parse_tsv() has them."""
+def read_tsv(path, hint=""):
+    """What its comments say, and its rows as parse_tsv() has them; the hint is for who has no such file."""
     try:
         with open(path, encoding="utf-8") as text:
             lines = text.readlines()
     except OSError as error:
-        sys.exit(f"{path}: {error.strerror}")
+        sys.exit(f"{path}: {error.strerror}{hint}")
     about = "; ".join(line[1:].strip() for line in lines if line.startswith("#"))
     return about, parse_tsv(lines, path)
 
