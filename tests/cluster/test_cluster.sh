@@ -154,6 +154,8 @@ arc2 quant" "Open MPI finds the components on all nodes"
     for algorithm in $(mpi_lowlat_algorithms nodes); do
         cluster_check "3 nodes of 3,1,2 ranks, $algorithm" 120 --ppn 3,1,2 \
             --mca coll_lowlat_algorithm "$algorithm" "$(mpi_find matrix)" -l 100
+        cluster_check "3 nodes of 3,1,2 ranks, $algorithm, communicators" 120 --ppn 3,1,2 \
+            --mca coll_lowlat_algorithm "$algorithm" "$(mpi_find origins)" nested unordered
     done
     cluster_check "3 nodes of 3,1,2 ranks, quant and ring" 120 --ppn 3,1,2 \
         --mca coll_quant_enable 1 --mca coll_lowlat_algorithm ring \

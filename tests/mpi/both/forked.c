@@ -145,6 +145,7 @@ static void leave_a_child(void)
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
+    memset(copied, 0, sizeof copied); /* its pages are there when a process forks */
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         check_short_lived(&kinds[k]);
     }

@@ -85,6 +85,21 @@ static void copy_values(unsigned char *out, const unsigned char *in, const type_
     }
 }
 
+/* Sums are NaN where one entered, and nowhere else. */
+static void check_entered(const unsigned char *sums, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bool entered = false;
+        double sum = 0;
+
+        for (int rank = 0; rank < world_ranks; rank++) {
+            entered = entered || has_nan(rank, i);
+        }
+        memcpy(&sum, sums + (size_t) i * sizeof sum, sizeof sum);
+        tap_check(entered == (isnan(sum) != 0), "element %d is %g", i, sum);
+    }
+}
+
 static void check_nan_call(const type_row_t *type, const nan_row_t *row, op_id_t op, int count,
                            int mode)
 {
@@ -101,6 +116,9 @@ static void check_nan_call(const type_row_t *type, const nan_row_t *row, op_id_t
 
     MPI_Allreduce(in_place ? MPI_IN_PLACE : send, receive, count, type->handle, op_table[op].handle,
                   MPI_COMM_WORLD);
+    if (op == OP_SUM && MPI_DOUBLE == type->handle) {
+        check_entered(receive, count);
+    }
     copy_values(send, receive, type, count);
     tap_check_same(send, bytes, MPI_COMM_WORLD);
 }

@@ -11,6 +11,8 @@
  *
  *   5 nodes   ((n0 + n1) + n2) + (n3 + n4)       of 2^k + m nodes the first m pairs are one
  *
+ * Two elements are infinite in one rank, and so in the sum.
+ *
  * A vector is added by one call, in place, and in pieces of uneven lengths, a call each.  In any
  * case all ranks have the same bits.
  *
@@ -107,6 +109,9 @@ static void put_number(const row_t *row, void *out, double x)
  * order gives other bits. */
 static double part_of(const row_t *row, int rank, int e)
 {
+    if (e < 2 && rank == e * (world_ranks - 1)) {
+        return 0 == e ? INFINITY : -INFINITY;
+    }
     const uint64_t bits = draw_bits(SEED, (unsigned) rank, (uint64_t) e);
     const double mantissa = 1.0 + (double) (bits >> 12) / (double) (UINT64_C(1) << 52);
     const double x = ldexp(bits & 1 ? mantissa : -mantissa, (int) (bits >> 1 & 15));

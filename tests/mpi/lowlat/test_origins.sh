@@ -22,6 +22,14 @@ check_short_ones() {
     for count in 1 2; do
         mpi_run "np=4, $count on a node" 4 60 "$per_node $count" origins
     done
+    mpi_run "np=5, levels" 5 60 "--mca coll_arc_levels 2,2" origins nested unordered
+    for algorithm in $(mpi_lowlat_algorithms node); do
+        mpi_run "np=5, $algorithm" 5 60 "--mca coll_lowlat_algorithm $algorithm" origins nested unordered
+    done
+    for algorithm in $(mpi_lowlat_algorithms nodes); do
+        mpi_run "np=5, 2 on a node, $algorithm" 5 60 "$per_node 2 --mca coll_lowlat_algorithm $algorithm" \
+            origins nested unordered
+    done
 }
 
 check_many() {

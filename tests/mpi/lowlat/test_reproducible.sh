@@ -82,6 +82,9 @@ declared() {
                 reproducible -h bf16 -r -g "$3" -l 70001
         done
     done
+    # Its bits are others, and alike on all ranks.
+    [ -z "$4" ] || mpi_run "nodes of $3 ring" "$1" 60 "--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_algorithm ring" \
+        reproducible -d -g "$3" -l 20011
     mpi_for_tests mpi_run "nodes of $3 small chunks" "$1" 60 \
         "--mca coll_arc_ranks_per_node $2 --mca coll_lowlat_reproducible 1 --mca coll_lowlat_uint16_as bf16" \
         reproducible -h bf16 -g "$3" -l 70001
