@@ -128,8 +128,8 @@ static inline void arc_float_env_end(const arc_float_env_t *of_program)
 }
 
 /* To the end of the block, however it is left: C's default environment. */
-#define ARC_IN_DEFAULT_FLOAT_ENV                                                   \
-    __attribute__((cleanup(arc_float_env_end))) const arc_float_env_t of_program = \
+#define ARC_IN_DEFAULT_FLOAT_ENV                                                           \
+    __attribute__((cleanup(arc_float_env_end), unused)) const arc_float_env_t of_program = \
         arc_float_env_enter()
 
 #endif
