@@ -54,8 +54,8 @@ def positive(text):
     return number
 
 
-def run_program(command, limit_seconds, label="", may_fail=False, **options):
-    """One run to its end, with what it printed; ends this program if it fails."""
+def run_program(command, limit_seconds, label="", may_fail=False, hint="", **options):
+    """One run to its end, with what it printed; ends this program if it fails. hint: for who lacks the program."""
     shown = label + (command if isinstance(command, str) else shlex.join(command))
     try:
         done = subprocess.run(
@@ -63,7 +63,7 @@ def run_program(command, limit_seconds, label="", may_fail=False, **options):
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
         )  # fmt: skip
     except OSError as error:
-        sys.exit(f"{shown}\ndid not start: {error.strerror}")
+        sys.exit(f"{shown}\ndid not start: {error.strerror}{hint}")
     except subprocess.TimeoutExpired:
         sys.exit(f"{shown}\ndid not end in {limit_seconds} s")
     if done.returncode != 0 and not may_fail:

@@ -58,7 +58,7 @@ ok_if "refuses no minishards" refuses "must be" ./bench_error -m 0 int8
 ok_if "refuses one rank" refuses "must be" ./bench_error -n 1 int8
 ok_if "refuses no elements" refuses "must be" ./bench_error -e 0 int8
 ok_if "refuses an unknown format" refuses int3 ./bench_error int3
-ok_if "tells when there is no program" refuses "did not start" "$bench/error_table" --bench "$scratch/none"
+ok_if "tells when there is no program" refuses "; make" "$bench/error_table" --bench "$scratch/none"
 
 # canned THEORY EXACT BASELINE: a bench_error that measures just this.
 canned() {
