@@ -196,8 +196,10 @@ void mca_params_complain(const arc_component_t *component)
 uint64_t arc_component_hash(const arc_component_t *component, const void *config)
 {
     /* Another version may do something else with the same parameters. */
-    const uint64_t version =
-        (uint64_t) ARC_MAJOR << 48 | (uint64_t) ARC_MINOR << 40 | (uint64_t) ARC_PATCH << 32;
+    const mca_base_component_t *self = &component->super.collm_version;
+    const uint64_t version = (uint64_t) self->mca_component_major_version << 48 |
+                             (uint64_t) self->mca_component_minor_version << 40 |
+                             (uint64_t) self->mca_component_release_version << 32;
 
     return version ^ arc_param_hash(component->params, component->params_count, config);
 }

@@ -227,6 +227,24 @@ check_missing() {
     done
 }
 
+# The next patch release of the component on one rank: the last number of the version behind its name in the plugin.
+check_version() {
+    for name in lowlat quant; do
+        [ $name = lowlat ] && mca="" || mca="--mca coll_quant_enable 1 --mca coll_quant_min_bytes 4"
+        newer=$mpi_scratch/newer_$name
+        mkdir "$newer"
+        perl -0777 -pe "\$n += s/($name\\0{$((64 - ${#name}))}.{8})(.)/\$1.chr(1 + ord \$2)/es; END { \$? = 1 != \$n }" \
+            "$mpi_stage/mca_coll_$name.so" >"$newer/mca_coll_$name.so"
+        mpi_result $? "$name: the plugin has its version once"
+        for rank in 0 1; do
+            mpi_judge "$name: another version on rank $rank" start_odd $rank "--mca coll_arc_verbose 2 $mca" \
+                "env OMPI_MCA_mca_base_component_path=$newer:$OMPI_MCA_mca_base_component_path $agree -c 0"
+            mpi_says "said once" "coll_$name: not used: its version or the coll_$name parameters are not the same" 1
+            mpi_serves 0 $name
+        done
+    done
+}
+
 # Of five ranks one lacks the component, or has other parameters: on one node, on nodes that are declared
 # as such, and where ranks must ask each other's servers; with nonblocking and persistent calls, too.
 check_odd_rank() {
@@ -258,7 +276,7 @@ check_preference() {
 }
 
 mpi_note_shared_memory
-for check in parameters missing odd_rank contradictions local_parameters first_calls namespaces no_ucx preference; do
+for check in parameters missing version odd_rank contradictions local_parameters first_calls namespaces no_ucx preference; do
     mpi_beside check_$check
 done
 mpi_join
