@@ -144,6 +144,14 @@ static arc_wait_cause_t lowlat_awaited(const arc_module_t *base, const arc_task_
     return mca_share_cause(topology, task, rank);
 }
 
+/* Perhaps not all take MPI_UINT16_T for floats: then nobody must. */
+static void lowlat_disagreed(arc_module_t *base)
+{
+    lowlat_module_t *module = (lowlat_module_t *) base;
+
+    mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
+}
+
 /* Everything here is local and cannot fail; what can comes with the first call. */
 static void lowlat_enabled(arc_module_t *base)
 {
@@ -154,8 +162,9 @@ static void lowlat_enabled(arc_module_t *base)
     base->wait = &module->wait;
     module->wait.times = base->component->timed ? &base->times : NULL;
     module->until_look = INT64_MAX;
+    const lowlat_module_t *of = (const lowlat_module_t *) base->of;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),
-                    arc_uint16_type(config->uint16_as));
+                    NULL == of ? arc_uint16_type(config->uint16_as) : of->bridge.uint16);
     if (config->reproducible) {
         base->calls_to_go = 0; /* the first call already is to have the bits of the others */
     }

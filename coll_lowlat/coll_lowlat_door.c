@@ -83,14 +83,6 @@ static inline bool lacks_memory(const lowlat_module_t *module, unsigned algorith
     return bytes > module->enough_bytes && LOWLAT_LEARNED != algorithm;
 }
 
-/* Before a set-up: perhaps not all ranks take them for floats.  Then nobody must. */
-static void forget_halves_if_declined(lowlat_module_t *module)
-{
-    if (ARC_PHASE_DECLINED == module->base.phase) {
-        mca_bridge_init(&module->bridge, module->bridge.kernels, ARC_TYPE_UINT16);
-    }
-}
-
 /*
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
@@ -108,7 +100,6 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
 
     if (ARC_PHASE_FRESH == base->phase) {
         arc_presence_agree(base);
-        forget_halves_if_declined(module);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
         coll_lowlat_setup(module, bytes);
@@ -278,7 +269,6 @@ void coll_lowlat_settled(arc_module_t *base)
     if (ARC_PHASE_FRESH == base->phase &&
         (base->calls_to_go <= 1 || ARC_TYPE_UINT16 != module->bridge.uint16)) {
         arc_presence_look(base);
-        forget_halves_if_declined(module);
     }
     module->settled.unknown = ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_SAID == base->presence;
     module->settled.ready = ARC_PHASE_READY == base->phase;

@@ -355,9 +355,6 @@ void coll_quant_settled(arc_module_t *base)
     quant_module_t *module = (quant_module_t *) base;
 
     arc_presence_look(base);
-    if (ARC_PRESENCE_LACKING == base->presence) {
-        module->uint16 = ARC_TYPE_UINT16; /* perhaps not all ranks take them for floats */
-    }
     module->settled.same = ARC_PHASE_FRESH != base->phase ||
                            (ARC_PRESENCE_KNOWN == base->presence && !base->key_was_set);
     module->settled.uint16 = module->uint16;

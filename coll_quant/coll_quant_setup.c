@@ -255,12 +255,12 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
             arc_module_agree(base, choose_config(module));
         }
     }
-    if (ARC_PHASE_DECLINED == base->phase) {
-        /* Perhaps not all ranks take them for floats: then nobody must. */
-        module->uint16 = ARC_TYPE_UINT16;
-    } else if (module->active && module->attainable) {
+    if (ARC_PHASE_DECLINED == base->phase || !module->active) {
+        return;
+    }
+    if (module->attainable) {
         warn_of_levels(module);
-    } else if (module->active) {
+    } else {
         arc_module_log(base, ARC_LOG_CHOICE, "not used: %s",
                        arc_reason_text(ARC_REASON_INACCURATE));
     }

@@ -89,18 +89,26 @@ arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory
     return status;
 }
 
+void arc_module_disagree(arc_module_t *module, arc_reason_t reason)
+{
+    module->phase = ARC_PHASE_DECLINED;
+    module->declined = reason;
+    module->component->disagreed(module);
+}
+
 void arc_module_agree(arc_module_t *module, uint64_t hash)
 {
     /* min(hash) and min(~hash) = ~max(hash): equal to ours on all ranks only if all are equal. */
     uint64_t values[] = {hash, ~hash};
 
-    module->phase = ARC_PHASE_DECLINED;
-    module->declined = ARC_REASON_NO_SETUP;
     if (ARC_OK != arc_module_min(module, values, 2)) {
+        if (ARC_PHASE_BROKEN != module->phase) {
+            arc_module_disagree(module, ARC_REASON_NO_SETUP);
+        }
         return;
     }
     if (values[0] != ~values[1]) {
-        module->declined = ARC_REASON_CONFIG_DIFFERS;
+        arc_module_disagree(module, ARC_REASON_CONFIG_DIFFERS);
         arc_module_log(module, ARC_LOG_WARN,
                        "not used: its version or the coll_%s parameters are not the same on all "
                        "ranks; set these once, on the mpirun command line",

@@ -41,6 +41,9 @@ arc_status_t arc_module_malloc(arc_module_t *module, size_t bytes, void **memory
  */
 void arc_module_agree(arc_module_t *module, uint64_t hash);
 
+/* To ARC_PHASE_DECLINED, on all ranks, because some are not alike, or it cannot be found out. */
+void arc_module_disagree(arc_module_t *module, arc_reason_t reason);
+
 /* Messages of one step (arc_steps_trade()). */
 arc_status_t arc_module_trade(arc_module_t *module, arc_stream_t *stream, arc_link_t *link,
                               unsigned links) ARC_MUST_CHECK;

@@ -75,6 +75,8 @@ typedef struct arc_component {
     arc_wait_cause_t (*awaited)(const arc_module_t *module, const arc_task_t *task, unsigned *rank);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
+    /* Ranks are not alike: none does any more what only its own parameters say. */
+    void (*disagreed)(arc_module_t *module);
 
     /* Ours. */
     char *param_text[ARC_MAX_PARAMS]; /* what the user wrote; of text Open MPI's storage */
@@ -305,7 +307,7 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
         .module_class = OBJ_CLASS(_name##_module_t), .entries = &coll_##_name##_entries,         \
         .serve = coll_##_name##_serve, .settled = coll_##_name##_settled,                        \
         .decide = coll_##_name##_decide, .awaited = _name##_awaited, .enabled = _name##_enabled, \
-        __VA_ARGS__                                                                              \
+        .disagreed = _name##_disagreed, __VA_ARGS__                                              \
     }
 
 /* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */

@@ -159,10 +159,9 @@ static void end_roll(arc_module_t *module, const uint64_t *values)
         return;
     }
     module->presence = ARC_PRESENCE_LACKING;
-    module->phase = ARC_PHASE_DECLINED;
-    module->declined = UINT64_MAX == values[WITHOUT] && UINT64_MAX != values[OTHER]
-                           ? ARC_REASON_CONFIG_DIFFERS
-                           : ARC_REASON_ABSENT;
+    arc_module_disagree(module, UINT64_MAX == values[WITHOUT] && UINT64_MAX != values[OTHER]
+                                    ? ARC_REASON_CONFIG_DIFFERS
+                                    : ARC_REASON_ABSENT);
     tell_of_absence(module, values);
 }
 

@@ -169,6 +169,9 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     if (NULL == module) {
         return OMPI_ERR_NOT_FOUND;
     }
+    if (ARC_PHASE_BROKEN == module->phase) {
+        return arc_module_broken_error(); /* below it would wait for the rank that is missing */
+    }
     if (OPAL_UNLIKELY(is_open_mpis_own(call))) {
         return arc_below_start(module, call, request);
     }

@@ -12,6 +12,7 @@
  *   -f TYPE   none (default), bf16 or fp16
  *   -n        the sums are of MPIX_C_FLOAT16, Open MPI's own type of fp16
  *   -i        those in place by MPI_Iallreduce
+ *   -p        a persistent request, for other numbers, is made before
  *   -l N      leave out vectors above N elements
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -165,6 +166,21 @@ static void check_numbers(void)
     tap_case("rounding at every addition would change %d of %d sums", differ, SAMPLE);
 }
 
+/* The first that the components hear of the communicator. */
+static void make_persistent(void)
+{
+    double ones[] = {1, 1};
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    persistent_allreduce_init(MPI_IN_PLACE, ones, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    tap_check(ones[0] == world_ranks && ones[1] == world_ranks, "%g instead of %d", ones[0],
+              world_ranks);
+    tap_case("a persistent sum");
+}
+
 int main(int argc, char **argv)
 {
     meaning_t sum = {"16-bit floats, rounded once", MPI_UINT16_T, MPI_SUM, half_part, half_sum};
@@ -180,13 +196,17 @@ int main(int argc, char **argv)
     };
     const char *half_name = "";
     bool native = false;
+    bool persistent = false;
     int largest = LARGEST;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('f', half_name), OPTION('i', nonblocking), OPTION('n', native),
-                 OPTION('l', largest));
+                 OPTION('l', largest), OPTION('p', persistent));
     half = half_by_name(half_name);
     sum.type = native ? half_native_type() : sum.type;
+    if (persistent) {
+        make_persistent();
+    }
     if (sum.type == MPI_DATATYPE_NULL) {
         tap_skip(sum.name, "this Open MPI has no MPIX_C_FLOAT16");
     } else if (half != NULL) {

@@ -108,12 +108,16 @@ for way in "verify_every 1" "verify_every 0" "format fp32"; do
         --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16 --mca coll_quant_$way" fenv -u
 done
 
+# Whatever call finds it out.
 for parameter in lowlat_uint16_as quant_types; do
     component=${parameter%%_*}
-    odd="env OMPI_MCA_coll_$parameter=bf16 $sixteen"
-    mpi_judge "coll_$component: floats on rank 0 only" mpi_start_each 60 "" "$odd" "$sixteen"
-    mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
-    mpi_judge "coll_$component: floats on rank 2 only" mpi_start_each 60 "" "$sixteen" "$sixteen" "$odd"
-    mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
+    for first in "" " -i" " -p" " -p -i"; do
+        each=$sixteen$first
+        odd="env OMPI_MCA_coll_$parameter=bf16 $each"
+        mpi_judge "coll_$component: floats on rank 0 only,$first" mpi_start_each 60 "" "$odd" "$each"
+        mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
+        mpi_judge "coll_$component: floats on rank 2 only,$first" mpi_start_each 60 "" "$each" "$each" "$odd"
+        mpi_says "one warning" "coll_$component: .*parameters are not the same on all ranks; set" 1
+    done
 done
 mpi_done
